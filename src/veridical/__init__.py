@@ -1,0 +1,144 @@
+"""Probabilities that mean what they say.
+
+`veridical` measures how far predicted class probabilities are from the truth. Start with
+:func:`evaluate`; every name below is also importable from here directly.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from veridical.binning import (
+        EdgeBins,
+        QuantileBins,
+        SimplexBins,
+        SweepBins,
+        UniformBins,
+        VarianceSplitBins,
+    )
+    from veridical.curves import reliability_curve
+    from veridical.decomposition import decompose
+    from veridical.evaluation import evaluate
+    from veridical.exceptions import (
+        InvalidInputError,
+        MissingDependencyError,
+        VeridicalError,
+        VeridicalWarning,
+    )
+    from veridical.lenses import (
+        Binary,
+        Canonical,
+        ClassSpecific,
+        Classwise,
+        Confidence,
+        Grouped,
+        Lens,
+        Pooled,
+        TopK,
+    )
+    from veridical.miscalibration import (
+        BinnedError,
+        BrierScore,
+        LogScore,
+        SphericalScore,
+        ZeroOneLoss,
+        classwise_calibration_error,
+        expected_calibration_error,
+        maximum_calibration_error,
+    )
+    from veridical.results import Decomposition, Evaluation, MeasuredError, ReliabilityCurve
+    from veridical.scores import brier_score, log_loss, spherical_score, zero_one_loss
+    from veridical.summaries import Summary, VectorSummary, summarise
+
+# Name -> package that holds it; resolved on first use, so that importing stays light.
+_HOMES = {
+    name: package
+    for package, names in {
+        "binning": (
+            "EdgeBins", "QuantileBins", "SimplexBins", "SweepBins", "UniformBins",
+            "VarianceSplitBins",
+        ),
+        "curves": ("reliability_curve",),
+        "decomposition": ("decompose",),
+        "evaluation": ("evaluate",),
+        "exceptions": (
+            "InvalidInputError", "MissingDependencyError", "VeridicalError", "VeridicalWarning",
+        ),
+        "lenses": (
+            "Binary", "Canonical", "ClassSpecific", "Classwise", "Confidence", "Grouped", "Lens",
+            "Pooled", "TopK",
+        ),
+        "miscalibration": (
+            "BinnedError", "BrierScore", "LogScore", "SphericalScore", "ZeroOneLoss",
+            "classwise_calibration_error", "expected_calibration_error",
+            "maximum_calibration_error",
+        ),
+        "results": ("Decomposition", "Evaluation", "MeasuredError", "ReliabilityCurve"),
+        "scores": ("brier_score", "log_loss", "spherical_score", "zero_one_loss"),
+        "summaries": ("Summary", "VectorSummary", "summarise"),
+    }.items()
+    for name in names
+}  # fmt: skip
+
+__all__ = [
+    "Binary",
+    "BinnedError",
+    "BrierScore",
+    "Canonical",
+    "ClassSpecific",
+    "Classwise",
+    "Confidence",
+    "Decomposition",
+    "EdgeBins",
+    "Evaluation",
+    "Grouped",
+    "InvalidInputError",
+    "Lens",
+    "LogScore",
+    "MeasuredError",
+    "MissingDependencyError",
+    "Pooled",
+    "QuantileBins",
+    "ReliabilityCurve",
+    "SimplexBins",
+    "SphericalScore",
+    "Summary",
+    "SweepBins",
+    "TopK",
+    "UniformBins",
+    "VarianceSplitBins",
+    "VectorSummary",
+    "VeridicalError",
+    "VeridicalWarning",
+    "ZeroOneLoss",
+    "__version__",
+    "brier_score",
+    "classwise_calibration_error",
+    "decompose",
+    "evaluate",
+    "expected_calibration_error",
+    "log_loss",
+    "maximum_calibration_error",
+    "reliability_curve",
+    "spherical_score",
+    "summarise",
+    "zero_one_loss",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        msg = f"module 'veridical' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(importlib.import_module(f"veridical.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

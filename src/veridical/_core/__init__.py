@@ -1,0 +1,1 @@
+"""The ground floor: checked samples, numeric kernels, files, optional imports."""

@@ -1,0 +1,71 @@
+"""Kernels compiled by numba; imported only through `compiled_for`. Serial, so always the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def _jit(function: _F) -> _F:
+    compiled: Any = numba.njit(cache=True, nogil=True)(function)
+    return compiled
+
+
+@_jit
+def scan_rows(p: Any, tolerance: float, confidence: Any) -> Any:
+    """Fill `confidence` with row maxima; False if a row is not a probability vector."""
+    valid = True
+    for i in range(p.shape[0]):
+        total = 0.0
+        top = p[i, 0]
+        lowest = p[i, 0]
+        for k in range(p.shape[1]):
+            value = p[i, k]
+            total += value
+            top = max(top, value)
+            lowest = min(lowest, value)
+        confidence[i] = top
+        # A NaN anywhere makes the total NaN, and the comparison False.
+        valid = valid and lowest >= 0 and top <= 1 and abs(total - 1) <= tolerance
+    return valid
+
+
+@_jit
+def sum_by_bin(p: Any, y: Any, edges: Any, low: Any, scale: Any, left: Any, cells: Any) -> None:
+    """Add counts, sums of p and of p^2 by (bin, outcome) into `cells` of shape (3, 2 B)."""
+    n_bins = len(edges) - 1
+    for i in range(len(p)):
+        value = p[i]
+        k = int(np.rint((value - low) * scale))
+        if (value < edges[k]) if left else (value <= edges[k]):
+            k -= 1
+        k = min(max(k, 0), n_bins - 1)
+        cell = 2 * k + y[i]
+        wide = np.float64(value)
+        cells[0, cell] += 1.0
+        cells[1, cell] += wide
+        cells[2, cell] += wide * wide
+
+
+@_jit
+def sum_by_class_and_bin(
+    p: Any, edges: Any, low: Any, scale: Any, left: Any, counts: Any, sums: Any, squares: Any
+) -> None:
+    """Add counts, sums of p and of p^2 by (class, bin) into arrays of shape (K, B)."""
+    n_bins = len(edges) - 1
+    for i in range(p.shape[0]):
+        for c in range(p.shape[1]):
+            value = p[i, c]
+            k = int(np.rint((value - low) * scale))
+            if (value < edges[k]) if left else (value <= edges[k]):
+                k -= 1
+            k = min(max(k, 0), n_bins - 1)
+            wide = np.float64(value)
+            counts[c, k] += 1.0
+            sums[c, k] += wide
+            squares[c, k] += wide * wide

@@ -1,0 +1,144 @@
+"""The checked data everything below the border trusts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import Array, FloatArray, IntArray, WeightType
+
+
+def effective_size(weight: FloatArray | None, n: int, weight_type: WeightType) -> float:
+    """Size of a weighted sample: Kish's (sum w)^2 / sum w^2, or sum w for frequencies.
+
+    Kish (1965), Survey Sampling, section 8.2.
+    """
+    if weight is None:
+        return float(n)
+    total = float(weight.sum())
+    return total if weight_type == "frequency" else total * total / float(weight @ weight)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BinarySample:
+    """Outcomes 0/1 and the probability given to outcome 1.
+
+    Attributes
+    ----------
+    y : integer array of shape (n,)
+        1 where the positive class occurred.
+    p : float array of shape (n,)
+        Probability of the positive class, in [0, 1], float32 or float64 as given.
+    weight : float64 array of shape (n,) or None
+        Positive weights; rows of weight zero are already gone.
+    weight_type : {"importance", "frequency"}
+        What a weight means where the sample size matters.
+    classes : tuple
+        Labels of (negative, positive).
+    pair : float array of shape (n, 2) or None
+        Both columns as given, when the user passed two.
+    """
+
+    y: IntArray
+    p: FloatArray
+    weight: FloatArray | None = None
+    weight_type: WeightType = "importance"
+    classes: tuple[Any, ...] = (0, 1)
+    pair: FloatArray | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def size(self) -> float:
+        """Sample size that counts for anything depending on n."""
+        return effective_size(self.weight, self.n, self.weight_type)
+
+    @property
+    def matrix(self) -> FloatArray:
+        """Probabilities of both classes, (n, 2), in the order of `classes`."""
+        if self.pair is not None:
+            return self.pair
+        return np.column_stack([1 - self.p, self.p])
+
+    def take(self, rows: Array) -> BinarySample:
+        """Keep some rows (mask or indices)."""
+        return replace(
+            self,
+            y=self.y[rows],
+            p=self.p[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            pair=None if self.pair is None else self.pair[rows],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MulticlassSample:
+    """Class indices and the probability given to each of K classes.
+
+    Attributes
+    ----------
+    y : integer array of shape (n,)
+        Index of the class that occurred, in 0..K-1.
+    p : float array of shape (n, K)
+        Probabilities; rows sum to one within the tolerance of the border.
+    weight, weight_type
+        As in `BinarySample`.
+    classes : tuple
+        Labels in column order.
+    confidence : float array of shape (n,) or None
+        Largest probability of each row, known from the check of the rows.
+    """
+
+    y: IntArray
+    p: FloatArray
+    weight: FloatArray | None = None
+    weight_type: WeightType = "importance"
+    classes: tuple[Any, ...]
+    confidence: FloatArray | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def size(self) -> float:
+        """Sample size that counts for anything depending on n."""
+        return effective_size(self.weight, self.n, self.weight_type)
+
+    @property
+    def matrix(self) -> FloatArray:
+        """Probabilities of all classes, (n, K)."""
+        return self.p
+
+    def take(self, rows: Array) -> MulticlassSample:
+        """Keep some rows (mask or indices)."""
+        return replace(
+            self,
+            y=self.y[rows],
+            p=self.p[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            confidence=None if self.confidence is None else self.confidence[rows],
+        )
+
+
+Sample = BinarySample | MulticlassSample
+
+
+def one_hot(sample: MulticlassSample) -> FloatArray:
+    """Outcomes as indicator rows, (n, K) float64."""
+    indicators = np.zeros((sample.n, len(sample.classes)))
+    indicators[np.arange(sample.n), sample.y] = 1.0
+    return indicators
+
+
+def weighted_mean(values: Array, weight: FloatArray | None) -> float:
+    """Mean of `values` in double precision, weighted if weights are given."""
+    if weight is None:
+        return float(np.mean(values, dtype=np.float64))
+    return float(np.dot(weight, np.asarray(values, dtype=np.float64)) / weight.sum())

@@ -1,0 +1,211 @@
+"""The border: user data in, one checked sample out. Nothing below checks inputs again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from veridical._core.arrays import to_numpy
+from veridical._core.labels import NotLabelsError, check_label_array, encode_labels, find_label
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
+from veridical._core.scan import row_sum_tolerance, scan_matrix
+from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
+from veridical.exceptions import InvalidInputError, invalid, unknown_option
+
+__all__ = [
+    "check_level",
+    "check_option",
+    "check_probabilities",
+    "check_sample",
+    "check_weight",
+]
+
+
+def check_sample(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    caller: str,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> Sample:
+    """Check everything about the data once, and return what the rest of the library trusts.
+
+    Shapes (n,), (n, 1) and (n, 2) give a `BinarySample`, (n, K) with K >= 3 a `MulticlassSample`.
+    """
+    check_option(caller, "weight_type", weight_type, ("importance", "frequency"))
+    p = _float_array(y_prob, caller)
+    try:
+        y = check_label_array(y_true, caller=caller)
+    except NotLabelsError as error:
+        if np.isin(p, (0, 1)).all():
+            got = "fractions in y_true and only 0 and 1 in y_prob"
+            hint = "the arguments look swapped: labels first, then probabilities."
+            raise invalid(caller, "y_true", "class labels", got, hint=hint) from error
+        raise
+    if len(y) != len(p):
+        hint = "pass one probability (or row of probabilities) per label."
+        got = f"{len(p)} rows for {len(y)} labels"
+        raise invalid(caller, "y_prob", "as long as `y_true`", got, hint=hint)
+    if len(y) == 0:
+        hint = "pass at least one row."
+        raise invalid(caller, "y_true", "non-empty", "0 rows", hint=hint)
+    weight = check_weight(sample_weight, len(y), caller=caller)
+    matrix, confidence = check_probabilities(p, caller=caller)
+    codes, classes = encode_labels(
+        y, n_classes=matrix.shape[1] if matrix.ndim == 2 else 2, labels=labels, caller=caller
+    )
+    sample = _assemble(codes, classes, matrix, confidence, weight, weight_type, pos_label, caller)
+    if weight is not None and not weight.all():
+        return sample.take(np.flatnonzero(weight))  # weight zero means the row is not there
+    return sample
+
+
+def check_probabilities(
+    p: FloatArray, *, caller: str, param: str = "y_prob"
+) -> tuple[FloatArray, FloatArray | None]:
+    """Return probabilities as (n,) or (n, K >= 2) with each row's maximum, or say what is wrong."""
+    if p.ndim == 2 and p.shape[1] == 1:
+        p = p[:, 0]
+    if p.ndim not in (1, 2) or (p.ndim == 2 and p.shape[1] == 0):
+        hint = "pass one probability per row, or one row of class probabilities per label."
+        raise invalid(caller, param, "of shape (n,) or (n, K)", f"shape {p.shape}", hint=hint)
+    if p.ndim == 1:
+        # Written so that NaN fails: every comparison with NaN is False.
+        if not (p.size == 0 or (p.min() >= 0 and p.max() <= 1)):
+            raise _probability_error(p, caller, param)
+        return p, None
+    valid, confidence = scan_matrix(p)
+    if not valid:
+        raise _probability_error(p, caller, param)
+    return p, confidence
+
+
+def check_weight(weight: ArrayLike | None, n: int, *, caller: str) -> FloatArray | None:
+    """Return weights as float64, or None when there are none."""
+    if weight is None:
+        return None
+    array = to_numpy(weight, caller=caller, param="sample_weight")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.shape != (n,):
+        hint = "pass one weight per row."
+        raise invalid(caller, "sample_weight", f"of shape ({n},)", f"{array.shape}", hint=hint)
+    try:
+        array = np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        hint = "pass one number per row."
+        got = f"values of type {array.dtype}"
+        raise invalid(caller, "sample_weight", "numeric", got, hint=hint) from error
+    bad = ~((array >= 0) & np.isfinite(array))
+    if bad.any():
+        hint = "weights count how much a row matters: zero or more."
+        got = _at_first(array, bad)
+        raise invalid(caller, "sample_weight", "finite and non-negative", got, hint=hint)
+    if not array.any():
+        hint = "give at least one row a positive weight."
+        raise invalid(caller, "sample_weight", "positive somewhere", "all zeros", hint=hint)
+    return array
+
+
+def check_option(caller: str, param: str, value: object, valid: Iterable[str]) -> None:
+    """Raise unless `value` is one of the names in `valid`."""
+    options = tuple(valid)
+    if not isinstance(value, str) or value not in options:
+        raise unknown_option(caller, param, value, options)
+
+
+def check_level(caller: str, value: float, param: str = "confidence_level") -> float:
+    """Return `value` as a float strictly between 0 and 1."""
+    try:
+        level = float(value)
+    except (TypeError, ValueError):
+        level = math.nan
+    if not 0 < level < 1:
+        hint = "pass a fraction such as 0.95."
+        raise invalid(caller, param, "between 0 and 1", f"{value!r}", hint=hint)
+    return level
+
+
+def _float_array(y_prob: ArrayLike, caller: str) -> FloatArray:
+    p = to_numpy(y_prob, caller=caller, param="y_prob")
+    if p.dtype == np.float32 or p.dtype == np.float64:
+        return p
+    target = np.float32 if p.dtype == np.float16 else np.float64
+    try:
+        return p.astype(target)
+    except (TypeError, ValueError) as error:
+        hint = "pass probabilities as numbers; y_true comes first, y_prob second."
+        got = f"values such as {p.ravel()[0]!r}" if p.size else f"type {p.dtype}"
+        raise invalid(caller, "y_prob", "numeric", got, hint=hint) from error
+
+
+def _assemble(
+    codes: IntArray,
+    classes: tuple[Any, ...],
+    p: FloatArray,
+    confidence: FloatArray | None,
+    weight: FloatArray | None,
+    weight_type: WeightType,
+    pos_label: Any,
+    caller: str,
+) -> Sample:
+    if len(classes) > 2:
+        if pos_label is not None:
+            hint = "for one class of several use `lens=ClassSpecific(label)`."
+            got = f"{pos_label!r} with {len(classes)} classes"
+            raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
+        return MulticlassSample(
+            y=codes,
+            p=p,
+            weight=weight,
+            weight_type=weight_type,
+            classes=classes,
+            confidence=confidence,
+        )
+    positive = 1
+    if pos_label is not None:
+        positive = find_label(pos_label, classes, caller=caller, param="pos_label")
+    pair = p if p.ndim == 2 else None
+    if positive == 0:
+        codes, classes = 1 - codes, classes[::-1]
+        pair = None if pair is None else pair[:, ::-1]
+    return BinarySample(
+        y=codes,
+        p=p if pair is None else np.ascontiguousarray(pair[:, 1]),
+        weight=weight,
+        weight_type=weight_type,
+        classes=classes,
+        pair=pair,
+    )
+
+
+def _probability_error(p: FloatArray, caller: str, param: str) -> InvalidInputError:
+    """Find out what is wrong with probabilities known to be wrong."""
+    bad = ~np.isfinite(p)
+    if bad.any():
+        hint = "drop or fix the rows without a prediction."
+        return invalid(caller, param, "finite", _at_first(p, bad), hint=hint)
+    bad = (p < 0) | (p > 1)
+    if bad.any():
+        hint = "pass probabilities, not logits: apply a sigmoid or softmax first."
+        if p.min() >= 0 and 1 < p.max() <= 100:
+            hint = "pass probabilities, not percentages or logits."
+        return invalid(caller, param, "in [0, 1]", _at_first(p, bad), hint=hint)
+    sums = p.sum(axis=1, dtype=np.float64)
+    tolerance = row_sum_tolerance(p.dtype)
+    bad = ~(np.abs(sums - 1) <= tolerance)
+    hint = "pass one column per class; for scores apply a softmax first."
+    got = f"a sum of {_at_first(sums, bad, what='rows')}"
+    return invalid(caller, param, f"rows that sum to 1 within {tolerance:g}", got, hint=hint)
+
+
+def _at_first(values: Array, bad: Array, what: str = "values") -> str:
+    first = np.unravel_index(int(bad.argmax()), bad.shape)
+    index = int(first[0]) if len(first) == 1 else tuple(int(i) for i in first)
+    return f"{values[first]:.6g} at index {index} ({int(bad.sum())} of {bad.size} {what})"

@@ -1,0 +1,82 @@
+"""How many bins: a number, a rule of thumb, or cross-validation."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from veridical._core.sample import BinarySample
+from veridical._core.typing import IntArray
+from veridical.binning._sorted import SortedScores, sort_scores
+from veridical.exceptions import invalid
+
+BinCount = int | Literal["sqrt", "cbrt", "cv"]
+
+_MOST_CANDIDATES = 100
+_CLOSE_ENOUGH = 1e-3  # relative loss within which fewer bins are preferred
+
+
+def check_count(n_bins: object, *, caller: str) -> BinCount:
+    """Return a valid bin count or rule."""
+    if isinstance(n_bins, str):
+        if n_bins in ("sqrt", "cbrt", "cv"):
+            return n_bins  # type: ignore[return-value]
+    elif not isinstance(n_bins, bool):
+        try:
+            number = operator.index(n_bins)  # type: ignore[arg-type]
+        except TypeError:
+            number = 0
+        if number >= 1:
+            return number
+    hint = "15 is the usual choice; for other bins use `BinnedError(binning=...)`."
+    expected = 'a positive integer, "sqrt", "cbrt" or "cv"'
+    raise invalid(caller, "n_bins", expected, repr(n_bins), hint=hint)
+
+
+def resolve_count(
+    n_bins: BinCount,
+    sample: BinarySample,
+    boundaries: Callable[[SortedScores, int], IntArray],
+) -> int:
+    """Return the number of bins; `boundaries` cuts sorted scores for the cross-validated rule.
+
+    ``"sqrt"`` is the floor of the square root of the sample size (001 section 4.5), ``"cbrt"`` of
+    its cube root, both with the effective size of weighted data.
+    """
+    if isinstance(n_bins, int):
+        return n_bins
+    if n_bins == "cv":
+        return _cross_validated(sort_scores(sample), boundaries)
+    root = np.sqrt if n_bins == "sqrt" else np.cbrt
+    return max(1, int(root(sample.size) + 1e-9))
+
+
+def _cross_validated(
+    scores: SortedScores, boundaries: Callable[[SortedScores, int], IntArray]
+) -> int:
+    """Bins whose implied calibration map predicts best (Kängsepp, Valk & Kull 2022).
+
+    Binned ECE is the mean distance from p of the map p + (mean y - mean p of the bin), fitted on
+    the test data (arXiv 2203.08958, section 3). Its squared error is cross-validated, leaving out
+    one unit of weight at a time, which has a closed form and does not depend on row order (the
+    paper uses ten random folds); of the counts within 0.1 % of the best the smallest is taken.
+    """
+    size = scores.cum_w[-1]
+    most = int(min(_MOST_CANDIDATES, max(1, size // 2)))
+    losses = np.array([_leave_one_out(scores, boundaries(scores, b)) for b in range(1, most + 1)])
+    return int(np.argmax(losses <= losses.min() * (1 + _CLOSE_ENOUGH))) + 1
+
+
+def _leave_one_out(scores: SortedScores, last: IntArray) -> float:
+    """Sum over rows of (r_i - mean of the others' r in the bin)^2 = sum of (W/(W-1))^2 SS."""
+    cuts = np.concatenate([[0], last + 1])
+    w, wr, wr2 = (np.diff(c[cuts]) for c in (scores.cum_w, scores.cum_wr, scores.cum_wr2))
+    occupied = w > 0
+    w, wr, wr2 = w[occupied], wr[occupied], wr2[occupied]
+    spread = np.maximum(wr2 - wr * wr / w, 0.0)
+    alone = w <= 1 + 1e-9  # nothing left to learn from: the map leaves the prediction as it is
+    inflated = (w / np.where(alone, 2.0, w - 1)) ** 2 * spread
+    return float(np.where(alone, wr2, inflated).sum())

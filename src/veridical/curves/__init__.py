@@ -1,0 +1,7 @@
+"""Reliability curves: what happened when the model said p?"""
+
+from veridical.curves._binned import reliability_curve
+from veridical.curves._intervals import binomial_interval
+from veridical.curves._summary import curve_from_summary
+
+__all__ = ["binomial_interval", "curve_from_summary", "reliability_curve"]

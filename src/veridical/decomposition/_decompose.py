@@ -1,0 +1,245 @@
+"""The public decomposition."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from veridical._core.pava import IsotonicFit
+from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
+from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical._core.validation import check_option, check_probabilities, check_sample
+from veridical.binning import Binning, UniformBins
+from veridical.decomposition._parts import (
+    Parts,
+    binned_parts,
+    isotonic_parts,
+    recalibrate_rows,
+    unique_parts,
+)
+from veridical.exceptions import invalid
+from veridical.lenses import Canonical, ClasswiseProblem, Problem, resolve_lens
+from veridical.results import Decomposition
+from veridical.scores import ScoringRule, get_rule
+
+Method = Literal["bins", "isotonic", "unique"]
+
+
+def decompose(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    rule: Literal["brier", "log", "spherical", "zero-one"] = "brier",
+    method: Method | None = None,
+    lens: Any = None,
+    n_bins: Any = 15,
+    binning: Binning | None = None,
+    posterior: ArrayLike | None = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> Decomposition:
+    r"""Split a mean score into miscalibration, discrimination and uncertainty.
+
+    Parameters
+    ----------
+    y_true, y_prob, labels, pos_label, sample_weight
+        As in :func:`brier_score`.
+    rule : {"brier", "log", "spherical", "zero-one"}
+        The proper score.
+    method : {"isotonic", "bins", "unique"}, optional
+        How the recalibrated prediction c is found: by isotonic regression of the outcomes (CORP),
+        as the frequency in a bin (Murphy), or as the frequency among rows with the very same
+        prediction (Kull & Flach; for predictions with few distinct values). Default "isotonic"
+        for a binary problem, "bins" for a vector.
+    lens : lens, name or callable, optional
+        Default the whole prediction, because a score is one of the whole prediction: the binary
+        problem for two classes, the vector for more. Over a classwise lens parts are averaged.
+    n_bins, binning
+        Bins of method "bins".
+    posterior : array-like like `y_prob`, optional
+        Known true probabilities given the features; adds epistemic, irreducible and grouping
+        loss. Only for the whole prediction.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the number of bins depends on the sample size.
+
+    Returns
+    -------
+    Decomposition
+
+    Notes
+    -----
+    .. math:: \bar S = \underbrace{E\, d(p, c)}_{\text{miscalibration}}
+       - \underbrace{E\, d(\bar y, c)}_{\text{discrimination}}
+       + \underbrace{H(\bar y)}_{\text{uncertainty}} \; (+ \text{ within-bin terms})
+
+    With c the frequency among equal predictions or the isotonic fit the parts add up exactly.
+    With bins they do not, because predictions differ within a bin; the rest is reported as
+    `within_bin`, for the Brier score also as within-bin variance minus covariance. Refinement is
+    uncertainty minus discrimination, the mean entropy H(c).
+
+    With a posterior q: epistemic loss E d(p, q), irreducible loss E H(q), grouping loss E d(c, q).
+
+    In-sample miscalibration is biased upwards: c is fitted to the same rows.
+
+    References
+    ----------
+    .. [1] Survey section 3.1; Kull & Flach (2015), doi 10.1007/978-3-319-23528-8_5.
+    .. [2] Murphy (1973), doi 10.1175/1520-0450(1973)012<0595:ANVPOT>2.0.CO;2.
+    .. [3] Dimitriadis, Gneiting & Jordan (2021), doi 10.1073/pnas.2016191118.
+    .. [4] Stephenson, Coelho & Jolliffe (2008), doi 10.1175/2007WAF2006116.1.
+
+    Examples
+    --------
+    Predictions 0.25 and 0.75, right half of the time: all of the score above the base rate's is
+    miscalibration.
+
+    >>> print(decompose([0, 1, 0, 1], [0.25, 0.25, 0.75, 0.75]))
+    brier 0.3125 = MCB 0.0625 - DSC 0.0000 + UNC 0.2500  (isotonic, n=4)
+    """
+    caller = "decompose"
+    scoring = get_rule(rule, caller=caller)
+    sample = check_sample(
+        y_true,
+        y_prob,
+        caller=caller,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+    )
+    chosen = Canonical() if lens is None else resolve_lens(lens, sample, caller=caller)
+    problem = chosen.induce(sample)
+    name = chosen.name
+    if lens is None and isinstance(problem, BinarySample):
+        name = "binary"
+    known = None
+    if posterior is not None:
+        known = _check_posterior(posterior, sample, problem, sample_weight, caller)
+    return decompose_problem(
+        problem,
+        scoring,
+        method=method,
+        binning=binning or UniformBins(n_bins),
+        lens=name,
+        posterior=known,
+        caller=caller,
+    )
+
+
+def decompose_problem(
+    problem: Problem,
+    rule: ScoringRule,
+    *,
+    method: Method | None,
+    binning: Binning,
+    lens: str,
+    posterior: FloatArray | None = None,
+    fit: IsotonicFit | None = None,
+    caller: str = "decompose",
+) -> Decomposition:
+    """Decompose the score of an induced problem; `fit` spares the isotonic fit if known."""
+    default = "bins" if isinstance(problem, MulticlassSample) else "isotonic"
+    how: str = default if method is None else method
+    check_option(caller, "method", how, ("bins", "isotonic", "unique"))
+    if isinstance(problem, MulticlassSample) and how == "isotonic":
+        hint = 'use method="bins" or "unique", or a lens such as "confidence" or "classwise".'
+        got = f"'isotonic' for {len(problem.classes)} classes"
+        raise invalid(caller, "method", "one defined for vectors", got, hint=hint)
+    if isinstance(problem, ClasswiseProblem):
+        n = problem.sample.n
+        parts = _averaged(
+            [_parts(problem.problem(k), rule, how, binning) for k in range(problem.n_problems)]
+        )
+    else:
+        n = problem.n
+        parts = _parts(problem, rule, how, binning, fit)
+    extra: dict[str, float] = {}
+    if posterior is not None and not isinstance(problem, ClasswiseProblem):
+        recalibrated = recalibrate_rows(problem, how, binning)
+        extra = _known_truth(problem, rule, posterior, recalibrated)
+    return Decomposition(
+        score=parts.score,
+        miscalibration=parts.miscalibration,
+        discrimination=parts.uncertainty - parts.refinement,
+        uncertainty=parts.uncertainty,
+        refinement=parts.refinement,
+        within_bin=parts.within_bin,
+        within_bin_variance=parts.within_bin_variance,
+        within_bin_covariance=parts.within_bin_covariance,
+        rule=rule.name,
+        method=how,
+        definition={"bins": binning.name, "unique": "unique predictions"}.get(how, how),
+        lens=lens,
+        n_samples=n,
+        **extra,
+    )
+
+
+def _parts(
+    problem: Sample,
+    rule: ScoringRule,
+    method: str,
+    binning: Binning,
+    fit: IsotonicFit | None = None,
+) -> Parts:
+    if method == "unique":
+        return unique_parts(problem, rule)
+    if method == "bins":
+        return binned_parts(problem, rule, binning)
+    assert isinstance(problem, BinarySample)
+    return isotonic_parts(problem, rule, fit)
+
+
+def _averaged(parts: list[Parts]) -> Parts:
+    """Mean over classes, part by part."""
+
+    def mean(name: str) -> float:
+        return float(np.mean([getattr(part, name) for part in parts]))
+
+    optional = {
+        name: mean(name)
+        for name in ("within_bin_variance", "within_bin_covariance")
+        if getattr(parts[0], name) is not None
+    }
+    names = ("score", "miscalibration", "refinement", "uncertainty", "within_bin")
+    return Parts(*(mean(name) for name in names), **optional)
+
+
+def _known_truth(
+    problem: Sample, rule: ScoringRule, posterior: FloatArray, recalibrated: FloatArray
+) -> dict[str, float]:
+    w = problem.weight
+    return {
+        "epistemic": weighted_mean(rule.divergence(problem.p, posterior), w),
+        "irreducible": weighted_mean(rule.entropy(posterior), w),
+        "grouping": weighted_mean(rule.divergence(recalibrated, posterior), w),
+    }
+
+
+def _check_posterior(
+    posterior: ArrayLike,
+    sample: Sample,
+    problem: Problem,
+    sample_weight: ArrayLike | None,
+    caller: str,
+) -> FloatArray:
+    from veridical._core.arrays import to_numpy
+
+    given = to_numpy(posterior, caller=caller, param="posterior").astype(np.float64)
+    array, _ = check_probabilities(given, caller=caller, param="posterior")
+    if problem is not sample:
+        hint = "leave `lens` out: the posterior is one of the whole prediction."
+        raise invalid(caller, "lens", "unset with a posterior", "a lens", hint=hint)
+    if sample_weight is not None:
+        rows = np.flatnonzero(np.asarray(sample_weight, dtype=np.float64))
+        array = array[rows] if len(array) != sample.n else array
+    if isinstance(sample, BinarySample) and array.ndim == 2 and array.shape[1] == 2:
+        array = array[:, 1]
+    if array.shape != sample.p.shape:
+        hint = "give the true probabilities in the same layout as y_prob."
+        got = f"shape {array.shape}"
+        raise invalid(caller, "posterior", f"of shape {sample.p.shape}", got, hint=hint)
+    return array

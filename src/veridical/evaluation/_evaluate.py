@@ -1,0 +1,128 @@
+"""The one call most users need."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.sample import Sample
+from veridical._core.typing import Array, ArrayLike
+from veridical._core.validation import check_level, check_sample, check_weight
+from veridical.evaluation._inputs import gather_inputs
+from veridical.evaluation._measure import evaluate_sample
+from veridical.exceptions import VeridicalWarning, invalid
+from veridical.lenses import resolve_lens
+from veridical.results import Evaluation
+
+
+def evaluate(
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
+    *,
+    y: str | None = None,
+    prob: str | list[str] | tuple[str, ...] | None = None,
+    lens: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_bins: Any = 15,
+    sample_weight: Any = None,
+    by: Any = None,
+    confidence_level: float = 0.95,
+) -> Evaluation:
+    """Measure discrimination and calibration of probabilistic predictions.
+
+    Parameters
+    ----------
+    y_true : array-like, frame or path
+        Labels; or a pandas, polars or pyarrow frame, or a CSV, Parquet or Arrow file (globs
+        too), with the columns named by `y` and `prob`.
+    y_prob : array-like of shape (n,), (n, 1) or (n, K), optional
+        Probability of the positive class, or of every class. Leave out for a frame or file.
+    y, prob : str; str or list of str, optional
+        Columns of a frame: the outcome, and the probability (a glob such as ``"p_*"``, or one
+        column per class in class order; columns that end in the labels are matched to them).
+        Guessed when unambiguous.
+    lens : lens, name or callable, optional
+        Default the binary lens for two classes, confidence for more.
+    labels : array-like, optional
+        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : object, optional
+        The positive class of a binary problem; default the larger label.
+    n_bins : int, "sqrt", "cbrt" or "cv", default 15
+        Number of bins.
+    sample_weight : array-like or column name, optional
+        Non-negative weights.
+    by : array-like, column name or list of column names, optional
+        Subgroups, each evaluated by itself in `Evaluation.groups`.
+    confidence_level : float, default 0.95
+        Of the intervals of the reliability curve (Wilson).
+
+    Returns
+    -------
+    Evaluation
+        `print` it, or use `to_frame`, `to_dict`, `to_json`.
+
+    Examples
+    --------
+    >>> result = evaluate([0, 0, 1, 1] * 25, [0.1, 0.3, 0.7, 0.9] * 25, n_bins=2)
+    >>> result.auc, round(result.error("ECE").value, 10)
+    (1.0, 0.2)
+    """
+    caller = "evaluate"
+    level = check_level(caller, confidence_level)
+    inputs = gather_inputs(
+        y_true,
+        y_prob,
+        y=y,
+        prob=prob,
+        sample_weight=sample_weight,
+        by=by,
+        labels=labels,
+        caller=caller,
+    )
+    sample = check_sample(
+        inputs.y_true,
+        inputs.y_prob,
+        caller=caller,
+        labels=inputs.labels,
+        pos_label=pos_label,
+        sample_weight=inputs.sample_weight,
+    )
+    chosen = resolve_lens(lens, sample, caller=caller)
+    result = evaluate_sample(sample, chosen, n_bins=n_bins, confidence_level=level)
+    if inputs.by is not None:
+        keys = _keys_of_rows(inputs.by, inputs.sample_weight, sample, caller)
+        groups = tuple(
+            (key, evaluate_sample(part, chosen, n_bins=n_bins, confidence_level=level))
+            for key, part in _split(sample, keys)
+        )
+        result = replace(result, groups=groups)
+    for note in result.notes:
+        warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=2)
+    if inputs.said is not None:
+        result = replace(result, notes=(inputs.said, *result.notes))
+    return result
+
+
+def _keys_of_rows(by: Array, weight: Any, sample: Sample, caller: str) -> Array:
+    """Keys of the rows that are in the sample: those of weight zero are not."""
+    weights = None if weight is None else check_weight(weight, len(by), caller=caller)
+    keys = by if weights is None else by[weights > 0]
+    if len(keys) != sample.n:
+        hint = "pass one group key per row."
+        got = f"{len(by)} keys for {sample.n} rows"
+        raise invalid(caller, "by", "as long as `y_true`", got, hint=hint)
+    return keys
+
+
+def _split(sample: Sample, keys: Array) -> Iterator[tuple[Any, Sample]]:
+    values, codes = np.unique(keys, return_inverse=True)
+    order = np.argsort(codes.reshape(-1), kind="stable")
+    starts = np.searchsorted(codes.reshape(-1)[order], np.arange(len(values) + 1))
+    for index, value in enumerate(values):
+        rows = order[starts[index] : starts[index + 1]]
+        yield value.item() if hasattr(value, "item") else value, sample.take(rows)

@@ -1,0 +1,141 @@
+"""From a checked sample to an evaluation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from veridical._core.pava import isotonic_fit, pool_scores
+from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
+from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins, VarianceSplitBins
+from veridical.curves import curve_from_summary
+from veridical.decomposition import decompose_problem
+from veridical.evaluation._auc import auc_by_class, auc_of_pooled
+from veridical.evaluation._notes import doubts_of
+from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Lens, Problem
+from veridical.miscalibration import BinnedError
+from veridical.results import Evaluation, MeasuredError
+from veridical.scores import RULES, get_rule
+from veridical.summaries import summarise
+
+
+def evaluate_sample(
+    sample: Sample, lens: Lens, *, n_bins: Any, confidence_level: float
+) -> Evaluation:
+    """Measure everything that fits the lens."""
+    problem = lens.induce(sample)
+    # What is drawn and averaged must be one binary problem: the lens's own, or the confidence.
+    shown_lens: Lens = lens if isinstance(problem, BinarySample) else Confidence()
+    shown = problem if isinstance(problem, BinarySample) else Confidence().induce(sample)
+    binning = UniformBins(n_bins)
+    summary = summarise(shown, binning)
+    fit = isotonic_fit(pool_scores(shown))
+    curve = curve_from_summary(
+        summary,
+        lens=shown_lens.name,
+        definition=binning.name,
+        interval="wilson",
+        confidence_level=confidence_level,
+    )
+    errors, binning_doubts = _errors(sample, problem, lens, n_bins)
+    scores = {rule: get_rule(rule, caller="evaluate").mean(sample) for rule in RULES}
+    predicted, observed = (weighted_mean(v, shown.weight) for v in (shown.p, shown.y))
+    if isinstance(sample, MulticlassSample):
+        areas = auc_by_class(sample)
+        known = [area for area in areas if area is not None]
+        auc = float(np.mean(known)) if len(known) == len(areas) else None
+    else:
+        scored = fit.scores if shown is sample else pool_scores(sample)
+        auc = auc_of_pooled(scored)
+        areas = (auc, auc)
+    evaluation = Evaluation(
+        n_samples=sample.n,
+        sum_weight=float(sample.n if sample.weight is None else sample.weight.sum()),
+        classes=sample.classes,
+        lens=lens.name,
+        base_rate=_base_rates(sample),
+        accuracy=1 - scores["zero-one"],
+        auc=auc,
+        auc_by_class=areas,
+        mean_predicted=predicted,
+        mean_observed=observed,
+        calibration_in_the_large=observed - predicted,
+        observed_expected=observed / predicted if predicted > 0 else None,
+        scores=scores,
+        decompositions=tuple(
+            decompose_problem(
+                shown,
+                get_rule(rule, caller="evaluate"),
+                method="isotonic",
+                binning=binning,
+                lens=shown_lens.name,
+                fit=fit,
+            )
+            for rule in ("brier", "log")
+        ),
+        errors=errors,
+        curve=curve,
+    )
+    return _with_notes(evaluation, (*doubts_of(evaluation), *binning_doubts))
+
+
+def _with_notes(evaluation: Evaluation, notes: tuple[str, ...]) -> Evaluation:
+    from dataclasses import replace
+
+    return replace(evaluation, notes=tuple(dict.fromkeys(notes)))
+
+
+def _errors(
+    sample: Sample, problem: Problem, lens: Lens, n_bins: Any
+) -> tuple[tuple[MeasuredError, ...], list[str]]:
+    measured: list[MeasuredError] = []
+    doubts: list[str] = []
+
+    def measure(name: str, estimator: BinnedError, on: Problem, through: Lens) -> None:
+        value, found = estimator.measure_with_doubts(on)
+        doubts.extend(f"{name}: {doubt}" for doubt in found)
+        measured.append(
+            MeasuredError(
+                name=name,
+                value=value,
+                definition=estimator.definition,
+                lens=through.name,
+                n_samples=sample.n,
+            )
+        )
+
+    for name, estimator in _estimators(problem, sample, n_bins):
+        measure(name, estimator, problem, lens)
+    if isinstance(sample, MulticlassSample) and not isinstance(problem, ClasswiseProblem):
+        classwise = Classwise()
+        estimator = BinnedError(UniformBins(n_bins))
+        measure("classwise ECE", estimator, classwise.induce(sample), classwise)
+    return tuple(measured), doubts
+
+
+def _estimators(problem: Problem, sample: Sample, n_bins: Any) -> list[tuple[str, BinnedError]]:
+    uniform: Binning = UniformBins(n_bins)
+    plain = [
+        ("ECE", BinnedError(uniform)),
+        ("RMSCE", BinnedError(uniform, norm=2)),
+        ("MCE", BinnedError(uniform, norm="max")),
+    ]
+    if isinstance(problem, MulticlassSample):
+        cells = VarianceSplitBins(max(20, sample.n // 15))
+        return [*plain[:1], ("ECE variance-split", BinnedError(cells))]
+    if isinstance(problem, ClasswiseProblem):
+        return [*plain, ("ECE worst class", BinnedError(uniform, aggregate="max"))]
+    return [
+        plain[0],
+        ("ECE equal-mass", BinnedError(QuantileBins(n_bins))),
+        ("ECE sweep", BinnedError(SweepBins())),
+        ("ECE debiased", BinnedError(uniform, debias=True)),
+        *plain[1:],
+        ("RMSCE debiased", BinnedError(uniform, norm=2, debias=True)),
+    ]
+
+
+def _base_rates(sample: Sample) -> tuple[float, ...]:
+    counts = np.bincount(sample.y, weights=sample.weight, minlength=len(sample.classes))
+    return tuple(float(share) for share in counts / counts.sum())

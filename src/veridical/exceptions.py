@@ -1,0 +1,62 @@
+"""Errors and warnings, and the one builder of their messages."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "InvalidInputError",
+    "MissingDependencyError",
+    "VeridicalError",
+    "VeridicalWarning",
+    "invalid",
+    "unknown_option",
+]
+
+
+class VeridicalError(Exception):
+    """Base class of every error this library raises on purpose."""
+
+
+class InvalidInputError(VeridicalError, ValueError):
+    """The data or an option cannot be used; the message says what, where and what to do."""
+
+
+class MissingDependencyError(VeridicalError, ImportError):
+    """An optional dependency is not installed; the message holds the install command."""
+
+
+class VeridicalWarning(UserWarning):
+    """A statistical doubt: the number is right, but may not mean what it seems to."""
+
+
+def invalid(caller: str, param: str, expected: str, got: str, *, hint: str) -> InvalidInputError:
+    """Build the error ``caller: `param` must be X; got Y.`` with one line of advice.
+
+    Examples
+    --------
+    >>> print(invalid("brier_score", "y_prob", "in [0, 1]", "3.1 at index 1 (1 of 2 values)",
+    ...               hint="pass probabilities, not logits."))
+    brier_score: `y_prob` must be in [0, 1]; got 3.1 at index 1 (1 of 2 values).
+    Hint: pass probabilities, not logits.
+    """
+    return InvalidInputError(f"{caller}: `{param}` must be {expected}; got {got}.\nHint: {hint}")
+
+
+def unknown_option(
+    caller: str, param: str, value: object, valid: Iterable[str]
+) -> InvalidInputError:
+    """Build the error for an option that does not exist, naming the nearest one that does.
+
+    Examples
+    --------
+    >>> print(unknown_option("decompose", "method", "isotonik", ["bins", "isotonic", "unique"]))
+    decompose: `method` must be one of 'bins', 'isotonic', 'unique'; got 'isotonik'.
+    Hint: did you mean 'isotonic'?
+    """
+    options = list(valid)
+    near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.4)
+    hint = f"did you mean {near[0]!r}?" if near else f"choose {options[0]!r} if unsure."
+    listed = ", ".join(repr(option) for option in options)
+    return invalid(caller, param, f"one of {listed}", repr(value), hint=hint)

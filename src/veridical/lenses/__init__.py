@@ -1,0 +1,23 @@
+"""Lenses: which question is asked of a prediction (Vaicenavicius et al. 2019, section 3.1)."""
+
+from veridical.lenses._base import ClasswiseProblem, CustomLens, Lens, Problem
+from veridical.lenses._choice import default_lens, resolve_lens
+from veridical.lenses._one import Binary, ClassSpecific, Confidence, Pooled
+from veridical.lenses._several import Canonical, Classwise, Grouped, TopK
+
+__all__ = [
+    "Binary",
+    "Canonical",
+    "ClassSpecific",
+    "Classwise",
+    "ClasswiseProblem",
+    "Confidence",
+    "CustomLens",
+    "Grouped",
+    "Lens",
+    "Pooled",
+    "Problem",
+    "TopK",
+    "default_lens",
+    "resolve_lens",
+]

@@ -1,0 +1,22 @@
+"""Estimators of miscalibration: parameters only, data at call time."""
+
+from veridical.miscalibration._base import Estimator
+from veridical.miscalibration._binned import BinnedError
+from veridical.miscalibration._functions import (
+    classwise_calibration_error,
+    expected_calibration_error,
+    maximum_calibration_error,
+)
+from veridical.miscalibration._scores import BrierScore, LogScore, SphericalScore, ZeroOneLoss
+
+__all__ = [
+    "BinnedError",
+    "BrierScore",
+    "Estimator",
+    "LogScore",
+    "SphericalScore",
+    "ZeroOneLoss",
+    "classwise_calibration_error",
+    "expected_calibration_error",
+    "maximum_calibration_error",
+]

@@ -1,0 +1,97 @@
+"""What an estimator is."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from typing import Any
+
+from veridical._core.typing import ArrayLike, WeightType
+from veridical._core.validation import check_sample
+from veridical.exceptions import VeridicalWarning
+from veridical.lenses import Problem, resolve_lens
+
+
+class Estimator(ABC):
+    """Turns an induced problem into one number; accepted by tests, intervals and monitors."""
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Short name shown beside the figure."""
+
+    @property
+    @abstractmethod
+    def definition(self) -> str:
+        """What exactly is computed, in words."""
+
+    @abstractmethod
+    def measure(self, problem: Problem) -> float:
+        """Return the figure for an induced problem (checked data; no warnings)."""
+
+    def measure_with_doubts(self, problem: Problem) -> tuple[float, list[str]]:
+        """Return the figure, and reasons why it may not mean what it seems to."""
+        return self.measure(problem), []
+
+    def __call__(
+        self,
+        y_true: ArrayLike,
+        y_prob: ArrayLike,
+        *,
+        lens: Any = None,
+        labels: ArrayLike | None = None,
+        pos_label: Any = None,
+        sample_weight: ArrayLike | None = None,
+        weight_type: WeightType = "importance",
+    ) -> float:
+        """Return the figure for raw data seen through a lens.
+
+        Parameters
+        ----------
+        y_true, y_prob, labels, pos_label, sample_weight
+            As in :func:`brier_score`.
+        lens : lens, name or callable, optional
+            Default the binary lens for two classes, confidence for more.
+        weight_type : {"importance", "frequency"}
+            What weights mean where the sample size matters.
+        """
+        return measure_data(
+            self,
+            y_true,
+            y_prob,
+            caller=type(self).__name__,
+            lens=lens,
+            labels=labels,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+            weight_type=weight_type,
+        )
+
+
+def measure_data(
+    estimator: Estimator,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    caller: str,
+    lens: Any,
+    labels: ArrayLike | None,
+    pos_label: Any,
+    sample_weight: ArrayLike | None,
+    weight_type: WeightType,
+) -> float:
+    """Check raw data, look through the lens, measure, and warn of doubts on behalf of `caller`."""
+    sample = check_sample(
+        y_true,
+        y_prob,
+        caller=caller,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+    )
+    problem = resolve_lens(lens, sample, caller=caller).induce(sample)
+    value, doubts = estimator.measure_with_doubts(problem)
+    for doubt in doubts:
+        warnings.warn(f"{caller}: {doubt}.", VeridicalWarning, stacklevel=3)
+    return value

@@ -1,0 +1,8 @@
+"""Results: frozen records that carry their definition, print themselves and lose nothing."""
+
+from veridical.results._base import Result
+from veridical.results._curve import ReliabilityCurve
+from veridical.results._evaluation import Evaluation
+from veridical.results._figures import Decomposition, MeasuredError
+
+__all__ = ["Decomposition", "Evaluation", "MeasuredError", "ReliabilityCurve", "Result"]

@@ -1,0 +1,80 @@
+"""Single figures: calibration errors and score decompositions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from veridical.results._base import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredError(Result):
+    """One calibration error and what exactly it is.
+
+    Attributes
+    ----------
+    name : short name, e.g. "ECE"
+    value : the figure
+    definition : binning, norm and debiasing in words
+    lens : name of the lens
+    n_samples : rows it was computed from
+    """
+
+    name: str
+    value: float
+    definition: str
+    lens: str
+    n_samples: int
+
+    def __str__(self) -> str:
+        return f"{self.name} {self.value:.4f}  ({self.lens}, {self.definition}, n={self.n_samples})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decomposition(Result):
+    """Parts of a mean score.
+
+    ``score = miscalibration - discrimination + uncertainty + within_bin``
+
+    Attributes
+    ----------
+    score : mean score of the predictions
+    miscalibration : what recalibration would save (also reliability, calibration loss)
+    discrimination : what knowing the predictions is worth (also resolution)
+    uncertainty : score of always predicting the base rate
+    refinement : uncertainty - discrimination, the score left after recalibration
+    within_bin : what binning hides: zero for the exact methods "isotonic" and "unique"
+    within_bin_variance, within_bin_covariance : its two parts for the Brier score,
+        ``within_bin = within_bin_variance - within_bin_covariance``; None for other rules
+    grouping, epistemic, irreducible : with a known posterior, else None
+    rule, method, definition, lens, n_samples : enough to reproduce the figures
+    """
+
+    score: float
+    miscalibration: float
+    discrimination: float
+    uncertainty: float
+    refinement: float
+    within_bin: float = 0.0
+    within_bin_variance: float | None = None
+    within_bin_covariance: float | None = None
+    grouping: float | None = None
+    epistemic: float | None = None
+    irreducible: float | None = None
+    rule: str
+    method: str
+    definition: str
+    lens: str
+    n_samples: int
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.rule} {self.score:.4f} = MCB {self.miscalibration:.4f}"
+            f" - DSC {self.discrimination:.4f} + UNC {self.uncertainty:.4f}"
+        )
+        if self.method == "bins":
+            text += f" + within-bin {self.within_bin:.4f}"
+        if self.epistemic is not None and self.irreducible is not None:
+            text += f"; epistemic {self.epistemic:.4f}, irreducible {self.irreducible:.4f}"
+            text += f", grouping {self.grouping:.4f}"
+        return f"{text}  ({self.definition}, n={self.n_samples})"

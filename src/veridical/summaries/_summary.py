@@ -1,0 +1,127 @@
+"""Sums by bin of one or several binary problems."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import BoolArray, FloatArray, WeightType
+from veridical.binning import IntervalPartition, partition_from_dict
+from veridical.exceptions import InvalidInputError
+
+_SUMS = ("count", "sum_w", "sum_w2", "sum_wp", "sum_wy", "sum_wpq")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Summary:
+    """Sums over the rows of each bin, for M problems (one, or one per class) of B bins.
+
+    All arrays are float64 of shape (M, B). Empty bins have zero weight and are skipped by
+    everything that reads a summary (`occupied`); problems with fewer bins are padded with them.
+
+    Attributes
+    ----------
+    count : number of rows (fractional under linear assignment)
+    sum_w, sum_w2 : sums of weights and of squared weights
+    sum_wp, sum_wy : weighted sums of predictions and of outcomes
+    sum_wpq : weighted sum of p (1 - p), the variance of the outcomes if p is right
+    scores : weighted sums of scores by rule; "brier" is always there
+    partitions : bins of each problem
+    names : label of the positive class of each problem
+    weight_type : what weights mean where the sample size matters
+    """
+
+    partitions: tuple[IntervalPartition, ...]
+    names: tuple[Any, ...]
+    count: FloatArray
+    sum_w: FloatArray
+    sum_w2: FloatArray
+    sum_wp: FloatArray
+    sum_wy: FloatArray
+    sum_wpq: FloatArray
+    scores: Mapping[str, FloatArray] = field(default_factory=dict)
+    weight_type: WeightType = "importance"
+
+    @property
+    def occupied(self) -> BoolArray:
+        """Bins that hold any weight."""
+        return self.sum_w > 0
+
+    @property
+    def share(self) -> FloatArray:
+        """Share of each problem's weight that lies in the bin."""
+        return self.sum_w / self.sum_w.sum(axis=1, keepdims=True)
+
+    @property
+    def mean_p(self) -> FloatArray:
+        """Mean prediction of each bin, NaN where empty."""
+        return _ratio(self.sum_wp, self.sum_w)
+
+    @property
+    def mean_y(self) -> FloatArray:
+        """Observed frequency of each bin, NaN where empty."""
+        return _ratio(self.sum_wy, self.sum_w)
+
+    @property
+    def size(self) -> FloatArray:
+        """Effective number of rows of each bin (DESIGN 3.8): Kish's, or the sum of weights."""
+        return bin_size(self.sum_w, self.sum_w2, self.weight_type)
+
+    def merge(self, other: Summary) -> Summary:
+        """Sums of both samples together; they must have been binned alike."""
+        if (
+            self.partitions != other.partitions
+            or self.names != other.names
+            or self.weight_type != other.weight_type
+            or set(self.scores) != set(other.scores)
+        ):
+            msg = (
+                "merge: `other` must be binned, weighted and scored alike; got other bins.\n"
+                "Hint: build both summaries with the same fixed edges, e.g. UniformBins(15)."
+            )
+            raise InvalidInputError(msg)
+        sums: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
+        scores = {rule: values + other.scores[rule] for rule, values in self.scores.items()}
+        return replace(self, **sums, scores=scores)
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe form, lossless (infinite scores are written as strings)."""
+        return {
+            "partitions": [partition.to_dict() for partition in self.partitions],
+            "names": list(self.names),
+            "weight_type": self.weight_type,
+            **{name: getattr(self, name).tolist() for name in _SUMS},
+            "scores": {
+                rule: [[v if np.isfinite(v) else str(v) for v in row] for row in values.tolist()]
+                for rule, values in self.scores.items()
+            },
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Summary:
+        """Read back what `to_dict` wrote."""
+        partitions = tuple(partition_from_dict(item) for item in data["partitions"])
+        return cls(
+            partitions=partitions,  # type: ignore[arg-type]
+            names=tuple(data["names"]),
+            weight_type=data["weight_type"],
+            **{name: np.asarray(data[name], dtype=np.float64) for name in _SUMS},
+            scores={
+                rule: np.array([[float(v) for v in row] for row in rows])
+                for rule, rows in data["scores"].items()
+            },
+        )
+
+
+def bin_size(sum_w: FloatArray, sum_w2: FloatArray, weight_type: WeightType) -> FloatArray:
+    """Effective number of rows from the sums of weights and of squared weights."""
+    return sum_w if weight_type == "frequency" else _ratio(sum_w * sum_w, sum_w2, empty=0.0)
+
+
+def _ratio(top: FloatArray, bottom: FloatArray, empty: float = np.nan) -> FloatArray:
+    result = np.full(top.shape, empty)
+    np.divide(top, bottom, out=result, where=bottom > 0)
+    return result
