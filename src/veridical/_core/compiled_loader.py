@@ -10,7 +10,7 @@ from veridical._core.optional import is_installed
 from veridical._core.typing import Array
 
 # Below this many values blocked NumPy takes milliseconds, less than importing numba would.
-_WORTHWHILE = 1 << 20
+_WORTHWHILE = 1 << 19
 
 
 def compiled_for(values: Array) -> Any:

@@ -73,7 +73,11 @@ def find_label(label: object, classes: tuple[Any, ...], *, caller: str, param: s
 def _are_indices(y: Array, n_classes: int) -> bool:
     if y.dtype == bool:
         return True
-    return y.dtype.kind in "iu" and bool(y.min() >= 0) and bool(y.max() < n_classes)
+    if y.dtype.kind not in "iu":
+        return False
+    # Read as unsigned, negative integers are large: one pass finds them too.
+    unsigned = y.view(y.dtype.str.replace("i", "u"))
+    return bool(unsigned.max() < n_classes)
 
 
 def _check_labels(labels: ArrayLike, n_classes: int, caller: str) -> Array:

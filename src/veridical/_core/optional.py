@@ -16,12 +16,13 @@ def is_installed(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def require(module: str, *, extra: str, purpose: str) -> Any:
-    """Import `module` or say which extra of this package brings it."""
+def require(module: str, *, extra: str | None, purpose: str) -> Any:
+    """Import `module` or say how to get it: which extra of this package, or the package itself."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
         if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
             raise  # something inside an installed package is broken: do not hide it
-        msg = f'{purpose} needs {module}.\nHint: pip install "veridical[{extra}]".'
+        wanted = module if extra is None else f'"veridical[{extra}]"'
+        msg = f"{purpose} needs {module}.\nHint: pip install {wanted}."
         raise MissingDependencyError(msg) from error

@@ -1,4 +1,4 @@
-"""Isotonic regression of outcomes on scores, ties pooled."""
+"""Isotonic regression of outcomes on scores."""
 
 from __future__ import annotations
 
@@ -6,22 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.sample import BinarySample
+from veridical._core.pooled import PooledScores
 from veridical._core.typing import FloatArray
-
-
-@dataclass(frozen=True)
-class PooledScores:
-    """Distinct scores in increasing order with the weight and the weighted outcomes at each."""
-
-    value: FloatArray
-    weight: FloatArray
-    positive: FloatArray
-
-    @property
-    def frequency(self) -> FloatArray:
-        """Observed frequency at each score."""
-        return self.positive / self.weight
 
 
 @dataclass(frozen=True)
@@ -35,21 +21,10 @@ class IsotonicFit:
         """Fitted value of scores that were among the fitted ones."""
         return self.fitted[np.searchsorted(self.scores.value, p)]
 
-
-def pool_scores(sample: BinarySample) -> PooledScores:
-    """Sort the scores and add up weights and outcomes of equal ones. O(n log n)."""
-    order = np.argsort(sample.p)
-    p = sample.p[order]
-    starts = np.flatnonzero(np.concatenate([[True], p[1:] != p[:-1]]))
-    y = sample.y[order]
-    if sample.weight is None:
-        weight = np.diff(np.append(starts, len(p))).astype(np.float64)
-        positive = np.add.reduceat(y, starts, dtype=np.float64)
-    else:
-        w = sample.weight[order]
-        weight = np.add.reduceat(w, starts)
-        positive = np.add.reduceat(w * y, starts)
-    return PooledScores(p[starts].astype(np.float64), weight, positive)
+    def blocks(self) -> tuple[FloatArray, FloatArray]:
+        """Distinct fitted values and the weight of each: far fewer than scores."""
+        starts = np.flatnonzero(np.concatenate([[True], self.fitted[1:] != self.fitted[:-1]]))
+        return self.fitted[starts], np.add.reduceat(self.scores.weight, starts)
 
 
 def isotonic_fit(scores: PooledScores) -> IsotonicFit:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from veridical._core.pooled import PooledScores, pool_scores
 from veridical._core.typing import Array, FloatArray, IntArray, WeightType
 
 
@@ -21,7 +23,7 @@ def effective_size(weight: FloatArray | None, n: int, weight_type: WeightType) -
     return total if weight_type == "frequency" else total * total / float(weight @ weight)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class BinarySample:
     """Outcomes 0/1 and the probability given to outcome 1.
 
@@ -57,6 +59,11 @@ class BinarySample:
     def size(self) -> float:
         """Sample size that counts for anything depending on n."""
         return effective_size(self.weight, self.n, self.weight_type)
+
+    @cached_property
+    def pooled(self) -> PooledScores:
+        """Distinct scores in order: sorted once for all that need it."""
+        return pool_scores(self.p, self.y, self.weight)
 
     @property
     def matrix(self) -> FloatArray:

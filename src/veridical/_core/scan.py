@@ -18,6 +18,18 @@ def row_sum_tolerance(dtype: np.dtype[np.floating]) -> float:
     return 1e-3 if dtype.itemsize <= 4 else 1e-6
 
 
+def in_unit_interval(p: FloatArray) -> bool:
+    """Whether every value is in [0, 1], in one pass.
+
+    Read as unsigned integers, floats from 0 to 1 are in the order of their values, and negative
+    numbers, infinity and NaN are all larger than 1.
+    """
+    bits = np.uint32 if p.dtype == np.float32 else np.uint64
+    if p.size == 0 or p.view(bits).max() <= np.ones(1, dtype=p.dtype).view(bits)[0]:
+        return True
+    return bool(p.min() >= 0 and p.max() <= 1)  # minus zero is zero
+
+
 def scan_matrix(p: FloatArray) -> tuple[bool, FloatArray]:
     """Return whether every row is a probability vector, and each row's maximum.
 
@@ -26,11 +38,10 @@ def scan_matrix(p: FloatArray) -> tuple[bool, FloatArray]:
     """
     tolerance = row_sum_tolerance(p.dtype)
     compiled = compiled_for(p)
-    if compiled is not None:
-        confidence = np.empty(len(p), dtype=p.dtype)
-        valid = bool(compiled.scan_rows(p, tolerance, confidence))
-        return valid, confidence
-    return _scan_blocks(p, tolerance)
+    if compiled is None:
+        return _scan_blocks(p, tolerance)
+    confidence = np.empty(len(p), dtype=p.dtype)
+    return bool(compiled.scan_rows(p, tolerance, confidence)), confidence
 
 
 def _scan_blocks(p: FloatArray, tolerance: float) -> tuple[bool, FloatArray]:

@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.arrays import to_numpy
 from veridical._core.labels import NotLabelsError, check_label_array, encode_labels, find_label
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
-from veridical._core.scan import row_sum_tolerance, scan_matrix
+from veridical._core.scan import in_unit_interval, row_sum_tolerance, scan_matrix
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid, unknown_option
 
@@ -76,8 +76,7 @@ def check_probabilities(
         hint = "pass one probability per row, or one row of class probabilities per label."
         raise invalid(caller, param, "of shape (n,) or (n, K)", f"shape {p.shape}", hint=hint)
     if p.ndim == 1:
-        # Written so that NaN fails: every comparison with NaN is False.
-        if not (p.size == 0 or (p.min() >= 0 and p.max() <= 1)):
+        if not in_unit_interval(p):
             raise _probability_error(p, caller, param)
         return p, None
     valid, confidence = scan_matrix(p)

@@ -59,13 +59,28 @@ class IntervalPartition:
         if self.grid is None:
             side: Side = "left" if self.closed == "right" else "right"
             return np.searchsorted(edges[1:-1], p, side=side)
-        low, scale = self.grid
-        shifted = p - p.dtype.type(low) if low else p
-        nearest = np.rint(shifted * p.dtype.type(scale)).astype(np.intp)
-        edge = edges.take(nearest, mode="clip")
-        nearest -= (p <= edge) if self.closed == "right" else (p < edge)
-        np.clip(nearest, 0, self.n_cells - 1, out=nearest)
-        return nearest
+        return self._assign_uniform(p, edges, *self.grid)
+
+    def _assign_uniform(
+        self, p: FloatArray, edges: FloatArray, low: float, scale: float
+    ) -> IntArray:
+        """Multiply and round up; only scores within rounding of an edge are compared with it."""
+        position = (p - p.dtype.type(low) if low else p) * p.dtype.type(scale)
+        nearest = np.rint(position)
+        bins = np.ceil(position) if self.closed == "right" else np.floor(position) + 1
+        position -= nearest
+        np.abs(position, out=position)
+        close = position <= 4 * np.finfo(p.dtype).eps * (self.n_cells + low * scale)
+        if close.any():
+            rows = np.flatnonzero(close)
+            edge = nearest[rows].astype(np.intp)
+            at = edges.take(edge, mode="clip")
+            below = (p[rows] <= at) if self.closed == "right" else (p[rows] < at)
+            bins[rows] = edge + 1 - below
+        np.clip(bins, 1, self.n_cells, out=bins)
+        result = bins.astype(np.intp)
+        result -= 1
+        return result
 
     def share(self, p: FloatArray) -> tuple[IntArray, FloatArray]:
         """Lower of the two bins a score is shared between, and the upper one's share.

@@ -55,23 +55,19 @@ class SortedScores:
 
 
 def sort_scores(sample: BinarySample) -> SortedScores:
-    """Sort, pool ties and cumulate."""
-    order = np.argsort(sample.p)
-    p, y = sample.p[order], sample.y[order].astype(np.float64)
-    if sample.weight is None:
-        w = np.ones(len(p))
-    else:
-        w = sample.weight[order] * (sample.size / sample.weight.sum())
-    r = y - p
-    ends = np.flatnonzero(np.append(p[1:] != p[:-1], True))
+    """Cumulate over the sample's distinct scores."""
+    pooled = sample.pooled
+    scale = sample.size / pooled.weight.sum()
+    w, wy = pooled.weight * scale, pooled.positive * scale
+    p = pooled.value.astype(np.float64, copy=False)
     return SortedScores(
-        value=p[ends],
-        cum_w=_from_zero(w, ends),
-        cum_wy=_from_zero(w * y, ends),
-        cum_wr=_from_zero(w * r, ends),
-        cum_wr2=_from_zero(w * r * r, ends),
+        value=pooled.value,
+        cum_w=_from_zero(w),
+        cum_wy=_from_zero(wy),
+        cum_wr=_from_zero(wy - w * p),
+        cum_wr2=_from_zero(wy * (1 - p) ** 2 + (w - wy) * p * p),
     )
 
 
-def _from_zero(values: FloatArray, ends: IntArray) -> FloatArray:
-    return np.concatenate([[0.0], np.cumsum(values)[ends]])
+def _from_zero(values: FloatArray) -> FloatArray:
+    return np.concatenate([[0.0], np.cumsum(values)])

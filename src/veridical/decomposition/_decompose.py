@@ -115,32 +115,29 @@ def decompose(
     name = chosen.name
     if lens is None and isinstance(problem, BinarySample):
         name = "binary"
-    known = None
+    bins = UniformBins(n_bins) if binning is None else binning
+    truth: dict[str, float] = {}
+    parts, how = _decompose_problem(problem, scoring, method, bins, caller)
     if posterior is not None:
         known = _check_posterior(posterior, sample, problem, sample_weight, caller)
-    return decompose_problem(
-        problem,
-        scoring,
-        method=method,
-        binning=binning or UniformBins(n_bins),
-        lens=name,
-        posterior=known,
-        caller=caller,
+        truth = _known_truth(sample, scoring, known, recalibrate_rows(sample, how, bins))
+    definition = {"bins": bins.name, "unique": "unique predictions"}.get(how, how)
+    return _record(parts, scoring, how, definition, name, sample.n, **truth)
+
+
+def decompose_isotonic(
+    problem: BinarySample, rule: ScoringRule, *, lens: str, fit: IsotonicFit, score: float | None
+) -> Decomposition:
+    """Decompose a score whose isotonic fit (and perhaps mean) is known already."""
+    return _record(
+        isotonic_parts(problem, rule, fit, score), rule, "isotonic", "isotonic", lens, problem.n
     )
 
 
-def decompose_problem(
-    problem: Problem,
-    rule: ScoringRule,
-    *,
-    method: Method | None,
-    binning: Binning,
-    lens: str,
-    posterior: FloatArray | None = None,
-    fit: IsotonicFit | None = None,
-    caller: str = "decompose",
-) -> Decomposition:
-    """Decompose the score of an induced problem; `fit` spares the isotonic fit if known."""
+def _decompose_problem(
+    problem: Problem, rule: ScoringRule, method: Method | None, binning: Binning, caller: str
+) -> tuple[Parts, str]:
+    """Parts of the score of an induced problem, and the method used."""
     default = "bins" if isinstance(problem, MulticlassSample) else "isotonic"
     how: str = default if method is None else method
     check_option(caller, "method", how, ("bins", "isotonic", "unique"))
@@ -149,17 +146,20 @@ def decompose_problem(
         got = f"'isotonic' for {len(problem.classes)} classes"
         raise invalid(caller, "method", "one defined for vectors", got, hint=hint)
     if isinstance(problem, ClasswiseProblem):
-        n = problem.sample.n
-        parts = _averaged(
-            [_parts(problem.problem(k), rule, how, binning) for k in range(problem.n_problems)]
-        )
-    else:
-        n = problem.n
-        parts = _parts(problem, rule, how, binning, fit)
-    extra: dict[str, float] = {}
-    if posterior is not None and not isinstance(problem, ClasswiseProblem):
-        recalibrated = recalibrate_rows(problem, how, binning)
-        extra = _known_truth(problem, rule, posterior, recalibrated)
+        singles = [problem.problem(k) for k in range(problem.n_problems)]
+        return _averaged([_parts(single, rule, how, binning) for single in singles]), how
+    return _parts(problem, rule, how, binning), how
+
+
+def _record(
+    parts: Parts,
+    rule: ScoringRule,
+    method: str,
+    definition: str,
+    lens: str,
+    n_samples: int,
+    **known_truth: float,
+) -> Decomposition:
     return Decomposition(
         score=parts.score,
         miscalibration=parts.miscalibration,
@@ -170,27 +170,21 @@ def decompose_problem(
         within_bin_variance=parts.within_bin_variance,
         within_bin_covariance=parts.within_bin_covariance,
         rule=rule.name,
-        method=how,
-        definition={"bins": binning.name, "unique": "unique predictions"}.get(how, how),
+        method=method,
+        definition=definition,
         lens=lens,
-        n_samples=n,
-        **extra,
+        n_samples=n_samples,
+        **known_truth,
     )
 
 
-def _parts(
-    problem: Sample,
-    rule: ScoringRule,
-    method: str,
-    binning: Binning,
-    fit: IsotonicFit | None = None,
-) -> Parts:
+def _parts(problem: Sample, rule: ScoringRule, method: str, binning: Binning) -> Parts:
     if method == "unique":
         return unique_parts(problem, rule)
     if method == "bins":
         return binned_parts(problem, rule, binning)
     assert isinstance(problem, BinarySample)
-    return isotonic_parts(problem, rule, fit)
+    return isotonic_parts(problem, rule)
 
 
 def _averaged(parts: list[Parts]) -> Parts:

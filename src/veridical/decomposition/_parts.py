@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.pava import IsotonicFit, isotonic_fit, pool_scores
+from veridical._core.pava import IsotonicFit, isotonic_fit
 from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import Binning
@@ -28,16 +28,20 @@ class Parts:
 
 
 def isotonic_parts(
-    sample: BinarySample, rule: ScoringRule, fit: IsotonicFit | None = None
+    sample: BinarySample,
+    rule: ScoringRule,
+    fit: IsotonicFit | None = None,
+    score: float | None = None,
 ) -> Parts:
     """CORP: the recalibrated prediction c is the isotonic fit (Dimitriadis et al. 2021).
 
     MCB = S(p) - S(c), DSC = S(mean y) - S(c), UNC = S(mean y). Within a block of the fit the
     observed frequency equals c, so S(c) is the mean entropy of c.
     """
-    fit = isotonic_fit(pool_scores(sample)) if fit is None else fit
-    score = rule.mean(sample)
-    refinement = float(fit.scores.weight @ rule.entropy(fit.fitted) / fit.scores.weight.sum())
+    fit = isotonic_fit(sample.pooled) if fit is None else fit
+    score = rule.mean(sample) if score is None else score
+    fitted, weight = fit.blocks()
+    refinement = float(weight @ rule.entropy(fitted) / weight.sum())
     uncertainty = float(rule.entropy(_base(sample))[0])
     return Parts(score, max(score - refinement, 0.0), refinement, uncertainty)
 
@@ -79,7 +83,7 @@ def recalibrate_rows(sample: Sample, method: str, binning: Binning) -> FloatArra
         return frequency[group]
     if method == "isotonic":
         assert isinstance(sample, BinarySample)
-        return isotonic_fit(pool_scores(sample)).at(sample.p)
+        return isotonic_fit(sample.pooled).at(sample.p)
     summary = summarise(sample, binning)
     if isinstance(summary, Summary):
         return summary.mean_y[0][summary.partitions[0].assign(sample.p)]

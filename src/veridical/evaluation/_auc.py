@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._core.pava import PooledScores, pool_scores
+from veridical._core.pooled import PooledScores
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import FloatArray
 from veridical.lenses import ClassSpecific
@@ -27,7 +27,7 @@ def auc_by_class(sample: MulticlassSample) -> tuple[float | None, ...]:
     """One-vs-rest areas of every class."""
     if sample.weight is not None:
         lenses = [ClassSpecific(label) for label in sample.classes]
-        return tuple(auc_of_pooled(pool_scores(lens.induce(sample))) for lens in lenses)
+        return tuple(auc_of_pooled(lens.induce(sample).pooled) for lens in lenses)
     order = np.argsort(sample.y, kind="stable")
     starts = np.searchsorted(sample.y[order], np.arange(len(sample.classes) + 1))
     areas = []

@@ -12,6 +12,7 @@ from veridical._core.arrays import missing_values, to_numpy
 from veridical._core.typing import Array, ArrayLike
 from veridical.exceptions import invalid
 from veridical.frames import (
+    column_names,
     expand_columns,
     guess_columns,
     is_frame,
@@ -67,7 +68,7 @@ def _from_table(
     labels: ArrayLike | None,
     caller: str,
 ) -> Inputs:
-    available = open_table(source, columns=[], caller=caller).columns
+    available = column_names(source, caller=caller, param="y_true")
     wanted = [prob] if isinstance(prob, str) else prob
     columns = None
     if wanted is not None:
@@ -75,7 +76,7 @@ def _from_table(
     said = None
     if y is None or columns is None:
         guess = guess_columns(available, y=y, prob=columns, caller=caller)
-        y, columns, said = guess.y, list(guess.prob), guess.said
+        y, columns, said = guess.y, list(guess.prob), guess.said or None
     keys = [by] if isinstance(by, str) else by
     grouped_by_column = isinstance(keys, (list, tuple)) and all(k in available for k in keys)
     needed = [y, *columns]

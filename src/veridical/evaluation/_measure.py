@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.pava import isotonic_fit, pool_scores
+from veridical._core.pava import isotonic_fit
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins, VarianceSplitBins
 from veridical.curves import curve_from_summary
-from veridical.decomposition import decompose_problem
+from veridical.decomposition import decompose_isotonic
 from veridical.evaluation._auc import auc_by_class, auc_of_pooled
 from veridical.evaluation._notes import doubts_of
 from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Lens, Problem
-from veridical.miscalibration import BinnedError
+from veridical.miscalibration import BinnedError, doubts_of_summary
 from veridical.results import Evaluation, MeasuredError
 from veridical.scores import RULES, get_rule
-from veridical.summaries import summarise
+from veridical.summaries import Summary, VectorSummary, summarise
 
 
 def evaluate_sample(
@@ -30,7 +30,7 @@ def evaluate_sample(
     shown = problem if isinstance(problem, BinarySample) else Confidence().induce(sample)
     binning = UniformBins(n_bins)
     summary = summarise(shown, binning)
-    fit = isotonic_fit(pool_scores(shown))
+    fit = isotonic_fit(shown.pooled)
     curve = curve_from_summary(
         summary,
         lens=shown_lens.name,
@@ -46,8 +46,7 @@ def evaluate_sample(
         known = [area for area in areas if area is not None]
         auc = float(np.mean(known)) if len(known) == len(areas) else None
     else:
-        scored = fit.scores if shown is sample else pool_scores(sample)
-        auc = auc_of_pooled(scored)
+        auc = auc_of_pooled(sample.pooled)
         areas = (auc, auc)
     evaluation = Evaluation(
         n_samples=sample.n,
@@ -64,13 +63,12 @@ def evaluate_sample(
         observed_expected=observed / predicted if predicted > 0 else None,
         scores=scores,
         decompositions=tuple(
-            decompose_problem(
+            decompose_isotonic(
                 shown,
                 get_rule(rule, caller="evaluate"),
-                method="isotonic",
-                binning=binning,
                 lens=shown_lens.name,
                 fit=fit,
+                score=scores[rule] if shown is sample else None,
             )
             for rule in ("brier", "log")
         ),
@@ -92,13 +90,17 @@ def _errors(
     measured: list[MeasuredError] = []
     doubts: list[str] = []
 
+    summaries: dict[Binning, Summary | VectorSummary] = {}
+
     def measure(name: str, estimator: BinnedError, on: Problem, through: Lens) -> None:
-        value, found = estimator.measure_with_doubts(on)
-        doubts.extend(f"{name}: {doubt}" for doubt in found)
+        if estimator.binning not in summaries:
+            summaries[estimator.binning] = estimator.summarise(on)
+            found = doubts_of_summary(summaries[estimator.binning])
+            doubts.extend(f"{name}: {doubt}" for doubt in found)
         measured.append(
             MeasuredError(
                 name=name,
-                value=value,
+                value=estimator.from_summary(summaries[estimator.binning]),
                 definition=estimator.definition,
                 lens=through.name,
                 n_samples=sample.n,
@@ -108,6 +110,7 @@ def _errors(
     for name, estimator in _estimators(problem, sample, n_bins):
         measure(name, estimator, problem, lens)
     if isinstance(sample, MulticlassSample) and not isinstance(problem, ClasswiseProblem):
+        summaries.clear()  # another problem
         classwise = Classwise()
         estimator = BinnedError(UniformBins(n_bins))
         measure("classwise ECE", estimator, classwise.induce(sample), classwise)

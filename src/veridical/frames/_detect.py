@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 # A frame can exist only once its library is loaded; modin and cuDF load pandas.
 _LIBRARIES = frozenset({"pandas", "polars", "pyarrow", "narwhals"})
@@ -32,4 +33,12 @@ def is_frame(obj: object) -> bool:
         return False
     import narwhals.stable.v2 as nw
 
+    obj = unwrap(obj)
     return nw.dependencies.is_into_dataframe(obj) or nw.dependencies.is_polars_lazyframe(obj)
+
+
+def unwrap(obj: object) -> Any:
+    """Return what a narwhals frame wraps, or `obj` itself."""
+    import narwhals as nw
+
+    return nw.to_native(obj, pass_through=True)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames._detect import is_frame
+from veridical.frames._detect import is_frame, unwrap
 from veridical.frames._names import missing_column
 from veridical.frames._paths import find_files
 from veridical.frames._read import read_files, read_names
@@ -84,7 +84,7 @@ def column_names(source: Any, *, caller: str, param: str = "source") -> list[str
     if isinstance(source, (str, os.PathLike)):
         paths, kind = find_files(source, caller=caller, param=param)
         return read_names(paths[0], kind, caller=caller, param=param)
-    _check_frame(source, caller=caller, param=param)
+    source = _check_frame(source, caller=caller, param=param)
     if hasattr(source, "collect_schema"):  # polars, lazy or not
         return list(source.collect_schema().names())
     return _from_frame(source, None, caller=caller, param=param).columns
@@ -95,7 +95,7 @@ def _from_frame(
 ) -> nw.DataFrame[Any]:
     import narwhals.stable.v2 as nw
 
-    _check_frame(source, caller=caller, param=param)
+    source = _check_frame(source, caller=caller, param=param)
     if nw.dependencies.is_polars_lazyframe(source):
         if columns is not None:
             _check_present(columns, source.collect_schema().names(), caller=caller)
@@ -112,11 +112,13 @@ def _from_frame(
     return frame.select(list(dict.fromkeys(columns)))
 
 
-def _check_frame(source: object, *, caller: str, param: str) -> None:
+def _check_frame(source: object, *, caller: str, param: str) -> Any:
+    """Return the frame itself, not what wraps it."""
     if not is_frame(source):
         hint = "pass a pandas, polars or pyarrow table, or the path of a CSV or Parquet file."
         expected, got = "a frame or a path", f"an object of type {type(source).__name__}"
         raise invalid(caller, param, expected, got, hint=hint)
+    return unwrap(source)
 
 
 def _check_present(columns: Sequence[str], names: Sequence[str], *, caller: str) -> None:

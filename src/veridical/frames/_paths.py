@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import glob
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames._names import nearest
-
-if TYPE_CHECKING:
-    import os
 
 FileKind: TypeAlias = Literal["CSV", "TSV", "Parquet", "Arrow"]
 
@@ -31,6 +29,9 @@ def find_files(
     source: str | os.PathLike[str], *, caller: str, param: str
 ) -> tuple[list[Path], FileKind]:
     """Return the files, sorted by name, and what they hold; they exist and are not empty."""
+    if "://" in os.fspath(source):
+        hint = "download the file first; nothing is read from the network."
+        raise invalid(caller, param, "a file on this machine", repr(source), hint=hint)
     path = Path(source).expanduser()
     if path.is_dir():
         hint = f"name a file, or several with a glob such as {str(path / '*.parquet')!r}."

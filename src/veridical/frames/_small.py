@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _BACKENDS = ("polars", "pandas", "pyarrow")
-# No extra is made for a frame library alone; this one brings both.
-_EXTRA = "test"
 
 
 def small_table(data: Mapping[str, Sequence[Any]], *, backend: str = "polars", caller: str) -> Any:
@@ -49,7 +47,7 @@ def small_table(data: Mapping[str, Sequence[Any]], *, backend: str = "polars", c
             got,
             hint="give every column one value a row.",
         )
-    library = require(backend, extra=_EXTRA, purpose=f"{caller} with backend={backend!r}")
+    library = require(backend, extra=None, purpose=f"{caller} with backend={backend!r}")
     if backend == "polars":
         return library.DataFrame(dict(data), strict=False)  # 1 beside 0.5 is a float, not an error
     if backend == "pandas":

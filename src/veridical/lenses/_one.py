@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.compiled_loader import compiled_for
 from veridical._core.labels import find_label
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.scan import scan_matrix
@@ -146,6 +147,11 @@ def _top_is_right(sample: MulticlassSample, top: np.ndarray) -> BoolArray:
     The maximum is known, so only one value per row is looked up; a search for an earlier column
     of equal value is needed only where a tie is possible, that is up to one half.
     """
+    compiled = compiled_for(sample.p)
+    if compiled is not None:
+        hits = np.empty(sample.n, dtype=bool)
+        compiled.top_is_right(sample.p, sample.y, top, hits)
+        return hits
     given = np.take_along_axis(sample.p, sample.y[:, None].astype(np.intp, copy=False), axis=1)
     right: BoolArray = given[:, 0] == top
     tied = np.flatnonzero(right & (top <= 0.5005))

@@ -1,7 +1,7 @@
 """Estimators of miscalibration: parameters only, data at call time."""
 
 from veridical.miscalibration._base import Estimator
-from veridical.miscalibration._binned import BinnedError
+from veridical.miscalibration._binned import BinnedError, doubts_of_summary
 from veridical.miscalibration._functions import (
     classwise_calibration_error,
     expected_calibration_error,
@@ -17,6 +17,7 @@ __all__ = [
     "SphericalScore",
     "ZeroOneLoss",
     "classwise_calibration_error",
+    "doubts_of_summary",
     "expected_calibration_error",
     "maximum_calibration_error",
 ]

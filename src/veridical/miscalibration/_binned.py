@@ -143,7 +143,7 @@ class BinnedError(Estimator):
         """Also say if bins are fewer than asked for, or hold hardly a row each."""
         if self.region is None:
             summary = self.summarise(problem)
-            return self.from_summary(summary), _doubts(summary)
+            return self.from_summary(summary), doubts_of_summary(summary)
         if isinstance(problem, ClasswiseProblem):
             parts = [
                 self.summarise(self._inside(problem.problem(k))) for k in range(problem.n_problems)
@@ -153,7 +153,7 @@ class BinnedError(Estimator):
             )
             return aggregate_classes(powered, self.power, self.aggregate), []
         summary = self.summarise(self._inside(problem))
-        return self.from_summary(summary), _doubts(summary)
+        return self.from_summary(summary), doubts_of_summary(summary)
 
     def summarise(self, problem: Problem) -> Summary | VectorSummary:
         """Sufficient statistics this error is a function of (before any `region`)."""
@@ -218,7 +218,8 @@ def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
-def _doubts(summary: Summary | VectorSummary) -> list[str]:
+def doubts_of_summary(summary: Summary | VectorSummary) -> list[str]:
+    """Say if bins are fewer than asked for, or hold hardly a row each."""
     found: list[str] = []
     n_bins, n_rows = float(len(summary.count)), float(summary.count.sum())
     if isinstance(summary, Summary):

@@ -35,11 +35,8 @@ class LogRule(ScoringRule):
 
 
 def _minus_log(p: FloatArray) -> FloatArray:
-    result = np.full(p.shape, np.inf)
-    np.log(p, out=result, where=p > 0)
-    positive = p > 0
-    np.negative(result, out=result, where=positive)
-    return result + 0.0  # no negative zeros
+    with np.errstate(divide="ignore"):  # log 0 is minus infinity, which is meant
+        return 0.0 - np.log(p)
 
 
 def log_loss(

@@ -11,6 +11,9 @@ from veridical._core.typing import FloatArray
 from veridical.binning import IntervalPartition
 from veridical.summaries._sums import Sums
 
+# Up to this many classes compiled code looks at every entry; beyond, skipping small ones wins.
+_FEW_CLASSES = 64
+
 
 def matrix_sums(sample: MulticlassSample, partition: IntervalPartition) -> Sums:
     """Sums by class and bin, arrays of shape (K, B).
@@ -20,9 +23,12 @@ def matrix_sums(sample: MulticlassSample, partition: IntervalPartition) -> Sums:
     the first bin is the column total minus the rest, which is why a thousand classes cost little
     more than reading them.
     """
-    compiled = compiled_for(sample.p) if partition.grid is not None else None
+    few = len(sample.classes) <= _FEW_CLASSES and partition.grid is not None
+    compiled = compiled_for(sample.p) if few else None
     if sample.weight is None and compiled is not None:
         sums = _compiled(sample.p, partition, compiled)
+    elif sample.weight is None and len(sample.classes) <= partition.n_cells:
+        sums = _every_entry(sample.p, partition)
     else:
         sums = _beyond_first(sample.p, sample.weight, partition)
     count, w, w2, wp, wp2 = sums
@@ -82,6 +88,26 @@ def _beyond_first(
     empty = sums[0] == 0
     sums[:, empty] = 0.0  # a difference of equal sums may leave rounding behind
     return sums
+
+
+def _every_entry(p: FloatArray, partition: IntervalPartition) -> FloatArray:
+    """Look at all entries: with few classes there is little to skip."""
+    n, n_classes = p.shape
+    n_bins = partition.n_cells
+    size = n_classes * n_bins
+    rows = max(64, ROWS // n_classes)
+    column = np.tile(np.arange(n_classes) * n_bins, rows)
+    sums = np.zeros((5, size))
+    for block in row_blocks(n, rows):
+        flat = np.ascontiguousarray(p[block]).reshape(-1)
+        key = partition.assign(flat)
+        key += column[: len(flat)]
+        wide = flat.astype(np.float64, copy=False)
+        sums[0] += np.bincount(key, minlength=size)
+        sums[3] += np.bincount(key, weights=wide, minlength=size)
+        sums[4] += np.bincount(key, weights=wide * wide, minlength=size)
+    sums[1:3] = sums[0]
+    return sums.reshape(5, n_classes, n_bins)
 
 
 def _compiled(p: FloatArray, partition: IntervalPartition, compiled: object) -> FloatArray:

@@ -1,0 +1,39 @@
+"""Scores sorted once, equal ones pooled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from veridical._core.typing import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class PooledScores:
+    """Distinct scores in increasing order with the weight and the weighted outcomes at each.
+
+    `value` keeps the type of the scores, so that comparisons stay exact.
+    """
+
+    value: FloatArray
+    weight: FloatArray
+    positive: FloatArray
+
+    @property
+    def frequency(self) -> FloatArray:
+        """Observed frequency at each score."""
+        return self.positive / self.weight
+
+
+def pool_scores(p: FloatArray, y: IntArray, weight: FloatArray | None) -> PooledScores:
+    """Sort the scores and add up weights and outcomes of equal ones. O(n log n)."""
+    order = np.argsort(p)
+    p, y = p[order], y[order]
+    starts = np.flatnonzero(np.concatenate([[True], p[1:] != p[:-1]]))
+    if weight is None:
+        counts = np.diff(np.append(starts, len(p))).astype(np.float64)
+        hits = np.add.reduceat(y, starts, dtype=np.float64)
+        return PooledScores(p[starts], counts, hits)
+    w = weight[order]
+    return PooledScores(p[starts], np.add.reduceat(w, starts), np.add.reduceat(w * y, starts))
