@@ -1,0 +1,40 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python
+
+.PHONY: help
+help:  ## Show this help
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+
+.PHONY: check
+check: lint types layers test  ## Everything CI runs
+
+.PHONY: lint
+lint:  ## Style and formatting
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+
+.PHONY: format
+format:  ## Fix style and formatting
+	$(PYTHON) -m ruff check --fix .
+	$(PYTHON) -m ruff format .
+
+.PHONY: types
+types:  ## Strict types
+	$(PYTHON) -m mypy
+
+.PHONY: layers
+layers:  ## A module imports only from layers below
+	$(PYTHON) -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
+
+.PHONY: test
+test:  ## Tests and doctests, warnings as errors
+	$(PYTHON) -m pytest
+
+.PHONY: bench
+bench:  ## Compare speed with other packages; writes docs/evidence
+	$(PYTHON) benchmarks/bench_errors.py --write docs/evidence
+
+.PHONY: figures
+figures:  ## Redraw the README's figure and the example files
+	$(PYTHON) examples/make_examples.py
+	$(PYTHON) docs/figures/make_reliability.py
