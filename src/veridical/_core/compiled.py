@@ -21,8 +21,8 @@ def _jit(function: _F) -> _F:
 
 
 @_jit
-def scan_rows(p: Any, tolerance: float, confidence: Any) -> Any:
-    """Fill `confidence` with row maxima; False if a row is not a probability vector."""
+def scan_rows(p: Any, y: Any, tolerance: float, confidence: Any, right: Any) -> Any:
+    """Fill in row maxima and if y is the first of them; False if a row is no probability vector."""
     valid = True
     for i in range(p.shape[0]):
         total = p[i, 0]
@@ -34,22 +34,16 @@ def scan_rows(p: Any, tolerance: float, confidence: Any) -> Any:
             top = value if value > top else top
             low = value if value < low else low
         confidence[i] = top
-        # A NaN anywhere makes the total NaN, and the comparison False.
-        valid = valid and low >= 0 and top <= 1 and abs(total - 1) <= tolerance
-    return valid
-
-
-@_jit
-def top_is_right(p: Any, y: Any, confidence: Any, right: Any) -> None:
-    """Mark rows whose first maximum is at the class that occurred."""
-    for i in range(p.shape[0]):
-        hit = p[i, y[i]] == confidence[i]
+        hit = p[i, y[i]] == top
         if hit:
             for k in range(y[i]):
-                if p[i, k] == confidence[i]:
+                if p[i, k] == top:
                     hit = False
                     break
         right[i] = hit
+        # A NaN anywhere makes the total NaN, and the comparison False.
+        valid = valid and low >= 0 and top <= 1 and abs(total - 1) <= tolerance
+    return valid
 
 
 @_jit

@@ -32,7 +32,7 @@ def pool_scores(p: FloatArray, y: IntArray, weight: FloatArray | None) -> Pooled
     p, y = p[order], y[order]
     starts = np.flatnonzero(np.concatenate([[True], p[1:] != p[:-1]]))
     if weight is None:
-        counts = np.diff(np.append(starts, len(p))).astype(np.float64)
+        counts = np.diff(starts, append=len(p)).astype(np.float64)
         hits = np.add.reduceat(y, starts, dtype=np.float64)
         return PooledScores(p[starts], counts, hits)
     w = weight[order]

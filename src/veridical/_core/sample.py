@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.pooled import PooledScores, pool_scores
-from veridical._core.typing import Array, FloatArray, IntArray, WeightType
+from veridical._core.typing import Array, BoolArray, FloatArray, IntArray, WeightType
 
 
 def effective_size(weight: FloatArray | None, n: int, weight_type: WeightType) -> float:
@@ -97,8 +97,9 @@ class MulticlassSample:
         As in `BinarySample`.
     classes : tuple
         Labels in column order.
-    confidence : float array of shape (n,) or None
-        Largest probability of each row, known from the check of the rows.
+    confidence, right : arrays of shape (n,) or None
+        Largest probability of each row, and whether it (the first of equals) is that of the class
+        that occurred; known from the check of the rows, else found by `top_label`.
     """
 
     y: IntArray
@@ -107,6 +108,7 @@ class MulticlassSample:
     weight_type: WeightType = "importance"
     classes: tuple[Any, ...]
     confidence: FloatArray | None = None
+    right: BoolArray | None = None
 
     @property
     def n(self) -> int:
@@ -117,6 +119,14 @@ class MulticlassSample:
     def size(self) -> float:
         """Sample size that counts for anything depending on n."""
         return effective_size(self.weight, self.n, self.weight_type)
+
+    @property
+    def top_label(self) -> tuple[FloatArray, BoolArray]:
+        """Largest probability of each row, and whether that class occurred."""
+        if self.confidence is None or self.right is None:
+            first = self.p.argmax(axis=1)
+            return self.p[np.arange(self.n), first], first == self.y
+        return self.confidence, self.right
 
     @property
     def matrix(self) -> FloatArray:
@@ -131,6 +141,7 @@ class MulticlassSample:
             p=self.p[rows],
             weight=None if self.weight is None else self.weight[rows],
             confidence=None if self.confidence is None else self.confidence[rows],
+            right=None if self.right is None else self.right[rows],
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.arrays import to_numpy
 from veridical._core.labels import NotLabelsError, check_label_array, encode_labels, find_label
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
-from veridical._core.scan import in_unit_interval, row_sum_tolerance, scan_matrix
+from veridical._core.scan import Scan, in_unit_interval, row_sum_tolerance, scan_matrix
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid, unknown_option
 
@@ -56,33 +56,42 @@ def check_sample(
         hint = "pass at least one row."
         raise invalid(caller, "y_true", "non-empty", "0 rows", hint=hint)
     weight = check_weight(sample_weight, len(y), caller=caller)
-    matrix, confidence = check_probabilities(p, caller=caller)
-    codes, classes = encode_labels(
-        y, n_classes=matrix.shape[1] if matrix.ndim == 2 else 2, labels=labels, caller=caller
-    )
-    sample = _assemble(codes, classes, matrix, confidence, weight, weight_type, pos_label, caller)
+    matrix = _check_shape(p, caller=caller, param="y_prob")
+    n_classes = matrix.shape[1] if matrix.ndim == 2 else 2
+    codes, classes = encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)
+    scan = _check_values(matrix, codes, caller=caller, param="y_prob")
+    sample = _assemble(codes, classes, matrix, scan, weight, weight_type, pos_label, caller)
     if weight is not None and not weight.all():
         return sample.take(np.flatnonzero(weight))  # weight zero means the row is not there
     return sample
 
 
-def check_probabilities(
-    p: FloatArray, *, caller: str, param: str = "y_prob"
-) -> tuple[FloatArray, FloatArray | None]:
-    """Return probabilities as (n,) or (n, K >= 2) with each row's maximum, or say what is wrong."""
+def check_probabilities(p: FloatArray, *, caller: str, param: str = "y_prob") -> FloatArray:
+    """Return probabilities as (n,) or (n, K >= 2), or say what is wrong."""
+    p = _check_shape(p, caller=caller, param=param)
+    _check_values(p, np.zeros(len(p), dtype=np.intp), caller=caller, param=param)
+    return p
+
+
+def _check_shape(p: FloatArray, *, caller: str, param: str) -> FloatArray:
     if p.ndim == 2 and p.shape[1] == 1:
         p = p[:, 0]
     if p.ndim not in (1, 2) or (p.ndim == 2 and p.shape[1] == 0):
         hint = "pass one probability per row, or one row of class probabilities per label."
         raise invalid(caller, param, "of shape (n,) or (n, K)", f"shape {p.shape}", hint=hint)
+    return p
+
+
+def _check_values(p: FloatArray, codes: IntArray, *, caller: str, param: str) -> Scan | None:
+    """Raise unless all is in [0, 1] and rows sum to one; what the pass over a matrix found."""
     if p.ndim == 1:
         if not in_unit_interval(p):
             raise _probability_error(p, caller, param)
-        return p, None
-    valid, confidence = scan_matrix(p)
-    if not valid:
+        return None
+    scan = scan_matrix(p, codes)
+    if not scan.valid:
         raise _probability_error(p, caller, param)
-    return p, confidence
+    return scan
 
 
 def check_weight(weight: ArrayLike | None, n: int, *, caller: str) -> FloatArray | None:
@@ -148,7 +157,7 @@ def _assemble(
     codes: IntArray,
     classes: tuple[Any, ...],
     p: FloatArray,
-    confidence: FloatArray | None,
+    scan: Scan | None,
     weight: FloatArray | None,
     weight_type: WeightType,
     pos_label: Any,
@@ -165,7 +174,8 @@ def _assemble(
             weight=weight,
             weight_type=weight_type,
             classes=classes,
-            confidence=confidence,
+            confidence=None if scan is None else scan.confidence,
+            right=None if scan is None else scan.right,
         )
     positive = 1
     if pos_label is not None:

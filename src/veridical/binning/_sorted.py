@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -15,22 +16,41 @@ _REACHES = 1 - 1e-12
 
 @dataclass(frozen=True)
 class SortedScores:
-    """Distinct scores in order, with cumulated weights and outcomes.
+    """Distinct scores in order; weights are scaled to sum to the effective sample size.
 
     Attributes
     ----------
     value : array of shape (m,)
         Distinct scores, increasing, in the scores' own type.
-    cum_w, cum_wy, cum_wr, cum_wr2 : float64 arrays of shape (m + 1,)
-        Sums up to and including each score, from zero: of w, w y, w r and w r^2 with r = y - p.
-        Weights are scaled to sum to the effective sample size.
+    weight, positive : float64 arrays of shape (m,)
+        Weight and weighted outcomes at each score.
     """
 
     value: FloatArray
-    cum_w: FloatArray
-    cum_wy: FloatArray
-    cum_wr: FloatArray
-    cum_wr2: FloatArray
+    weight: FloatArray
+    positive: FloatArray
+
+    @cached_property
+    def cum_w(self) -> FloatArray:
+        """Weight up to and including each score, from zero."""
+        return _from_zero(self.weight)
+
+    @cached_property
+    def cum_wy(self) -> FloatArray:
+        """Weighted outcomes up to and including each score, from zero."""
+        return _from_zero(self.positive)
+
+    @cached_property
+    def cum_wr(self) -> FloatArray:
+        """Cumulated weighted residuals r = y - p."""
+        return _from_zero(self.positive - self.weight * self.value)
+
+    @cached_property
+    def cum_wr2(self) -> FloatArray:
+        """Cumulated weighted squared residuals."""
+        p = self.value.astype(np.float64, copy=False)
+        missed = self.weight - self.positive
+        return _from_zero(self.positive * (1 - p) ** 2 + missed * p * p)
 
     def equal_mass(self, n_bins: int) -> IntArray:
         """Index of the last distinct score of each bin of (nearly) equal mass.
@@ -55,18 +75,12 @@ class SortedScores:
 
 
 def sort_scores(sample: BinarySample) -> SortedScores:
-    """Cumulate over the sample's distinct scores."""
+    """Scale the weights of the sample's distinct scores to its effective size."""
     pooled = sample.pooled
+    if sample.weight is None:
+        return SortedScores(pooled.value, pooled.weight, pooled.positive)
     scale = sample.size / pooled.weight.sum()
-    w, wy = pooled.weight * scale, pooled.positive * scale
-    p = pooled.value.astype(np.float64, copy=False)
-    return SortedScores(
-        value=pooled.value,
-        cum_w=_from_zero(w),
-        cum_wy=_from_zero(wy),
-        cum_wr=_from_zero(wy - w * p),
-        cum_wr2=_from_zero(wy * (1 - p) ** 2 + (w - wy) * p * p),
-    )
+    return SortedScores(pooled.value, pooled.weight * scale, pooled.positive * scale)
 
 
 def _from_zero(values: FloatArray) -> FloatArray:

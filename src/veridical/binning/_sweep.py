@@ -43,8 +43,8 @@ class SweepBins(IntervalBinning):
 def _largest_monotone(scores: SortedScores) -> IntArray:
     m = len(scores.value)
     best = scores.equal_mass(1)
-    w, wy = np.diff(scores.cum_w), np.diff(scores.cum_wy)
-    positive, negative = np.flatnonzero(wy > 0), np.flatnonzero(wy < w * (1 - _TOLERANCE))
+    positive = np.flatnonzero(scores.positive > 0)
+    negative = np.flatnonzero(scores.positive < scores.weight * (1 - _TOLERANCE))
     if not (positive.size and negative.size):
         return scores.equal_mass(m)  # one class only: every count is monotone
     # Only bins that touch the stretch where both outcomes occur can break the order: all bins

@@ -223,7 +223,7 @@ def _check_posterior(
     from veridical._core.arrays import to_numpy
 
     given = to_numpy(posterior, caller=caller, param="posterior").astype(np.float64)
-    array, _ = check_probabilities(given, caller=caller, param="posterior")
+    array = check_probabilities(given, caller=caller, param="posterior")
     if problem is not sample:
         hint = "leave `lens` out: the posterior is one of the whole prediction."
         raise invalid(caller, "lens", "unset with a posterior", "a lens", hint=hint)

@@ -7,11 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.compiled_loader import compiled_for
 from veridical._core.labels import find_label
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
-from veridical._core.scan import scan_matrix
-from veridical._core.typing import BoolArray
 from veridical.exceptions import invalid
 from veridical.lenses._base import Lens, as_multiclass, one_versus_rest
 
@@ -63,11 +60,9 @@ class Confidence(Lens):
     def induce(self, sample: Sample) -> BinarySample:
         """Return correctness of the top label and its probability."""
         several = as_multiclass(sample)
-        top = several.confidence
-        if top is None:
-            top = scan_matrix(several.p)[1]
+        top, right = several.top_label
         return BinarySample(
-            y=_top_is_right(several, top).view(np.uint8),
+            y=right.view(np.uint8),
             p=top,
             weight=several.weight,
             weight_type=several.weight_type,
@@ -139,22 +134,3 @@ class Pooled(Lens):
             weight_type=several.weight_type,
             classes=("rest", "class"),
         )
-
-
-def _top_is_right(sample: MulticlassSample, top: np.ndarray) -> BoolArray:
-    """Whether the first column that attains the maximum is the class that occurred.
-
-    The maximum is known, so only one value per row is looked up; a search for an earlier column
-    of equal value is needed only where a tie is possible, that is up to one half.
-    """
-    compiled = compiled_for(sample.p)
-    if compiled is not None:
-        hits = np.empty(sample.n, dtype=bool)
-        compiled.top_is_right(sample.p, sample.y, top, hits)
-        return hits
-    given = np.take_along_axis(sample.p, sample.y[:, None].astype(np.intp, copy=False), axis=1)
-    right: BoolArray = given[:, 0] == top
-    tied = np.flatnonzero(right & (top <= 0.5005))
-    if tied.size:
-        right[tied] = sample.p[tied].argmax(axis=1) == sample.y[tied]
-    return right

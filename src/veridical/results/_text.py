@@ -105,7 +105,7 @@ def _scores(e: Evaluation) -> list[tuple[str, str, str]]:
     for d in e.decompositions:
         text = f"{d.miscalibration:.4f} miscalibration - {d.discrimination:.4f} discrimination"
         text += f" + {d.uncertainty:.4f} uncertainty ({d.definition})"
-        whole = abs(d.score - e.scores[d.rule]) < 1e-9 or d.score == e.scores[d.rule]
+        whole = len(e.classes) == 2 and d.lens == "binary"
         parts[d.rule] = text if whole else f"{d.lens} lens: {d.score:.4f} = {text}"
     return [(name, f"{value:.4f}", parts.get(name, "")) for name, value in e.scores.items()]
 

@@ -133,7 +133,7 @@ def _outcomes(
     """Sums of w y and w p y by class and bin."""
     n_classes, n_bins = len(sample.classes), partition.n_cells
     occurred = sample.y.astype(np.intp, copy=False)
-    given = np.take_along_axis(sample.p, occurred[:, None], axis=1)[:, 0]
+    given = sample.p[np.arange(sample.n), occurred]
     key = occurred * n_bins + partition.assign(given)
     shape, size = (n_classes, n_bins), n_classes * n_bins
     w = sample.weight

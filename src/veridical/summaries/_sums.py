@@ -120,6 +120,8 @@ def from_cells(cells: FloatArray) -> Sums:
 
 def stack(parts: Sequence[Mapping[str, FloatArray]]) -> Sums:
     """Put the problems' sums into arrays of shape (M, B), padding with empty bins."""
+    if len(parts) == 1:
+        return {name: values[None, :] for name, values in parts[0].items()}
     widest = max(len(part["count"]) for part in parts)
     return {
         name: np.stack([np.pad(part[name], (0, widest - len(part[name]))) for part in parts])
