@@ -7,12 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.sample import BinarySample
-from veridical._core.typing import IntArray
+from veridical._core.typing import FloatArray, IntArray
 from veridical.binning._base import IntervalBinning
 from veridical.binning._partition import IntervalPartition
 from veridical.binning._sorted import SortedScores, sort_scores
 
 _TOLERANCE = 1e-12
+_FIRST_BATCH, _LARGEST_BATCH = 1 << 10, 1 << 19
 
 
 @dataclass(frozen=True)
@@ -42,24 +43,46 @@ class SweepBins(IntervalBinning):
 
 def _largest_monotone(scores: SortedScores) -> IntArray:
     m = len(scores.value)
-    best = scores.equal_mass(1)
-    positive = np.flatnonzero(scores.positive > 0)
-    negative = np.flatnonzero(scores.positive < scores.weight * (1 - _TOLERANCE))
-    if not (positive.size and negative.size):
-        return scores.equal_mass(m)  # one class only: every count is monotone
+    frequency = scores.positive / scores.weight
+    if not _decreases(frequency):
+        return scores.equal_mass(m)  # monotone score by score, so with every count
     # Only bins that touch the stretch where both outcomes occur can break the order: all bins
     # before it have mean 0, all bins after it mean 1.
     total = scores.cum_w[-1]
-    start, stop = scores.cum_w[positive[0]] / total, scores.cum_w[negative[-1] + 1] / total
-    for n_bins in range(2, m + 1):
-        first, after = int(start * n_bins), min(int(np.ceil(stop * n_bins)) + 1, n_bins)
-        targets = np.arange(first, after + 1) / n_bins * total * (1 - _TOLERANCE)
-        last = np.minimum(np.searchsorted(scores.cum_w[1:], targets), m - 1)
-        if first == 0:
-            last[0] = -1
-        cuts = np.unique(last) + 1
-        frequency = np.diff(scores.cum_wy[cuts]) / np.diff(scores.cum_w[cuts])
-        if (np.diff(frequency) < -_TOLERANCE).any():
-            return best
-        best = scores.equal_mass(n_bins)
-    return best
+    first_positive = np.flatnonzero(scores.positive > 0)[0]
+    last_negative = np.flatnonzero(frequency < 1 - _TOLERANCE)[-1]
+    start, stop = scores.cum_w[first_positive] / total, scores.cum_w[last_negative + 1] / total
+    tried, room = 1, _FIRST_BATCH
+    while tried < m:
+        # As many counts at a time as have about `room` bins in the stretch.
+        width = (stop - start) * (tried + 1) + 4
+        counts = np.arange(tried + 1, min(tried + max(1, int(room / width)), m) + 1)
+        broken = _first_broken(scores, counts, start, stop)
+        if broken is not None:
+            return scores.equal_mass(broken - 1)
+        tried, room = int(counts[-1]), min(2 * room, _LARGEST_BATCH)
+    return scores.equal_mass(m)
+
+
+def _first_broken(scores: SortedScores, counts: IntArray, start: float, stop: float) -> int | None:
+    """Smallest of the counts whose bin means are not monotone between two shares of the mass."""
+    low = (start * counts).astype(np.intp)
+    high = np.minimum(np.ceil(stop * counts).astype(np.intp) + 1, counts)
+    sizes = high - low + 1
+    count = np.repeat(counts, sizes)
+    within = np.arange(len(count)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    step = np.repeat(low, sizes) + within
+    target = step / count * scores.cum_w[-1] * (1 - _TOLERANCE)
+    end = np.minimum(np.searchsorted(scores.cum_w[1:], target), len(scores.value) - 1) + 1
+    end[step == 0] = 0
+    # A bin ends at each target and begins at the one before; equal ends are one bin.
+    held = np.flatnonzero((within[1:] > 0) & (end[1:] > end[:-1])) + 1
+    begin = end[held - 1]
+    weight = scores.cum_w[end[held]] - scores.cum_w[begin]
+    frequency = (scores.cum_wy[end[held]] - scores.cum_wy[begin]) / weight
+    worse = (np.diff(frequency) < -_TOLERANCE) & (count[held][1:] == count[held][:-1])
+    return int(count[held][1:][worse][0]) if worse.any() else None
+
+
+def _decreases(frequency: FloatArray) -> bool:
+    return bool((np.diff(frequency) < -_TOLERANCE).any())

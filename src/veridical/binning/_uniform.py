@@ -47,6 +47,11 @@ class UniformBins(IntervalBinning):
     def __post_init__(self) -> None:
         check_count(self.n, caller="UniformBins")
         check_option("UniformBins", "closed", self.closed, ("right", "left"))
+        counted = isinstance(self.min_count, int) and not isinstance(self.min_count, bool)
+        if self.min_count is not None and not (counted and self.min_count >= 1):
+            hint = "10 to 50 rows make a frequency worth reading."
+            got = repr(self.min_count)
+            raise invalid("UniformBins", "min_count", "a positive integer", got, hint=hint)
         low, high = self.support
         if not 0 <= low < high <= 1:
             hint = "e.g. `support=(1 / n_classes, 1)` for confidences."
