@@ -40,7 +40,9 @@ class BinarySample:
     classes : tuple
         Labels of (negative, positive).
     pair : float array of shape (n, 2) or None
-        Both columns as given, when the user passed two.
+        Probabilities of (negative, positive), when the user passed two columns.
+    positive_first : bool
+        Whether the positive class is the first in column order, which ties go to.
     """
 
     y: IntArray
@@ -49,6 +51,7 @@ class BinarySample:
     weight_type: WeightType = "importance"
     classes: tuple[Any, ...] = (0, 1)
     pair: FloatArray | None = None
+    positive_first: bool = False
 
     @property
     def n(self) -> int:
@@ -67,10 +70,19 @@ class BinarySample:
 
     @property
     def matrix(self) -> FloatArray:
-        """Probabilities of both classes, (n, 2), in the order of `classes`."""
-        if self.pair is not None:
-            return self.pair
-        return np.column_stack([1 - self.p, self.p])
+        """Probabilities of both classes, (n, 2), in column order."""
+        pair = np.column_stack([1 - self.p, self.p]) if self.pair is None else self.pair
+        return pair[:, ::-1] if self.positive_first else pair
+
+    @property
+    def index(self) -> IntArray:
+        """Class of each row as an index into the columns of `matrix`."""
+        return 1 - self.y if self.positive_first else self.y
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Labels in the order of the columns of `matrix`."""
+        return self.classes[::-1] if self.positive_first else self.classes
 
     def take(self, rows: Array) -> BinarySample:
         """Keep some rows (mask or indices)."""
@@ -119,6 +131,16 @@ class MulticlassSample:
     def size(self) -> float:
         """Sample size that counts for anything depending on n."""
         return effective_size(self.weight, self.n, self.weight_type)
+
+    @property
+    def index(self) -> IntArray:
+        """Class of each row as an index into the columns of `matrix`."""
+        return self.y
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Labels in the order of the columns of `matrix`."""
+        return self.classes
 
     @property
     def top_label(self) -> tuple[FloatArray, BoolArray]:

@@ -21,6 +21,7 @@ __all__ = [
     "check_probabilities",
     "check_sample",
     "check_weight",
+    "is_integer",
 ]
 
 
@@ -58,8 +59,12 @@ def check_sample(
     weight = check_weight(sample_weight, len(y), caller=caller)
     matrix = _check_shape(p, caller=caller, param="y_prob")
     n_classes = matrix.shape[1] if matrix.ndim == 2 else 2
+    if matrix.ndim == 1:
+        _check_values(matrix, None, caller=caller, param="y_prob")
     codes, classes = encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)
-    scan = _check_values(matrix, codes, caller=caller, param="y_prob")
+    scan = None
+    if matrix.ndim == 2:
+        scan = _check_values(matrix, codes, caller=caller, param="y_prob")
     sample = _assemble(codes, classes, matrix, scan, weight, weight_type, pos_label, caller)
     if weight is not None and not weight.all():
         return sample.take(np.flatnonzero(weight))  # weight zero means the row is not there
@@ -69,7 +74,7 @@ def check_sample(
 def check_probabilities(p: FloatArray, *, caller: str, param: str = "y_prob") -> FloatArray:
     """Return probabilities as (n,) or (n, K >= 2), or say what is wrong."""
     p = _check_shape(p, caller=caller, param=param)
-    _check_values(p, np.zeros(len(p), dtype=np.intp), caller=caller, param=param)
+    _check_values(p, None, caller=caller, param=param)
     return p
 
 
@@ -82,13 +87,13 @@ def _check_shape(p: FloatArray, *, caller: str, param: str) -> FloatArray:
     return p
 
 
-def _check_values(p: FloatArray, codes: IntArray, *, caller: str, param: str) -> Scan | None:
+def _check_values(p: FloatArray, codes: IntArray | None, *, caller: str, param: str) -> Scan | None:
     """Raise unless all is in [0, 1] and rows sum to one; what the pass over a matrix found."""
     if p.ndim == 1:
         if not in_unit_interval(p):
             raise _probability_error(p, caller, param)
         return None
-    scan = scan_matrix(p, codes)
+    scan = scan_matrix(p, np.zeros(len(p), dtype=np.intp) if codes is None else codes)
     if not scan.valid:
         raise _probability_error(p, caller, param)
     return scan
@@ -126,6 +131,11 @@ def check_option(caller: str, param: str, value: object, valid: Iterable[str]) -
     options = tuple(valid)
     if not isinstance(value, str) or value not in options:
         raise unknown_option(caller, param, value, options)
+
+
+def is_integer(value: object) -> bool:
+    """Whether `value` is a whole number, of Python or NumPy, but not a boolean."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
 
 
 def check_level(caller: str, value: float, param: str = "confidence_level") -> float:
@@ -191,6 +201,7 @@ def _assemble(
         weight_type=weight_type,
         classes=classes,
         pair=pair,
+        positive_first=positive == 0,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Literal
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from veridical._core.sample import BinarySample
 from veridical._core.typing import IntArray
+from veridical._core.validation import is_integer
 from veridical.binning._sorted import SortedScores, sort_scores
 from veridical.exceptions import invalid
 
@@ -24,13 +24,8 @@ def check_count(n_bins: object, *, caller: str) -> BinCount:
     if isinstance(n_bins, str):
         if n_bins in ("sqrt", "cbrt", "cv"):
             return n_bins  # type: ignore[return-value]
-    elif not isinstance(n_bins, bool):
-        try:
-            number = operator.index(n_bins)  # type: ignore[arg-type]
-        except TypeError:
-            number = 0
-        if number >= 1:
-            return number
+    elif is_integer(n_bins) and n_bins >= 1:  # type: ignore[operator]
+        return int(n_bins)  # type: ignore[call-overload]
     hint = "15 is the usual choice; for other bins use `BinnedError(binning=...)`."
     expected = 'a positive integer, "sqrt", "cbrt" or "cv"'
     raise invalid(caller, "n_bins", expected, repr(n_bins), hint=hint)
@@ -46,8 +41,8 @@ def resolve_count(
     ``"sqrt"`` is the floor of the square root of the sample size (001 section 4.5), ``"cbrt"`` of
     its cube root, both with the effective size of weighted data.
     """
-    if isinstance(n_bins, int):
-        return n_bins
+    if not isinstance(n_bins, str):
+        return int(n_bins)
     if n_bins == "cv":
         return _cross_validated(sort_scores(sample), boundaries)
     root = np.sqrt if n_bins == "sqrt" else np.cbrt

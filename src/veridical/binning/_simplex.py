@@ -9,7 +9,7 @@ import numpy as np
 
 from veridical._core.sample import MulticlassSample, effective_size
 from veridical._core.typing import FloatArray, IntArray
-from veridical._core.validation import check_option
+from veridical._core.validation import check_option, is_integer
 from veridical.binning._base import SimplexBinning
 from veridical.binning._partition import (
     GridPartition,
@@ -37,7 +37,7 @@ class SimplexBins(SimplexBinning):
     n: int = 15
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.n, int) and self.n >= 1):
+        if not (is_integer(self.n) and self.n >= 1):
             hint = "cells multiply with every class: 5 or 10 is usual."
             raise invalid("SimplexBins", "n", "a positive integer", repr(self.n), hint=hint)
 
@@ -74,7 +74,7 @@ class VarianceSplitBins(SimplexBinning):
 
     def __post_init__(self) -> None:
         check_option("VarianceSplitBins", "threshold", self.threshold, ("mean", "median"))
-        if not (isinstance(self.min_size, int) and self.min_size >= 2):
+        if not (is_integer(self.min_size) and self.min_size >= 2):
             hint = "1,000 is typical; smaller cells are noisier."
             got = repr(self.min_size)
             raise invalid(
@@ -107,7 +107,7 @@ class VarianceSplitBins(SimplexBinning):
             if axis < 0:
                 cells += 1
                 continue
-            lower = sample.p[rows, axis] <= cut
+            lower = sample.p[rows, axis].astype(np.float64) <= cut
             pending.append((rows[~lower], node, True))
             pending.append((rows[lower], node, False))
         return TreePartition(

@@ -8,7 +8,7 @@ import numpy as np
 
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray, Side
-from veridical._core.validation import check_option
+from veridical._core.validation import check_option, is_integer
 from veridical.binning._base import IntervalBinning
 from veridical.binning._count import BinCount, check_count, resolve_count
 from veridical.binning._partition import Closed, IntervalPartition
@@ -47,13 +47,12 @@ class UniformBins(IntervalBinning):
     def __post_init__(self) -> None:
         check_count(self.n, caller="UniformBins")
         check_option("UniformBins", "closed", self.closed, ("right", "left"))
-        counted = isinstance(self.min_count, int) and not isinstance(self.min_count, bool)
-        if self.min_count is not None and not (counted and self.min_count >= 1):
+        if self.min_count is not None and not (is_integer(self.min_count) and self.min_count >= 1):
             hint = "10 to 50 rows make a frequency worth reading."
             got = repr(self.min_count)
             raise invalid("UniformBins", "min_count", "a positive integer", got, hint=hint)
-        low, high = self.support
-        if not 0 <= low < high <= 1:
+        pair = isinstance(self.support, (tuple, list)) and len(self.support) == 2
+        if not (pair and 0 <= self.support[0] < self.support[1] <= 1):
             hint = "e.g. `support=(1 / n_classes, 1)` for confidences."
             got = repr(self.support)
             raise invalid("UniformBins", "support", "(low, high) within [0, 1]", got, hint=hint)

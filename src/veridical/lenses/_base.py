@@ -12,6 +12,7 @@ import numpy as np
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, one_hot
 from veridical._core.typing import Array, ArrayLike, FloatArray
 from veridical._core.validation import check_sample
+from veridical.exceptions import invalid
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,13 @@ class CustomLens(Lens):
 
     def induce(self, sample: Sample) -> Problem:
         """Apply the function to class indices and the probability matrix."""
-        z, q = self.function(sample.y, sample.matrix)
-        induced = check_sample(z, q, caller=f"lens {self.name}")
+        caller = f"lens {self.name}"
+        z, q = self.function(sample.index, sample.matrix)
+        induced = check_sample(z, q, caller=caller)
+        if sample.weight is not None and induced.n != sample.n:
+            hint = "return as many rows as came in, or leave the weights out."
+            got = f"{induced.n} rows for {sample.n} weights"
+            raise invalid(caller, "z", "as long as the weights", got, hint=hint)
         return replace(induced, weight=sample.weight, weight_type=sample.weight_type)
 
 
@@ -83,11 +89,11 @@ def as_multiclass(sample: Sample) -> MulticlassSample:
     if isinstance(sample, MulticlassSample):
         return sample
     return MulticlassSample(
-        y=sample.y,
+        y=sample.index,
         p=sample.matrix,
         weight=sample.weight,
         weight_type=sample.weight_type,
-        classes=sample.classes,
+        classes=sample.columns,
     )
 
 

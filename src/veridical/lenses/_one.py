@@ -95,8 +95,8 @@ class ClassSpecific(Lens):
 
     def induce(self, sample: Sample) -> BinarySample:
         """Return occurrence and probability of the class."""
-        index = find_label(self.label, sample.classes, caller="ClassSpecific", param="label")
-        if isinstance(sample, BinarySample) and index == 1:
+        index = find_label(self.label, sample.columns, caller="ClassSpecific", param="label")
+        if isinstance(sample, BinarySample) and sample.columns[index] == sample.classes[1]:
             return sample
         return one_versus_rest(as_multiclass(sample), index)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from veridical._core.labels import find_label
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
+from veridical._core.validation import is_integer
 from veridical.exceptions import invalid
 from veridical.lenses._base import ClasswiseProblem, Lens, as_multiclass
 from veridical.lenses._one import Confidence
@@ -79,7 +80,7 @@ class TopK(Lens):
     def induce(self, sample: Sample) -> Sample:
         """Return rank of the class that occurred and the sorted probabilities."""
         n_classes = len(sample.classes)
-        if not (isinstance(self.k, int) and 1 <= self.k < n_classes):
+        if not (is_integer(self.k) and 1 <= self.k < n_classes):
             hint = "the last rank is implied by the others."
             raise invalid("TopK", "k", f"between 1 and {n_classes - 1}", repr(self.k), hint=hint)
         if self.k == 1:
@@ -157,11 +158,15 @@ class Grouped(Lens):
         )
 
     def _groups(self) -> list[tuple[str, list[Any]]]:
-        if isinstance(self.partition, Mapping):
-            return [(str(name), list(members)) for name, members in self.partition.items()]
-        if isinstance(self.partition, Iterable) and not isinstance(self.partition, str):
-            groups = [[part] if isinstance(part, str) else list(part) for part in self.partition]
-            return [("+".join(str(member) for member in group), group) for group in groups]
+        named = isinstance(self.partition, Mapping)
+        parts = self.partition.values() if named else self.partition
+        if isinstance(parts, Iterable) and not isinstance(parts, str):
+            groups = [[part] if isinstance(part, str) else part for part in parts]
+            if all(isinstance(group, Iterable) for group in groups):
+                members = [list(group) for group in groups]
+                joined = ["+".join(str(member) for member in group) for group in members]
+                names = [str(name) for name in self.partition] if named else joined
+                return list(zip(names, members, strict=True))
         hint = 'e.g. `Grouped({"animal": ["cat", "dog"], "other": ["car"]})`.'
         got = repr(self.partition)
         raise invalid("Grouped", "partition", "groups of labels", got, hint=hint)

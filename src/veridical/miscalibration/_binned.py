@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from veridical.miscalibration._base import Estimator
 from veridical.miscalibration._distances import apply_distance, check_distance
 from veridical.summaries import Assignment, Summary, VectorSummary, summarise
 
-Region = tuple[float, float] | Callable[[FloatArray], Any]
+Region = Sequence[float] | Callable[[FloatArray], Any]
 
 
 @dataclass(frozen=True)
@@ -102,10 +102,12 @@ class BinnedError(Estimator):
         if self.debias and self.distance not in (None, "l2" if self.power == 2 else "tv"):
             hint = 'leave `distance` out, or use "l2" with norm 2.'
             raise invalid(caller, "debias", "False here", f"distance {self.distance!r}", hint=hint)
-        if isinstance(self.region, tuple) and not 0 <= self.region[0] <= self.region[1] <= 1:
-            hint = "e.g. `region=(0.5, 1.0)`."
-            got = repr(self.region)
-            raise invalid(caller, "region", "(low, high) within [0, 1]", got, hint=hint)
+        if self.region is not None and not callable(self.region):
+            pair = isinstance(self.region, (tuple, list)) and len(self.region) == 2
+            if not (pair and 0 <= self.region[0] <= self.region[1] <= 1):
+                hint = "e.g. `region=(0.5, 1.0)`."
+                got = repr(self.region)
+                raise invalid(caller, "region", "(low, high) within [0, 1]", got, hint=hint)
 
     @property
     def power(self) -> float:
@@ -129,8 +131,8 @@ class BinnedError(Estimator):
             named = isinstance(self.distance, str)
             parts.append(f"distance {self.distance if named else 'given'}")
         if self.region is not None:
-            inside = isinstance(self.region, tuple)
-            parts.append(f"predictions in {self.region}" if inside else "a given region")
+            given = callable(self.region)
+            parts.append("a given region" if given else f"predictions in {self.region}")
         if self.aggregate != "norm":
             parts.append(f"{self.aggregate} over classes")
         return ", ".join(parts)
@@ -177,7 +179,9 @@ class BinnedError(Estimator):
             observed = np.column_stack([1 - flat_y, flat_y])
             predicted = np.column_stack([1 - flat_p, flat_p])
             gap[held] = apply_distance(self.distance, observed, predicted)
-        variance = mean_y * (1 - mean_y) if self.debias else None
+        variance = None
+        if self.debias:  # of one outcome; the Euclidean distance of two classes counts it twice
+            variance = mean_y * (1 - mean_y) * (2 if self.distance == "l2" else 1)
         return powered_gaps(gap, summary.share, summary.size, self.power, variance)
 
     def _vector_error(self, summary: VectorSummary) -> float:

@@ -29,9 +29,9 @@ class LogRule(ScoringRule):
 
     def _divergence_vector(self, p: FloatArray, q: FloatArray) -> FloatArray:
         # Kullback-Leibler of q from p; infinite where p excludes what q allows.
-        ratio = np.divide(q, p, out=np.full(np.broadcast(p, q).shape, np.inf), where=p > 0)
-        ratio = np.where(q > 0, ratio, 1.0)
-        return (q * np.log(ratio)).sum(axis=-1)
+        possible = q > 0
+        extra = _minus_log(np.where(possible, p, 1.0)) - _minus_log(np.where(possible, q, 1.0))
+        return (q * extra).sum(axis=-1)
 
 
 def _minus_log(p: FloatArray) -> FloatArray:

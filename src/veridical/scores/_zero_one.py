@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.blocks import map_rows
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
 from veridical.scores._base import ScoringRule, mean_score
 
@@ -17,6 +19,12 @@ class ZeroOneRule(ScoringRule):
     def name(self) -> str:
         """Short name of the rule."""
         return "zero-one"
+
+    def per_row(self, sample: Sample) -> FloatArray:
+        """Score of each row; a tie of two columns goes to the first of them."""
+        if isinstance(sample, BinarySample) and (sample.positive_first or sample.pair is not None):
+            return map_rows(self._score_vector, sample.matrix, sample.index)
+        return super().per_row(sample)
 
     def _score_binary(self, p: FloatArray, y: IntArray) -> FloatArray:
         return ((p > 0.5) != (y == 1)).astype(np.float64)

@@ -149,7 +149,7 @@ def _ignores_scores(binning: IntervalBinning) -> bool:
 def _simplex_binning(binning: Binning) -> SimplexBinning:
     if isinstance(binning, SimplexBinning):
         return binning
-    if isinstance(binning, UniformBins) and isinstance(binning.n, int):
-        return SimplexBins(binning.n)
+    if isinstance(binning, UniformBins) and not isinstance(binning.n, str):
+        return SimplexBins(int(binning.n))
     hint = "use SimplexBins(n), VarianceSplitBins(min_size) or UniformBins(n) for vectors."
     raise invalid("summarise", "binning", "cells of the simplex", binning.name, hint=hint)

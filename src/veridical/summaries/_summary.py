@@ -10,7 +10,7 @@ import numpy as np
 
 from veridical._core.typing import BoolArray, FloatArray, WeightType
 from veridical.binning import IntervalPartition, partition_from_dict
-from veridical.exceptions import InvalidInputError
+from veridical.exceptions import InvalidInputError, invalid
 
 _SUMS = ("count", "sum_w", "sum_w2", "sum_wp", "sum_wy", "sum_wpq")
 
@@ -72,17 +72,10 @@ class Summary:
 
     def merge(self, other: Summary) -> Summary:
         """Sums of both samples together; they must have been binned alike."""
-        if (
-            self.partitions != other.partitions
-            or self.names != other.names
-            or self.weight_type != other.weight_type
-            or set(self.scores) != set(other.scores)
-        ):
-            msg = (
-                "merge: `other` must be binned, weighted and scored alike; got other bins.\n"
-                "Hint: build both summaries with the same fixed edges, e.g. UniformBins(15)."
-            )
-            raise InvalidInputError(msg)
+        if self.partitions != other.partitions or self.names != other.names:
+            raise not_alike("other bins")
+        if self.weight_type != other.weight_type or set(self.scores) != set(other.scores):
+            raise not_alike("other weights or scores")
         sums: dict[str, Any] = {name: getattr(self, name) + getattr(other, name) for name in _SUMS}
         scores = {rule: values + other.scores[rule] for rule, values in self.scores.items()}
         return replace(self, **sums, scores=scores)
@@ -114,6 +107,12 @@ class Summary:
                 for rule, rows in data["scores"].items()
             },
         )
+
+
+def not_alike(got: str) -> InvalidInputError:
+    """Build the error of merging what does not belong together."""
+    hint = "build both summaries alike, with fixed edges such as UniformBins(15)."
+    return invalid("merge", "other", "binned, weighted and scored alike", got, hint=hint)
 
 
 def bin_size(sum_w: FloatArray, sum_w2: FloatArray, weight_type: WeightType) -> FloatArray:

@@ -67,8 +67,9 @@ def linear_sums(
         for bins, share in ((lower, 1 - to_upper), (upper, to_upper)):
             add_cells(cells, bins, y, p, w * share, rows=share)
             for rule in rules:
-                values = rule.per_row(BinarySample(y=y, p=p)) * w * share
-                scores[rule.name] += np.bincount(bins, weights=values, minlength=n_bins)
+                some = np.flatnonzero(share)  # an infinite score in no part of a bin is nothing
+                values = rule.per_row(BinarySample(y=y[some], p=p[some])) * (w * share)[some]
+                scores[rule.name] += np.bincount(bins[some], weights=values, minlength=n_bins)
     return from_cells(cells), scores
 
 

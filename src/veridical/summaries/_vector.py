@@ -11,9 +11,8 @@ import numpy as np
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import FloatArray, WeightType
 from veridical.binning import SimplexPartition, partition_from_dict
-from veridical.exceptions import InvalidInputError
 from veridical.scores import ScoringRule
-from veridical.summaries._summary import bin_size
+from veridical.summaries._summary import bin_size, not_alike
 
 _BY_CELL = ("count", "sum_w", "sum_w2")
 _BY_CLASS = ("sum_wp", "sum_wy", "sum_wpq")
@@ -66,11 +65,9 @@ class VectorSummary:
     def merge(self, other: VectorSummary) -> VectorSummary:
         """Sums of both samples together; they must have been binned alike."""
         if self.partition != other.partition or self.classes != other.classes:
-            msg = (
-                "merge: `other` must be binned alike; got other cells.\n"
-                "Hint: build both summaries on the same partition."
-            )
-            raise InvalidInputError(msg)
+            raise not_alike("other cells")
+        if self.weight_type != other.weight_type or set(self.scores) != set(other.scores):
+            raise not_alike("other weights or scores")
         sums: dict[str, Any] = {
             name: getattr(self, name) + getattr(other, name) for name in _BY_CELL + _BY_CLASS
         }
