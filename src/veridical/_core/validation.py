@@ -12,7 +12,7 @@ from veridical._core.arrays import to_numpy
 from veridical._core.labels import NotLabelsError, check_label_array, encode_labels, find_label
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.scan import Scan, in_unit_interval, row_sum_tolerance, scan_matrix
-from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid, unknown_option
 
 __all__ = [
@@ -21,7 +21,9 @@ __all__ = [
     "check_probabilities",
     "check_sample",
     "check_weight",
+    "float_array",
     "is_integer",
+    "kept_rows",
 ]
 
 
@@ -40,7 +42,7 @@ def check_sample(
     Shapes (n,), (n, 1) and (n, 2) give a `BinarySample`, (n, K) with K >= 3 a `MulticlassSample`.
     """
     check_option(caller, "weight_type", weight_type, ("importance", "frequency"))
-    p = _float_array(y_prob, caller)
+    p = float_array(y_prob, caller=caller, param="y_prob")
     try:
         y = check_label_array(y_true, caller=caller)
     except NotLabelsError as error:
@@ -99,6 +101,28 @@ def _check_values(p: FloatArray, codes: IntArray | None, *, caller: str, param: 
     return scan
 
 
+def float_array(values: ArrayLike, *, caller: str, param: str) -> FloatArray:
+    """Return numbers as a float32 or float64 array, without a copy where they are one already."""
+    p = to_numpy(values, caller=caller, param=param)
+    if p.dtype == np.float32 or p.dtype == np.float64:
+        return p
+    target = np.float32 if p.dtype == np.float16 else np.float64
+    try:
+        return p.astype(target)
+    except (TypeError, ValueError) as error:
+        hint = "pass probabilities as numbers; y_true comes first, y_prob second."
+        got = f"values such as {p.ravel()[0]!r}" if p.size else f"type {p.dtype}"
+        raise invalid(caller, param, "numeric", got, hint=hint) from error
+
+
+def kept_rows(sample_weight: ArrayLike | None, sample: Sample) -> BoolArray:
+    """Which of the rows the user gave are in the sample: those of weight zero are not."""
+    if sample_weight is None:
+        return np.ones(sample.n, dtype=bool)
+    weight = to_numpy(sample_weight, caller="", param="sample_weight").reshape(-1)
+    return np.asarray(weight != 0)
+
+
 def check_weight(weight: ArrayLike | None, n: int, *, caller: str) -> FloatArray | None:
     """Return weights as float64, or None when there are none."""
     if weight is None:
@@ -148,19 +172,6 @@ def check_level(caller: str, value: float, param: str = "confidence_level") -> f
         hint = "pass a fraction such as 0.95."
         raise invalid(caller, param, "between 0 and 1", f"{value!r}", hint=hint)
     return level
-
-
-def _float_array(y_prob: ArrayLike, caller: str) -> FloatArray:
-    p = to_numpy(y_prob, caller=caller, param="y_prob")
-    if p.dtype == np.float32 or p.dtype == np.float64:
-        return p
-    target = np.float32 if p.dtype == np.float16 else np.float64
-    try:
-        return p.astype(target)
-    except (TypeError, ValueError) as error:
-        hint = "pass probabilities as numbers; y_true comes first, y_prob second."
-        got = f"values such as {p.ravel()[0]!r}" if p.size else f"type {p.dtype}"
-        raise invalid(caller, "y_prob", "numeric", got, hint=hint) from error
 
 
 def _assemble(

@@ -8,8 +8,14 @@ import numpy as np
 
 from veridical._core.pava import IsotonicFit
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
-from veridical._core.validation import check_option, check_probabilities, check_sample
+from veridical._core.typing import ArrayLike, BoolArray, FloatArray, WeightType
+from veridical._core.validation import (
+    check_option,
+    check_probabilities,
+    check_sample,
+    float_array,
+    kept_rows,
+)
 from veridical.binning import Binning, UniformBins
 from veridical.decomposition._parts import (
     Parts,
@@ -119,7 +125,9 @@ def decompose(
     truth: dict[str, float] = {}
     parts, how = _decompose_problem(problem, scoring, method, bins, caller)
     if posterior is not None:
-        known = _check_posterior(posterior, sample, problem, sample_weight, caller)
+        known = _check_posterior(
+            posterior, sample, problem, kept_rows(sample_weight, sample), caller
+        )
         truth = _known_truth(sample, scoring, known, recalibrate_rows(sample, how, bins))
     definition = {"bins": bins.name, "unique": "unique predictions"}.get(how, how)
     return _record(parts, scoring, how, definition, name, sample.n, **truth)
@@ -214,26 +222,19 @@ def _known_truth(
 
 
 def _check_posterior(
-    posterior: ArrayLike,
-    sample: Sample,
-    problem: Problem,
-    sample_weight: ArrayLike | None,
-    caller: str,
+    posterior: ArrayLike, sample: Sample, problem: Problem, kept: BoolArray, caller: str
 ) -> FloatArray:
-    from veridical._core.arrays import to_numpy
-
-    given = to_numpy(posterior, caller=caller, param="posterior").astype(np.float64)
-    array = check_probabilities(given, caller=caller, param="posterior")
+    """Return the posterior of the rows in the sample, in the layout of its predictions."""
     if problem is not sample:
         hint = "leave `lens` out: the posterior is one of the whole prediction."
         raise invalid(caller, "lens", "unset with a posterior", "a lens", hint=hint)
-    if sample_weight is not None:
-        rows = np.flatnonzero(np.asarray(sample_weight, dtype=np.float64))
-        array = array[rows] if len(array) != sample.n else array
+    given = float_array(posterior, caller=caller, param="posterior").astype(np.float64)
+    array = check_probabilities(given, caller=caller, param="posterior")
     if isinstance(sample, BinarySample) and array.ndim == 2 and array.shape[1] == 2:
-        array = array[:, 1]
-    if array.shape != sample.p.shape:
+        array = array[:, 0 if sample.positive_first else 1]
+    expected = (len(kept), *sample.p.shape[1:])
+    if array.shape != expected:
         hint = "give the true probabilities in the same layout as y_prob."
         got = f"shape {array.shape}"
-        raise invalid(caller, "posterior", f"of shape {sample.p.shape}", got, hint=hint)
-    return array
+        raise invalid(caller, "posterior", f"of shape {expected}", got, hint=hint)
+    return array[kept]

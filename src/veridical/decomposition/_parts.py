@@ -97,7 +97,8 @@ def binned_parts(sample: Sample, rule: ScoringRule, binning: Binning) -> Parts:
     miscalibration = float(share @ rule.divergence(mean_p, mean_y))
     refinement = float(share @ rule.entropy(mean_y))
     uncertainty = float(rule.entropy(_base(sample))[0])
-    within = score - miscalibration - refinement
+    hidden = np.isinf(score) and np.isinf(miscalibration)  # both infinite: nothing left to explain
+    within = 0.0 if hidden else score - miscalibration - refinement
     if rule.name != "brier":
         return Parts(score, miscalibration, refinement, uncertainty, within)
     # Mean of sum_k p_k^2 within bins minus that of the bin means: sum of w p - w p (1 - p).

@@ -11,7 +11,7 @@ import numpy as np
 
 from veridical._core.sample import Sample
 from veridical._core.typing import Array, ArrayLike
-from veridical._core.validation import check_level, check_sample, check_weight
+from veridical._core.validation import check_level, check_sample, kept_rows
 from veridical.evaluation._inputs import gather_inputs
 from veridical.evaluation._measure import evaluate_sample
 from veridical.exceptions import VeridicalWarning, invalid
@@ -109,14 +109,13 @@ def evaluate(
 
 
 def _keys_of_rows(by: Array, weight: Any, sample: Sample, caller: str) -> Array:
-    """Keys of the rows that are in the sample: those of weight zero are not."""
-    weights = None if weight is None else check_weight(weight, len(by), caller=caller)
-    keys = by if weights is None else by[weights > 0]
-    if len(keys) != sample.n:
+    """Keys of the rows that are in the sample."""
+    kept = kept_rows(weight, sample)
+    if len(by) != len(kept):
         hint = "pass one group key per row."
-        got = f"{len(by)} keys for {sample.n} rows"
+        got = f"{len(by)} keys for {len(kept)} rows"
         raise invalid(caller, "by", "as long as `y_true`", got, hint=hint)
-    return keys
+    return by[kept]
 
 
 def _split(sample: Sample, keys: Array) -> Iterator[tuple[Any, Sample]]:
