@@ -198,7 +198,7 @@ def _assemble(
             confidence=None if scan is None else scan.confidence,
             right=None if scan is None else scan.right,
         )
-    positive = 1
+    positive = int(classes[1] > classes[0])  # the larger label, wherever its column is
     if pos_label is not None:
         positive = find_label(pos_label, classes, caller=caller, param="pos_label")
     pair = p if p.ndim == 2 else None

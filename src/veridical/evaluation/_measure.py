@@ -13,6 +13,7 @@ from veridical.curves import curve_from_summary
 from veridical.decomposition import decompose_isotonic
 from veridical.evaluation._auc import auc_by_class, auc_of_pooled
 from veridical.evaluation._notes import doubts_of
+from veridical.exceptions import InvalidInputError
 from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Lens, Problem
 from veridical.miscalibration import BinnedError, doubts_of_summary
 from veridical.results import Evaluation, MeasuredError
@@ -97,10 +98,15 @@ def _errors(
             summaries[estimator.binning] = estimator.summarise(on)
             found = doubts_of_summary(summaries[estimator.binning])
             doubts.extend(f"{name}: {doubt}" for doubt in found)
+        try:
+            value = estimator.from_summary(summaries[estimator.binning])
+        except InvalidInputError as error:  # too few rows to debias: say so, keep the rest
+            doubts.append(f"{name} left out: {str(error).splitlines()[-1].removeprefix('Hint: ')}")
+            return
         measured.append(
             MeasuredError(
                 name=name,
-                value=estimator.from_summary(summaries[estimator.binning]),
+                value=value,
                 definition=estimator.definition,
                 lens=through.name,
                 n_samples=sample.n,

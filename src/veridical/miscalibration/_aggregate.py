@@ -31,7 +31,7 @@ def powered_gaps(
     kept = np.where(informed, share, 0.0)
     total = kept.sum(axis=1)
     if not (total > 0).all():
-        hint = "use fewer bins: the bias of a bin of one row cannot be estimated."
+        hint = "use fewer bins, because the bias of a bin of one row cannot be estimated."
         raise invalid("BinnedError", "y_prob", "two rows in some bin", "one row a bin", hint=hint)
     correction = variance / np.where(informed, size - 1, 1.0)
     return (kept * (gap**2 - correction)).sum(axis=1) / total
