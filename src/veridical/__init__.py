@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         VeridicalError,
         VeridicalWarning,
     )
+    from veridical.inference import null_level
     from veridical.lenses import (
         Binary,
         Canonical,
@@ -50,7 +51,13 @@ if TYPE_CHECKING:
         expected_calibration_error,
         maximum_calibration_error,
     )
-    from veridical.results import Decomposition, Evaluation, MeasuredError, ReliabilityCurve
+    from veridical.results import (
+        Decomposition,
+        Evaluation,
+        MeasuredError,
+        NullLevel,
+        ReliabilityCurve,
+    )
     from veridical.scores import brier_score, log_loss, spherical_score, zero_one_loss
     from veridical.summaries import Summary, VectorSummary, summarise
 
@@ -68,6 +75,7 @@ _HOMES = {
         "exceptions": (
             "InvalidInputError", "MissingDependencyError", "VeridicalError", "VeridicalWarning",
         ),
+        "inference": ("null_level",),
         "lenses": (
             "Binary", "Canonical", "ClassSpecific", "Classwise", "Confidence", "Grouped", "Lens",
             "Pooled", "TopK",
@@ -77,7 +85,9 @@ _HOMES = {
             "classwise_calibration_error", "expected_calibration_error",
             "maximum_calibration_error",
         ),
-        "results": ("Decomposition", "Evaluation", "MeasuredError", "ReliabilityCurve"),
+        "results": (
+            "Decomposition", "Evaluation", "MeasuredError", "NullLevel", "ReliabilityCurve",
+        ),
         "scores": ("brier_score", "log_loss", "spherical_score", "zero_one_loss"),
         "summaries": ("Summary", "VectorSummary", "summarise"),
     }.items()
@@ -101,6 +111,7 @@ __all__ = [
     "LogScore",
     "MeasuredError",
     "MissingDependencyError",
+    "NullLevel",
     "Pooled",
     "QuantileBins",
     "ReliabilityCurve",
@@ -123,6 +134,7 @@ __all__ = [
     "expected_calibration_error",
     "log_loss",
     "maximum_calibration_error",
+    "null_level",
     "reliability_curve",
     "spherical_score",
     "summarise",

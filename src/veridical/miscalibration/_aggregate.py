@@ -37,11 +37,15 @@ def powered_gaps(
     return (kept * (gap**2 - correction)).sum(axis=1) / total
 
 
+def roots(powered: FloatArray, power: float) -> FloatArray:
+    """Roots of p-th powers, cut at zero."""
+    positive = np.maximum(powered, 0.0)
+    return positive if math.isinf(power) or power == 1 else positive ** (1 / power)
+
+
 def lp_error(powered: float, power: float) -> float:
     """Root of a p-th power, cut at zero."""
-    if math.isinf(power) or power == 1:
-        return max(0.0, float(powered))
-    return float(max(0.0, powered) ** (1 / power))
+    return float(roots(np.asarray([powered]), power)[0])
 
 
 def aggregate_classes(powered: FloatArray, power: float, how: str) -> float:
@@ -49,8 +53,8 @@ def aggregate_classes(powered: FloatArray, power: float, how: str) -> float:
     if how == "norm":
         combined = powered.max() if math.isinf(power) else powered.mean()
         return lp_error(float(combined), power)
-    each = [lp_error(float(value), power) for value in powered]
-    return float(np.mean(each)) if how == "mean" else max(each)
+    each = roots(powered, power)
+    return float(each.mean() if how == "mean" else each.max())
 
 
 def _folded_excess(gap: FloatArray, variance: FloatArray, size: FloatArray) -> FloatArray:

@@ -6,10 +6,13 @@ import warnings
 from abc import ABC, abstractmethod
 from typing import Any
 
+import numpy as np
+
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical._core.validation import check_sample
-from veridical.exceptions import VeridicalWarning
-from veridical.lenses import Problem, resolve_lens
+from veridical.exceptions import VeridicalWarning, invalid
+from veridical.lenses import ClasswiseProblem, Problem, resolve_lens
 
 
 class Estimator(ABC):
@@ -66,6 +69,26 @@ class Estimator(ABC):
             sample_weight=sample_weight,
             weight_type=weight_type,
         )
+
+
+class ScoreEstimator(Estimator):
+    """An estimator of one binary problem; over a classwise lens its mean over the classes."""
+
+    @abstractmethod
+    def measure_binary(self, sample: BinarySample) -> float:
+        """Return the figure for one binary problem."""
+
+    def measure(self, problem: Problem) -> float:
+        """Return the figure; vectors are refused."""
+        if isinstance(problem, BinarySample):
+            return self.measure_binary(problem)
+        if isinstance(problem, ClasswiseProblem):
+            each = [self.measure_binary(problem.problem(k)) for k in range(problem.n_problems)]
+            return float(np.mean(each))
+        hint = 'use lens="confidence", lens="classwise" or `ClassSpecific(label)`.'
+        got = f"a vector of {len(problem.classes)} classes"
+        expected = "one that induces binary problems"
+        raise invalid(type(self).__name__, "lens", expected, got, hint=hint)
 
 
 def measure_data(

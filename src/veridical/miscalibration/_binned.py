@@ -15,7 +15,7 @@ from veridical._core.validation import check_option
 from veridical.binning import Binning, UniformBins
 from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.miscalibration._aggregate import aggregate_classes, lp_error, powered_gaps
+from veridical.miscalibration._aggregate import aggregate_classes, lp_error, powered_gaps, roots
 from veridical.miscalibration._base import Estimator
 from veridical.miscalibration._distances import apply_distance, check_distance
 from veridical.summaries import Assignment, Summary, VectorSummary, summarise
@@ -167,6 +167,10 @@ class BinnedError(Estimator):
             return self._vector_error(summary)
         return aggregate_classes(self._powered(summary), self.power, self.aggregate)
 
+    def each(self, summary: Summary) -> FloatArray:
+        """Errors of the problems of a summary, one by one."""
+        return roots(self._powered(summary), self.power)
+
     def _powered(self, summary: Summary) -> FloatArray:
         """Error to the power of the norm, by problem; debiased ones may be negative."""
         held = summary.occupied
@@ -181,7 +185,8 @@ class BinnedError(Estimator):
             gap[held] = apply_distance(self.distance, observed, predicted)
         variance = None
         if self.debias:  # of one outcome; the Euclidean distance of two classes counts it twice
-            variance = mean_y * (1 - mean_y) * (2 if self.distance == "l2" else 1)
+            single = np.maximum(mean_y * (1 - mean_y), 0.0)  # a mean may exceed one by rounding
+            variance = single * (2 if self.distance == "l2" else 1)
         return powered_gaps(gap, summary.share, summary.size, self.power, variance)
 
     def _vector_error(self, summary: VectorSummary) -> float:

@@ -4,5 +4,13 @@ from veridical.results._base import Result
 from veridical.results._curve import ReliabilityCurve
 from veridical.results._evaluation import Evaluation
 from veridical.results._figures import Decomposition, MeasuredError
+from veridical.results._null import NullLevel
 
-__all__ = ["Decomposition", "Evaluation", "MeasuredError", "ReliabilityCurve", "Result"]
+__all__ = [
+    "Decomposition",
+    "Evaluation",
+    "MeasuredError",
+    "NullLevel",
+    "ReliabilityCurve",
+    "Result",
+]
