@@ -1,0 +1,3 @@
+"""The scripts that make the reference files need other packages, so tests never import them."""
+
+collect_ignore = ["record_peers.py", "recording"]
