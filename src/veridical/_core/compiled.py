@@ -52,7 +52,7 @@ def sum_by_bin(p: Any, y: Any, edges: Any, low: Any, scale: Any, left: Any, cell
     n_bins = len(edges) - 1
     for i in range(len(p)):
         value = p[i]
-        k = int(np.rint((value - low) * scale))
+        k = min(max(int(np.rint((value - low) * scale)), 0), n_bins)
         if (value < edges[k]) if left else (value <= edges[k]):
             k -= 1
         k = min(max(k, 0), n_bins - 1)
@@ -72,7 +72,7 @@ def sum_by_class_and_bin(
     for i in range(p.shape[0]):
         for c in range(p.shape[1]):
             value = p[i, c]
-            k = int(np.rint((value - low) * scale))
+            k = min(max(int(np.rint((value - low) * scale)), 0), n_bins)
             if (value < edges[k]) if left else (value <= edges[k]):
                 k -= 1
             k = min(max(k, 0), n_bins - 1)

@@ -15,6 +15,7 @@ from veridical.exceptions import invalid
 
 BinCount = int | Literal["sqrt", "cbrt", "cv"]
 
+_MOST_BINS = 10_000_000  # more would fill the memory with empty bins
 _MOST_CANDIDATES = 100
 _CLOSE_ENOUGH = 1e-3  # relative loss within which fewer bins are preferred
 
@@ -24,10 +25,12 @@ def check_count(n_bins: object, *, caller: str) -> BinCount:
     if isinstance(n_bins, str):
         if n_bins in ("sqrt", "cbrt", "cv"):
             return n_bins  # type: ignore[return-value]
-    elif is_integer(n_bins) and n_bins >= 1:  # type: ignore[operator]
+    elif is_integer(n_bins) and 1 <= n_bins <= _MOST_BINS:  # type: ignore[operator]
         return int(n_bins)  # type: ignore[call-overload]
     hint = "15 is the usual choice; for other bins use `BinnedError(binning=...)`."
     expected = 'a positive integer, "sqrt", "cbrt" or "cv"'
+    if is_integer(n_bins) and n_bins > _MOST_BINS:  # type: ignore[operator]
+        expected = f"at most {_MOST_BINS}"
     raise invalid(caller, "n_bins", expected, repr(n_bins), hint=hint)
 
 
@@ -45,8 +48,13 @@ def resolve_count(
         return int(n_bins)
     if n_bins == "cv":
         return _cross_validated(sort_scores(sample), boundaries)
-    root = np.sqrt if n_bins == "sqrt" else np.cbrt
-    return max(1, int(root(sample.size) + 1e-9))
+    return root_count(n_bins, sample.size)
+
+
+def root_count(rule: str, size: float) -> int:
+    """Floor of the square or cube root of the sample size, at least one."""
+    root = np.sqrt if rule == "sqrt" else np.cbrt
+    return max(1, int(root(size) + 1e-9))
 
 
 def _cross_validated(

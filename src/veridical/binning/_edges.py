@@ -45,18 +45,15 @@ class EdgeBins(IntervalBinning):
             hint = "e.g. `EdgeBins([0.1, 0.5, 0.9])`."
             got = repr(self.edges)
             raise invalid("EdgeBins", "edges", "increasing numbers in [0, 1]", got, hint=hint)
+        inner = [float(edge) for edge in edges if 0 < edge < 1]
+        object.__setattr__(self, "edges", (0.0, *inner, 1.0))
 
     @property
     def name(self) -> str:
         """Short name."""
-        return f"{len(self._full()) - 1} given bins"
+        return f"{len(self.edges) - 1} given bins"
 
     def fit(self, sample: BinarySample) -> IntervalPartition:
         """Return the bins; the scores do not matter."""
         del sample
-        return IntervalPartition(self._full(), self.closed)
-
-    def _full(self) -> Any:
-        inner = np.asarray(self.edges, dtype=np.float64)
-        inner = inner[(inner > 0) & (inner < 1)]
-        return np.concatenate([[0.0], inner, [1.0]])
+        return IntervalPartition(np.asarray(self.edges), self.closed)

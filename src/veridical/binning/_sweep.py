@@ -14,6 +14,7 @@ from veridical.binning._sorted import SortedScores, sort_scores
 
 _TOLERANCE = 1e-12
 _FIRST_BATCH, _LARGEST_BATCH = 1 << 10, 1 << 19
+_MOST_BINS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class SweepBins(IntervalBinning):
     """The largest number of equal-mass bins up to which observed frequencies never decrease.
 
     Roelofs, Cain, Shlens & Mozer (2021), arXiv 2012.08668, Algorithm 1: counts are tried upwards
-    from one and the search ends at the first count whose bin means are not monotone.
+    from one and the search ends at the first count whose bin means are not monotone, or when every
+    distinct score has a bin of its own.
 
     Examples
     --------
@@ -42,26 +44,27 @@ class SweepBins(IntervalBinning):
 
 
 def _largest_monotone(scores: SortedScores) -> IntArray:
-    m = len(scores.value)
     frequency = scores.positive / scores.weight
     if not _decreases(frequency):
-        return scores.equal_mass(m)  # monotone score by score, so with every count
+        return np.arange(len(scores.value))  # monotone score by score, so with every count
     # Only bins that touch the stretch where both outcomes occur can break the order: all bins
     # before it have mean 0, all bins after it mean 1.
     total = scores.cum_w[-1]
     first_positive = np.flatnonzero(scores.positive > 0)[0]
     last_negative = np.flatnonzero(frequency < 1 - _TOLERANCE)[-1]
     start, stop = scores.cum_w[first_positive] / total, scores.cum_w[last_negative + 1] / total
+    # So many bins separate all scores; without ties or weights it is the number of rows.
+    most = int(min(np.ceil(total / scores.weight.min()), _MOST_BINS))
     tried, room = 1, _FIRST_BATCH
-    while tried < m:
+    while tried < most:
         # As many counts at a time as have about `room` bins in the stretch.
         width = (stop - start) * (tried + 1) + 4
-        counts = np.arange(tried + 1, min(tried + max(1, int(room / width)), m) + 1)
+        counts = np.arange(tried + 1, min(tried + max(1, int(room / width)), most) + 1)
         broken = _first_broken(scores, counts, start, stop)
         if broken is not None:
             return scores.equal_mass(broken - 1)
         tried, room = int(counts[-1]), min(2 * room, _LARGEST_BATCH)
-    return scores.equal_mass(m)
+    return scores.equal_mass(most)
 
 
 def _first_broken(scores: SortedScores, counts: IntArray, start: float, stop: float) -> int | None:

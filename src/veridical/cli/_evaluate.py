@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.files import write_whole
 from veridical.evaluation import evaluate
 from veridical.exceptions import VeridicalWarning, unknown_option
+from veridical.frames import column_names, guess_columns, open_table
 from veridical.lenses import ClassSpecific, Grouped, TopK
 from veridical.results import Evaluation
 
@@ -72,14 +73,16 @@ def run(arguments: argparse.Namespace) -> int:
     """Evaluate the file and print or write the result."""
     with _busy(f"evaluating {arguments.file}"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", VeridicalWarning)
+        prob = None if arguments.prob is None else arguments.prob.split(",")
+        typed = LabelReader(arguments.file, arguments.y, prob)
         result = evaluate(
             arguments.file,
             y=arguments.y,
-            prob=None if arguments.prob is None else arguments.prob.split(","),
-            lens=parse_lens(arguments.lens),
-            labels=None if arguments.labels is None else parse_labels(arguments.labels.split(",")),
-            pos_label=parse_labels([arguments.pos_label])[0] if arguments.pos_label else None,
-            n_bins=int(arguments.n_bins) if arguments.n_bins.isdigit() else arguments.n_bins,
+            prob=prob,
+            lens=parse_lens(arguments.lens, typed),
+            labels=None if arguments.labels is None else typed(arguments.labels.split(",")),
+            pos_label=None if arguments.pos_label is None else typed([arguments.pos_label])[0],
+            n_bins=parse_count(arguments.n_bins),
             sample_weight=arguments.weight,
             by=None if arguments.by is None else arguments.by.split(","),
             confidence_level=arguments.confidence_level,
@@ -94,26 +97,46 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def parse_lens(text: str | None) -> Any:
+class LabelReader:
+    """Reads labels from the command line as the file holds them: numbers, booleans or text."""
+
+    def __init__(self, source: str, y: str | None, prob: list[str] | None = None) -> None:
+        self._source, self._y, self._prob = source, y, prob
+
+    def __call__(self, texts: list[str]) -> list[Any]:
+        """Return the labels in the type of the outcome column."""
+        available = column_names(self._source, caller="evaluate", param="FILE")
+        y = self._y or guess_columns(available, prob=self._prob, caller="evaluate").y
+        kind = (
+            open_table(self._source, columns=[y], caller="evaluate", param="y")
+            .column(y, caller="evaluate", param="y")
+            .dtype.kind
+        )
+        if kind == "b":
+            return [{"true": True, "false": False}.get(text.lower(), text) for text in texts]
+        try:
+            return [int(text) for text in texts] if kind in "iuf" else texts
+        except ValueError:
+            return texts  # the border says which labels there are
+
+
+def parse_count(text: str) -> int | str:
+    """Read a number of bins, or leave the name of a rule as it is."""
+    return int(text) if text.isascii() and text.isdigit() else text
+
+
+def parse_lens(text: str | None, labels: LabelReader) -> Any:
     """Read a lens from the command line: a name, ``class:LABEL``, ``top:K`` or ``groups:A+B|C``."""
     kind, colon, rest = (text or "").partition(":")
     if not colon:
         return text
     if kind == "class":
-        return ClassSpecific(parse_labels([rest])[0])
-    if kind == "top" and rest.isdigit():
+        return ClassSpecific(labels([rest])[0])
+    if kind == "top" and rest.isascii() and rest.isdigit():
         return TopK(int(rest))
     if kind == "groups":
-        return Grouped([parse_labels(group.split("+")) for group in rest.split("|")])
+        return Grouped([labels(group.split("+")) for group in rest.split("|")])
     raise unknown_option("evaluate", "lens", text, ("class:LABEL", "top:K", "groups:A+B|C"))
-
-
-def parse_labels(texts: list[str]) -> list[Any]:
-    """Read labels from the command line: integers if all look like integers, else text."""
-    try:
-        return [int(text) for text in texts]
-    except ValueError:
-        return texts
 
 
 def _render(result: Evaluation, form: str) -> str:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
-from veridical._core.sample import Sample
-from veridical._core.typing import Array, ArrayLike
+from veridical._core.typing import ArrayLike
 from veridical._core.validation import check_level, check_sample, kept_rows
 from veridical.evaluation._inputs import gather_inputs
 from veridical.evaluation._measure import evaluate_sample
-from veridical.exceptions import VeridicalWarning, invalid
+from veridical.exceptions import VeridicalWarning
 from veridical.lenses import resolve_lens
 from veridical.results import Evaluation
 
@@ -95,10 +91,10 @@ def evaluate(
     chosen = resolve_lens(lens, sample, caller=caller)
     result = evaluate_sample(sample, chosen, n_bins=n_bins, confidence_level=level)
     if inputs.by is not None:
-        keys = _keys_of_rows(inputs.by, inputs.sample_weight, sample, caller)
+        kept = kept_rows(inputs.sample_weight, sample)
         groups = tuple(
             (key, evaluate_sample(part, chosen, n_bins=n_bins, confidence_level=level))
-            for key, part in _split(sample, keys)
+            for key, part in inputs.by.of(sample, kept, caller)
         )
         result = replace(result, groups=groups)
     for note in result.notes:
@@ -106,22 +102,3 @@ def evaluate(
     if inputs.said is not None:
         result = replace(result, notes=(inputs.said, *result.notes))
     return result
-
-
-def _keys_of_rows(by: Array, weight: Any, sample: Sample, caller: str) -> Array:
-    """Keys of the rows that are in the sample."""
-    kept = kept_rows(weight, sample)
-    if len(by) != len(kept):
-        hint = "pass one group key per row."
-        got = f"{len(by)} keys for {len(kept)} rows"
-        raise invalid(caller, "by", "as long as `y_true`", got, hint=hint)
-    return by[kept]
-
-
-def _split(sample: Sample, keys: Array) -> Iterator[tuple[Any, Sample]]:
-    values, codes = np.unique(keys, return_inverse=True)
-    order = np.argsort(codes.reshape(-1), kind="stable")
-    starts = np.searchsorted(codes.reshape(-1)[order], np.arange(len(values) + 1))
-    for index, value in enumerate(values):
-        rows = order[starts[index] : starts[index + 1]]
-        yield value.item() if hasattr(value, "item") else value, sample.take(rows)

@@ -6,10 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from veridical._core.arrays import missing_values, to_numpy
-from veridical._core.typing import Array, ArrayLike
+from veridical._core.typing import ArrayLike
+from veridical.evaluation._groups import Groups, group_rows
 from veridical.exceptions import invalid
 from veridical.frames import (
     column_names,
@@ -28,7 +26,7 @@ class Inputs:
     y_true: ArrayLike
     y_prob: ArrayLike
     sample_weight: ArrayLike | None
-    by: Array | None
+    by: Groups | None
     labels: ArrayLike | None
     said: str | None = None
 
@@ -50,7 +48,10 @@ def gather_inputs(
             hint = "pass `evaluate(y_true, y_prob)` or `evaluate(frame, y=..., prob=...)`."
             got = "both arrays and column names"
             raise invalid(caller, "y", "unset when arrays are given", got, hint=hint)
-        groups = None if by is None else _group_keys(by, caller)
+        if isinstance(by, str):
+            hint = "arrays have no columns: pass one key per row, or a frame."
+            raise invalid(caller, "by", "a column or one key per row", repr(by), hint=hint)
+        groups = None if by is None else group_rows([by], caller=caller)
         return Inputs(y_true, y_prob, sample_weight, groups, labels)
     if not (isinstance(y_true, (str, os.PathLike)) or is_frame(y_true)):
         hint = "pass `evaluate(y_true, y_prob)` or `evaluate(frame, y=..., prob=...)`."
@@ -69,55 +70,45 @@ def _from_table(
     caller: str,
 ) -> Inputs:
     available = column_names(source, caller=caller, param="y_true")
-    wanted = [prob] if isinstance(prob, str) else prob
-    columns = None
-    if wanted is not None:
-        columns = expand_columns(list(wanted), available, caller=caller, param="prob")
+
+    def named(columns: Any, param: str) -> list[str]:
+        wanted = [columns] if isinstance(columns, str) else list(columns)
+        return expand_columns(wanted, available, caller=caller, param=param)
+
+    outcome = None if y is None else named(y, "y")[0]
+    columns = None if prob is None else named(prob, "prob")
     said = None
-    if y is None or columns is None:
-        guess = guess_columns(available, y=y, prob=columns, caller=caller)
-        y, columns, said = guess.y, list(guess.prob), guess.said or None
-    keys = [by] if isinstance(by, str) else by
-    grouped_by_column = isinstance(keys, (list, tuple)) and all(k in available for k in keys)
-    needed = [y, *columns]
-    needed += [sample_weight] if isinstance(sample_weight, str) else []
-    needed += list(keys) if grouped_by_column else []
-    table = open_table(source, columns=list(dict.fromkeys(needed)), caller=caller)
-    outcome = table.column(y, caller=caller, param="y")
+    if outcome is None or columns is None:
+        guess = guess_columns(available, y=outcome, prob=columns, caller=caller)
+        outcome, columns, said = guess.y, list(guess.prob), guess.said or None
+    weight = named(sample_weight, "sample_weight") if isinstance(sample_weight, str) else []
+    keys = named(by, "by") if _names_columns(by, available) else []
+    needed = dict.fromkeys([outcome, *columns, *weight, *keys])
+    table = open_table(source, columns=list(needed), caller=caller)
+    y_true = table.column(outcome, caller=caller, param="y")
     matrix = table.matrix(columns, caller=caller, param="prob")
     if labels is None and len(columns) > 1:
-        labels = labels_from_columns(columns, outcome)
-    weight = sample_weight
-    if isinstance(sample_weight, str):
-        weight = table.column(sample_weight, caller=caller, param="sample_weight")
+        labels = labels_from_columns(columns, y_true)
     groups = None
-    if grouped_by_column:
+    if keys:
         values = [table.column(key, caller=caller, param="by") for key in keys]
-        groups = _group_keys(values[0] if len(values) == 1 else _tuples(values), caller)
+        groups = group_rows(values, caller=caller)
     elif by is not None:
-        groups = _group_keys(by, caller, available)
-    y_prob = matrix[:, 0] if len(columns) == 1 else matrix
-    return Inputs(outcome, y_prob, weight, groups, labels, said)
+        groups = group_rows([by], caller=caller)
+    return Inputs(
+        y_true,
+        matrix[:, 0] if len(columns) == 1 else matrix,
+        table.column(weight[0], caller=caller, param="sample_weight") if weight else sample_weight,
+        groups,
+        labels,
+        said,
+    )
 
 
-def _group_keys(by: Any, caller: str, available: list[str] | None = None) -> Array:
+def _names_columns(by: Any, available: list[str]) -> bool:
+    """Whether `by` names columns, rather than holding one key per row."""
     if isinstance(by, str):
-        hint = "pass one group per row, or the name of a column of the frame."
-        got = repr(by) + ("" if available is None else f"; the columns are {available}")
-        raise invalid(caller, "by", "a column or one key per row", got, hint=hint)
-    keys = to_numpy(by, caller=caller, param="by")
-    if keys.ndim != 1:
-        hint = "pass one key per row; for several columns use a frame and their names."
-        raise invalid(caller, "by", "1-d", f"shape {keys.shape}", hint=hint)
-    missing = missing_values(keys)
-    if missing.any():
-        hint = "name the unknown group, e.g. `fillna('unknown')`."
-        got = f"a missing key at index {missing.argmax()} ({missing.sum()} of {len(keys)})"
-        raise invalid(caller, "by", "free of missing values", got, hint=hint)
-    return keys
-
-
-def _tuples(columns: list[Array]) -> Array:
-    keys = np.empty(len(columns[0]), dtype=object)
-    keys[:] = list(zip(*(column.tolist() for column in columns), strict=True))
-    return keys
+        return True
+    listed = isinstance(by, (list, tuple)) and all(isinstance(key, str) for key in by)
+    # One key per row is a long list; a short one, or one that begins with a column, is of names.
+    return listed and (len(by) <= len(available) or by[0] in available)

@@ -13,7 +13,13 @@ if TYPE_CHECKING:
 _BACKENDS = ("polars", "pandas", "pyarrow")
 
 
-def small_table(data: Mapping[str, Sequence[Any]], *, backend: str = "polars", caller: str) -> Any:
+def small_table(
+    data: Mapping[str, Sequence[Any]],
+    *,
+    backend: str = "polars",
+    text: Sequence[str] = (),
+    caller: str,
+) -> Any:
     """Build a small result table.
 
     Parameters
@@ -22,6 +28,8 @@ def small_table(data: Mapping[str, Sequence[Any]], *, backend: str = "polars", c
         Columns of equal length, in order; NumPy arrays are fine.
     backend : {"polars", "pandas", "pyarrow"}
         The library of the result.
+    text : sequence of str
+        Columns that hold text even where every value is missing.
     caller : str
         Who asks: it opens the error message.
 
@@ -49,7 +57,13 @@ def small_table(data: Mapping[str, Sequence[Any]], *, backend: str = "polars", c
         )
     library = require(backend, extra=None, purpose=f"{caller} with backend={backend!r}")
     if backend == "polars":
-        return library.DataFrame(dict(data), strict=False)  # 1 beside 0.5 is a float, not an error
+        types = dict.fromkeys(text, library.String)
+        # Not strict: 1 beside 0.5 is a float, not an error.
+        return library.DataFrame(dict(data), schema_overrides=types, strict=False)
     if backend == "pandas":
-        return library.DataFrame(dict(data))
-    return library.table(dict(data))
+        return library.DataFrame(dict(data)).astype(dict.fromkeys(text, object))
+    columns = {
+        name: library.array(values, library.string()) if name in text else values
+        for name, values in data.items()
+    }
+    return library.table(columns)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import math
 import types
 import typing
 from dataclasses import fields
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -16,6 +17,8 @@ from veridical.frames import small_table
 
 class Result:
     """Base of every result: lossless dictionaries and JSON, and a small table."""
+
+    _text_columns: ClassVar[tuple[str, ...]] = ()  # text even where all values are missing
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe dictionary; `from_dict` reads it back unchanged."""
@@ -39,7 +42,9 @@ class Result:
 
     def to_frame(self, *, backend: str = "polars") -> Any:
         """Small table of fixed columns; `backend` is "polars", "pandas" or "pyarrow"."""
-        return small_table(self._columns(), backend=backend, caller="to_frame")
+        return small_table(
+            self._columns(), backend=backend, text=self._text_columns, caller="to_frame"
+        )
 
     def _columns(self) -> dict[str, list[Any]]:
         """Return the table of `to_frame`; by default one row with every field."""
@@ -57,6 +62,8 @@ def _encode(value: Any) -> Any:
         return {key: _encode(item) for key, item in value.items()}
     if isinstance(value, np.generic):
         return _encode(value.item())
+    if isinstance(value, dt.date):  # and datetime
+        return value.isoformat()
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)  # JSON has no infinity; "inf" is read back as a float
     return value
@@ -64,6 +71,8 @@ def _encode(value: Any) -> Any:
 
 def _decode(hint: Any, value: Any) -> Any:
     origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any and isinstance(value, list):
+        return tuple(_decode(Any, item) for item in value)  # a key of several columns
     if value is None or hint is Any:
         return value
     if origin in (types.UnionType, typing.Union):

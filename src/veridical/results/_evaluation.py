@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from veridical.results._base import Result
 from veridical.results._curve import ReliabilityCurve
@@ -35,6 +35,8 @@ class Evaluation(Result):
     notes : statistical doubts in words
     groups : (key, Evaluation) of each subgroup, in order, if `by` was given
     """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("group",)
 
     n_samples: int
     sum_weight: float

@@ -15,6 +15,7 @@ from veridical.binning import (
     SimplexBinning,
     SimplexBins,
     UniformBins,
+    root_count,
 )
 from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem
@@ -74,7 +75,7 @@ def summarise(
             hint = 'linear assignment is defined on an interval; use assignment="hard".'
             got = repr(assignment)
             raise invalid("summarise", "assignment", '"hard" on the simplex', got, hint=hint)
-        return vector_summary(problem, _simplex_binning(binning).fit(problem), scored)
+        return vector_summary(problem, _simplex_binning(binning, problem).fit(problem), scored)
     if not isinstance(binning, IntervalBinning):
         hint = 'use UniformBins or QuantileBins, or lens="canonical" for vectors.'
         got = binning.name
@@ -146,10 +147,14 @@ def _ignores_scores(binning: IntervalBinning) -> bool:
     return isinstance(binning, UniformBins) and binning.n != "cv" and binning.min_count is None
 
 
-def _simplex_binning(binning: Binning) -> SimplexBinning:
+def _simplex_binning(binning: Binning, problem: MulticlassSample) -> SimplexBinning:
     if isinstance(binning, SimplexBinning):
         return binning
-    if isinstance(binning, UniformBins) and not isinstance(binning.n, str):
-        return SimplexBins(int(binning.n))
+    if isinstance(binning, UniformBins) and binning.n != "cv":
+        if not isinstance(binning.n, str):
+            return SimplexBins(int(binning.n))
+        # The rules count cells: as many to an axis as make so many cells of K - 1 axes.
+        cells = root_count(binning.n, problem.size)
+        return SimplexBins(max(1, int(cells ** (1 / (len(problem.classes) - 1)) + 1e-9)))
     hint = "use SimplexBins(n), VarianceSplitBins(min_size) or UniformBins(n) for vectors."
     raise invalid("summarise", "binning", "cells of the simplex", binning.name, hint=hint)

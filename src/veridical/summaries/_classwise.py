@@ -19,9 +19,9 @@ def matrix_sums(sample: MulticlassSample, partition: IntervalPartition) -> Sums:
     """Sums by class and bin, arrays of shape (K, B).
 
     What happened touches one entry of a row, so sums of y cost O(n), not O(n K). Rows sum to one,
-    so fewer than B entries of a row lie beyond the first bin: those are looked up one by one and
-    the first bin is the column total minus the rest, which is why a thousand classes cost little
-    more than reading them.
+    so fewer than B entries of a row lie beyond the first bin: those are looked up one by one, and
+    what is left of a column is its first bin, which is why a thousand classes cost little more
+    than reading them.
     """
     few = len(sample.classes) <= _FEW_CLASSES and partition.grid is not None
     compiled = compiled_for(sample.p) if few else None
@@ -52,41 +52,41 @@ def _beyond_first(
     size = n_classes * n_bins
     first_edge = p.dtype.type(partition.edges[1])
     beyond = np.zeros((5, size))
-    totals = np.zeros((5, n_classes))
+    first = np.zeros((5, n_classes))
     for block in row_blocks(n, max(64, 4 * ROWS // n_classes)):
-        rows = np.ascontiguousarray(p[block])
-        flat = rows.reshape(-1)
-        high = flat > first_edge if partition.closed == "right" else flat >= first_edge
+        small = np.array(p[block], dtype=np.float64, order="C")  # a copy: what is beyond is cut out
+        flat = small.reshape(-1)
+        values = np.ascontiguousarray(p[block]).reshape(-1)
+        high = values > first_edge if partition.closed == "right" else values >= first_edge
         where = np.flatnonzero(high)
-        values = flat[where]
+        values, wide = values[where], flat[where]
+        flat[where] = 0.0
         key = where % n_classes
         key *= n_bins
         key += partition.assign(values)
-        wide = values.astype(np.float64, copy=False)
-        w = None if weight is None else weight[block]
         beyond[0] += np.bincount(key, minlength=size)
-        if w is None:
+        first[0] += len(small) - np.bincount(where % n_classes, minlength=n_classes)
+        if weight is None:
             beyond[3] += np.bincount(key, weights=wide, minlength=size)
             beyond[4] += np.bincount(key, weights=wide * wide, minlength=size)
-            totals[3] += rows.sum(axis=0, dtype=np.float64)
-            totals[4] += np.einsum("ij,ij->j", rows, rows, dtype=np.float64)
+            first[3] += small.sum(axis=0)
+            first[4] += np.einsum("ij,ij->j", small, small)
             continue
+        w = weight[block]
         each = w[where // n_classes]
         beyond[1] += np.bincount(key, weights=each, minlength=size)
         beyond[2] += np.bincount(key, weights=each * each, minlength=size)
         beyond[3] += np.bincount(key, weights=each * wide, minlength=size)
         beyond[4] += np.bincount(key, weights=each * wide * wide, minlength=size)
-        totals[3] += w @ rows
-        totals[4] += np.einsum("i,ij,ij->j", w, rows, rows, dtype=np.float64)
-    totals[0] = n
+        within = (~high).reshape(small.shape).astype(np.float64)
+        first[1] += w @ within
+        first[2] += (w * w) @ within
+        first[3] += w @ small
+        first[4] += np.einsum("i,ij,ij->j", w, small, small)
     if weight is None:
-        beyond[1:3], totals[1:3] = beyond[0], n
-    else:
-        totals[1], totals[2] = weight.sum(), weight @ weight
+        beyond[1:3], first[1:3] = beyond[0], first[0]
     sums = beyond.reshape(5, n_classes, n_bins)
-    sums[:, :, 0] += totals - sums.sum(axis=2)
-    empty = sums[0] == 0
-    sums[:, empty] = 0.0  # a difference of equal sums may leave rounding behind
+    sums[:, :, 0] += first
     return sums
 
 
