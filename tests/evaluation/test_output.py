@@ -104,7 +104,14 @@ def test_text_holds_every_error_with_its_definition(kind):
     e = make(kind)
     text = str(e)
     for measured in e.errors:
-        assert f"{measured.value:.4f}      {measured.lens}: {measured.definition}" in text
+        line = next(
+            line
+            for line in text.splitlines()
+            if line.startswith(f"  {measured.name} ")
+            and line.endswith(f"  {measured.lens}: {measured.definition}")
+        )
+        figures = (measured.value, measured.null_mean, measured.null_q95)
+        assert all(f"{figure:.4f}" in line for figure in figures if figure is not None)
     for note in e.notes:
         assert f"note: {note}" in text
     assert f"Evaluation of {e.n_samples:,} rows" in text

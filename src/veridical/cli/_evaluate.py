@@ -50,6 +50,10 @@ def register(commands: _SubParsersAction[Any]) -> None:
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="evaluate each subgroup too")
     parser.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
     parser.add_argument(
+        "--n-resamples", type=int, default=1000, metavar="N", help="for null levels; 0 for none"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the resamples")
+    parser.add_argument(
         "--format", choices=("text", "json", "csv"), default="text", help="default: text"
     )
     parser.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
@@ -86,6 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
             sample_weight=arguments.weight,
             by=None if arguments.by is None else arguments.by.split(","),
             confidence_level=arguments.confidence_level,
+            n_resamples=arguments.n_resamples,
+            rng=arguments.seed,
         )
     text = _render(result, arguments.format)
     if arguments.output is None:

@@ -6,6 +6,8 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
+from veridical._core.randomness import check_resamples
+from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
 from veridical._core.validation import check_level, check_sample, kept_rows
 from veridical.evaluation._inputs import gather_inputs
@@ -28,6 +30,8 @@ def evaluate(
     sample_weight: Any = None,
     by: Any = None,
     confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Any = None,
 ) -> Evaluation:
     """Measure discrimination and calibration of probabilistic predictions.
 
@@ -56,11 +60,17 @@ def evaluate(
         Subgroups, each evaluated by itself in `Evaluation.groups`.
     confidence_level : float, default 0.95
         Of the intervals of the reliability curve (Wilson).
+    n_resamples : int, default 1000
+        Draws for the null levels of the binned errors; 0 leaves them out.
+    rng : int, Generator or None
+        Seed of those draws. None is a fixed seed here: the same data give the same evaluation.
 
     Returns
     -------
     Evaluation
-        `print` it, or use `to_frame`, `to_dict`, `to_json`.
+        `print` it, or use `to_frame`, `to_dict`, `to_json`. Errors of a binary problem come with
+        their null level: what a perfectly calibrated model with these same predictions would
+        have scored.
 
     Examples
     --------
@@ -70,6 +80,9 @@ def evaluate(
     """
     caller = "evaluate"
     level = check_level(caller, confidence_level)
+    if n_resamples != 0:
+        check_resamples(n_resamples, caller=caller)
+    seed = 0 if rng is None else rng
     inputs = gather_inputs(
         y_true,
         y_prob,
@@ -89,13 +102,21 @@ def evaluate(
         sample_weight=inputs.sample_weight,
     )
     chosen = resolve_lens(lens, sample, caller=caller)
-    result = evaluate_sample(sample, chosen, n_bins=n_bins, confidence_level=level)
+
+    def measured(part: Sample) -> Evaluation:
+        return evaluate_sample(
+            part,
+            chosen,
+            n_bins=n_bins,
+            confidence_level=level,
+            n_resamples=n_resamples,
+            rng=seed,
+        )
+
+    result = measured(sample)
     if inputs.by is not None:
         kept = kept_rows(inputs.sample_weight, sample)
-        groups = tuple(
-            (key, evaluate_sample(part, chosen, n_bins=n_bins, confidence_level=level))
-            for key, part in inputs.by.of(sample, kept, caller)
-        )
+        groups = tuple((key, measured(part)) for key, part in inputs.by.of(sample, kept, caller))
         result = replace(result, groups=groups)
     for note in result.notes:
         warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=2)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from veridical._core.pava import isotonic_fit
+from veridical._core.randomness import check_rng
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins, VarianceSplitBins
 from veridical.curves import curve_from_summary
 from veridical.decomposition import decompose_isotonic
 from veridical.evaluation._auc import auc_by_class, auc_of_pooled
 from veridical.evaluation._notes import doubts_of
+from veridical.evaluation._null import NullDraws
 from veridical.exceptions import InvalidInputError
 from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Lens, Problem
 from veridical.miscalibration import BinnedError, doubts_of_summary
@@ -22,7 +25,13 @@ from veridical.summaries import Summary, VectorSummary, summarise
 
 
 def evaluate_sample(
-    sample: Sample, lens: Lens, *, n_bins: Any, confidence_level: float
+    sample: Sample,
+    lens: Lens,
+    *,
+    n_bins: Any,
+    confidence_level: float,
+    n_resamples: int,
+    rng: Any,
 ) -> Evaluation:
     """Measure everything that fits the lens."""
     problem = lens.induce(sample)
@@ -39,7 +48,8 @@ def evaluate_sample(
         interval="wilson",
         confidence_level=confidence_level,
     )
-    errors, binning_doubts = _errors(sample, problem, lens, n_bins)
+    null = NullDraws(n_resamples, check_rng(rng, caller="evaluate"))
+    errors, binning_doubts = _errors(sample, problem, lens, n_bins, null)
     scores = {rule: get_rule(rule, caller="evaluate").mean(sample) for rule in RULES}
     predicted, observed = (weighted_mean(v, shown.weight) for v in (shown.p, shown.y))
     if isinstance(sample, MulticlassSample):
@@ -76,21 +86,15 @@ def evaluate_sample(
         errors=errors,
         curve=curve,
     )
-    return _with_notes(evaluation, (*doubts_of(evaluation), *binning_doubts))
-
-
-def _with_notes(evaluation: Evaluation, notes: tuple[str, ...]) -> Evaluation:
-    from dataclasses import replace
-
-    return replace(evaluation, notes=tuple(dict.fromkeys(notes)))
+    notes = dict.fromkeys([*doubts_of(evaluation), *binning_doubts])
+    return replace(evaluation, notes=tuple(notes))
 
 
 def _errors(
-    sample: Sample, problem: Problem, lens: Lens, n_bins: Any
+    sample: Sample, problem: Problem, lens: Lens, n_bins: Any, null: NullDraws
 ) -> tuple[tuple[MeasuredError, ...], list[str]]:
     measured: list[MeasuredError] = []
     doubts: list[str] = []
-
     summaries: dict[Binning, Summary | VectorSummary] = {}
 
     def measure(name: str, estimator: BinnedError, on: Problem, through: Lens) -> None:
@@ -98,11 +102,13 @@ def _errors(
             summaries[estimator.binning] = estimator.summarise(on)
             found = doubts_of_summary(summaries[estimator.binning])
             doubts.extend(f"{name}: {doubt}" for doubt in found)
+        summary = summaries[estimator.binning]
         try:
-            value = estimator.from_summary(summaries[estimator.binning])
+            value = estimator.from_summary(summary)
         except InvalidInputError as error:  # too few rows to debias: say so, keep the rest
             doubts.append(f"{name} left out: {str(error).splitlines()[-1].removeprefix('Hint: ')}")
             return
+        mean, upper = null.level(estimator, on, summary)
         measured.append(
             MeasuredError(
                 name=name,
@@ -110,6 +116,8 @@ def _errors(
                 definition=estimator.definition,
                 lens=through.name,
                 n_samples=sample.n,
+                null_mean=mean,
+                null_q95=upper,
             )
         )
 

@@ -106,7 +106,7 @@ def null_sample(
     """Estimates on outcomes drawn from the predictions."""
     if isinstance(problem, BinarySample) and isinstance(estimator, BinnedError):
         summary = estimator.summarise(problem)
-        if isinstance(summary, Summary) and _depends_on_fixed_sums(estimator):
+        if isinstance(summary, Summary) and depends_on_fixed_sums(estimator):
             return estimator.each(null_summaries(problem, summary, n_resamples, rng))
     values = np.empty(n_resamples)
     draw = _Redraw(problem)
@@ -122,7 +122,7 @@ def check_estimator(estimator: Any, *, caller: str) -> None:
         raise invalid(caller, "estimator", "an estimator", repr(estimator), hint=hint)
 
 
-def _depends_on_fixed_sums(estimator: BinnedError) -> bool:
+def depends_on_fixed_sums(estimator: BinnedError) -> bool:
     """Whether only the sums of outcomes by bin change when outcomes are redrawn."""
     binning = estimator.binning
     fixed = isinstance(binning, (UniformBins, QuantileBins, EdgeBins))

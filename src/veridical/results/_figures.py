@@ -18,6 +18,8 @@ class MeasuredError(Result):
     definition : binning, norm and debiasing in words
     lens : name of the lens
     n_samples : rows it was computed from
+    null_mean, null_q95 : mean and 95 % quantile of the figure on a perfectly calibrated model
+        with these same predictions; None if not computed
     """
 
     name: str
@@ -25,9 +27,15 @@ class MeasuredError(Result):
     definition: str
     lens: str
     n_samples: int
+    null_mean: float | None = None
+    null_q95: float | None = None
 
     def __str__(self) -> str:
-        return f"{self.name} {self.value:.4f}  ({self.lens}, {self.definition}, n={self.n_samples})"
+        null = ""
+        if self.null_mean is not None:
+            null = f"null {self.null_mean:.4f}, 95 % up to {self.null_q95:.4f}; "
+        where = f"{self.lens}, {self.definition}, n={self.n_samples}"
+        return f"{self.name} {self.value:.4f}  ({null}{where})"
 
 
 @dataclass(frozen=True, kw_only=True)

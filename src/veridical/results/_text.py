@@ -18,8 +18,12 @@ def evaluation_text(e: Evaluation) -> str:
     lines += [f"  {name:<26}{value}" for name, value in _overview(e)]
     lines += ["", f"  {'score':<12}{'value':>8}      parts"]
     lines += [f"  {name:<12}{value:>8}      {parts}" for name, value, parts in _scores(e)]
-    lines += ["", f"  {'calibration error':<22}{'value':>8}      definition"]
-    lines += [f"  {m.name:<22}{m.value:>8.4f}      {m.lens}: {m.definition}" for m in e.errors]
+    lines += ["", f"  {'calibration error':<20}{'value':>8}  {'null':>7}  95 % up to  definition"]
+    lines += [
+        f"  {m.name:<20}{m.value:>8.4f}  {_or_blank(m.null_mean):>7}  {_or_blank(m.null_q95):>10}"
+        f"  {m.lens}: {m.definition}"
+        for m in e.errors
+    ]
     lines += ["", f"  reliability ({e.curve.lens}: {e.curve.definition})"]
     lines += ["  " + line for line in e.curve.table()]
     if e.notes:
@@ -40,8 +44,18 @@ def evaluation_html(e: Evaluation) -> str:
     parts = [f"<p><strong>{escape(headline(e))}</strong></p>"]
     parts.append(_html_table(["figure", "value"], _overview(e)))
     parts.append(_html_table(["score", "value", "parts"], _scores(e)))
-    errors = [(m.name, f"{m.value:.4f}", f"{m.lens}: {m.definition}") for m in e.errors]
-    parts.append(_html_table(["calibration error", "value", "definition"], errors))
+    errors = [
+        (
+            m.name,
+            f"{m.value:.4f}",
+            _or_blank(m.null_mean),
+            _or_blank(m.null_q95),
+            f"{m.lens}: {m.definition}",
+        )
+        for m in e.errors
+    ]
+    header = ["calibration error", "value", "null", "95 % up to", "definition"]
+    parts.append(_html_table(header, errors))
     c = e.curve
     bins = []
     for i in range(len(c)):
@@ -108,6 +122,10 @@ def _scores(e: Evaluation) -> list[tuple[str, str, str]]:
         whole = len(e.classes) == 2 and d.lens == "binary"
         parts[d.rule] = text if whole else f"{d.lens} lens: {d.score:.4f} = {text}"
     return [(name, f"{value:.4f}", parts.get(name, "")) for name, value in e.scores.items()]
+
+
+def _or_blank(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
 
 
 def _group_columns(e: Evaluation) -> list[str]:
