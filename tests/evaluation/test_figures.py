@@ -9,10 +9,12 @@ import oracles
 from veridical import (
     BinnedError,
     ClassSpecific,
+    CumulativeError,
     Evaluation,
     Grouped,
     InvalidInputError,
     QuantileBins,
+    SmoothError,
     SweepBins,
     TopK,
     UniformBins,
@@ -75,6 +77,8 @@ def test_binary_figures(binary, weighted):
         "RMSCE": BinnedError(UniformBins(10), norm=2),
         "RMSCE debiased": BinnedError(UniformBins(10), norm=2, debias=True),
         "MCE": BinnedError(UniformBins(10), norm="max"),
+        "smECE": SmoothError(),
+        "KS": CumulativeError(),
     }
     assert {m.name for m in e.errors} == set(expected)
     for name, estimator in expected.items():
@@ -179,7 +183,7 @@ def test_a_handful_of_rows_can_be_evaluated(n):
 def test_unknown_figures_are_errors_that_list_the_known_ones(binary):
     e = evaluate(*binary)
     with pytest.raises(KeyError, match="'ECE', 'ECE equal-mass'"):
-        e.error("smECE")
+        e.error("ICI")
     with pytest.raises(KeyError, match="not a group"):
         e.group("north")
 

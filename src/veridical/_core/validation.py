@@ -23,6 +23,7 @@ __all__ = [
     "check_weight",
     "float_array",
     "is_integer",
+    "is_number",
     "kept_rows",
 ]
 
@@ -160,6 +161,12 @@ def check_option(caller: str, param: str, value: object, valid: Iterable[str]) -
 def is_integer(value: object) -> bool:
     """Whether `value` is a whole number, of Python or NumPy, but not a boolean."""
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Whether `value` is a finite number, of Python or NumPy, but not a boolean."""
+    known = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return known and math.isfinite(value)  # type: ignore[arg-type]
 
 
 def check_level(caller: str, value: float, param: str = "confidence_level") -> float:

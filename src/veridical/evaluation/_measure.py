@@ -18,7 +18,13 @@ from veridical.evaluation._notes import doubts_of
 from veridical.evaluation._null import NullDraws
 from veridical.exceptions import InvalidInputError
 from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Lens, Problem
-from veridical.miscalibration import BinnedError, doubts_of_summary
+from veridical.miscalibration import (
+    BinnedError,
+    CumulativeError,
+    Estimator,
+    SmoothError,
+    doubts_of_summary,
+)
 from veridical.results import Evaluation, MeasuredError
 from veridical.scores import RULES, get_rule
 from veridical.summaries import Summary, VectorSummary, summarise
@@ -97,6 +103,18 @@ def _errors(
     doubts: list[str] = []
     summaries: dict[Binning, Summary | VectorSummary] = {}
 
+    def record(name: str, value: float, estimator: Estimator, through: Lens, **null: Any) -> None:
+        measured.append(
+            MeasuredError(
+                name=name,
+                value=value,
+                definition=estimator.definition,
+                lens=through.name,
+                n_samples=sample.n,
+                **null,
+            )
+        )
+
     def measure(name: str, estimator: BinnedError, on: Problem, through: Lens) -> None:
         if estimator.binning not in summaries:
             summaries[estimator.binning] = estimator.summarise(on)
@@ -109,20 +127,13 @@ def _errors(
             doubts.append(f"{name} left out: {str(error).splitlines()[-1].removeprefix('Hint: ')}")
             return
         mean, upper = null.level(estimator, on, summary)
-        measured.append(
-            MeasuredError(
-                name=name,
-                value=value,
-                definition=estimator.definition,
-                lens=through.name,
-                n_samples=sample.n,
-                null_mean=mean,
-                null_q95=upper,
-            )
-        )
+        record(name, value, estimator, through, null_mean=mean, null_q95=upper)
 
     for name, estimator in _estimators(problem, sample, n_bins):
         measure(name, estimator, problem, lens)
+    if isinstance(problem, BinarySample):
+        for unbinned in (SmoothError(), CumulativeError()):
+            record(unbinned.name, unbinned.measure(problem), unbinned, lens)
     if isinstance(sample, MulticlassSample) and not isinstance(problem, ClasswiseProblem):
         summaries.clear()  # another problem
         classwise = Classwise()

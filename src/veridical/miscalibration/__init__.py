@@ -2,18 +2,26 @@
 
 from veridical.miscalibration._base import Estimator
 from veridical.miscalibration._binned import BinnedError, doubts_of_summary
+from veridical.miscalibration._cumulative import CumulativeError
 from veridical.miscalibration._functions import (
     classwise_calibration_error,
     expected_calibration_error,
     maximum_calibration_error,
 )
+from veridical.miscalibration._isotonic import IsotonicError
+from veridical.miscalibration._loess import LoessError
 from veridical.miscalibration._scores import BrierScore, LogScore, SphericalScore, ZeroOneLoss
+from veridical.miscalibration._smooth import SmoothError
 
 __all__ = [
     "BinnedError",
     "BrierScore",
+    "CumulativeError",
     "Estimator",
+    "IsotonicError",
+    "LoessError",
     "LogScore",
+    "SmoothError",
     "SphericalScore",
     "ZeroOneLoss",
     "classwise_calibration_error",

@@ -11,7 +11,7 @@ import numpy as np
 
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray
-from veridical._core.validation import check_option
+from veridical._core.validation import check_option, is_number
 from veridical.binning import Binning, UniformBins
 from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem, Problem
@@ -78,7 +78,7 @@ class BinnedError(Estimator):
 
     binning: Any = field(default_factory=UniformBins)
     assignment: Assignment = "hard"
-    norm: float | Literal["max"] = 1
+    norm: Any = 1
     debias: bool = False
     distance: Any = None
     region: Region | None = None
@@ -92,7 +92,7 @@ class BinnedError(Estimator):
         if not isinstance(self.binning, Binning):
             hint = "e.g. `BinnedError(binning=QuantileBins(15))`."
             raise invalid(caller, "binning", "a binning", repr(self.binning), hint=hint)
-        if self.norm != "max" and not (_is_number(self.norm) and self.norm >= 1):
+        if self.norm not in ("max", math.inf) and not (is_number(self.norm) and self.norm >= 1):
             hint = '1 is ECE, 2 the root-mean-square error, "max" the MCE.'
             raise invalid(caller, "norm", 'a number >= 1 or "max"', repr(self.norm), hint=hint)
         if self.debias and (self.power not in (1, 2) or self.assignment != "hard"):
@@ -221,10 +221,6 @@ class BinnedError(Estimator):
             hint = "choose a region that holds predictions."
             raise invalid("BinnedError", "region", "non-empty", "no rows", hint=hint)
         return sample.take(np.flatnonzero(mask))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
 
 def doubts_of_summary(summary: Summary | VectorSummary) -> list[str]:
