@@ -1,0 +1,41 @@
+"""Optional dependencies: named with their install command when absent."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from veridical import MissingDependencyError
+from veridical._core.optional import is_installed, require
+
+
+def test_an_installed_module_is_returned():
+    assert require("json", extra="none", purpose="Reading") is json
+
+
+def test_an_absent_module_names_the_extra_that_brings_it():
+    with pytest.raises(MissingDependencyError) as caught:
+        require("not_a_module_of_anybody", extra="fast", purpose="Compiling")
+    assert str(caught.value) == (
+        "Compiling needs not_a_module_of_anybody.\n"
+        'Hint: pip install "veridical[fast]".'
+    )  # fmt: skip
+    assert isinstance(caught.value, ImportError)
+
+
+def test_a_broken_module_is_not_hidden(tmp_path, monkeypatch):
+    (tmp_path / "broken_module.py").write_text("import something_it_needs")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModuleNotFoundError, match="something_it_needs") as caught:
+        require("broken_module", extra="fast", purpose="Compiling")
+    assert not isinstance(caught.value, MissingDependencyError)
+
+
+def test_whether_a_module_is_installed_is_found_without_importing_it(tmp_path, monkeypatch):
+    (tmp_path / "heavy_module.py").write_text("raise RuntimeError('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert is_installed("heavy_module")
+    assert "heavy_module" not in sys.modules
+    assert not is_installed("another_module_of_nobody")

@@ -1,0 +1,125 @@
+"""One signature for all: `f(y_true, y_prob, *, ...)`, one spelling of every option."""
+
+from __future__ import annotations
+
+import inspect
+from inspect import Parameter
+
+import pytest
+
+import veridical
+from veridical.miscalibration import Estimator
+
+# Functions that take something else first, by the design.
+EXCEPTIONS = {
+    "bootstrap_interval": ("estimator", "y_true", "y_prob"),
+    "compare": ("predictions", "y_true"),
+    "consistency_test": ("estimator", "y_true", "y_prob"),
+    "decide": ("y_prob", "costs"),
+    "null_level": ("estimator", "y_true", "y_prob"),
+    "summarise": ("problem", "binning"),
+}
+
+# Options that exist under one name only, and spellings that must not appear.
+FORBIDDEN = {
+    "alpha", "bins", "kwargs", "nbins", "num_bins", "positive_label", "prob_true", "random_state",
+    "seed", "weight", "weights", "y_pred", "y_proba", "y_score",
+}  # fmt: skip
+DEFAULTS = {
+    "aggregate": "norm",
+    "confidence_level": 0.95,
+    "debias": False,
+    "labels": None,
+    "lens": None,
+    "n_bins": 15,
+    "n_resamples": 1000,
+    "pos_label": None,
+    "rng": None,
+    "sample_weight": None,
+    "strategy": "uniform",
+    "weight_type": "importance",
+}
+
+FUNCTIONS = [n for n in veridical.__all__ if inspect.isfunction(getattr(veridical, n))]
+ESTIMATORS = [
+    name
+    for name in veridical.__all__
+    if inspect.isclass(getattr(veridical, name)) and issubclass(getattr(veridical, name), Estimator)
+]
+CALLS = {name: getattr(veridical, name) for name in FUNCTIONS} | {
+    f"{name}.__call__": getattr(veridical, name).__call__ for name in ESTIMATORS
+}
+
+
+def _parameters(name):
+    parameters = list(inspect.signature(CALLS[name]).parameters.values())
+    return parameters[1:] if parameters[0].name == "self" else parameters
+
+
+def test_there_are_functions_and_estimators_to_check():
+    assert {"brier_score", "evaluate", "expected_calibration_error"} <= set(FUNCTIONS)
+    assert {"BinnedError", "BrierScore"} <= set(ESTIMATORS)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_data_come_first_and_the_rest_by_keyword(name):
+    leading = EXCEPTIONS.get(name, ("y_true", "y_prob"))
+    first, rest = _parameters(name)[: len(leading)], _parameters(name)[len(leading) :]
+    assert tuple(parameter.name for parameter in first) == leading
+    assert {parameter.kind for parameter in first} == {Parameter.POSITIONAL_OR_KEYWORD}
+    assert {parameter.kind for parameter in rest} <= {Parameter.KEYWORD_ONLY}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_typos_are_not_swallowed(name):
+    kinds = {parameter.kind for parameter in _parameters(name)}
+    assert not kinds & {Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_options_have_one_spelling_and_one_default(name):
+    options = {parameter.name: parameter.default for parameter in _parameters(name)}
+    assert not FORBIDDEN & set(options)
+    for option in set(DEFAULTS) & set(options):
+        assert options[option] == DEFAULTS[option], option
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_everything_that_takes_data_takes_weights_and_labels(name):
+    options = {parameter.name for parameter in _parameters(name)}
+    if "y_true" in options:
+        assert {"sample_weight", "labels", "pos_label"} <= options
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_parameters_and_results_are_annotated(name):
+    signature = inspect.signature(CALLS[name])
+    assert signature.return_annotation is not inspect.Signature.empty
+    for parameter in _parameters(name):
+        assert parameter.annotation is not Parameter.empty, parameter.name
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_every_parameter_is_in_the_docstring(name):
+    text = inspect.getdoc(getattr(veridical, name))
+    for parameter in _parameters(name):
+        assert parameter.name in text, parameter.name
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_return_a_number_or_one_named_result(name):
+    returned = str(inspect.signature(getattr(veridical, name)).return_annotation)
+    for part in returned.split("|"):
+        named = part.strip()
+        assert named == "float" or named in veridical.__all__
+
+
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_estimators_are_values(name):
+    """Equal parameters make equal, hashable estimators that print how they were made."""
+    estimator = getattr(veridical, name)
+    assert estimator() == estimator()
+    assert hash(estimator()) == hash(estimator())
+    assert repr(estimator()).startswith(f"{name}(")
+    assert estimator().name
+    assert estimator().definition

@@ -1,0 +1,307 @@
+"""The registry: every public figure, so that every law is tested on every one of them.
+
+A new metric joins by adding one line; `test_registry` fails until it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import veridical as v
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A figure (or several) of (y, p) and the laws it obeys.
+
+    Attributes
+    ----------
+    call : function of (y, p, sample_weight=..., ...) that returns a number or several
+    kind : "binary" or "multiclass", the data it is tried on
+    covers : public names it exercises
+    repetition : whether an integer weight equals repetition: "always", only with weight_type
+        "frequency", or "never" (figures that depend on n and take no weight_type)
+    typed : whether it takes `weight_type`
+    random : whether it resamples, so that rows of weight one draw other numbers than plain rows
+    by_label : whether `call` takes the class labels first, because its options name them
+    """
+
+    name: str
+    call: Callable[..., Any]
+    kind: str
+    covers: tuple[str, ...]
+    repetition: str = "always"
+    typed: bool = True
+    random: bool = False
+    by_label: bool = False
+
+    def __call__(self, y: Any, p: Any, *, classes: Any = None, **options: Any) -> np.ndarray:
+        call = self.call
+        if self.by_label:
+            default = (0, 1) if self.kind == "binary" else (0, 1, 2)
+            call = partial(call, default if classes is None else classes)
+        return np.atleast_1d(np.asarray(call(y, p, **options), dtype=np.float64))
+
+
+@dataclass
+class Registry:
+    metrics: dict[str, Metric] = field(default_factory=dict)
+
+    def add(self, name: str, call: Any, kind: str, *covers: str, **flags: Any) -> None:
+        for each in ("binary", "multiclass") if kind == "both" else (kind,):
+            full = f"{name} [{each}]"
+            assert full not in self.metrics, f"{full} twice"
+            self.metrics[full] = Metric(full, call, each, covers, **flags)
+
+
+def curve(y: Any, p: Any, **options: Any) -> np.ndarray:
+    c = v.reliability_curve(y, p, interval=None, **options)
+    return np.concatenate([c.lower, c.upper, c.predicted, c.observed, c.gap])
+
+
+def limits(y: Any, p: Any, **options: Any) -> np.ndarray:
+    c = v.reliability_curve(y, p, **options)
+    return np.concatenate([c.low, c.high])
+
+
+def parts(y: Any, p: Any, **options: Any) -> list[float]:
+    d = v.decompose(y, p, **options)
+    values = [d.score, d.miscalibration, d.discrimination, d.uncertainty, d.refinement]
+    more = (d.within_bin, d.within_bin_variance, d.within_bin_covariance)
+    truth = (d.epistemic, d.irreducible, d.grouping)
+    return values + [value for value in more + truth if value is not None]
+
+
+def parts_with_posterior(y: Any, p: Any, **options: Any) -> list[float]:
+    # Few bins: a recalibrated prediction of 0 or 1 has an infinite log divergence.
+    truth = 0.9 * np.asarray(p, dtype=np.float64) + 0.05
+    return parts(y, p, posterior=truth, method="bins", n_bins=3, **options)
+
+
+def figures(y: Any, p: Any, **options: Any) -> list[float]:
+    return [value for *_, value in v.evaluate(y, p, n_resamples=5, **options).figures()]
+
+
+def figures_free_of_n(y: Any, p: Any, **options: Any) -> list[float]:
+    dependent = ("debiased", "variance-split")
+    rows = v.evaluate(y, p, n_resamples=0, **options).figures()
+    return [value for name, *_, value in rows if not name.endswith(dependent)]
+
+
+def null(y: Any, p: Any, *, estimator: Any, **options: Any) -> list[float]:
+    level = v.null_level(estimator, y, p, n_resamples=20, rng=0, **options)
+    return [level.mean, level.std, level.estimate]
+
+
+def second_guess(y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A lens a user might write: did the second most probable class occur?"""
+    second = np.argsort(-p, axis=1, kind="stable")[:, 1]
+    return (y == second).astype(int), p[np.arange(len(p)), second]
+
+
+def largest_gap(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    return np.abs(observed - predicted).max(axis=-1)
+
+
+def build() -> dict[str, Metric]:
+    registry = Registry()
+    add = registry.add
+    _scores(add)
+    _functions(add)
+    _estimators(add)
+    _without_bins(add)
+    _results(add)
+    _inference(add)
+    return registry.metrics
+
+
+def _scores(add: Callable[..., None]) -> None:
+    for name in ("brier_score", "log_loss", "spherical_score", "zero_one_loss"):
+        function = getattr(v, name)
+        add(name, function, "both", name, typed=False)
+        add(
+            f"{name} of the first class",
+            lambda c, y, p, f=function, **o: f(y, p, pos_label=c[0], **o),
+            "binary", name, typed=False, by_label=True,
+        )  # fmt: skip
+        add(
+            f"{name} with labels",
+            lambda c, y, p, f=function, **o: f(y, p, labels=list(c), **o),
+            "both", name, typed=False, by_label=True,
+        )  # fmt: skip
+    for name in ("BrierScore", "LogScore", "SphericalScore", "ZeroOneLoss"):
+        score = getattr(v, name)()
+        add(name, score, "both", name)
+        add(f"{name} canonical", partial(score, lens="canonical"), "multiclass", name, "Canonical")
+        add(f"{name} classwise", partial(score, lens="classwise"), "multiclass", name, "Classwise")
+
+
+def _functions(add: Callable[..., None]) -> None:
+    ece, mce = v.expected_calibration_error, v.maximum_calibration_error
+    cw = v.classwise_calibration_error
+    own = "expected_calibration_error"
+    add("ECE", ece, "both", own)
+    add("ECE binary lens", partial(ece, lens=v.Binary()), "binary", own, "Binary")
+    for strategy in ("uniform", "quantile"):
+        for options in ({"norm": 2}, {"norm": 3.5}, {"norm": "max"}):
+            call = partial(ece, strategy=strategy, n_bins=6, **options)
+            add(f"ECE {strategy} {options}", call, "both", own, "QuantileBins")
+        for options in ({"debias": True}, {"norm": 2, "debias": True}):
+            call = partial(ece, strategy=strategy, n_bins=6, **options)
+            add(f"ECE {strategy} {options}", call, "both", own, repetition="frequency")
+        for n_bins in ("sqrt", "cbrt", "cv"):
+            call = partial(ece, strategy=strategy, n_bins=n_bins)
+            add(f"ECE {strategy} {n_bins}", call, "both", own, repetition="frequency")
+    add("ECE sweep", partial(ece, strategy="sweep"), "both", own, "SweepBins")
+    lenses = {"confidence": "Confidence", "classwise": "Classwise", "pooled": "Pooled"}
+    for lens, lens_class in lenses.items():
+        add(f"ECE {lens}", partial(ece, lens=lens), "multiclass", own, lens_class)
+    add("ECE canonical", partial(ece, lens="canonical", n_bins=4), "multiclass", own, "Canonical")
+    add("ECE top 2", partial(ece, lens=v.TopK(2), n_bins=3), "multiclass", own, "TopK")
+    add("ECE user's lens", partial(ece, lens=second_guess, n_bins=7), "multiclass", own)
+    add("ECE one class", lambda c, y, p, **o: ece(y, p, lens=v.ClassSpecific(c[1]), **o),
+        "multiclass", own, "ClassSpecific", by_label=True)  # fmt: skip
+    add("ECE groups",
+        lambda c, y, p, **o: ece(y, p, lens=v.Grouped([[c[0], c[2]], [c[1]]]), n_bins=7, **o),
+        "multiclass", own, "Grouped", by_label=True)  # fmt: skip
+    add("MCE", mce, "both", "maximum_calibration_error")
+    add("MCE quantile", partial(mce, strategy="quantile", n_bins=6), "both", "QuantileBins")
+    for options in ({}, {"norm": 2}, {"norm": "max"}, {"aggregate": "mean", "norm": 2},
+                    {"aggregate": "max"}, {"strategy": "quantile", "n_bins": 5},
+                    {"strategy": "sweep"}):  # fmt: skip
+        add(f"classwise {options}", partial(cw, **options), "both", "classwise_calibration_error")
+    for options in ({"debias": True}, {"debias": True, "norm": 2}, {"n_bins": "sqrt"},
+                    {"n_bins": "cv"}):  # fmt: skip
+        add(f"classwise {options}", partial(cw, **options), "multiclass", repetition="frequency")
+
+
+def _estimators(add: Callable[..., None]) -> None:
+    def error(name: str, kind: str, *covers: str, lens: Any = None, **given: Any) -> None:
+        flags = {key: given.pop(key) for key in ("repetition",) if key in given}
+        call = partial(v.BinnedError(**given), lens=lens)
+        add(f"BinnedError {name}", call, kind, "BinnedError", *covers, **flags)
+
+    error("default", "both")
+    # Seven bins: the printed formula jumps at the centres, which hundredths should not hit.
+    for assignment in ("linear", "linear-inverted"):
+        options = {"assignment": assignment, "binning": v.UniformBins(7)}
+        error(assignment, "both", **options)
+        error(f"{assignment} classwise", "multiclass", lens="classwise", **options)
+    for distance in ("tv", "l1", "l2", "sqeuclidean", "realised", largest_gap):
+        name = getattr(distance, "__name__", distance)
+        grid = v.SimplexBins(4)
+        error(f"distance {name}", "binary", distance=distance)
+        error(f"distance {name} canonical", "multiclass", "SimplexBins", distance=distance,
+              binning=grid, lens="canonical")  # fmt: skip
+    error("canonical debiased", "multiclass", binning=v.SimplexBins(4), norm=2, debias=True,
+          lens="canonical", repetition="frequency")  # fmt: skip
+    error("region", "both", region=(0.3, 0.8))
+    error("region function", "both", region=lambda p: p > 0.5)
+    error("region classwise", "multiclass", region=(0.3, 0.8), lens="classwise")
+    for threshold in ("mean", "median"):
+        error(f"variance split at {threshold}", "multiclass", "VarianceSplitBins",
+              binning=v.VarianceSplitBins(60, threshold), lens="canonical",
+              repetition="frequency")  # fmt: skip
+    error("edges", "both", "EdgeBins", binning=v.EdgeBins([0.25, 0.5, 0.9]))
+    error("edges closed left", "both", binning=v.EdgeBins([0.25, 0.5, 0.9], closed="left"))
+    error("closed left", "both", "UniformBins", binning=v.UniformBins(10, closed="left"))
+    error("support", "both", binning=v.UniformBins(8, support=(0.25, 1.0)))
+    error("min_count", "both", binning=v.UniformBins(15, min_count=40), repetition="frequency")
+
+
+def _without_bins(add: Callable[..., None]) -> None:
+    for estimator in (
+        v.CumulativeError("ks"),
+        v.CumulativeError("kuiper"),
+        v.IsotonicError(),
+        v.IsotonicError("spherical"),
+        v.SmoothError(),
+        v.SmoothError(bandwidth=0.05),
+        *(v.LoessError(summary) for summary in ("mean", "median", "p90", "max")),
+        v.LoessError(span=0.5, degree=1),
+    ):
+        own = type(estimator).__name__
+        add(repr(estimator), estimator, "both", own)
+        classwise = partial(estimator, lens="classwise")
+        add(f"{estimator} classwise", classwise, "multiclass", own)
+
+
+def _results(add: Callable[..., None]) -> None:
+    for rule in ("brier", "log", "spherical", "zero-one"):
+        for method in ("bins", "isotonic", "unique"):
+            call = partial(parts, rule=rule, method=method)
+            add(f"decompose {rule} {method}", call, "binary", "decompose")
+            if method != "isotonic":
+                call = partial(parts, rule=rule, method=method, n_bins=4)
+                add(f"decompose {rule} {method}", call, "multiclass", "decompose")
+            classwise = partial(parts, rule=rule, method=method, lens="classwise")
+            add(f"decompose {rule} {method} classwise", classwise, "multiclass", "decompose")
+        given = partial(parts_with_posterior, rule=rule)
+        add(f"decompose {rule} with posterior", given, "binary", "decompose")
+    add("reliability_curve", curve, "both", "reliability_curve")
+    add("reliability_curve quantile", partial(curve, strategy="quantile", n_bins=6), "both")
+    add("reliability_curve pooled", partial(curve, lens=v.Pooled()), "multiclass", "Pooled")
+    for interval in ("wilson", "clopper-pearson"):
+        call = partial(limits, interval=interval)
+        add(f"reliability_curve {interval}", call, "both", repetition="frequency")
+    add("evaluate", figures_free_of_n, "both", "evaluate", typed=False)
+    add("evaluate all", figures, "both", "evaluate", typed=False, repetition="never")
+    for lens, n_bins in (("classwise", 15), ("canonical", 4)):
+        call = partial(figures_free_of_n, lens=lens, n_bins=n_bins)
+        add(f"evaluate {lens}", call, "multiclass", "evaluate", typed=False)
+
+
+def _inference(add: Callable[..., None]) -> None:
+    flags = {"random": True, "repetition": "never"}
+    for name, estimator in {
+        "ECE": v.BinnedError(),
+        "linear": v.BinnedError(v.UniformBins(7), assignment="linear"),
+        "Brier score": v.BrierScore(),
+    }.items():
+        call = partial(null, estimator=estimator)
+        add(f"null_level {name}", call, "both", "null_level", **flags)
+    call = partial(null, estimator=v.BinnedError(), lens="classwise")
+    add("null_level classwise", call, "multiclass", "null_level", **flags)
+
+
+METRICS = build()
+
+
+def _fixture(wanted: Callable[[Metric], bool]) -> Any:
+    chosen = [metric for metric in METRICS.values() if wanted(metric)]
+
+    @pytest.fixture(params=chosen, ids=[metric.name for metric in chosen])
+    def metric_fixture(request: pytest.FixtureRequest) -> Metric:
+        return request.param
+
+    return metric_fixture
+
+
+metric = _fixture(lambda m: True)
+exact_metric = _fixture(lambda m: not m.random)
+binary_metric = _fixture(lambda m: m.kind == "binary")
+multiclass_metric = _fixture(lambda m: m.kind == "multiclass")
+repeatable_metric = _fixture(lambda m: m.repetition != "never")
+count_free_metric = _fixture(lambda m: m.repetition == "always" and m.typed)
+# One figure of each kind of function, for what is the same at the border of all.
+border_metric = _fixture(lambda m: m.name.startswith(("brier_score", "ECE [", "evaluate all")))
+# Cross-validation may well choose the same number of bins for another sample size.
+counting_metric = _fixture(lambda m: m.repetition == "frequency" and "cv" not in m.name)
+
+
+@pytest.fixture
+def registry() -> dict[str, Metric]:
+    return METRICS
+
+
+@pytest.fixture
+def data(request: pytest.FixtureRequest) -> Any:
+    """The data of the metric's kind."""
+    names = [n for n in request.fixturenames if n.endswith("metric")]
+    return request.getfixturevalue(request.getfixturevalue(names[0]).kind)

@@ -1,0 +1,49 @@
+"""The registry is complete: no public figure, lens or binning escapes the laws."""
+
+from __future__ import annotations
+
+import veridical
+
+# Public names that are no figure, lens or binning.
+NOT_METRICS = {
+    "Decomposition": "result",
+    "Evaluation": "result",
+    "InvalidInputError": "error",
+    "Lens": "base class",
+    "MeasuredError": "result",
+    "MissingDependencyError": "error",
+    "NullLevel": "result",
+    "ReliabilityCurve": "result",
+    "Summary": "sufficient statistics, tested by properties/test_summaries",
+    "VectorSummary": "sufficient statistics, tested by properties/test_summaries",
+    "VeridicalError": "error",
+    "VeridicalWarning": "warning",
+    "__version__": "text",
+    "summarise": "takes a checked problem, not data",
+}
+
+
+def test_every_public_figure_lens_and_binning_is_in_the_registry(registry):
+    covered = {name for metric in registry.values() for name in metric.covers}
+    missing = set(veridical.__all__) - covered - set(NOT_METRICS)
+    assert not missing, f"add a line to tests/common/conftest.py for {sorted(missing)}"
+
+
+def test_the_exceptions_are_public_names_outside_the_registry(registry):
+    covered = {name for metric in registry.values() for name in metric.covers}
+    assert set(NOT_METRICS) <= set(veridical.__all__)
+    assert not set(NOT_METRICS) & covered
+
+
+def test_the_registry_names_only_public_things(registry):
+    covered = {name for metric in registry.values() for name in metric.covers}
+    assert covered <= set(veridical.__all__)
+
+
+def test_every_figure_takes_the_weight_type_it_claims_to(registry, binary, multiclass):
+    data = {"binary": binary, "multiclass": multiclass}
+    for metric in registry.values():
+        assert metric.typed or metric.repetition != "frequency", metric.name
+        if metric.typed:
+            own = data[metric.kind]
+            assert metric(own.y, own.p, weight_type="frequency").size, metric.name

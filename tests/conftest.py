@@ -1,0 +1,75 @@
+"""Fixtures shared by every test: data from fixed seeds, and optional libraries."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+@dataclass(frozen=True)
+class Data:
+    """Labels, predictions on a grid of hundredths (so with many ties) and weights."""
+
+    y: np.ndarray
+    p: np.ndarray
+    w: np.ndarray
+
+    def take(self, rows: Any) -> Data:
+        return Data(self.y[rows], self.p[rows], self.w[rows])
+
+    def copy(self) -> Data:
+        return Data(self.y.copy(), self.p.copy(), self.w.copy())
+
+
+@cache
+def _binary(n: int = 600) -> Data:
+    rng = np.random.default_rng(20240)
+    p = rng.beta(1.2, 1.0, n).clip(0.01, 0.99).round(2)
+    y = (rng.random(n) < 0.2 + 0.6 * p).astype(np.int64)  # over-confident at both ends
+    return Data(y, p, rng.uniform(0.2, 3.0, n))
+
+
+@cache
+def _multiclass(n: int = 600, n_classes: int = 3) -> Data:
+    rng = np.random.default_rng(20241)
+    p = rng.multinomial(100, rng.dirichlet(np.full(n_classes, 0.9), n)) / 100
+    # Over-confident where sure of itself, under-confident elsewhere; zero stays zero, so what is
+    # given no chance never happens.
+    truth = p ** np.where(p.max(axis=1, keepdims=True) > 0.6, 0.6, 1.8)
+    truth /= truth.sum(axis=1, keepdims=True)
+    y = (rng.random(n)[:, None] > truth.cumsum(axis=1)).sum(axis=1).clip(max=n_classes - 1)
+    return Data(y, p, rng.uniform(0.2, 3.0, n))
+
+
+@pytest.fixture
+def binary() -> Data:
+    """600 rows of a binary problem, y in {0, 1}; a copy of its own for every test."""
+    return _binary().copy()
+
+
+@pytest.fixture
+def multiclass() -> Data:
+    """600 rows of a problem with three classes, y in {0, 1, 2}."""
+    return _multiclass().copy()
+
+
+@pytest.fixture
+def need() -> Callable[[str], Any]:
+    """Import a library the tests can do without: skip, or fail if VERIDICAL_REQUIRE_ALL=1."""
+
+    def load(module: str) -> Any:
+        try:
+            return importlib.import_module(module)
+        except ModuleNotFoundError:
+            if os.environ.get("VERIDICAL_REQUIRE_ALL") == "1":
+                pytest.fail(f"{module} is not installed and VERIDICAL_REQUIRE_ALL=1")
+            pytest.skip(f"{module} is not installed")
+
+    return load
