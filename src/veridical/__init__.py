@@ -151,7 +151,12 @@ __all__ = [
 ]
 
 
+_PACKAGES = frozenset({*_HOMES.values(), "binning", "frames"})
+
+
 def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return importlib.import_module(f"veridical.{name}")
     home = _HOMES.get(name)
     if home is None:
         msg = f"module 'veridical' has no attribute {name!r}"

@@ -111,30 +111,19 @@ def largest_gap(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
 
 def build() -> dict[str, Metric]:
     registry = Registry()
-    add = registry.add
-    _scores(add)
-    _functions(add)
-    _estimators(add)
-    _without_bins(add)
-    _results(add)
-    _inference(add)
+    for part in (_scores, _functions, _estimators, _without_bins, _results, _inference):
+        part(registry.add)
     return registry.metrics
 
 
 def _scores(add: Callable[..., None]) -> None:
     for name in ("brier_score", "log_loss", "spherical_score", "zero_one_loss"):
-        function = getattr(v, name)
+        function, flags = getattr(v, name), {"typed": False, "by_label": True}
         add(name, function, "both", name, typed=False)
-        add(
-            f"{name} of the first class",
-            lambda c, y, p, f=function, **o: f(y, p, pos_label=c[0], **o),
-            "binary", name, typed=False, by_label=True,
-        )  # fmt: skip
-        add(
-            f"{name} with labels",
-            lambda c, y, p, f=function, **o: f(y, p, labels=list(c), **o),
-            "both", name, typed=False, by_label=True,
-        )  # fmt: skip
+        first = lambda c, y, p, f=function, **o: f(y, p, pos_label=c[0], **o)  # noqa: E731
+        add(f"{name} of the first class", first, "binary", name, **flags)
+        named = lambda c, y, p, f=function, **o: f(y, p, labels=list(c), **o)  # noqa: E731
+        add(f"{name} with labels", named, "both", name, **flags)
     for name in ("BrierScore", "LogScore", "SphericalScore", "ZeroOneLoss"):
         score = getattr(v, name)()
         add(name, score, "both", name)
@@ -149,9 +138,9 @@ def _functions(add: Callable[..., None]) -> None:
     add("ECE", ece, "both", own)
     add("ECE binary lens", partial(ece, lens=v.Binary()), "binary", own, "Binary")
     for strategy in ("uniform", "quantile"):
-        for options in ({"norm": 2}, {"norm": 3.5}, {"norm": "max"}):
-            call = partial(ece, strategy=strategy, n_bins=6, **options)
-            add(f"ECE {strategy} {options}", call, "both", own, "QuantileBins")
+        for norm in (2, 3.5, "max"):
+            call = partial(ece, strategy=strategy, n_bins=6, norm=norm)
+            add(f"ECE {strategy} norm {norm}", call, "both", own, "QuantileBins")
         for options in ({"debias": True}, {"norm": 2, "debias": True}):
             call = partial(ece, strategy=strategy, n_bins=6, **options)
             add(f"ECE {strategy} {options}", call, "both", own, repetition="frequency")

@@ -16,10 +16,10 @@ def test_single_precision_is_close_to_double(metric, data):
     np.testing.assert_allclose(single, double, rtol=2e-5, atol=2e-6)
 
 
-def test_half_precision_is_read_as_single(binary_metric, data):
+def test_half_precision_is_read_as_single(border_metric, data):
     half = data.p.astype(np.float16)
-    given = binary_metric(data.y, half)
-    np.testing.assert_array_equal(given, binary_metric(data.y, half.astype(np.float32)))
+    given = border_metric(data.y, half)
+    np.testing.assert_array_equal(given, border_metric(data.y, half.astype(np.float32)))
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -12,7 +12,7 @@ from veridical import Evaluation, InvalidInputError, evaluate
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
 
-COLUMNS = ["group", "quantity", "definition", "lens", "n_samples", "value"]
+COLUMNS = ["group", "quantity", "definition", "lens", "n_samples", "value", "null_mean", "null_q95"]
 
 
 def make(kind):

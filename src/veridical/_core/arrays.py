@@ -20,7 +20,7 @@ def to_numpy(values: ArrayLike, *, caller: str, param: str) -> Array:
             hint = "drop the masked rows first, e.g. `y[~mask]`."
             raise invalid(caller, param, "free of missing values", "a masked array", hint=hint)
         return np.asarray(values.data)
-    if isinstance(values, np.ndarray):
+    if isinstance(values, np.ndarray) and values.ndim > 0:
         return np.asarray(values)
     if values is None or isinstance(values, (str, bytes, dict)):
         hint = "pass a list, an array or a series with one value per row."
@@ -36,6 +36,10 @@ def to_numpy(values: ArrayLike, *, caller: str, param: str) -> Array:
     except (ValueError, TypeError) as error:
         hint = "pass a list, an array or a series with rows of equal length."
         raise invalid(caller, param, "array-like", _describe(values), hint=hint) from error
+    listed = isinstance(values, (list, tuple)) and array.ndim == 1 and array.dtype.kind in "US"
+    if listed and not all(isinstance(value, (str, bytes)) for value in values):
+        # NumPy writes everything beside a text as text: a missing value would become a label.
+        return np.array(values, dtype=object)
     if array.ndim == 0:
         hint = "pass a list, an array or a series with one value per row."
         raise invalid(caller, param, "array-like", _describe(values), hint=hint)

@@ -22,7 +22,7 @@ def encode_labels(
     if labels is not None:
         return _encode_given(y, _check_labels(labels, n_classes, caller), caller)
     if _are_indices(y, n_classes):
-        codes = y.view(np.uint8) if y.dtype == bool else y
+        codes = y.view(np.uint8) if y.dtype == bool else _native(y)
         classes = (False, True) if y.dtype == bool and n_classes == 2 else tuple(range(n_classes))
         return codes, classes
     values, codes = _unique(y, caller)
@@ -48,7 +48,12 @@ def check_label_array(y_true: ArrayLike, *, caller: str) -> Array:
         if y.ndim == 2 and y.dtype.kind == "f":
             hint = "pass y_true first, then y_prob; for one-hot rows use `y.argmax(axis=1)`."
         raise invalid(caller, "y_true", "a 1-d array of labels", f"shape {y.shape}", hint=hint)
-    if y.dtype.kind in "fcOmM":
+    if y.dtype.kind == "c":
+        hint = "pass class labels: integers, booleans or strings."
+        raise invalid(caller, "y_true", "class labels", "complex numbers", hint=hint)
+    if y.dtype.kind == "T":  # variable-width strings
+        y = y.astype(np.str_)
+    if y.dtype.kind in "fOmM":
         missing = missing_values(y)
         if missing.any():
             where = f"a missing value at index {missing.argmax()} ({missing.sum()} of {len(y)})"
@@ -64,7 +69,7 @@ def check_label_array(y_true: ArrayLike, *, caller: str) -> Array:
 def find_label(label: object, classes: tuple[Any, ...], *, caller: str, param: str) -> int:
     """Index of `label` among `classes`."""
     for index, known in enumerate(classes):
-        if known == label and isinstance(known, str) == isinstance(label, str):
+        if isinstance(known, str) == isinstance(label, str) and _equal(known, label):
             return index
     hint = f"the classes are {_preview(classes)}."
     raise invalid(caller, param, "one of the classes", repr(label), hint=hint)
@@ -86,6 +91,9 @@ def _check_labels(labels: ArrayLike, n_classes: int, caller: str) -> Array:
         hint = "give one label per column of y_prob, in column order (two for a single column)."
         expected, got = f"a list of {n_classes} labels", f"{array.size} of shape {array.shape}"
         raise invalid(caller, "labels", expected, got, hint=hint)
+    if missing_values(array).any():
+        hint = "name each class."
+        raise invalid(caller, "labels", "free of missing values", _preview(array), hint=hint)
     if array.dtype.kind == "O":
         array = _plain_kind(array, caller, param="labels")
     if len(np.unique(array)) != len(array):
@@ -95,8 +103,7 @@ def _check_labels(labels: ArrayLike, n_classes: int, caller: str) -> Array:
 
 
 def _encode_given(y: Array, labels: Array, caller: str) -> tuple[IntArray, tuple[Any, ...]]:
-    textual = "UST"
-    if (y.dtype.kind in textual) != (labels.dtype.kind in textual):
+    if _family(y) != _family(labels):
         got = f"labels such as {_preview(y[:1])} while `labels` holds {_preview(labels)}"
         hint = "use the same type in both: all strings or all numbers."
         raise invalid(caller, "y_true", "among `labels`", got, hint=hint)
@@ -110,6 +117,26 @@ def _encode_given(y: Array, labels: Array, caller: str) -> tuple[IntArray, tuple
         hint = f"`labels` holds {_preview(labels)}; add the missing class or drop those rows."
         raise invalid(caller, "y_true", "among `labels`", got, hint=hint)
     return codes, tuple(labels.tolist())
+
+
+def _family(values: Array) -> str:
+    """Kinds that can be compared with each other: text, numbers, or one kind of time."""
+    kind = values.dtype.kind
+    return "text" if kind in "UST" else "number" if kind in "biuf" else kind
+
+
+def _equal(known: object, label: object) -> bool:
+    try:
+        return bool(known == label)
+    except (TypeError, ValueError):  # an array, or a missing value that answers nothing
+        return False
+
+
+def _native(codes: Array) -> IntArray:
+    """Indices as integers that any kernel takes: of this machine's byte order, and signed."""
+    if codes.dtype.isnative and codes.dtype != np.uint64:
+        return codes
+    return codes.astype(np.int64)
 
 
 def _unique(y: Array, caller: str) -> tuple[Array, IntArray]:
@@ -146,9 +173,10 @@ def _kind(value: object) -> str:
 
 def _integral(y: Array, caller: str) -> Array:
     """Labels stored as floats (0.0, 1.0, ...) become integers; anything else is not a label."""
-    fractional = y != np.rint(y)
-    if fractional.any() or not np.isfinite(y).all():
-        first = int((fractional | ~np.isfinite(y)).argmax())
+    y = y.astype(np.float64, copy=False)
+    fractional = (y != np.rint(y)) | ~(np.abs(y) < 2**53)  # beyond, integers are not told apart
+    if fractional.any():
+        first = int(fractional.argmax())
         hint = "pass class labels; y_true comes first, y_prob second."
         got = f"{y[first]:.6g} at index {first} ({fractional.sum()} of {len(y)} values)"
         raise NotLabelsError(str(invalid(caller, "y_true", "class labels", got, hint=hint)))

@@ -81,23 +81,24 @@ def _scan_blocks(p: FloatArray, y: IntArray, tolerance: float) -> Scan:
     index = np.arange(min(rows, n))
     one = _bits_of_one(p.dtype)
     valid = True
-    for block in row_blocks(n, rows):
-        part, top = p[block], confidence[block]
-        if narrow:
-            columns = buffer[:, : len(part)]
-            np.copyto(columns, part.T)
-            np.maximum.reduce(_bits(columns), axis=0, out=_bits(top))
-            sums = np.add.reduce(columns, axis=0)
-        else:
-            np.maximum.reduce(_bits(part), axis=1, out=_bits(top))
-            sums = part @ ones
-        if _bits(top).max() > one:
-            np.maximum.reduce(part, axis=1, out=top)
-            valid &= bool(part.min() >= 0 and top.max() <= 1)  # minus zero is zero
-        hit = part[index[: len(part)], y[block]] == top
-        # Only where a tie is possible, up to one half, an earlier column may be as large.
-        tied = np.flatnonzero(hit & (top <= 0.5005))
-        hit[tied] = part[tied].argmax(axis=1) == y[block][tied]
-        right[block] = hit
-        valid &= bool(np.abs(sums - 1).max() <= tolerance)  # false for NaN
+    with np.errstate(all="ignore"):  # infinities are found, not warned of
+        for block in row_blocks(n, rows):
+            part, top = p[block], confidence[block]
+            if narrow:
+                columns = buffer[:, : len(part)]
+                np.copyto(columns, part.T)
+                np.maximum.reduce(_bits(columns), axis=0, out=_bits(top))
+                sums = np.add.reduce(columns, axis=0)
+            else:
+                np.maximum.reduce(_bits(part), axis=1, out=_bits(top))
+                sums = part @ ones
+            if _bits(top).max() > one:
+                np.maximum.reduce(part, axis=1, out=top)
+                valid &= bool(part.min() >= 0 and top.max() <= 1)  # minus zero is zero
+            hit = part[index[: len(part)], y[block]] == top
+            # Only where a tie is possible, up to one half, an earlier column may be as large.
+            tied = np.flatnonzero(hit & (top <= 0.5005))
+            hit[tied] = part[tied].argmax(axis=1) == y[block][tied]
+            right[block] = hit
+            valid &= bool(np.abs(sums - 1).max() <= tolerance)  # false for NaN
     return Scan(valid, confidence, right)

@@ -60,6 +60,8 @@ def check_sample(
         hint = "pass at least one row."
         raise invalid(caller, "y_true", "non-empty", "0 rows", hint=hint)
     weight = check_weight(sample_weight, len(y), caller=caller)
+    if weight is not None and weight_type == "importance":
+        weight = _tame(weight)
     matrix = _check_shape(p, caller=caller, param="y_prob")
     n_classes = matrix.shape[1] if matrix.ndim == 2 else 2
     if matrix.ndim == 1:
@@ -109,11 +111,24 @@ def float_array(values: ArrayLike, *, caller: str, param: str) -> FloatArray:
         return p
     target = np.float32 if p.dtype == np.float16 else np.float64
     try:
-        return p.astype(target)
-    except (TypeError, ValueError) as error:
+        return _to_float(p, target)
+    except (TypeError, ValueError, OverflowError) as error:
         hint = "pass probabilities as numbers; y_true comes first, y_prob second."
-        got = f"values such as {p.ravel()[0]!r}" if p.size else f"type {p.dtype}"
+        got = (
+            f"values such as {p.ravel()[0].item()!r}"
+            if p.size and p.dtype.kind in "US"
+            else f"type {p.dtype}"
+        )
         raise invalid(caller, param, "numeric", got, hint=hint) from error
+
+
+def _to_float(values: Array, target: Any) -> FloatArray:
+    """Numbers as floats; texts, dates and complex numbers are none, even where NumPy would try."""
+    holds_text = values.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in values.flat)
+    if values.dtype.kind not in "fiubO" or holds_text:
+        raise TypeError(str(values.dtype))
+    with np.errstate(over="ignore"):  # becomes infinite, which the border refuses
+        return values.astype(target)
 
 
 def kept_rows(sample_weight: ArrayLike | None, sample: Sample) -> BoolArray:
@@ -135,8 +150,8 @@ def check_weight(weight: ArrayLike | None, n: int, *, caller: str) -> FloatArray
         hint = "pass one weight per row."
         raise invalid(caller, "sample_weight", f"of shape ({n},)", f"{array.shape}", hint=hint)
     try:
-        array = np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+        array = np.ascontiguousarray(_to_float(array, np.float64))
+    except (TypeError, ValueError, OverflowError) as error:
         hint = "pass one number per row."
         got = f"values of type {array.dtype}"
         raise invalid(caller, "sample_weight", "numeric", got, hint=hint) from error
@@ -243,7 +258,19 @@ def _probability_error(p: FloatArray, caller: str, param: str) -> InvalidInputEr
     return invalid(caller, param, f"rows that sum to 1 within {tolerance:g}", got, hint=hint)
 
 
+def _tame(weight: FloatArray) -> FloatArray:
+    """Weights whose squares neither overflow nor vanish; a common factor means nothing to them."""
+    largest = float(weight.max())
+    if 1e-100 < largest < 1e100:
+        return weight
+    return np.ldexp(weight, -math.frexp(largest)[1])  # a power of two: exact
+
+
 def _at_first(values: Array, bad: Array, what: str = "values") -> str:
     first = np.unravel_index(int(bad.argmax()), bad.shape)
     index = int(first[0]) if len(first) == 1 else tuple(int(i) for i in first)
-    return f"{values[first]:.6g} at index {index} ({int(bad.sum())} of {bad.size} {what})"
+    value = float(values[first])
+    shown = f"{value:.6g}"
+    if 0 <= float(shown) <= 1 and not 0 <= value <= 1:
+        shown = repr(value)  # what is wrong is in the last digits
+    return f"{shown} at index {index} ({int(bad.sum())} of {bad.size} {what})"

@@ -1,7 +1,7 @@
 """Binnings: partitions of the unit interval or of the probability simplex."""
 
 from veridical.binning._base import Binning, IntervalBinning, SimplexBinning
-from veridical.binning._count import root_count
+from veridical.binning._count import check_count, root_count
 from veridical.binning._edges import EdgeBins
 from veridical.binning._partition import (
     GridPartition,
@@ -31,6 +31,7 @@ __all__ = [
     "TreePartition",
     "UniformBins",
     "VarianceSplitBins",
+    "check_count",
     "partition_from_dict",
     "root_count",
 ]

@@ -108,4 +108,11 @@ class UniformBins(IntervalBinning):
         if len(kept) == 1:
             kept.append(n)
         kept[-1] = n  # what is left over joins the last bin
+        # One heavy row can make a bin worth fewer rows than it was: then it joins its neighbour.
+        while len(kept) > 2:
+            mass, mass2 = w[kept[-2] :].sum(), w2[kept[-2] :].sum()
+            count = mass if sample.weight_type == "frequency" else mass**2 / mass2
+            if count >= min_count * (1 - 1e-12):
+                break
+            del kept[-2]
         return IntervalPartition(partition.edges[kept], self.closed)

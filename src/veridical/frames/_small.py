@@ -18,6 +18,7 @@ def small_table(
     *,
     backend: str = "polars",
     text: Sequence[str] = (),
+    numbers: Sequence[str] = (),
     caller: str,
 ) -> Any:
     """Build a small result table.
@@ -28,8 +29,8 @@ def small_table(
         Columns of equal length, in order; NumPy arrays are fine.
     backend : {"polars", "pandas", "pyarrow"}
         The library of the result.
-    text : sequence of str
-        Columns that hold text even where every value is missing.
+    text, numbers : sequences of str
+        Columns that hold text, or floats, even where every value is missing.
     caller : str
         Who asks: it opens the error message.
 
@@ -57,13 +58,16 @@ def small_table(
         )
     library = require(backend, extra=None, purpose=f"{caller} with backend={backend!r}")
     if backend == "polars":
-        types = dict.fromkeys(text, library.String)
+        types = dict.fromkeys(text, library.String) | dict.fromkeys(numbers, library.Float64)
         # Not strict: 1 beside 0.5 is a float, not an error.
         return library.DataFrame(dict(data), schema_overrides=types, strict=False)
     if backend == "pandas":
-        return library.DataFrame(dict(data)).astype(dict.fromkeys(text, object))
-    columns = {
-        name: library.array(values, library.string()) if name in text else values
-        for name, values in data.items()
-    }
-    return library.table(columns)
+        types = dict.fromkeys(text, object) | dict.fromkeys(numbers, "float64")
+        return library.DataFrame(dict(data)).astype(types)
+    types = dict.fromkeys(text, library.string()) | dict.fromkeys(numbers, library.float64())
+    return library.table(
+        {
+            name: library.array(values, types[name]) if name in types else values
+            for name, values in data.items()
+        }
+    )

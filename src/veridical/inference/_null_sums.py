@@ -27,8 +27,9 @@ def null_summaries(
     distribution where their variance exceeds 400. Weighted outcomes are drawn row by row.
     """
     shape = (n_resamples, summary.sum_w.shape[1])
-    if sample.weight is None:
-        sum_wy = _counts(sample, summary, n_resamples, rng)
+    same_weight = 1.0 if sample.weight is None else float(sample.weight[0])
+    if sample.weight is None or (sample.weight == same_weight).all():
+        sum_wy = _counts(sample, summary, n_resamples, rng) * same_weight
     else:
         sum_wy = _weighted_sums(sample, summary, n_resamples, rng)
     same: dict[str, Any] = {
@@ -48,7 +49,9 @@ def null_summaries(
 def _counts(
     sample: BinarySample, summary: Summary, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
-    mean, variance = summary.sum_wp[0], summary.sum_wpq[0]
+    # Counts of rows: weights, if there are any, are all the same.
+    scale = summary.count[0] / np.where(summary.sum_w[0] > 0, summary.sum_w[0], 1.0)
+    mean, variance = summary.sum_wp[0] * scale, summary.sum_wpq[0] * scale
     sums = np.zeros((n_resamples, len(mean)))
     normal = variance >= _NORMAL_FROM
     sums[:, normal] = mean[normal] + np.sqrt(variance[normal]) * rng.standard_normal(

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from veridical._core.typing import ArrayLike, WeightType
 from veridical._core.validation import check_option
-from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
+from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins, check_count
 from veridical.miscalibration._base import measure_data
 from veridical.miscalibration._binned import BinnedError
 
@@ -187,4 +187,5 @@ def _bins(n_bins: Any, strategy: str, caller: str) -> Binning:
     check_option(caller, "strategy", strategy, ("uniform", "quantile", "sweep"))
     if strategy == "sweep":
         return SweepBins()
-    return UniformBins(n_bins) if strategy == "uniform" else QuantileBins(n_bins)
+    count = check_count(n_bins, caller=caller)
+    return UniformBins(count) if strategy == "uniform" else QuantileBins(count)

@@ -19,6 +19,7 @@ class Result:
     """Base of every result: lossless dictionaries and JSON, and a small table."""
 
     _text_columns: ClassVar[tuple[str, ...]] = ()  # text even where all values are missing
+    _number_columns: ClassVar[tuple[str, ...]] = ()  # and numbers
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe dictionary; `from_dict` reads it back unchanged."""
@@ -43,7 +44,11 @@ class Result:
     def to_frame(self, *, backend: str = "polars") -> Any:
         """Small table of fixed columns; `backend` is "polars", "pandas" or "pyarrow"."""
         return small_table(
-            self._columns(), backend=backend, text=self._text_columns, caller="to_frame"
+            self._columns(),
+            backend=backend,
+            text=self._text_columns,
+            numbers=self._number_columns,
+            caller="to_frame",
         )
 
     def _columns(self) -> dict[str, list[Any]]:

@@ -37,6 +37,7 @@ class Evaluation(Result):
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("group",)
+    _number_columns: ClassVar[tuple[str, ...]] = ("value", "null_mean", "null_q95")
 
     n_samples: int
     sum_weight: float
@@ -86,12 +87,17 @@ class Evaluation(Result):
         return evaluation_html(self)
 
     def _columns(self) -> dict[str, list[Any]]:
-        """One row a figure; `group` is None for the whole sample."""
-        rows: list[tuple[Any, ...]] = [(None, *figure) for figure in self.figures()]
+        """One row a figure; `group` is None for the whole sample, null levels for errors only."""
+        rows = self._rows(None)
         for key, evaluation in self.groups:
-            rows += [(str(key), *figure) for figure in evaluation.figures()]
-        names = ("group", "quantity", "definition", "lens", "n_samples", "value")
+            rows += evaluation._rows(str(key))
+        figure = ("quantity", "definition", "lens", "n_samples", "value")
+        names = ("group", *figure, "null_mean", "null_q95")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+    def _rows(self, group: str | None) -> list[tuple[Any, ...]]:
+        null = {m.name: (m.null_mean, m.null_q95) for m in self.errors}
+        return [(group, *row, *null.get(row[0], (None, None))) for row in self.figures()]
 
     def figures(self) -> list[tuple[str, str, str, int, float | None]]:
         """Every figure as (quantity, definition, lens, n_samples, value)."""
