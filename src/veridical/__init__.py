@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         VeridicalError,
         VeridicalWarning,
     )
-    from veridical.inference import null_level
+    from veridical.inference import bootstrap_interval, null_level
     from veridical.lenses import (
         Binary,
         Canonical,
@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from veridical.results import (
         Decomposition,
         Evaluation,
+        Interval,
         MeasuredError,
         NullLevel,
         ReliabilityCurve,
@@ -79,7 +80,7 @@ _HOMES = {
         "exceptions": (
             "InvalidInputError", "MissingDependencyError", "VeridicalError", "VeridicalWarning",
         ),
-        "inference": ("null_level",),
+        "inference": ("bootstrap_interval", "null_level"),
         "lenses": (
             "Binary", "Canonical", "ClassSpecific", "Classwise", "Confidence", "Grouped", "Lens",
             "Pooled", "TopK",
@@ -91,7 +92,8 @@ _HOMES = {
             "maximum_calibration_error",
         ),
         "results": (
-            "Decomposition", "Evaluation", "MeasuredError", "NullLevel", "ReliabilityCurve",
+            "Decomposition", "Evaluation", "Interval", "MeasuredError", "NullLevel",
+            "ReliabilityCurve",
         ),
         "scores": ("brier_score", "log_loss", "spherical_score", "zero_one_loss"),
         "summaries": ("Summary", "VectorSummary", "summarise"),
@@ -112,6 +114,7 @@ __all__ = [
     "EdgeBins",
     "Evaluation",
     "Grouped",
+    "Interval",
     "InvalidInputError",
     "IsotonicError",
     "Lens",
@@ -136,6 +139,7 @@ __all__ = [
     "VeridicalWarning",
     "ZeroOneLoss",
     "__version__",
+    "bootstrap_interval",
     "brier_score",
     "classwise_calibration_error",
     "decompose",

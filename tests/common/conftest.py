@@ -99,6 +99,11 @@ def null(y: Any, p: Any, *, estimator: Any, **options: Any) -> list[float]:
     return [level.mean, level.std, level.estimate]
 
 
+def interval(y: Any, p: Any, *, estimator: Any, **options: Any) -> list[float]:
+    found = v.bootstrap_interval(estimator, y, p, **options)
+    return [found.estimate, found.low, found.high]
+
+
 def second_guess(y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A lens a user might write: did the second most probable class occur?"""
     second = np.argsort(-p, axis=1, kind="stable")[:, 1]
@@ -255,6 +260,15 @@ def _inference(add: Callable[..., None]) -> None:
     }.items():
         call = partial(null, estimator=estimator)
         add(f"null_level {name}", call, "both", "null_level", **flags)
+    for name, estimator in {
+        "ECE": v.BinnedError(v.UniformBins(7)),
+        "RMSCE": v.BinnedError(v.QuantileBins(6), norm=2, debias=True),
+        "Brier score": v.BrierScore(),
+    }.items():
+        call = partial(interval, estimator=estimator)
+        add(
+            f"bootstrap_interval {name}", call, "both", "bootstrap_interval", repetition="frequency"
+        )
     call = partial(null, estimator=v.BinnedError(), lens="classwise")
     add("null_level classwise", call, "multiclass", "null_level", **flags)
 

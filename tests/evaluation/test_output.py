@@ -12,7 +12,18 @@ from veridical import Evaluation, InvalidInputError, evaluate
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
 
-COLUMNS = ["group", "quantity", "definition", "lens", "n_samples", "value", "null_mean", "null_q95"]
+COLUMNS = [
+    "group",
+    "quantity",
+    "definition",
+    "lens",
+    "n_samples",
+    "value",
+    "null_mean",
+    "null_q95",
+    "low",
+    "high",
+]
 
 
 def make(kind):

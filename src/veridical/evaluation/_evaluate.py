@@ -59,7 +59,7 @@ def evaluate(
     by : array-like, column name or list of column names, optional
         Subgroups, each evaluated by itself in `Evaluation.groups`.
     confidence_level : float, default 0.95
-        Of the intervals of the reliability curve (Wilson).
+        Of the intervals of the reliability curve (Wilson) and of the binned errors.
     n_resamples : int, default 1000
         Draws for the null levels of the binned errors; 0 leaves them out.
     rng : int, Generator or None
@@ -70,7 +70,7 @@ def evaluate(
     Evaluation
         `print` it, or use `to_frame`, `to_dict`, `to_json`. Errors of a binary problem come with
         their null level: what a perfectly calibrated model with these same predictions would
-        have scored.
+        have scored; ECE and RMSCE also with a confidence interval of their population value.
 
     Examples
     --------

@@ -17,6 +17,7 @@ from veridical.evaluation._auc import auc_by_class, auc_of_pooled
 from veridical.evaluation._notes import doubts_of
 from veridical.evaluation._null import NullDraws
 from veridical.exceptions import InvalidInputError
+from veridical.inference import binned_limits, has_interval
 from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Lens, Problem
 from veridical.miscalibration import (
     BinnedError,
@@ -55,7 +56,7 @@ def evaluate_sample(
         confidence_level=confidence_level,
     )
     null = NullDraws(n_resamples, check_rng(rng, caller="evaluate"))
-    errors, binning_doubts = _errors(sample, problem, lens, n_bins, null)
+    errors, binning_doubts = _errors(sample, problem, lens, n_bins, null, confidence_level)
     scores = {rule: get_rule(rule, caller="evaluate").mean(sample) for rule in RULES}
     predicted, observed = (weighted_mean(v, shown.weight) for v in (shown.p, shown.y))
     if isinstance(sample, MulticlassSample):
@@ -97,7 +98,7 @@ def evaluate_sample(
 
 
 def _errors(
-    sample: Sample, problem: Problem, lens: Lens, n_bins: Any, null: NullDraws
+    sample: Sample, problem: Problem, lens: Lens, n_bins: Any, null: NullDraws, level: float
 ) -> tuple[tuple[MeasuredError, ...], list[str]]:
     measured: list[MeasuredError] = []
     doubts: list[str] = []
@@ -127,7 +128,14 @@ def _errors(
             doubts.append(f"{name} left out: {str(error).splitlines()[-1].removeprefix('Hint: ')}")
             return
         mean, upper = null.level(estimator, on, summary)
-        record(name, value, estimator, through, null_mean=mean, null_q95=upper)
+        limits: dict[str, float] = {}
+        if (
+            isinstance(on, BinarySample)
+            and isinstance(summary, Summary)
+            and has_interval(estimator)
+        ):
+            limits["low"], limits["high"] = binned_limits(estimator, summary, level)
+        record(name, value, estimator, through, null_mean=mean, null_q95=upper, **limits)
 
     for name, estimator in _estimators(problem, sample, n_bins):
         measure(name, estimator, problem, lens)

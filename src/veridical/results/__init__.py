@@ -4,11 +4,13 @@ from veridical.results._base import Result
 from veridical.results._curve import ReliabilityCurve
 from veridical.results._evaluation import Evaluation
 from veridical.results._figures import Decomposition, MeasuredError
+from veridical.results._interval import Interval
 from veridical.results._null import NullLevel
 
 __all__ = [
     "Decomposition",
     "Evaluation",
+    "Interval",
     "MeasuredError",
     "NullLevel",
     "ReliabilityCurve",

@@ -37,7 +37,7 @@ class Evaluation(Result):
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("group",)
-    _number_columns: ClassVar[tuple[str, ...]] = ("value", "null_mean", "null_q95")
+    _number_columns: ClassVar[tuple[str, ...]] = ("value", "null_mean", "null_q95", "low", "high")
 
     n_samples: int
     sum_weight: float
@@ -87,17 +87,18 @@ class Evaluation(Result):
         return evaluation_html(self)
 
     def _columns(self) -> dict[str, list[Any]]:
-        """One row a figure; `group` is None for the whole sample, null levels for errors only."""
+        """One row a figure; `group` is None for the whole sample, the rest for errors only."""
         rows = self._rows(None)
         for key, evaluation in self.groups:
             rows += evaluation._rows(str(key))
         figure = ("quantity", "definition", "lens", "n_samples", "value")
-        names = ("group", *figure, "null_mean", "null_q95")
+        names = ("group", *figure, "null_mean", "null_q95", "low", "high")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
     def _rows(self, group: str | None) -> list[tuple[Any, ...]]:
-        null = {m.name: (m.null_mean, m.null_q95) for m in self.errors}
-        return [(group, *row, *null.get(row[0], (None, None))) for row in self.figures()]
+        beside = {m.name: (m.null_mean, m.null_q95, m.low, m.high) for m in self.errors}
+        nothing = (None,) * 4
+        return [(group, *row, *beside.get(row[0], nothing)) for row in self.figures()]
 
     def figures(self) -> list[tuple[str, str, str, int, float | None]]:
         """Every figure as (quantity, definition, lens, n_samples, value)."""

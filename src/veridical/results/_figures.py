@@ -20,6 +20,7 @@ class MeasuredError(Result):
     n_samples : rows it was computed from
     null_mean, null_q95 : mean and 95 % quantile of the figure on a perfectly calibrated model
         with these same predictions; None if not computed
+    low, high : confidence limits of the binned error in the population; None if none is known
     """
 
     name: str
@@ -29,11 +30,15 @@ class MeasuredError(Result):
     n_samples: int
     null_mean: float | None = None
     null_q95: float | None = None
+    low: float | None = None
+    high: float | None = None
 
     def __str__(self) -> str:
         null = ""
         if self.null_mean is not None:
             null = f"null {self.null_mean:.4f}, 95 % up to {self.null_q95:.4f}; "
+        if self.low is not None:
+            null = f"interval {self.low:.4f} to {self.high:.4f}; {null}"
         where = f"{self.lens}, {self.definition}, n={self.n_samples}"
         return f"{self.name} {self.value:.4f}  ({null}{where})"
 

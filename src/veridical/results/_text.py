@@ -18,10 +18,14 @@ def evaluation_text(e: Evaluation) -> str:
     lines += [f"  {name:<26}{value}" for name, value in _overview(e)]
     lines += ["", f"  {'score':<12}{'value':>8}      parts"]
     lines += [f"  {name:<12}{value:>8}      {parts}" for name, value, parts in _scores(e)]
-    lines += ["", f"  {'calibration error':<20}{'value':>8}  {'null':>7}  95 % up to  definition"]
     lines += [
-        f"  {m.name:<20}{m.value:>8.4f}  {_or_blank(m.null_mean):>7}  {_or_blank(m.null_q95):>10}"
-        f"  {m.lens}: {m.definition}"
+        "",
+        f"  {'calibration error':<20}{'value':>8}  {'interval':>16}"
+        f"  {'null':>7}  95 % up to  definition",
+    ]
+    lines += [
+        f"  {m.name:<20}{m.value:>8.4f}  {_range(m.low, m.high):>16}"
+        f"  {_or_blank(m.null_mean):>7}  {_or_blank(m.null_q95):>10}  {m.lens}: {m.definition}"
         for m in e.errors
     ]
     lines += ["", f"  reliability ({e.curve.lens}: {e.curve.definition})"]
@@ -48,13 +52,14 @@ def evaluation_html(e: Evaluation) -> str:
         (
             m.name,
             f"{m.value:.4f}",
+            _range(m.low, m.high),
             _or_blank(m.null_mean),
             _or_blank(m.null_q95),
             f"{m.lens}: {m.definition}",
         )
         for m in e.errors
     ]
-    header = ["calibration error", "value", "null", "95 % up to", "definition"]
+    header = ["calibration error", "value", "interval", "null", "95 % up to", "definition"]
     parts.append(_html_table(header, errors))
     c = e.curve
     bins = []
@@ -126,6 +131,10 @@ def _scores(e: Evaluation) -> list[tuple[str, str, str]]:
 
 def _or_blank(value: float | None) -> str:
     return "" if value is None else f"{value:.4f}"
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return "" if low is None else f"{low:.4f} to {high:.4f}"
 
 
 def _group_columns(e: Evaluation) -> list[str]:
