@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         UniformBins,
         VarianceSplitBins,
     )
-    from veridical.curves import reliability_curve
+    from veridical.curves import local_calibration_error, reliability_curve
     from veridical.decomposition import decompose
     from veridical.evaluation import evaluate
     from veridical.exceptions import (
@@ -45,17 +45,21 @@ if TYPE_CHECKING:
         BinnedError,
         BrierScore,
         CumulativeError,
+        DensityError,
         IsotonicError,
+        KernelError,
         LoessError,
         LogScore,
         SmoothError,
         SphericalScore,
+        UCMEError,
         ZeroOneLoss,
         classwise_calibration_error,
         expected_calibration_error,
         maximum_calibration_error,
     )
     from veridical.results import (
+        CurveReading,
         Decomposition,
         Evaluation,
         Interval,
@@ -74,7 +78,7 @@ _HOMES = {
             "EdgeBins", "QuantileBins", "SimplexBins", "SweepBins", "UniformBins",
             "VarianceSplitBins",
         ),
-        "curves": ("reliability_curve",),
+        "curves": ("local_calibration_error", "reliability_curve"),
         "decomposition": ("decompose",),
         "evaluation": ("evaluate",),
         "exceptions": (
@@ -86,13 +90,14 @@ _HOMES = {
             "Pooled", "TopK",
         ),
         "miscalibration": (
-            "BinnedError", "BrierScore", "CumulativeError", "IsotonicError", "LoessError",
-            "LogScore", "SmoothError", "SphericalScore", "ZeroOneLoss",
+            "BinnedError", "BrierScore", "CumulativeError", "DensityError", "IsotonicError",
+            "KernelError", "LoessError", "LogScore", "SmoothError", "SphericalScore", "UCMEError",
+            "ZeroOneLoss",
             "classwise_calibration_error", "expected_calibration_error",
             "maximum_calibration_error",
         ),
         "results": (
-            "Decomposition", "Evaluation", "Interval", "MeasuredError", "NullLevel",
+            "CurveReading", "Decomposition", "Evaluation", "Interval", "MeasuredError", "NullLevel",
             "ReliabilityCurve",
         ),
         "scores": ("brier_score", "log_loss", "spherical_score", "zero_one_loss"),
@@ -110,13 +115,16 @@ __all__ = [
     "Classwise",
     "Confidence",
     "CumulativeError",
+    "CurveReading",
     "Decomposition",
+    "DensityError",
     "EdgeBins",
     "Evaluation",
     "Grouped",
     "Interval",
     "InvalidInputError",
     "IsotonicError",
+    "KernelError",
     "Lens",
     "LoessError",
     "LogScore",
@@ -132,6 +140,7 @@ __all__ = [
     "Summary",
     "SweepBins",
     "TopK",
+    "UCMEError",
     "UniformBins",
     "VarianceSplitBins",
     "VectorSummary",
@@ -145,6 +154,7 @@ __all__ = [
     "decompose",
     "evaluate",
     "expected_calibration_error",
+    "local_calibration_error",
     "log_loss",
     "maximum_calibration_error",
     "null_level",

@@ -65,6 +65,10 @@ def curve(y: Any, p: Any, **options: Any) -> np.ndarray:
     return np.concatenate([c.lower, c.upper, c.predicted, c.observed, c.gap])
 
 
+def observed(y: Any, p: Any, *, function: Any = v.reliability_curve, **options: Any) -> Any:
+    return function(y, p, interval=None, **options).at([0.3, 0.5, 0.7]).observed
+
+
 def limits(y: Any, p: Any, **options: Any) -> np.ndarray:
     c = v.reliability_curve(y, p, **options)
     return np.concatenate([c.low, c.high])
@@ -219,11 +223,23 @@ def _without_bins(add: Callable[..., None]) -> None:
         v.SmoothError(bandwidth=0.05),
         *(v.LoessError(summary) for summary in ("mean", "median", "p90", "max")),
         v.LoessError(span=0.5, degree=1),
+        v.DensityError(bandwidth=0.05),
+        v.KernelError(estimator="biased"),
+        v.KernelError("gaussian", bandwidth=0.3, estimator="biased"),
+        v.KernelError.mmce(),
+        v.UCMEError(),
     ):
         own = type(estimator).__name__
         add(repr(estimator), estimator, "both", own)
         classwise = partial(estimator, lens="classwise")
         add(f"{estimator} classwise", classwise, "multiclass", own)
+    for estimator in (v.DensityError(), v.DensityError("isj", norm=2), v.KernelError()):
+        own = type(estimator).__name__
+        add(repr(estimator), estimator, "both", own, repetition="frequency")
+    canonical = partial(v.KernelError(), lens="canonical")
+    add("KernelError canonical", canonical, "multiclass", "KernelError", repetition="frequency")
+    canonical = partial(v.UCMEError(), lens="canonical")
+    add("UCMEError canonical", canonical, "multiclass", "UCMEError")
 
 
 def _results(add: Callable[..., None]) -> None:
@@ -244,6 +260,11 @@ def _results(add: Callable[..., None]) -> None:
     for interval in ("wilson", "clopper-pearson"):
         call = partial(limits, interval=interval)
         add(f"reliability_curve {interval}", call, "both", repetition="frequency")
+    add("reliability_curve isotonic", partial(curve, method="isotonic"), "both")
+    smooth = {"method": "smooth", "bandwidth": 0.05}
+    add("reliability_curve smooth", partial(observed, **smooth), "both")
+    fixed = partial(observed, function=v.local_calibration_error, bandwidth=0.05)
+    add("local_calibration_error", fixed, "both", "local_calibration_error")
     add("evaluate", figures_free_of_n, "both", "evaluate", typed=False)
     add("evaluate all", figures, "both", "evaluate", typed=False, repetition="never")
     for lens, n_bins in (("classwise", 15), ("canonical", 4)):

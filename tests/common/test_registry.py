@@ -6,8 +6,10 @@ import veridical
 
 # Public names that are no figure, lens or binning.
 NOT_METRICS = {
+    "CurveReading": "result",
     "Decomposition": "result",
     "Evaluation": "result",
+    "Interval": "result",
     "InvalidInputError": "error",
     "Lens": "base class",
     "MeasuredError": "result",

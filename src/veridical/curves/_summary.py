@@ -41,5 +41,6 @@ def curve_from_summary(
         definition=definition,
         interval=interval,
         confidence_level=None if interval is None else confidence_level,
+        closed=summary.partitions[0].closed,
         n_samples=round(float(summary.count[0].sum())),
     )

@@ -3,12 +3,14 @@
 from veridical.miscalibration._base import Estimator
 from veridical.miscalibration._binned import BinnedError, doubts_of_summary
 from veridical.miscalibration._cumulative import CumulativeError
+from veridical.miscalibration._density import DensityError
 from veridical.miscalibration._functions import (
     classwise_calibration_error,
     expected_calibration_error,
     maximum_calibration_error,
 )
 from veridical.miscalibration._isotonic import IsotonicError
+from veridical.miscalibration._kernel import KernelError, UCMEError
 from veridical.miscalibration._loess import LoessError
 from veridical.miscalibration._scores import BrierScore, LogScore, SphericalScore, ZeroOneLoss
 from veridical.miscalibration._smooth import SmoothError
@@ -17,12 +19,15 @@ __all__ = [
     "BinnedError",
     "BrierScore",
     "CumulativeError",
+    "DensityError",
     "Estimator",
     "IsotonicError",
+    "KernelError",
     "LoessError",
     "LogScore",
     "SmoothError",
     "SphericalScore",
+    "UCMEError",
     "ZeroOneLoss",
     "classwise_calibration_error",
     "doubts_of_summary",

@@ -1,13 +1,14 @@
 """Results: frozen records that carry their definition, print themselves and lose nothing."""
 
 from veridical.results._base import Result
-from veridical.results._curve import ReliabilityCurve
+from veridical.results._curve import CurveReading, ReliabilityCurve
 from veridical.results._evaluation import Evaluation
 from veridical.results._figures import Decomposition, MeasuredError
 from veridical.results._interval import Interval
 from veridical.results._null import NullLevel
 
 __all__ = [
+    "CurveReading",
     "Decomposition",
     "Evaluation",
     "Interval",
