@@ -38,7 +38,8 @@ def forest() -> pl.DataFrame:
 def digits() -> pl.DataFrame:
     """Which of the ten digits is it?"""
     data = load_digits()
-    proba = cross_val_predict(GaussianNB(), data.data, data.target, cv=FOLDS, method="predict_proba")
+    model = GaussianNB()
+    proba = cross_val_predict(model, data.data, data.target, cv=FOLDS, method="predict_proba")
     columns = {f"p_{k}": proba[:, k].round(9) for k in range(10)}
     return pl.DataFrame({"label": data.target, **columns})
 

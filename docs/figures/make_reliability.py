@@ -1,6 +1,6 @@
 """Draw the figure of the README from `examples/forest.csv`.
 
-    python docs/figures/make_reliability.py
+python docs/figures/make_reliability.py
 """
 
 from pathlib import Path

@@ -132,13 +132,14 @@ def _outcomes(
 ) -> tuple[FloatArray, FloatArray]:
     """Sums of w y and w p y by class and bin."""
     n_classes, n_bins = len(sample.classes), partition.n_cells
-    occurred = sample.y.astype(np.intp, copy=False)
-    given = sample.p[np.arange(sample.n), occurred]
-    key = occurred * n_bins + partition.assign(given)
-    shape, size = (n_classes, n_bins), n_classes * n_bins
-    w = sample.weight
-    wy = np.bincount(key, weights=w, minlength=size).astype(np.float64)
-    wide = given.astype(np.float64, copy=False)
-    weighted = wide if w is None else w * wide
-    wpy = np.bincount(key, weights=weighted, minlength=size).astype(np.float64)
-    return wy.reshape(shape), wpy.reshape(shape)
+    size = n_classes * n_bins
+    wy, wpy = np.zeros(size), np.zeros(size)
+    for block in row_blocks(sample.n):
+        occurred = sample.y[block].astype(np.intp)
+        given = sample.p[block][np.arange(len(occurred)), occurred]
+        key = occurred * n_bins + partition.assign(given)
+        wide = given.astype(np.float64, copy=False)
+        w = None if sample.weight is None else sample.weight[block]
+        wy += np.bincount(key, weights=w, minlength=size)
+        wpy += np.bincount(key, weights=wide if w is None else w * wide, minlength=size)
+    return wy.reshape(n_classes, n_bins), wpy.reshape(n_classes, n_bins)
