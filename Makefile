@@ -34,6 +34,10 @@ test:  ## Tests and doctests, warnings as errors
 bench:  ## Compare speed with other packages; writes docs/evidence
 	$(PYTHON) benchmarks/bench_errors.py --write docs/evidence
 
+.PHONY: evidence
+evidence:  ## Simulate coverage and null levels; writes docs/evidence
+	$(PYTHON) evidence/coverage.py docs/evidence
+
 .PHONY: figures
 figures:  ## Redraw the README's figure and the example files
 	$(PYTHON) examples/make_examples.py
