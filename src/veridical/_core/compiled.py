@@ -47,6 +47,28 @@ def scan_rows(p: Any, y: Any, tolerance: float, confidence: Any, right: Any) -> 
 
 
 @_jit
+def scan_few(p: Any, y: Any, tolerance: float, confidence: Any, right: Any) -> Any:
+    """Do what `scan_rows` does, for few classes: without branches that depend on the data."""
+    valid = True
+    for i in range(p.shape[0]):
+        total = p[i, 0]
+        top = p[i, 0]
+        low = p[i, 0]
+        first = 0
+        for k in range(1, p.shape[1]):
+            value = p[i, k]
+            total += value
+            first = k if value > top else first
+            top = value if value > top else top
+            low = value if value < low else low
+        confidence[i] = top
+        right[i] = first == y[i]
+        # A NaN anywhere makes the total NaN, and the comparison False.
+        valid = valid and low >= 0 and top <= 1 and abs(total - 1) <= tolerance
+    return valid
+
+
+@_jit
 def sum_by_bin(p: Any, y: Any, edges: Any, low: Any, scale: Any, left: Any, cells: Any) -> None:
     """Add counts, sums of p and of p^2 by (bin, outcome) into `cells` of shape (3, 2 B)."""
     n_bins = len(edges) - 1

@@ -68,7 +68,8 @@ def scan_matrix(p: FloatArray, y: IntArray) -> Scan:
     if compiled is None:
         return _scan_blocks(p, y, tolerance)
     confidence, right = np.empty(len(p), dtype=p.dtype), np.empty(len(p), dtype=bool)
-    return Scan(bool(compiled.scan_rows(p, y, tolerance, confidence, right)), confidence, right)
+    scan = compiled.scan_few if p.shape[1] <= _NARROW else compiled.scan_rows
+    return Scan(bool(scan(p, y, tolerance, confidence, right)), confidence, right)
 
 
 def _scan_blocks(p: FloatArray, y: IntArray, tolerance: float) -> Scan:
