@@ -23,11 +23,10 @@ class NullDraws:
         self, estimator: BinnedError, problem: Problem, summary: Summary | VectorSummary
     ) -> tuple[float | None, float | None]:
         """Mean and 95 % quantile of the error on a calibrated model, where cheap to draw."""
-        binary = isinstance(problem, BinarySample) and isinstance(summary, Summary)
-        if not (binary and self._n_resamples and depends_on_fixed_sums(estimator)):
+        if not (isinstance(problem, BinarySample) and isinstance(summary, Summary)):
             return None, None
-        assert isinstance(problem, BinarySample)
-        assert isinstance(summary, Summary)
+        if not (self._n_resamples and depends_on_fixed_sums(estimator)):
+            return None, None
         if estimator.binning not in self._drawn:
             drawn = null_summaries(problem, summary, self._n_resamples, self._rng)
             self._drawn[estimator.binning] = drawn

@@ -7,7 +7,7 @@ from typing import Literal
 
 from veridical._core.sample import BinarySample
 from veridical._core.validation import check_option
-from veridical.decomposition._parts import isotonic_parts
+from veridical.decomposition import isotonic_parts
 from veridical.miscalibration._base import ScoreEstimator
 from veridical.scores import RULES, get_rule
 
