@@ -11,11 +11,10 @@ from veridical._core.progress import track
 from veridical._core.randomness import check_resamples, check_rng
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
-from veridical._core.validation import check_sample
 from veridical.binning import EdgeBins, QuantileBins, UniformBins
 from veridical.exceptions import invalid
 from veridical.inference._null_sums import null_summaries
-from veridical.lenses import ClasswiseProblem, Problem, resolve_lens
+from veridical.lenses import ClasswiseProblem, Induced, Problem, induce_problem
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import NullLevel
 from veridical.summaries import Summary
@@ -75,28 +74,34 @@ def null_level(
     check_estimator(estimator, caller=caller)
     generator = check_rng(rng, caller=caller)
     count = check_resamples(n_resamples, caller=caller)
-    sample = check_sample(
+    induced = induce_problem(
         y_true,
         y_prob,
         caller=caller,
+        lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
-    chosen = resolve_lens(lens, sample, caller=caller)
-    problem = chosen.induce(sample)
-    null = np.sort(null_sample(estimator, problem, count, generator))
+    return level_of(estimator, induced, count, generator)
+
+
+def level_of(
+    estimator: Estimator, induced: Induced, n_resamples: int, rng: np.random.Generator
+) -> NullLevel:
+    """Null level of an estimator on checked data."""
+    null = np.sort(null_sample(estimator, induced.problem, n_resamples, rng))
     return NullLevel(
         mean=float(null.mean()),
         std=float(null.std()),
         sample=null,
-        estimate=estimator.measure(problem),
+        estimate=estimator.measure(induced.problem),
         estimator=estimator.name,
         definition=estimator.definition,
-        lens=chosen.name,
-        n_samples=sample.n,
-        n_resamples=count,
+        lens=induced.lens.name,
+        n_samples=induced.sample.n,
+        n_resamples=n_resamples,
     )
 
 

@@ -3,6 +3,7 @@
 from veridical.lenses._base import ClasswiseProblem, CustomLens, Lens, Problem
 from veridical.lenses._choice import default_lens, resolve_lens
 from veridical.lenses._one import Binary, ClassSpecific, Confidence, Pooled
+from veridical.lenses._problem import Induced, induce_problem
 from veridical.lenses._several import Canonical, Classwise, Grouped, TopK
 
 __all__ = [
@@ -14,10 +15,12 @@ __all__ = [
     "Confidence",
     "CustomLens",
     "Grouped",
+    "Induced",
     "Lens",
     "Pooled",
     "Problem",
     "TopK",
     "default_lens",
+    "induce_problem",
     "resolve_lens",
 ]

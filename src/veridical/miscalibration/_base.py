@@ -10,9 +10,8 @@ import numpy as np
 
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, WeightType
-from veridical._core.validation import check_sample
 from veridical.exceptions import VeridicalWarning, invalid
-from veridical.lenses import ClasswiseProblem, Problem, resolve_lens
+from veridical.lenses import ClasswiseProblem, Problem, induce_problem
 
 
 class Estimator(ABC):
@@ -104,17 +103,17 @@ def measure_data(
     weight_type: WeightType,
 ) -> float:
     """Check raw data, look through the lens, measure, and warn of doubts on behalf of `caller`."""
-    sample = check_sample(
+    induced = induce_problem(
         y_true,
         y_prob,
         caller=caller,
+        lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
-    problem = resolve_lens(lens, sample, caller=caller).induce(sample)
-    value, doubts = estimator.measure_with_doubts(problem)
+    value, doubts = estimator.measure_with_doubts(induced.problem)
     for doubt in doubts:
         warnings.warn(f"{caller}: {doubt}.", VeridicalWarning, stacklevel=3)
     return value

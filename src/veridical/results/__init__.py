@@ -6,8 +6,10 @@ from veridical.results._evaluation import Evaluation
 from veridical.results._figures import Decomposition, MeasuredError
 from veridical.results._interval import Interval
 from veridical.results._null import NullLevel
+from veridical.results._test import CalibrationTest
 
 __all__ = [
+    "CalibrationTest",
     "CurveReading",
     "Decomposition",
     "Evaluation",
