@@ -1,0 +1,288 @@
+"""What a calibrator is: a scikit-learn estimator from scores to probabilities."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+
+from veridical._core.sample import BinarySample
+from veridical._core.score_border import check_scored_rows, check_scores
+from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.validation import (
+    check_option,
+    check_probabilities,
+    check_sample,
+    float_array,
+)
+from veridical.calibrators._persistence import decode, encode
+from veridical.calibrators._scales import BinaryScores, log_probabilities, smallest_share
+from veridical.exceptions import InvalidInputError, invalid
+
+
+class NotFittedError(InvalidInputError, SklearnNotFittedError):  # type: ignore[misc]
+    """A calibrator was used before `fit`."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Outcomes and weights a map is fitted to.
+
+    Attributes
+    ----------
+    y : index of each row's class; for binary maps 1 where the positive class occurred
+    weight : float64 array or None
+    size : sample size for whatever depends on n (ridge/n, smoothing)
+    n_classes : number of classes, including absent ones
+    """
+
+    y: IntArray
+    weight: FloatArray | None
+    size: float
+    n_classes: int
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights that sum to `size`: ones without weights."""
+        if self.weight is None:
+            return np.ones(len(self.y))
+        return self.weight * (self.size / float(self.weight.sum()))
+
+
+class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of every calibrator; subclasses fit a map and apply it.
+
+    Constructors only store their parameters; `fit` checks them. Fitted attributes end in an
+    underscore and are all that persistence needs.
+    """
+
+    _inputs: ClassVar[tuple[str, ...]] = ("probability", "logit", "score")
+
+    input: str
+    labels: Any
+    weight_type: WeightType
+
+    def fit(self, y_prob: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the map to predictions and the outcomes that followed.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n,), (n, 1) or (n, K)
+            Predictions on rows the model was not trained on: probabilities, logits or scores as
+            `input` says.
+        y : array-like of shape (n,)
+            Labels.
+        sample_weight : array-like of shape (n,), optional
+            Non-negative weights.
+
+        Returns
+        -------
+        self
+        """
+        caller = type(self).__name__
+        check_option(caller, "input", self.input, self._inputs)
+        self._check_parameters()
+        if self.input == "probability":
+            self._fit_probabilities(y_prob, y, sample_weight)
+        else:
+            self._fit_scores(y_prob, y, sample_weight)
+        return self
+
+    def predict_proba(self, y_prob: ArrayLike) -> FloatArray:
+        """Return calibrated probabilities, (n, K) in the order of `classes_`."""
+        caller = type(self).__name__
+        if not self.__sklearn_is_fitted__():
+            hint = f"call `{caller}.fit(y_prob, y)` first."
+            error = invalid(caller, "self", "fitted", "a calibrator that is not", hint=hint)
+            raise NotFittedError(str(error))
+        if self.input == "probability":
+            values = float_array(y_prob, caller=caller, param="y_prob")
+            values = check_probabilities(values, caller=caller)
+        else:
+            values = check_scores(y_prob, caller=caller)
+        columns = 2 if values.ndim == 1 else values.shape[1]
+        if columns != len(self.classes_):
+            hint = f"it was fitted on {len(self.classes_)} classes: {list(self.classes_)[:6]}."
+            got, expected = f"{columns}", f"of {len(self.classes_)} classes"
+            raise invalid(caller, "y_prob", expected, got, hint=hint)
+        return self._predict(values)
+
+    def predict(self, y_prob: ArrayLike) -> Array:
+        """Return the most probable label of each row; ties go to the first class."""
+        return np.asarray(self.classes_)[self.predict_proba(y_prob).argmax(axis=1)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe dictionary; :meth:`from_dict` reads it back unchanged."""
+        return encode(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Read back what `to_dict` wrote; on a subclass, that class only."""
+        found = decode(data)
+        if not isinstance(found, cls):
+            hint = "use `Calibrator.from_dict` or the class it was written by."
+            got = type(found).__name__
+            raise invalid("from_dict", "data", f"a {cls.__name__}", got, hint=hint)
+        return found
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def _check_parameters(self) -> None:
+        """Raise if a parameter is not usable."""
+
+    @abstractmethod
+    def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None: ...
+
+    @abstractmethod
+    def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None: ...
+
+    @abstractmethod
+    def _predict(self, values: FloatArray) -> FloatArray: ...
+
+
+class BinaryCalibrator(Calibrator):
+    """A calibrator of two classes: subclasses map the score of the positive class.
+
+    The positive class is the larger label, wherever its column is.
+    """
+
+    @abstractmethod
+    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+        """Fit the map; `rows.y` is 1 where the positive class occurred."""
+
+    @abstractmethod
+    def _map(self, scores: BinaryScores) -> FloatArray:
+        """Return calibrated probabilities of the positive class."""
+
+    def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
+        sample = check_sample(
+            y,
+            y_prob,
+            caller=type(self).__name__,
+            labels=self.labels,
+            sample_weight=sample_weight,
+            weight_type=self.weight_type,
+        )
+        if not isinstance(sample, BinarySample):
+            raise self._too_many(len(sample.classes))
+        p = sample.p.astype(np.float64, copy=False)
+        rest = None if sample.pair is None else sample.pair[:, 0].astype(np.float64, copy=False)
+        floors = (smallest_share(p), smallest_share(1 - p if rest is None else rest))
+        rows = Rows(sample.y, sample.weight, sample.size, 2)
+        self._fit_map(BinaryScores(p, rest, "probability", floors), rows)
+        self.floors_ = floors
+        self._keep_classes(sample.columns, positive=0 if sample.positive_first else 1)
+
+    def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
+        rows = check_scored_rows(
+            y,
+            y_prob,
+            caller=type(self).__name__,
+            labels=self.labels,
+            sample_weight=sample_weight,
+            weight_type=self.weight_type,
+        )
+        if len(rows.classes) > 2:
+            raise self._too_many(len(rows.classes))
+        positive = int(rows.classes[1] > rows.classes[0])
+        y01 = rows.y if positive else 1 - rows.y
+        values = _difference(rows.scores, positive)
+        self.floors_ = (0.0, 0.0)
+        fitted = Rows(y01, rows.weight, rows.size, 2)
+        self._fit_map(BinaryScores(values, None, self.input, self.floors_), fitted)
+        self._keep_classes(rows.classes, positive=positive)
+
+    def _keep_classes(self, classes: tuple[Any, ...], *, positive: int) -> None:
+        self.positive_index_ = positive
+        self.classes_ = np.asarray(classes)
+
+    def _predict(self, values: FloatArray) -> FloatArray:
+        positive, rest = self.positive_index_, None
+        if self.input != "probability":
+            values = _difference(values, positive)
+        elif values.ndim == 2:
+            values, rest = values[:, positive], values[:, 1 - positive].astype(np.float64)
+        value = values.astype(np.float64, copy=False)
+        p = self._map(BinaryScores(value, rest, self.input, self.floors_))
+        result = np.empty((len(p), 2))
+        result[:, positive], result[:, 1 - positive] = p, 1 - p
+        return result
+
+    def _too_many(self, n_classes: int) -> InvalidInputError:
+        name = type(self).__name__
+        hint = f"wrap it: `OneVsRestCalibrator({name}())`, or use a multiclass map."
+        return invalid(name, "y_prob", "of two classes", f"{n_classes} classes", hint=hint)
+
+
+class MulticlassCalibrator(Calibrator):
+    """A calibrator of any number of classes: subclasses map rows of logits.
+
+    Probabilities become their logarithms, which are logits up to a constant a row; one column z
+    of binary logits becomes (0, z).
+    """
+
+    @abstractmethod
+    def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
+        """Fit the map to (n, K) logits."""
+
+    @abstractmethod
+    def _map(self, logits: FloatArray) -> FloatArray:
+        """Return calibrated probabilities, (n, K)."""
+
+    def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
+        sample = check_sample(
+            y,
+            y_prob,
+            caller=type(self).__name__,
+            labels=self.labels,
+            sample_weight=sample_weight,
+            weight_type=self.weight_type,
+        )
+        matrix = sample.matrix.astype(np.float64, copy=False)
+        self.positive_index_ = int(sample.columns[1] > sample.columns[0])
+        self.floor_ = smallest_share(matrix)
+        rows = Rows(sample.index, sample.weight, sample.size, matrix.shape[1])
+        self._fit_map(log_probabilities(matrix, self.floor_), rows)
+        self.classes_ = np.asarray(sample.columns)
+
+    def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
+        rows = check_scored_rows(
+            y,
+            y_prob,
+            caller=type(self).__name__,
+            labels=self.labels,
+            sample_weight=sample_weight,
+            weight_type=self.weight_type,
+        )
+        self.positive_index_ = int(rows.classes[1] > rows.classes[0])
+        self.floor_ = 0.0
+        fitted = Rows(rows.y, rows.weight, rows.size, len(rows.classes))
+        self._fit_map(self._two_columns(rows.scores), fitted)
+        self.classes_ = np.asarray(rows.classes)
+
+    def _predict(self, values: FloatArray) -> FloatArray:
+        values = values.astype(np.float64, copy=False)
+        if self.input != "probability":
+            return self._map(self._two_columns(values))
+        if values.ndim == 1:
+            values = np.column_stack([1 - values, values])[:, :: 1 if self.positive_index_ else -1]
+        return self._map(log_probabilities(values, self.floor_))
+
+    def _two_columns(self, scores: FloatArray) -> FloatArray:
+        if scores.ndim == 2:
+            return scores
+        logits = np.zeros((len(scores), 2))
+        logits[:, self.positive_index_] = scores
+        return logits
+
+
+def _difference(scores: FloatArray, positive: int) -> FloatArray:
+    """Logit of the positive class from one or two columns."""
+    if scores.ndim == 1:
+        return scores
+    return scores[:, positive] - scores[:, 1 - positive]

@@ -1,0 +1,91 @@
+"""Calibrators as JSON: parameters and fitted attributes, no code."""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from veridical.exceptions import invalid
+
+if TYPE_CHECKING:
+    from veridical.calibrators._base import Calibrator
+
+FORMAT = 1
+
+
+def encode(calibrator: Calibrator) -> dict[str, Any]:
+    """Return a calibrator as a JSON-safe dictionary."""
+    fitted = {
+        name: _encode_value(value)
+        for name, value in vars(calibrator).items()
+        if name.endswith("_") and not name.startswith("_")
+    }
+    parameters = calibrator.get_params(deep=False)
+    return {
+        "format": FORMAT,
+        "calibrator": type(calibrator).__name__,
+        "parameters": {name: _encode_value(value) for name, value in parameters.items()},
+        "fitted": fitted,
+    }
+
+
+def decode(data: dict[str, Any]) -> Calibrator:
+    """Read back what `encode` wrote."""
+    if not isinstance(data, dict) or not {"format", "calibrator", "fitted"} <= set(data):
+        hint = "pass what `to_dict` returned."
+        raise invalid("from_dict", "data", "a saved calibrator", type(data).__name__, hint=hint)
+    if data["format"] != FORMAT:
+        hint = f"this version reads format {FORMAT}; update veridical."
+        raise invalid("from_dict", "data", "of a known format", repr(data["format"]), hint=hint)
+    package = importlib.import_module("veridical.calibrators")
+    name = data["calibrator"]
+    if name not in package.__all__:
+        hint = "it was written by another version; known are " + ", ".join(package.__all__)
+        raise invalid("from_dict", "data", "of a known calibrator", repr(name), hint=hint)
+    parameters = {key: _decode_value(value) for key, value in data["parameters"].items()}
+    calibrator: Calibrator = getattr(package, name)(**parameters)
+    for key, value in data["fitted"].items():
+        setattr(calibrator, key, _decode_value(value))
+    return calibrator
+
+
+def _encode_value(value: Any) -> Any:
+    if hasattr(value, "get_params") and hasattr(value, "to_dict"):
+        return {"calibrator": value.to_dict()}
+    if isinstance(value, np.ndarray):
+        items = [_encode_value(item) for item in value.ravel().tolist()]
+        return {"array": items, "shape": list(value.shape), "dtype": value.dtype.str}
+    if isinstance(value, np.generic):
+        return _encode_value(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"float": repr(value)}
+    if isinstance(value, tuple):
+        return {"tuple": [_encode_value(item) for item in value]}
+    if isinstance(value, list):
+        return [_encode_value(item) for item in value]
+    if isinstance(value, dict):
+        return {"items": [[_encode_value(k), _encode_value(v)] for k, v in value.items()]}
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    hint = "calibrators hold numbers, texts, arrays and other calibrators."
+    raise invalid("to_dict", "self", "made of plain values", type(value).__name__, hint=hint)
+
+
+def _decode_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_decode_value(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if "calibrator" in value:
+        return decode(value["calibrator"])
+    if "array" in value:
+        items = [_decode_value(item) for item in value["array"]]
+        return np.asarray(items, dtype=np.dtype(value["dtype"])).reshape(value["shape"])
+    if "float" in value:
+        return float(value["float"])
+    if "tuple" in value:
+        return tuple(_decode_value(item) for item in value["tuple"])
+    return {_decode_value(k): _decode_value(v) for k, v in value["items"]}

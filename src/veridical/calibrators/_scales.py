@@ -1,0 +1,70 @@
+"""Scores on the scales that maps are written in: probabilities and logits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+
+_SMALLEST = 1e-300  # half of a subnormal number would be zero
+
+
+def smallest_share(p: FloatArray) -> float:
+    """Half the smallest positive probability: what an exact zero is taken for.
+
+    A zero is a rounded small number; half the least one that was not rounded away is the usual
+    stand-in for values below a detection limit (Martin-Fernandez, Barcelo-Vidal &
+    Pawlowsky-Glahn 2003, doi 10.1023/A:1023866030544).
+    """
+    positive = p[p > 0]
+    return max(float(positive.min()) / 2, _SMALLEST) if positive.size else 0.5
+
+
+@dataclass(frozen=True)
+class BinaryScores:
+    """One score a row for the positive class.
+
+    Attributes
+    ----------
+    value : float64 array of shape (n,)
+        As given: probability, logit or score.
+    rest : float64 array of shape (n,) or None
+        Probability of the negative class, when both were given.
+    kind : {"probability", "logit", "score"}
+    floors : (float, float)
+        What probabilities of the positive and the negative class are raised to before logarithms.
+    """
+
+    value: FloatArray
+    rest: FloatArray | None
+    kind: str
+    floors: tuple[float, float]
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+    @cached_property
+    def p(self) -> FloatArray:
+        """Probabilities of the positive class (scores are read as logits)."""
+        if self.kind == "probability":
+            return self.value
+        from scipy.special import expit
+
+        return np.asarray(expit(self.value))
+
+    @cached_property
+    def logit(self) -> FloatArray:
+        """Log odds, finite; scores as they are."""
+        if self.kind != "probability":
+            return self.value
+        rest = 1 - self.value if self.rest is None else self.rest
+        low, high = self.floors
+        return np.log(np.maximum(self.value, low)) - np.log(np.maximum(rest, high))
+
+
+def log_probabilities(p: FloatArray, floor: float) -> FloatArray:
+    """Logarithms of probabilities raised to `floor`."""
+    return np.log(np.maximum(p, floor))
