@@ -11,13 +11,20 @@ from veridical._core.progress import track
 from veridical._core.randomness import check_resamples, check_rng
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
-from veridical.binning import EdgeBins, QuantileBins, UniformBins
+from veridical.binning import EdgeBins, QuantileBins, SimplexBinning, UniformBins
 from veridical.exceptions import invalid
-from veridical.inference._null_sums import null_summaries
+from veridical.inference._class_draws import OutcomeDraws
+from veridical.inference._null_sums import (
+    null_summaries,
+    null_vector_summaries,
+    resamples_at_once,
+)
 from veridical.lenses import ClasswiseProblem, Induced, Problem, induce_problem
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import NullLevel
-from veridical.summaries import Summary
+from veridical.summaries import Summary, VectorSummary
+
+_MOST_REPEATED = 1 << 25  # rows; beyond, outcomes of a row of weight w are drawn together
 
 
 def null_level(
@@ -61,7 +68,9 @@ def null_level(
     Consistency resampling (Bröcker & Smith 2007; 002 section 4.2) with predictions held fixed:
     outcomes are drawn from the predictions and the estimate is taken anew. For hard-binned errors
     of a binary problem the sums by bin are drawn directly, so the cost hardly depends on the
-    number of resamples; other estimators are called once per resample.
+    number of resamples; for those of several classes outcomes are drawn, but rows are not binned
+    again; other estimators are called once per resample. A row of integer weight w with
+    `weight_type="frequency"` is w rows with outcomes of their own; any other weighted row has one.
 
     Examples
     --------
@@ -84,14 +93,13 @@ def null_level(
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
-    return level_of(estimator, induced, count, generator)
+    null = null_sample(estimator, induced.problem, count, generator)
+    return level_from(estimator, induced, null)
 
 
-def level_of(
-    estimator: Estimator, induced: Induced, n_resamples: int, rng: np.random.Generator
-) -> NullLevel:
-    """Null level of an estimator on checked data."""
-    null = np.sort(null_sample(estimator, induced.problem, n_resamples, rng))
+def level_from(estimator: Estimator, induced: Induced, null: FloatArray) -> NullLevel:
+    """Null level of an estimator from its null sample."""
+    null = np.sort(null)
     return NullLevel(
         mean=float(null.mean()),
         std=float(null.std()),
@@ -101,22 +109,32 @@ def level_of(
         definition=estimator.definition,
         lens=induced.lens.name,
         n_samples=induced.sample.n,
-        n_resamples=n_resamples,
+        n_resamples=len(null),
     )
 
 
 def null_sample(
-    estimator: Estimator, problem: Problem, n_resamples: int, rng: np.random.Generator
+    estimator: Estimator,
+    problem: Problem,
+    n_resamples: int,
+    rng: np.random.Generator,
+    *,
+    probabilities: FloatArray | None = None,
+    fixed_bins: bool = False,
 ) -> FloatArray:
-    """Estimates on outcomes drawn from the predictions."""
-    if isinstance(problem, BinarySample) and isinstance(estimator, BinnedError):
-        summary = estimator.summarise(problem)
-        if isinstance(summary, Summary) and depends_on_fixed_sums(estimator):
-            return estimator.each(null_summaries(problem, summary, n_resamples, rng))
+    """Estimates on outcomes drawn from the predictions, or from other `probabilities`.
+
+    With `fixed_bins` the bins of a binned error stay as the real outcomes made them; else bins
+    that depend on the outcomes are made anew.
+    """
+    problem, probabilities = _repeat_rows(problem, probabilities)
+    if isinstance(estimator, BinnedError) and (fixed_bins or depends_on_fixed_sums(estimator)):
+        return _from_sums(estimator, problem, n_resamples, rng, probabilities)
+    sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+    draws = OutcomeDraws(sample, probabilities)
     values = np.empty(n_resamples)
-    draw = _Redraw(problem)
     for index in track(n_resamples, f"null level of {estimator.name}"):
-        values[index] = estimator.measure(draw(rng))
+        values[index] = estimator.measure(with_outcomes(problem, draws(rng)))
     return values
 
 
@@ -130,42 +148,62 @@ def check_estimator(estimator: Any, *, caller: str) -> None:
 def depends_on_fixed_sums(estimator: BinnedError) -> bool:
     """Whether only the sums of outcomes by bin change when outcomes are redrawn."""
     binning = estimator.binning
-    fixed = isinstance(binning, (UniformBins, QuantileBins, EdgeBins))
+    fixed = isinstance(binning, (UniformBins, QuantileBins, EdgeBins, SimplexBinning))
     by_outcome = getattr(binning, "n", None) == "cv"
     return fixed and not by_outcome and estimator.assignment == "hard" and estimator.region is None
 
 
-class _Redraw:
-    """Draws outcomes from the predictions of a problem, independently of the order of its rows."""
-
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-        self._order = _row_order(sample)
-        if isinstance(sample, MulticlassSample):
-            self._cumulated = np.cumsum(sample.p[self._order], axis=1, dtype=np.float64)
-            self._cumulated /= self._cumulated[:, -1:]
-
-    def __call__(self, rng: np.random.Generator) -> Problem:
-        problem = self._problem
-        if isinstance(problem, ClasswiseProblem):
-            return ClasswiseProblem(self._redrawn(problem.sample, rng))
-        if isinstance(problem, MulticlassSample):
-            return self._redrawn(problem, rng)
-        y = np.empty(problem.n, dtype=np.uint8)
-        y[self._order] = rng.random(problem.n) < problem.p[self._order]
-        return replace(problem, y=y)
-
-    def _redrawn(self, sample: MulticlassSample, rng: np.random.Generator) -> MulticlassSample:
-        uniform = rng.random(sample.n)[:, None]
-        y = np.empty(sample.n, dtype=np.intp)
-        y[self._order] = (uniform >= self._cumulated[:, :-1]).sum(axis=1)
-        return replace(sample, y=y, confidence=None, right=None)
+def with_outcomes(problem: Problem, y: IntArray) -> Problem:
+    """Return the same predictions with other outcomes."""
+    if isinstance(problem, ClasswiseProblem):
+        return ClasswiseProblem(replace(problem.sample, y=y, confidence=None, right=None))
+    if isinstance(problem, MulticlassSample):
+        return replace(problem, y=y, confidence=None, right=None)
+    return replace(problem, y=y)
 
 
-def _row_order(sample: BinarySample | MulticlassSample) -> IntArray:
-    """Rows in an order that only their predictions and weights decide."""
-    weight = np.ones(sample.n) if sample.weight is None else sample.weight
-    if sample.p.ndim == 1:
-        return np.lexsort((weight, sample.p))
-    return np.lexsort((weight, *sample.p.T))
+def _from_sums(
+    estimator: BinnedError,
+    problem: Problem,
+    n_resamples: int,
+    rng: np.random.Generator,
+    probabilities: FloatArray | None,
+) -> FloatArray:
+    summary = estimator.summarise(problem)
+    values = np.empty(n_resamples)
+    if isinstance(problem, MulticlassSample):
+        assert isinstance(summary, VectorSummary)
+        drawn = null_vector_summaries(problem, summary, n_resamples, rng, probabilities)
+        for index in track(n_resamples, f"null level of {estimator.name}"):
+            values[index] = estimator.from_summary(next(drawn))
+        return values
+    assert isinstance(summary, Summary)
+    if isinstance(problem, BinarySample):
+        return estimator.each(null_summaries(problem, summary, n_resamples, rng, probabilities))
+    step = min(resamples_at_once(summary), 50)  # often enough for a progress bar
+    for block in track(-(-n_resamples // step), f"null level of {estimator.name}"):
+        first = block * step
+        count = min(step, n_resamples - first)
+        resampled = null_summaries(problem, summary, count, rng, probabilities)
+        values[first : first + count] = estimator.each(resampled, n_problems=len(summary.names))
+    return values
+
+
+def _repeat_rows(
+    problem: Problem, probabilities: FloatArray | None
+) -> tuple[Problem, FloatArray | None]:
+    """Repeat rows of integer frequency weights: their outcomes are drawn one by one."""
+    sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+    weight = sample.weight
+    if weight is None or sample.weight_type != "frequency":
+        return problem, probabilities
+    if not (weight == np.rint(weight)).all() or weight.sum() > _MOST_REPEATED:
+        return problem, probabilities
+    rows = np.repeat(np.arange(sample.n), weight.astype(np.intp))
+    repeated = replace(sample.take(rows), weight=None)
+    if probabilities is not None:
+        probabilities = probabilities[rows]
+    if isinstance(problem, ClasswiseProblem):
+        assert isinstance(repeated, MulticlassSample)
+        return ClasswiseProblem(repeated), probabilities
+    return repeated, probabilities

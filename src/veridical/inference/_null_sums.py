@@ -1,84 +1,157 @@
-"""Sums by bin of outcomes drawn from the predictions, without touching the rows again."""
+"""Sums by bin of outcomes drawn from the predictions, without touching the estimator's rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from veridical._core import poisson_binomial
-from veridical._core.sample import BinarySample
-from veridical._core.typing import FloatArray
-from veridical.summaries import Summary
+from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.typing import FloatArray, IntArray
+from veridical.inference._class_draws import OutcomeDraws
+from veridical.lenses import ClasswiseProblem
+from veridical.summaries import Summary, VectorSummary
 
 # From this variance of a bin's count on, its distribution is normal to well below the noise of
 # any number of resamples one would draw (relative error of the mean absolute deviation < 1e-3).
 _NORMAL_FROM = 400.0
 _BLOCK_DRAWS = 1 << 22
+_BLOCK_SUMS = 1 << 20
 
 
 def null_summaries(
-    sample: BinarySample, summary: Summary, n_resamples: int, rng: np.random.Generator
+    problem: BinarySample | ClasswiseProblem,
+    summary: Summary,
+    n_resamples: int,
+    rng: np.random.Generator,
+    probabilities: FloatArray | None = None,
 ) -> Summary:
     """Return a summary whose problems are resamples: same predictions, outcomes drawn from them.
 
-    Counts of unweighted bins are independent Poisson-binomials: drawn exactly, or from a normal
-    distribution where their variance exceeds 400. Weighted outcomes are drawn row by row.
+    Counts of unweighted bins of a binary problem are independent Poisson-binomials: drawn exactly,
+    or from a normal distribution where their variance exceeds 400. Outcomes of weighted rows and
+    of several classes are drawn row by row; the problems of one resample follow each other.
+    `probabilities` are what to draw from, if not the predictions.
     """
-    shape = (n_resamples, summary.sum_w.shape[1])
-    same_weight = 1.0 if sample.weight is None else float(sample.weight[0])
-    if sample.weight is None or (sample.weight == same_weight).all():
-        sum_wy = _counts(sample, summary, n_resamples, rng) * same_weight
+    n_problems = len(summary.names)
+    shape = (n_resamples, *summary.sum_w.shape)
+    if isinstance(problem, ClasswiseProblem):
+        sum_wy = _class_sums(problem.sample, summary, n_resamples, rng, probabilities)
     else:
-        sum_wy = _weighted_sums(sample, summary, n_resamples, rng)
+        sum_wy = _binary_sums(problem, summary, n_resamples, rng, probabilities)
     same: dict[str, Any] = {
-        name: np.broadcast_to(getattr(summary, name), shape)
+        name: np.broadcast_to(getattr(summary, name), shape).reshape(-1, shape[2])
         for name in ("count", "sum_w", "sum_w2", "sum_wp", "sum_wpq")
     }
     return replace(
         summary,
         partitions=summary.partitions * n_resamples,
         names=summary.names * n_resamples,
-        sum_wy=sum_wy,
+        sum_wy=sum_wy.reshape(n_resamples * n_problems, -1),
         scores={},
         **same,
     )
 
 
-def _counts(
-    sample: BinarySample, summary: Summary, n_resamples: int, rng: np.random.Generator
+def resamples_at_once(summary: Summary) -> int:
+    """How many resamples of a summary fit a bounded block of memory."""
+    return max(1, _BLOCK_SUMS // summary.sum_w.size)
+
+
+def null_vector_summaries(
+    sample: MulticlassSample,
+    summary: VectorSummary,
+    n_resamples: int,
+    rng: np.random.Generator,
+    probabilities: FloatArray | None = None,
+) -> Iterator[VectorSummary]:
+    """Yield a summary for each resample of the outcomes of whole vectors."""
+    n_classes = len(sample.classes)
+    draws = OutcomeDraws(sample, probabilities)
+    base = summary.partition.assign(sample.p)[draws.order] * n_classes
+    cells = base[None, :] + np.arange(n_classes)[:, None]
+    weight = None if sample.weight is None else sample.weight[draws.order]
+    for _ in range(n_resamples):
+        sums = draws.cell_sums(cells, summary.sum_wy.size, weight, rng)
+        yield replace(summary, sum_wy=sums.reshape(summary.sum_wy.shape))
+
+
+def _class_sums(
+    sample: MulticlassSample,
+    summary: Summary,
+    n_resamples: int,
+    rng: np.random.Generator,
+    probabilities: FloatArray | None,
 ) -> FloatArray:
-    # Counts of rows: weights, if there are any, are all the same.
-    scale = summary.count[0] / np.where(summary.sum_w[0] > 0, summary.sum_w[0], 1.0)
-    mean, variance = summary.sum_wp[0] * scale, summary.sum_wpq[0] * scale
-    sums = np.zeros((n_resamples, len(mean)))
+    n_classes, n_bins = summary.sum_w.shape
+    draws = OutcomeDraws(sample, probabilities)
+    cells = np.empty((n_classes, sample.n), dtype=np.intp)
+    for k, partition in enumerate(summary.partitions):
+        column = np.ascontiguousarray(sample.p[:, k])[draws.order]
+        cells[k] = partition.assign(column) + k * n_bins
+    weight = None if sample.weight is None else sample.weight[draws.order]
+    sums = np.empty((n_resamples, n_classes * n_bins))
+    for r in range(n_resamples):
+        sums[r] = draws.cell_sums(cells, n_classes * n_bins, weight, rng)
+    return sums
+
+
+def _binary_sums(
+    sample: BinarySample,
+    summary: Summary,
+    n_resamples: int,
+    rng: np.random.Generator,
+    probabilities: FloatArray | None,
+) -> FloatArray:
+    same_weight = 1.0 if sample.weight is None else float(sample.weight[0])
+    bins = summary.partitions[0].assign(sample.p)
+    if sample.weight is None or (sample.weight == same_weight).all():
+        p = sample.p if probabilities is None else probabilities
+        return _counts(bins, p, summary.sum_w.shape[1], n_resamples, rng) * same_weight
+    return _weighted_sums(sample, bins, summary, n_resamples, rng, probabilities)
+
+
+def _counts(
+    bins: IntArray, p: FloatArray, n_bins: int, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    count = np.bincount(bins, minlength=n_bins)
+    p = p.astype(np.float64, copy=False)
+    mean = np.bincount(bins, weights=p, minlength=n_bins)
+    variance = mean - np.bincount(bins, weights=p * p, minlength=n_bins)
+    sums = np.zeros((n_resamples, n_bins))
     normal = variance >= _NORMAL_FROM
     sums[:, normal] = mean[normal] + np.sqrt(variance[normal]) * rng.standard_normal(
         (n_resamples, int(normal.sum()))
     )
     # A count is a whole number between none and all.
-    sums[:, normal] = np.clip(np.rint(sums[:, normal]), 0, summary.count[0, normal])
-    exact = np.flatnonzero(~normal & summary.occupied[0])
+    sums[:, normal] = np.clip(np.rint(sums[:, normal]), 0, count[normal])
+    exact = np.flatnonzero(~normal & (count > 0))
     if exact.size:
-        bins = summary.partitions[0].assign(sample.p)
         order = np.argsort(bins, kind="stable")
-        starts = np.searchsorted(bins[order], np.arange(len(mean) + 1))
+        starts = np.searchsorted(bins[order], np.arange(n_bins + 1))
         for b in exact:
             rows = order[starts[b] : starts[b + 1]]
-            p = np.sort(sample.p[rows]).astype(np.float64)  # row order must not matter
-            sums[:, b] = poisson_binomial.draw(p, n_resamples, rng)
+            sorted_p = np.sort(p[rows])  # row order must not matter
+            sums[:, b] = poisson_binomial.draw(sorted_p, n_resamples, rng)
     return sums
 
 
 def _weighted_sums(
-    sample: BinarySample, summary: Summary, n_resamples: int, rng: np.random.Generator
+    sample: BinarySample,
+    bins: IntArray,
+    summary: Summary,
+    n_resamples: int,
+    rng: np.random.Generator,
+    probabilities: FloatArray | None,
 ) -> FloatArray:
     assert sample.weight is not None
     # Sorted by bin, then by score and weight, so that row order does not matter.
-    bins = summary.partitions[0].assign(sample.p)
     order = np.lexsort((sample.weight, sample.p, bins))
-    p, w, bins = sample.p[order], sample.weight[order], bins[order]
+    w, bins = sample.weight[order], bins[order]
+    p = (sample.p if probabilities is None else probabilities)[order]
     held, starts = np.unique(bins, return_index=True)
     sums = np.zeros((n_resamples, summary.sum_w.shape[1]))
     step = max(1, _BLOCK_DRAWS // len(p))

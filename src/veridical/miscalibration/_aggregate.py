@@ -45,16 +45,16 @@ def roots(powered: FloatArray, power: float) -> FloatArray:
 
 def lp_error(powered: float, power: float) -> float:
     """Root of a p-th power, cut at zero."""
-    return float(roots(np.asarray([powered]), power)[0])
+    return float(roots(np.asarray(powered), power))
 
 
-def aggregate_classes(powered: FloatArray, power: float, how: str) -> float:
-    """One number over the problems: p-norm of the mean, plain mean, or maximum."""
+def aggregate_classes(powered: FloatArray, power: float, how: str) -> FloatArray:
+    """One number over the problems (last axis): p-norm of the mean, plain mean, or maximum."""
     if how == "norm":
-        combined = powered.max() if math.isinf(power) else powered.mean()
-        return lp_error(float(combined), power)
+        combined = powered.max(axis=-1) if math.isinf(power) else powered.mean(axis=-1)
+        return roots(combined, power)
     each = roots(powered, power)
-    return float(each.mean() if how == "mean" else each.max())
+    return each.mean(axis=-1) if how == "mean" else each.max(axis=-1)
 
 
 def _folded_excess(gap: FloatArray, variance: FloatArray, size: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from veridical._core.validation import check_option, is_number
 from veridical.binning import Binning, UniformBins
 from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.miscalibration._aggregate import aggregate_classes, lp_error, powered_gaps, roots
+from veridical.miscalibration._aggregate import aggregate_classes, lp_error, powered_gaps
 from veridical.miscalibration._base import Estimator
 from veridical.miscalibration._distances import apply_distance, check_distance
 from veridical.summaries import Assignment, Summary, VectorSummary, summarise
@@ -153,7 +153,7 @@ class BinnedError(Estimator):
             powered = np.concatenate(
                 [self._powered(part) for part in parts if isinstance(part, Summary)]
             )
-            return aggregate_classes(powered, self.power, self.aggregate), []
+            return float(aggregate_classes(powered, self.power, self.aggregate)), []
         summary = self.summarise(self._inside(problem))
         return self.from_summary(summary), doubts_of_summary(summary)
 
@@ -165,11 +165,12 @@ class BinnedError(Estimator):
         """Return the error of binned data, wherever they were binned."""
         if isinstance(summary, VectorSummary):
             return self._vector_error(summary)
-        return aggregate_classes(self._powered(summary), self.power, self.aggregate)
+        return float(aggregate_classes(self._powered(summary), self.power, self.aggregate))
 
-    def each(self, summary: Summary) -> FloatArray:
-        """Errors of the problems of a summary, one by one."""
-        return roots(self._powered(summary), self.power)
+    def each(self, summary: Summary, *, n_problems: int = 1) -> FloatArray:
+        """Errors of the problems of a summary, one by one or by so many that belong together."""
+        powered = self._powered(summary).reshape(-1, n_problems)
+        return aggregate_classes(powered, self.power, self.aggregate)
 
     def _powered(self, summary: Summary) -> FloatArray:
         """Error to the power of the norm, by problem; debiased ones may be negative."""

@@ -1,6 +1,7 @@
 """Results: frozen records that carry their definition, print themselves and lose nothing."""
 
 from veridical.results._base import Result
+from veridical.results._consistency import ConsistencyTest
 from veridical.results._curve import CurveReading, ReliabilityCurve
 from veridical.results._evaluation import Evaluation
 from veridical.results._figures import Decomposition, MeasuredError
@@ -10,6 +11,7 @@ from veridical.results._test import CalibrationTest
 
 __all__ = [
     "CalibrationTest",
+    "ConsistencyTest",
     "CurveReading",
     "Decomposition",
     "Evaluation",
