@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from veridical._core.typing import ArrayLike
-from veridical.evaluation._groups import Groups, group_rows
+from veridical._core.groups import Groups, group_rows
 from veridical.exceptions import invalid
 from veridical.frames import (
     column_names,

@@ -142,12 +142,12 @@ def bootstrap_interval(
     chosen = resolve_lens(lens, sample, caller=_CALLER)
     how = "analytic" if method == "auto" else method
     if isinstance(estimator, _MeanScore):
-        clusters = _check_groups(groups, kept_rows(sample_weight, sample))
+        clusters = check_groups(groups, kept_rows(sample_weight, sample), caller=_CALLER)
         if stratify and clusters is not None:
             hint = "leave one of them out: a cluster may hold rows of several classes."
             raise invalid(_CALLER, "stratify", "False with `groups`", "True", hint=hint)
         problem = chosen.induce(sample)
-        scores = _scores(estimator, problem, sample)
+        scores = scores_by_row(estimator, problem, sample, caller=_CALLER)
         strata = np.unique(sample.y, return_inverse=True)[1] if stratify else None
         frequency = weight_type == "frequency"
         units = make_units(scores, sample.weight, frequency, clusters, strata)
@@ -179,7 +179,9 @@ def bootstrap_interval(
     )
 
 
-def _scores(estimator: _MeanScore, problem: Problem, sample: Sample) -> FloatArray:
+def scores_by_row(
+    estimator: _MeanScore, problem: Problem, sample: Sample, *, caller: str
+) -> FloatArray:
     """Score of each row, in a classwise problem its mean over the classes."""
     if isinstance(problem, ClasswiseProblem):
         each = (estimator.per_row(problem.problem(k)) for k in range(problem.n_problems))
@@ -189,33 +191,33 @@ def _scores(estimator: _MeanScore, problem: Problem, sample: Sample) -> FloatArr
     if len(scores) != sample.n:
         hint = "use a lens that keeps the rows."
         got = f"{len(scores)} rows from {sample.n}"
-        raise invalid(_CALLER, "lens", "one row for one row", got, hint=hint)
+        raise invalid(caller, "lens", "one row for one row", got, hint=hint)
     if not np.isfinite(scores).all():
         number = int((~np.isfinite(scores)).sum())
         hint = "a mean that is infinite has no interval; clip the predictions away from 0 and 1."
         got = f"{number} of {len(scores)} infinite {estimator.name} scores"
-        raise invalid(_CALLER, "y_prob", "such that all scores are finite", got, hint=hint)
+        raise invalid(caller, "y_prob", "such that all scores are finite", got, hint=hint)
     return scores
 
 
-def _check_groups(groups: ArrayLike | None, kept: BoolArray) -> IntArray | None:
+def check_groups(groups: ArrayLike | None, kept: BoolArray, *, caller: str) -> IntArray | None:
     """Return the cluster of each kept row, numbered from 0."""
     if groups is None:
         return None
-    keys = to_numpy(groups, caller=_CALLER, param="groups")
+    keys = to_numpy(groups, caller=caller, param="groups")
     if keys.shape != kept.shape:
         hint = "pass one cluster per row."
-        raise invalid(_CALLER, "groups", f"of shape {kept.shape}", f"{keys.shape}", hint=hint)
+        raise invalid(caller, "groups", f"of shape {kept.shape}", f"{keys.shape}", hint=hint)
     missing = missing_values(keys)
     if missing.any():
         hint = "give rows that belong to no cluster a name of their own."
         got = f"a missing key at index {missing.argmax()} ({missing.sum()} of {len(keys)})"
-        raise invalid(_CALLER, "groups", "free of missing values", got, hint=hint)
+        raise invalid(caller, "groups", "free of missing values", got, hint=hint)
     try:
         return np.unique(keys[kept], return_inverse=True)[1].reshape(-1)
     except TypeError as error:
         hint = "use keys of one kind, for instance all strings."
-        raise invalid(_CALLER, "groups", "keys of one kind", "a mixture", hint=hint) from error
+        raise invalid(caller, "groups", "keys of one kind", "a mixture", hint=hint) from error
 
 
 def _check_binned(

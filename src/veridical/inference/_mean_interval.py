@@ -72,12 +72,15 @@ def normal_limits(units: Units, level: float) -> tuple[float, float]:
     """Limits of a normal interval from the linearised variance of the mean."""
     from scipy.special import ndtri
 
+    half = float(ndtri((1 + level) / 2)) * standard_error(units)
+    return units.estimate - half, units.estimate + half
+
+
+def standard_error(units: Units) -> float:
+    """Root of the linearised variance of the mean."""
     copies = np.ones(len(units.total)) if units.copies is None else units.copies
-    estimate = units.estimate
-    influence = _centred(units.total - estimate * units.weight, copies, units.strata)
-    spread = math.sqrt(float(copies @ influence**2)) / float(copies @ units.weight)
-    half = float(ndtri((1 + level) / 2)) * spread
-    return estimate - half, estimate + half
+    influence = _centred(units.total - units.estimate * units.weight, copies, units.strata)
+    return math.sqrt(float(copies @ influence**2)) / float(copies @ units.weight)
 
 
 def bootstrap_limits(

@@ -127,7 +127,7 @@ def null_sample(
     With `fixed_bins` the bins of a binned error stay as the real outcomes made them; else bins
     that depend on the outcomes are made anew.
     """
-    problem, probabilities = _repeat_rows(problem, probabilities)
+    problem, probabilities = repeat_rows(problem, probabilities)
     if isinstance(estimator, BinnedError) and (fixed_bins or depends_on_fixed_sums(estimator)):
         return _from_sums(estimator, problem, n_resamples, rng, probabilities)
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
@@ -189,7 +189,7 @@ def _from_sums(
     return values
 
 
-def _repeat_rows(
+def repeat_rows(
     problem: Problem, probabilities: FloatArray | None
 ) -> tuple[Problem, FloatArray | None]:
     """Repeat rows of integer frequency weights: their outcomes are drawn one by one."""

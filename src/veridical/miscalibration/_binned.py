@@ -151,7 +151,7 @@ class BinnedError(Estimator):
                 self.summarise(self._inside(problem.problem(k))) for k in range(problem.n_problems)
             ]
             powered = np.concatenate(
-                [self._powered(part) for part in parts if isinstance(part, Summary)]
+                [self.powered(part) for part in parts if isinstance(part, Summary)]
             )
             return float(aggregate_classes(powered, self.power, self.aggregate)), []
         summary = self.summarise(self._inside(problem))
@@ -165,14 +165,14 @@ class BinnedError(Estimator):
         """Return the error of binned data, wherever they were binned."""
         if isinstance(summary, VectorSummary):
             return self._vector_error(summary)
-        return float(aggregate_classes(self._powered(summary), self.power, self.aggregate))
+        return float(aggregate_classes(self.powered(summary), self.power, self.aggregate))
 
     def each(self, summary: Summary, *, n_problems: int = 1) -> FloatArray:
         """Errors of the problems of a summary, one by one or by so many that belong together."""
-        powered = self._powered(summary).reshape(-1, n_problems)
+        powered = self.powered(summary).reshape(-1, n_problems)
         return aggregate_classes(powered, self.power, self.aggregate)
 
-    def _powered(self, summary: Summary) -> FloatArray:
+    def powered(self, summary: Summary) -> FloatArray:
         """Error to the power of the norm, by problem; debiased ones may be negative."""
         held = summary.occupied
         mean_y, mean_p = np.where(held, summary.mean_y, 0.0), np.where(held, summary.mean_p, 0.0)

@@ -3,9 +3,11 @@
 from veridical.results._base import Result
 from veridical.results._consistency import ConsistencyTest
 from veridical.results._curve import CurveReading, ReliabilityCurve
+from veridical.results._difference import Difference
 from veridical.results._evaluation import Evaluation
 from veridical.results._figures import Decomposition, MeasuredError
 from veridical.results._interval import Interval
+from veridical.results._multiple import MultipleTest
 from veridical.results._null import NullLevel
 from veridical.results._test import CalibrationTest
 
@@ -14,9 +16,11 @@ __all__ = [
     "ConsistencyTest",
     "CurveReading",
     "Decomposition",
+    "Difference",
     "Evaluation",
     "Interval",
     "MeasuredError",
+    "MultipleTest",
     "NullLevel",
     "ReliabilityCurve",
     "Result",

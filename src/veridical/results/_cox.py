@@ -1,0 +1,147 @@
+"""What a regression of the outcomes on the predictions found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from veridical.results._base import Result
+from veridical.results._test import CalibrationTest, format_pvalue
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coefficient(Result):
+    """One coefficient of a regression, with its confidence interval.
+
+    Attributes
+    ----------
+    name : what it belongs to
+    estimate : maximum-likelihood estimate; infinite where the likelihood rises for ever, None
+        where the data say nothing about it
+    standard_error : from the observed information; None where the estimate is not finite
+    low, high : limits of the confidence interval, possibly infinite
+
+    Examples
+    --------
+    >>> slope = Coefficient(name="slope", estimate=0.8, standard_error=0.05, low=0.7, high=0.9)
+    >>> print(slope)
+    slope 0.8000 (0.7000 to 0.9000)
+    >>> 1.0 in slope
+    False
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("name",)
+    _number_columns: ClassVar[tuple[str, ...]] = ("estimate", "standard_error", "low", "high")
+
+    name: str
+    estimate: float | None
+    standard_error: float | None
+    low: float
+    high: float
+
+    def __contains__(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def __str__(self) -> str:
+        shown = "not identified" if self.estimate is None else f"{self.estimate:.4f}"
+        return f"{self.name} {shown} ({self.low:.4f} to {self.high:.4f})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoxTest(CalibrationTest):
+    """Outcome of Cox's test: logit of the outcome = intercept + slope * logit of the prediction.
+
+    Attributes
+    ----------
+    statistic, pvalue, df : joint likelihood-ratio test of all intercepts 0 and slopes 1
+    intercepts, slopes : coefficients of the fitted model; one each for two classes
+    intercepts_in_the_large : those of the model whose slopes are fixed to 1
+    intercept_test : intercepts 0, given slopes 1
+    slope_test : slopes 1, given free intercepts; None where no slope is identified
+    confidence_level : of the intervals of the coefficients
+    interval : how these intervals were made, "profile likelihood" or "Wald"
+    method, null, definition, lens, n_samples, n_resamples, notes : as in `CalibrationTest`
+    """
+
+    intercepts: tuple[Coefficient, ...]
+    slopes: tuple[Coefficient, ...]
+    intercepts_in_the_large: tuple[Coefficient, ...]
+    intercept_test: CalibrationTest
+    slope_test: CalibrationTest | None
+    confidence_level: float
+    interval: str
+
+    @property
+    def intercept(self) -> Coefficient | None:
+        """The only intercept; None if there are several."""
+        return _only(self.intercepts)
+
+    @property
+    def slope(self) -> Coefficient | None:
+        """The only slope; None if there are several."""
+        return _only(self.slopes)
+
+    @property
+    def in_the_large(self) -> Coefficient | None:
+        """The only intercept of the model with slope 1 (calibration-in-the-large)."""
+        return _only(self.intercepts_in_the_large)
+
+    @property
+    def verdict(self) -> str:
+        """What the coefficients say, in words.
+
+        A slope whose interval lies below 1 means predictions too extreme (over-confident), above
+        1 too timid (under-confident). Intercepts given slope 1 speak of the level: an interval
+        above 0 means that outcomes are more frequent than predicted (under-prediction; with
+        several classes in relation to the reference class).
+        """
+        if len(self.slopes) > len(self.intercepts):  # a matrix, where off the diagonal 0 is right
+            said = [_of_matrix(self.slope_test, 1 - self.confidence_level)]
+        else:
+            said = [_of_slope(slope) for slope in self.slopes]
+        said += [_of_level(level) for level in self.intercepts_in_the_large]
+        found = [text for text in said if text]
+        if not found and self.rejects(1 - self.confidence_level):
+            return "miscalibrated, though no coefficient by itself deviates beyond chance"
+        return "; ".join(found) or "no deviation of slope or intercept beyond chance"
+
+    def _columns(self) -> dict[str, list[object]]:
+        columns = super()._columns()
+        for part in ("intercept", "slope"):
+            coefficient = getattr(self, part)
+            columns[part] = [None if coefficient is None else coefficient.estimate]
+        return columns
+
+    _number_columns: ClassVar[tuple[str, ...]] = ("df", "n_resamples", "intercept", "slope")
+
+
+def _only(coefficients: tuple[Coefficient, ...]) -> Coefficient | None:
+    return coefficients[0] if len(coefficients) == 1 else None
+
+
+def _of_slope(slope: Coefficient) -> str:
+    if 1.0 in slope:
+        return ""
+    word = "over-confident: too extreme" if slope.high < 1 else "under-confident: too timid"
+    if slope.high < 0:
+        word = "reversed: the higher the prediction, the fewer outcomes"
+    return f"{word} ({_numbers(slope)})"
+
+
+def _of_matrix(test: CalibrationTest | None, level: float) -> str:
+    if test is None or not test.rejects(level):
+        return ""
+    return f"slopes differ from the identity (p = {format_pvalue(test.pvalue)})"
+
+
+def _of_level(level: Coefficient) -> str:
+    if 0.0 in level:
+        return ""
+    word = "under-prediction" if level.low > 0 else "over-prediction"
+    return f"{word} ({_numbers(level)})"
+
+
+def _numbers(coefficient: Coefficient) -> str:
+    shown = "not identified" if coefficient.estimate is None else f"{coefficient.estimate:.3g}"
+    limits = f"{coefficient.low:.3g} to {coefficient.high:.3g}"
+    return f"{coefficient.name} {shown}, interval {limits}"
