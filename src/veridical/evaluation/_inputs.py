@@ -6,8 +6,8 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from veridical._core.typing import ArrayLike
 from veridical._core.groups import Groups, group_rows
+from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
 from veridical.frames import (
     column_names,

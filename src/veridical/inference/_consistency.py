@@ -115,11 +115,11 @@ def consistency_test(
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
-    problem = induced.problem
     if bins == "fixed" and not _bins_can_be_fixed(estimator, predictions):
         hint = 'use bins="refit".'
         got = f'"fixed" with {estimator.name} and predictions="{predictions}"'
         raise invalid(_CALLER, "bins", '"refit" here', got, hint=hint)
+    problem = induced.problem
     truth = None if null_map is None else _mapped(null_map, problem)
     if predictions == "fixed":
         null = null_sample(
@@ -142,6 +142,15 @@ def consistency_test(
     )
     warn_of(result.notes, caller=_CALLER)
     return result
+
+
+def consistency_of(
+    estimator: Estimator, induced: Induced, n_resamples: int, rng: np.random.Generator
+) -> ConsistencyTest:
+    """The test with its defaults, of checked and induced data."""
+    null = null_sample(estimator, induced.problem, n_resamples, rng)
+    source = f"{n_resamples:,} draws of outcomes from the predictions"
+    return judged(estimator, induced, null, null=source)
 
 
 def judged(

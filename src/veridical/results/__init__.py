@@ -1,6 +1,7 @@
 """Results: frozen records that carry their definition, print themselves and lose nothing."""
 
 from veridical.results._base import Result
+from veridical.results._comparison import Comparison, ModelDifference
 from veridical.results._consistency import ConsistencyTest
 from veridical.results._curve import CurveReading, ReliabilityCurve
 from veridical.results._difference import Difference
@@ -13,6 +14,7 @@ from veridical.results._test import CalibrationTest
 
 __all__ = [
     "CalibrationTest",
+    "Comparison",
     "ConsistencyTest",
     "CurveReading",
     "Decomposition",
@@ -20,6 +22,7 @@ __all__ = [
     "Evaluation",
     "Interval",
     "MeasuredError",
+    "ModelDifference",
     "MultipleTest",
     "NullLevel",
     "ReliabilityCurve",

@@ -46,8 +46,8 @@ def evaluation_text(e: Evaluation) -> str:
 def evaluation_html(e: Evaluation) -> str:
     """Plain tables without scripts or outside resources; everything escaped."""
     parts = [f"<p><strong>{escape(headline(e))}</strong></p>"]
-    parts.append(_html_table(["figure", "value"], _overview(e)))
-    parts.append(_html_table(["score", "value", "parts"], _scores(e)))
+    parts.append(html_table(["figure", "value"], _overview(e)))
+    parts.append(html_table(["score", "value", "parts"], _scores(e)))
     errors = [
         (
             m.name,
@@ -60,7 +60,7 @@ def evaluation_html(e: Evaluation) -> str:
         for m in e.errors
     ]
     header = ["calibration error", "value", "interval", "null", "95 % up to", "definition"]
-    parts.append(_html_table(header, errors))
+    parts.append(html_table(header, errors))
     c = e.curve
     bins = []
     for i in range(len(c)):
@@ -73,7 +73,7 @@ def evaluation_html(e: Evaluation) -> str:
     interval = "" if c.interval is None else f"{c.confidence_level:.0%} {c.interval}"
     parts.append(
         f"<p>reliability ({escape(c.lens)}: {escape(c.definition)})</p>"
-        + _html_table(["bin", "rows", "predicted", "observed", "gap", interval], bins)
+        + html_table(["bin", "rows", "predicted", "observed", "gap", interval], bins)
     )
     if e.notes:
         parts.append("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in e.notes) + "</ul>")
@@ -82,7 +82,7 @@ def evaluation_html(e: Evaluation) -> str:
             (str(key), f"{g.n_samples:,}", *(f"{value:.4f}" for value in _group_values(g)))
             for key, g in e.groups
         ]
-        parts.append(_html_table(["group", "rows", *_group_columns(e)], rows))
+        parts.append(html_table(["group", "rows", *_group_columns(e)], rows))
     return "<div>" + "".join(parts) + "</div>"
 
 
@@ -147,7 +147,8 @@ def _group_values(e: Evaluation) -> list[float]:
     return [e.mean_observed, e.scores["brier"], e.scores["log"], first, large]
 
 
-def _html_table(header: list[str], rows: Sequence[tuple[str, ...]]) -> str:
+def html_table(header: list[str], rows: Sequence[tuple[str, ...]]) -> str:
+    """Table of escaped cells."""
     head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
     body = "".join(
         "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
