@@ -63,25 +63,41 @@ def l2_limits(summary: Summary, level: float) -> tuple[float, float]:
     known = np.maximum(bins.gap**2 - 4 * bins.error**2, 0.0)  # gaps beyond two standard errors
     between = max(0.0, float(share @ known**2) - float(share @ known) ** 2)  # shares vary too
 
-    def below(value: float, theta: float) -> float:
+    def cumulants(theta: float) -> tuple[float, float, float]:
         variance = bins.error_at(np.sqrt(theta * squares)) ** 2
         scale, ratio = share * variance, theta * squares / variance
-        return _cdf(
-            value,
+        return (
             float(scale.sum()) + theta,
             2 * float(scale**2 @ (1 + 2 * ratio)) + between / bins.n,
             8 * float(scale**3 @ (1 + 3 * ratio)),
         )
 
-    tail, low, high = (1 - level) / 2, 0.0, 1.0
+    return squared_limits(observed, cumulants, level)
+
+
+def squared_limits(
+    observed: float,
+    cumulants: Callable[[float], tuple[float, float, float]],
+    level: float,
+    largest: float = 1.0,
+) -> tuple[float, float]:
+    """Roots of the limits of a mean squared gap theta, whose reading has these cumulants.
+
+    Inverts tests of equal tails; `largest` is the largest possible theta.
+    """
+
+    def below(value: float, theta: float) -> float:
+        return _cdf(value, *cumulants(theta))
+
+    tail, low, high = (1 - level) / 2, 0.0, largest
     if 1 - below(observed, 0.0) < tail:
         low = _root(lambda theta: 1 - below(observed, theta) - tail, 0.0, observed)
     typical = observed
     if below(observed, 0.0) < 0.5:
-        mean = float(share @ bins.error_at(0 * share) ** 2)
-        typical = _root(lambda value: below(value, 0.0) - 0.5, observed, max(observed, mean))
-    if below(typical, 1.0) < tail:
-        high = _root(lambda theta: below(typical, theta) - tail, 0.0, 1.0)
+        most = max(observed, cumulants(0.0)[0])
+        typical = _root(lambda value: below(value, 0.0) - 0.5, observed, most)
+    if below(typical, largest) < tail:
+        high = _root(lambda theta: below(typical, theta) - tail, 0.0, largest)
     return math.sqrt(low), math.sqrt(high)
 
 

@@ -8,18 +8,19 @@ import numpy as np
 
 from veridical._core.arrays import missing_values, to_numpy
 from veridical._core.randomness import check_resamples, check_rng
-from veridical._core.sample import BinarySample, Sample
+from veridical._core.sample import MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, BoolArray, FloatArray, IntArray, WeightType
 from veridical._core.validation import check_level, check_option, check_sample, kept_rows
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference._binned_interval import l1_limits, l2_limits
 from veridical.inference._mean_interval import bootstrap_limits, make_units, normal_limits
 from veridical.inference._null import check_estimator, depends_on_fixed_sums
+from veridical.inference._vector_interval import l2_vector_limits
 from veridical.lenses import ClasswiseProblem, Problem, resolve_lens
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.miscalibration._scores import _MeanScore
 from veridical.results._interval import Interval
-from veridical.summaries import Summary
+from veridical.summaries import Summary, VectorSummary
 
 _CALLER = "bootstrap_interval"
 _METHODS = ("auto", "percentile", "basic", "bca", "analytic")
@@ -47,7 +48,8 @@ def bootstrap_interval(
     Parameters
     ----------
     estimator : Estimator
-        A mean score, e.g. ``BrierScore()``, or a hard-binned error of norm 1 or 2.
+        A mean score, e.g. ``BrierScore()``, or a hard-binned error of norm 1 or 2 (whole vectors:
+        norm 2 with ``distance="l2"``).
     y_true, y_prob, labels, pos_label, sample_weight
         As in :func:`brier_score`.
     lens : lens, name or callable, optional
@@ -102,7 +104,10 @@ def bootstrap_interval(
       that reads least (every gap as many standard errors), the lower one a sparse spread (small
       gaps are noise). The interval is therefore cautious.
 
-    Both add the noise of the shares of the bins. The upper limit is never below what the median
+    - whole vectors, norm 2 and the Euclidean distance: as for norm 2, with the multinomial
+      covariance of an outcome in the place of r (1 - r).
+
+    All add the noise of the shares of the bins. The upper limit is never below what the median
     reading of a calibrated model would give [2]_, so it does not vanish by luck; the lower limit
     is 0 unless calibration is rejected at half of 1 - `confidence_level`. The interval does not
     depend on `debias`; without it the estimate is biased upwards and, with many bins, may lie
@@ -162,8 +167,8 @@ def bootstrap_interval(
             low, high = bootstrap_limits(units, how, level, count, generator)
         low = max(low, min(0.0, float(scores.min())))
     else:
-        _check_binned(estimator, how, groups, stratify=stratify)
         problem = chosen.induce(sample)
+        _check_binned(estimator, problem, how, groups, stratify=stratify)
         low, high = _binned_limits(estimator, problem, level)
     return Interval(
         estimate=estimator.measure(problem),
@@ -221,7 +226,12 @@ def check_groups(groups: ArrayLike | None, kept: BoolArray, *, caller: str) -> I
 
 
 def _check_binned(
-    estimator: Estimator, method: str, groups: ArrayLike | None, *, stratify: bool
+    estimator: Estimator,
+    problem: Problem,
+    method: str,
+    groups: ArrayLike | None,
+    *,
+    stratify: bool,
 ) -> None:
     """Raise unless an interval is known for this error."""
     if method != "analytic":
@@ -231,8 +241,12 @@ def _check_binned(
         )
         expected = '"auto" or "analytic" for a calibration error'
         raise invalid(_CALLER, "method", expected, repr(method), hint=hint)
-    if not has_interval(estimator):
-        got = f"{estimator.name} ({estimator.definition})"
+    got = f"{estimator.name} ({estimator.definition})"
+    if isinstance(problem, MulticlassSample):
+        if not _is_euclidean(estimator):
+            expected = 'a hard-binned error of norm 2 and distance="l2" for whole vectors'
+            raise _no_interval("estimator", expected, got)
+    elif not has_interval(estimator):
         raise _no_interval("estimator", "a mean score or a hard-binned error of norm 1 or 2", got)
     for param, given in (("groups", groups is not None), ("stratify", stratify)):
         if given:
@@ -241,17 +255,27 @@ def _check_binned(
 
 
 def has_interval(estimator: Estimator) -> bool:
-    """Whether an interval is known for this calibration error."""
-    known = isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator)
-    return known and estimator.power in (1, 2) and estimator.distance is None  # type: ignore[attr-defined]
+    """Whether an interval is known for this calibration error of a binary problem."""
+    if not (isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator)):
+        return False
+    return estimator.power in (1, 2) and estimator.distance is None
+
+
+def _is_euclidean(estimator: Estimator) -> bool:
+    """Whether an interval is known for this calibration error of whole vectors."""
+    if not (isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator)):
+        return False
+    by_default = estimator.debias and estimator.distance is None
+    return estimator.power == 2 and (by_default or estimator.distance == "l2")
 
 
 def _binned_limits(estimator: Estimator, problem: Problem, level: float) -> tuple[float, float]:
     assert isinstance(estimator, BinnedError)
-    if not isinstance(problem, BinarySample):
-        raise _no_interval("lens", "one that induces a single binary problem", "several classes")
+    if isinstance(problem, ClasswiseProblem):
+        raise _no_interval("lens", "one that induces a single problem", "several problems")
     summary = estimator.summarise(problem)
-    assert isinstance(summary, Summary)
+    if isinstance(summary, VectorSummary):
+        return l2_vector_limits(summary, level)
     return binned_limits(estimator, summary, level)
 
 
@@ -262,7 +286,7 @@ def binned_limits(estimator: BinnedError, summary: Summary, level: float) -> tup
 
 def _no_interval(param: str, expected: str, got: str) -> InvalidInputError:
     hint = (
-        "use `BinnedError()` with the binary or confidence lens or `ClassSpecific(label)`;"
-        " `null_level` takes any estimator and lens."
+        "use `BinnedError()` with the binary or confidence lens or `ClassSpecific(label)`; for"
+        ' vectors `BinnedError(norm=2, distance="l2")`; `null_level` takes any estimator and lens.'
     )
     return invalid(_CALLER, param, expected, got, hint=hint)
