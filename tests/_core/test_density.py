@@ -12,6 +12,7 @@ from veridical._core.density import (
     KERNELS,
     RULES,
     SMALLEST,
+    ScoreDensity,
     choose_bandwidth,
     diffusion_time,
     grid_mass,
@@ -212,3 +213,9 @@ def test_improved_sheather_jones_finds_the_best_bandwidth_for_two_peaks():
 def test_improved_sheather_jones_falls_back_where_it_has_no_answer():
     flat = sample((np.arange(1000) + 0.5) / 1000)
     assert choose_bandwidth(flat, "isj") == choose_bandwidth(flat, "silverman")
+
+
+def test_quadrature_is_trapezoidal_on_uneven_points_too():
+    grid = np.array([0.0, 0.1, 0.4, 1.0])
+    found = ScoreDensity(grid, np.ones(4), np.zeros(4), 0.1)
+    np.testing.assert_allclose(found.quadrature @ grid**2, np.trapezoid(grid**2, grid))

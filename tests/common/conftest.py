@@ -108,6 +108,42 @@ def interval(y: Any, p: Any, *, estimator: Any, **options: Any) -> list[float]:
     return [found.estimate, found.low, found.high]
 
 
+def tested(y: Any, p: Any, *, test: Any, **options: Any) -> list[float]:
+    found = test(y, p, rng=0, n_resamples=19, **options)
+    return [found.statistic, found.pvalue]
+
+
+def statistic(y: Any, p: Any, *, test: Any, **options: Any) -> float:
+    return tested(y, p, test=test, **options)[0]
+
+
+def families(y: Any, p: Any, **options: Any) -> list[float]:
+    found = v.multiple_test(v.BinnedError(), y, p, rng=0, n_resamples=19, **options)
+    return [*found.statistics, *found.pvalues, *found.adjusted]
+
+
+def equivalence(y: Any, p: Any, **options: Any) -> list[float]:
+    found = v.equivalence_test(y, p, delta=0.3, n_bins=2, **options)
+    return [found.statistic, found.upper, found.pvalue]
+
+
+def softer(p: Any) -> np.ndarray:
+    """A second model: halfway to the base rate."""
+    p = np.asarray(p, dtype=np.float64)
+    return 0.5 * p + 0.5 / (2 if p.ndim == 1 else max(2, p.shape[1]))
+
+
+def difference(y: Any, p: Any, *, estimator: Any, **options: Any) -> list[float]:
+    d = v.paired_difference(estimator, y, p, softer(p), **options)
+    return [d.estimate, d.low, d.high, d.pvalue]
+
+
+def compared(y: Any, p: Any, **options: Any) -> list[float]:
+    c = v.compare({"p": p, "softer": softer(p)}, y, n_resamples=5, n_bins=6, **options)
+    scores = c.differences[0].difference
+    return [test.statistic for test in c.tests] + [scores.estimate, scores.low, scores.high]
+
+
 def second_guess(y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A lens a user might write: did the second most probable class occur?"""
     second = np.argsort(-p, axis=1, kind="stable")[:, 1]
@@ -238,6 +274,21 @@ def _without_bins(add: Callable[..., None]) -> None:
         add(repr(estimator), estimator, "both", own, repetition="frequency")
     canonical = partial(v.KernelError(), lens="canonical")
     add("KernelError canonical", canonical, "multiclass", "KernelError", repetition="frequency")
+    for kind in ("every", "chosen", "chosen-by-action"):
+        pair = v.CostWeightedError((1, 4), kind, v.QuantileBins(6))
+        add(f"CostWeightedError {kind}", pair, "binary", "CostWeightedError")
+        table = v.CostWeightedError([[0, 2, 4], [1, 0, 1], [4, 2, 0]], kind, v.QuantileBins(6))
+        call = partial(table, lens="canonical")
+        add(f"CostWeightedError {kind}", call, "multiclass", "CostWeightedError")
+    for kernel in ("beta", "beta-modified"):
+        add(f"DensityError {kernel}", v.DensityError(0.05, kernel), "both", "DensityError")
+        by_rule = v.DensityError(kernel=kernel)
+        add(f"DensityError {kernel} rule", by_rule, "binary", repetition="frequency")
+    own = "DirichletKernelError"
+    add(own, v.DirichletKernelError(0.02), "binary", own, repetition="frequency")
+    for width in (0.02, "auto", "likelihood"):
+        call = partial(v.DirichletKernelError(width), lens="canonical")
+        add(f"{own} {width}", call, "multiclass", own, repetition="frequency")
     canonical = partial(v.UCMEError(), lens="canonical")
     add("UCMEError canonical", canonical, "multiclass", "UCMEError")
 
@@ -290,6 +341,26 @@ def _inference(add: Callable[..., None]) -> None:
         add(
             f"bootstrap_interval {name}", call, "both", "bootstrap_interval", repetition="frequency"
         )
+    for name, extra in {
+        "pearson_test": {},
+        "hosmer_lemeshow_test": {"n_bins": 4},
+        "spiegelhalter_test": {},
+    }.items():
+        call = partial(tested, test=getattr(v, name), **extra)
+        add(name, call, "both", name, repetition="frequency", random=True)
+    cox = partial(statistic, test=partial(v.cox_test, null="asymptotic"))
+    add("cox_test", cox, "binary", "cox_test", repetition="frequency")  # zeros are clipped: warns
+    for name in ("kernel_test", "t_cal_test"):
+        add(name, partial(tested, test=getattr(v, name)), "both", name, **flags)
+    add("consistency_test", partial(tested, test=partial(v.consistency_test, v.BinnedError())),
+        "both", "consistency_test", **flags)  # fmt: skip
+    add("multiple_test", families, "both", "multiple_test", **flags)
+    add("equivalence_test", equivalence, "both", "equivalence_test", repetition="frequency")
+    for estimator in (v.BrierScore(), v.BinnedError(v.UniformBins(7), norm=2)):
+        call = partial(difference, estimator=estimator)
+        add(f"paired_difference {estimator.name}", call, "both", "paired_difference",
+            repetition="frequency")  # fmt: skip
+    add("compare", compared, "both", "compare", repetition="frequency")
     call = partial(null, estimator=v.BinnedError(), lens="classwise")
     add("null_level classwise", call, "multiclass", "null_level", **flags)
 
@@ -316,7 +387,10 @@ count_free_metric = _fixture(lambda m: m.repetition == "always" and m.typed)
 # One figure of each kind of function, for what is the same at the border of all.
 border_metric = _fixture(lambda m: m.name.startswith(("brier_score", "ECE [", "evaluate all")))
 # Cross-validation may well choose the same number of bins for another sample size.
-counting_metric = _fixture(lambda m: m.repetition == "frequency" and "cv" not in m.name)
+# With weights below one, leaving out a count or a row is the same to a leave-one-out estimate.
+counting_metric = _fixture(
+    lambda m: m.repetition == "frequency" and "cv" not in m.name and "DirichletKernel" not in m.name
+)
 
 
 @pytest.fixture

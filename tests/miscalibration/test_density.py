@@ -9,9 +9,15 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import expit
-from scipy.stats import norm
+from scipy.stats import beta, norm
 
-from veridical import ClassSpecific, InvalidInputError, VeridicalWarning
+from veridical import (
+    ClassSpecific,
+    InvalidInputError,
+    VeridicalWarning,
+    local_calibration_error,
+    reliability_curve,
+)
 from veridical.miscalibration._density import DensityError
 
 NORMS = [1, 2, 3.5, "max"]
@@ -89,6 +95,109 @@ def test_error_of_the_uncalibrated_gaussian_model_converges(kernel):
     assert errors[-1] < 5e-5
     assert all(after < before / 3 for before, after in pairwise(errors))
     assert DensityError()(y, expit(1 + x), sample_weight=w) == pytest.approx(truth, abs=2e-3)
+
+
+@pytest.mark.parametrize("kernel", ["beta", "beta-modified"])
+def test_error_with_beta_kernels_converges(kernel):
+    """The same task; b = 4 h^2, and smoothing costs of the order b."""
+    posterior = lambda x: expit(-2 * x)  # noqa: E731
+    truth = true_error(GAUSSIANS, posterior, lambda x: expit(1 + x))
+    y, x, w = stratified(GAUSSIANS, posterior, 20_000)
+    errors = [
+        abs(DensityError(bandwidth=h, kernel=kernel)(y, expit(1 + x), sample_weight=w) - truth)
+        for h in (0.08, 0.02)
+    ]
+    assert errors[1] < min(1.5e-3, errors[0] / 4)
+    found = DensityError(kernel=kernel)(y, expit(1 + x), sample_weight=w)
+    assert found == pytest.approx(truth, abs=5e-3)
+
+
+def uniform_and_perfect(n=20_000):
+    p = (np.arange(n) + 0.5) / n
+    return np.repeat([1, 0], n), np.tile(p, 2), np.concatenate([p, 1 - p])
+
+
+@pytest.mark.parametrize("h", [0.03, 0.1, 0.25])
+def test_a_beta_kernel_leans_inwards(h):
+    """A perfect model with uniform scores: the kernel at x has mean (x + b) / (1 + 2 b)."""
+    y, p, w = uniform_and_perfect()
+    b = 4 * h**2
+    found = DensityError(bandwidth=h, kernel="beta")(y, p, sample_weight=w)
+    assert found == pytest.approx(b / (2 + 4 * b), rel=1e-4)
+
+
+def test_the_modified_beta_kernel_leans_next_to_the_ends_only():
+    """There the mean of Beta(rho, (1 - x) / b) is used, elsewhere it is x."""
+    y, p, w = uniform_and_perfect()
+    h = 0.1
+    b = 4 * h**2
+
+    def lean(x):
+        rho = 2 * b**2 + 2.5 - math.sqrt(4 * b**4 + 6 * b**2 + 2.25 - x**2 - x / b)
+        return abs(rho / (rho + (1 - x) / b) - x)
+
+    expected = 2 * quad(lean, 0, 2 * b)[0]
+    assert expected < 2 * b**2
+    found = DensityError(bandwidth=h, kernel="beta-modified")(y, p, sample_weight=w)
+    assert found == pytest.approx(expected, rel=1e-3)
+
+
+@pytest.mark.parametrize("kernel", ["beta", "beta-modified"])
+@pytest.mark.parametrize("bandwidth", ["silverman", 0.05])
+def test_laws_of_weights_and_order_hold_for_beta_kernels(kernel, bandwidth):
+    y, p, w = rows()
+    estimator = DensityError(bandwidth, kernel, norm=2)
+    moved = np.random.default_rng(1).permutation(len(y))
+    weighted = estimator(y, p, sample_weight=w)
+    again = estimator(y[moved], p[moved], sample_weight=0.1 * w[moved])
+    assert again == pytest.approx(weighted, **CLOSE)
+    times = np.random.default_rng(2).integers(0, 4, len(y))
+    repeated = estimator(np.repeat(y, times), np.repeat(p, times))
+    counted = estimator(y, p, sample_weight=times, weight_type="frequency")
+    assert counted == pytest.approx(repeated, **CLOSE)
+
+
+@pytest.mark.parametrize("h", [0.05, 0.2])
+def test_a_curve_of_beta_kernels_is_the_ratio_of_direct_sums(h):
+    y, p, w = rows()
+    b = 4 * h**2
+    curve = reliability_curve(
+        y, p, method="density", kernel="beta", bandwidth=h, sample_weight=w, interval=None
+    )
+    heights = np.array([beta.pdf(p, x / b + 1, (1 - x) / b + 1) for x in curve.predicted])
+    np.testing.assert_allclose(curve.observed, heights @ (w * y) / (heights @ w), atol=2e-4)
+    assert len(curve) == 200
+    assert curve.weight.sum() == pytest.approx(w.sum())
+    assert curve.count.sum() == pytest.approx(len(y))
+    assert curve.definition == f"beta kernel, bandwidth {h}"
+
+
+def test_limits_of_a_curve_of_beta_kernels_hold_it():
+    y, p, _ = rows()
+    curve = local_calibration_error(
+        y, p, kernel="beta-modified", interval="bootstrap", n_resamples=50, rng=0
+    )
+    inside = (curve.low <= curve.observed) & (curve.observed <= curve.high)
+    assert inside.mean() > 0.8
+    assert (curve.high - curve.low > 0.01).all()
+
+
+def test_curves_of_beta_kernels_refuse_what_they_cannot_do():
+    options = {"method": "density", "kernel": "beta"}
+    with pytest.raises(InvalidInputError, match=r"`bandwidth` must be at most 0\.25"):
+        reliability_curve([0, 1], [0.2, 0.8], bandwidth=0.3, **options)
+    with pytest.raises(InvalidInputError, match="`kernel` must be one that sees the scores"):
+        reliability_curve([0, 1], [0.0, 1.0], **options)
+
+
+def test_scores_at_the_ends_that_a_beta_kernel_loses_raise_a_doubt():
+    y, p, _ = rows()
+    p[:60] = 0
+    with pytest.warns(VeridicalWarning, match=r"2\d\.\d% of the scores are so close to 0 or 1"):
+        DensityError(kernel="beta")(y, p)
+    with pytest.warns(VeridicalWarning, match="100.0% of the scores"):
+        found = DensityError(0.1, "beta-modified")([0, 1, 0, 0], [0.0] * 4)
+    assert found == pytest.approx(0.25, abs=1e-9)
 
 
 def test_error_of_calibrated_gaussian_models_is_small():
@@ -209,6 +318,7 @@ def test_confidences_can_be_mirrored_at_one_over_k():
         ({"bandwidth": True}, "bandwidth"),
         ({"bandwidth": 3}, "bandwidth"),
         ({"kernel": "epanechnikov"}, "kernel"),
+        ({"kernel": "beta", "bandwidth": 0.3}, "bandwidth"),
         ({"norm": 0.5}, "norm"),
         ({"norm": "inf"}, "norm"),
         ({"n_grid": 4.5}, "n_grid"),
@@ -226,3 +336,5 @@ def test_names_and_definitions_say_what_is_computed():
     assert DensityError(norm="max").name == "density MCE"
     assert DensityError(norm=3).name == "density L3 error"
     assert DensityError(bandwidth=0.05).definition == "triweight kernel, bandwidth 0.05"
+    inner = DensityError(0.05, "beta", support=(0.5, 1.0))
+    assert inner.definition == "beta kernel, bandwidth 0.05, between 0.5 and 1"

@@ -44,7 +44,7 @@ KERNELS: dict[str, tuple[Callable[[FloatArray], FloatArray], float]] = {
 
 @dataclass(frozen=True)
 class ScoreDensity:
-    """Density of scores, and jointly with the positive class, on equally spaced points.
+    """Density of scores, and jointly with the positive class, on increasing points.
 
     Attributes
     ----------
@@ -66,8 +66,10 @@ class ScoreDensity:
     @property
     def quadrature(self) -> FloatArray:
         """Weights of the trapezoidal rule on the grid."""
-        weight = np.full(len(self.grid), (self.grid[-1] - self.grid[0]) / (len(self.grid) - 1))
-        weight[[0, -1]] /= 2
+        half = np.diff(self.grid) / 2
+        weight = np.zeros(len(self.grid))
+        weight[:-1] += half
+        weight[1:] += half
         return weight
 
     def held(self, share: float) -> BoolArray:

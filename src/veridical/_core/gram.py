@@ -22,6 +22,8 @@ from veridical._core.typing import FloatArray, IntArray
 KERNELS = ("laplacian", "gaussian", "total-variation")
 
 _PAIRS_OF = 1000  # points from whose distances the median is taken
+_WIDE_TILE = 512  # rows of a tile that is multiplied by many columns at once
+_WAVES = 16  # frequencies taken at a time
 _FAR = 8.7  # standard deviations at which a Gaussian is below 1e-16
 
 
@@ -152,16 +154,34 @@ def pair_sum(points: FloatArray, charge: FloatArray, kernel: str, bandwidth: flo
     Takes distinct points in lexicographic order. Scalars: O(n) for exp(-d), O(n / bandwidth) for
     the Gaussian unless it is very narrow. Vectors: O(n^2 K), in tiles, so memory O(n K).
     """
+    columns = charge.reshape(len(charge), -1)
+    return float(pair_sums(points, columns, kernel, bandwidth).sum())
+
+
+def pair_sums(
+    points: FloatArray,
+    charges: FloatArray,
+    kernel: str,
+    bandwidth: float,
+    factor: FloatArray | None = None,
+) -> FloatArray:
+    """Sum over all ordered pairs of k(x_i, x_j) c_i c_j, for every column c of `charges`.
+
+    With a `factor`, (n,) or (n, K), every pair counts <f_i, f_j> times as much. Kernel values are
+    found once for all columns; cost of each as in `pair_sum`.
+    """
     x = points / bandwidth
-    if x.ndim == 1:
+    if factor is not None and factor.ndim == 1:
+        charges, factor = charges * factor[:, None], None
+    if x.ndim == 1 and factor is None:
         if kernel != "gaussian":
-            return _exponential_sum(x, charge)
+            return _exponential_sums(x, charges)
         period = float(x[-1] - x[0]) + _FAR
         if _FAR * period / math.tau < len(x) / 4:
-            return _gaussian_sum(x, charge, period)
+            return _gaussian_sums(x, charges, period)
     left, right = _factors(x, kernel)
-    side = _tile_side(x.size // len(x))
-    total = 0.0
+    side = _tile_side(x.size // len(x)) if charges.shape[1] < 64 else _WIDE_TILE
+    totals = np.zeros(charges.shape[1])
     for rows in row_blocks(len(x), side):
         for columns in row_blocks(len(x), side):
             if columns.start < rows.start:
@@ -169,9 +189,11 @@ def pair_sum(points: FloatArray, charge: FloatArray, kernel: str, bandwidth: flo
             tile = _tile(left[rows], right[columns], kernel)
             if columns.start == rows.start:
                 np.fill_diagonal(tile, 1.0)
-            part = float(np.vdot(charge[rows], tile @ charge[columns]))
-            total += part if columns.start == rows.start else 2 * part
-    return total
+            if factor is not None:
+                tile *= factor[rows] @ factor[columns].T
+            part = np.einsum("ij,ij->j", charges[rows], tile @ charges[columns])
+            totals += part if columns.start == rows.start else 2 * part
+    return totals
 
 
 def _tile_side(width: int) -> int:
@@ -183,29 +205,34 @@ def _tile_side(width: int) -> int:
     return math.isqrt((1 << 18) // (width + 2)) if width < 64 else 1024
 
 
-def _exponential_sum(x: FloatArray, charge: FloatArray) -> float:
-    """Pair sum of exp(-|x_i - x_j|) for increasing x, by sums from the left.
+def _exponential_sums(x: FloatArray, charges: FloatArray) -> FloatArray:
+    """Pair sums of exp(-|x_i - x_j|) for increasing x, by sums from the left.
 
     With L_i = sum_{j < i} c_j exp(-(x_i - x_j)) the sum is sum_i c_i (c_i + 2 L_i). Within a
     stretch short enough for exp not to overflow, L is a cumulative sum times exp(-x).
     """
-    left = np.empty(len(x))
+    charges = np.ascontiguousarray(charges.T)  # sums run along the rows of memory
+    totals = np.einsum("ij,ij->i", charges, charges)
     stretch = np.floor((x - x[0]) / 300)
     ends = np.append(np.flatnonzero(np.diff(stretch)) + 1, len(x))
-    carried, start = 0.0, 0
+    carried, start = np.zeros(len(charges)), 0
     for end in ends:
         rise = x[start:end] - x[start]
         if start:
-            carried = (carried + charge[start - 1]) * math.exp(x[start - 1] - x[start])
-        grown = np.cumsum(charge[start:end] * np.exp(rise))
-        left[start] = carried
-        left[start + 1 : end] = (carried + grown[:-1]) * np.exp(-rise[1:])
-        carried, start = left[end - 1], end
-    return float(charge @ (charge + 2 * left))
+            carried = (carried + charges[:, start - 1]) * math.exp(x[start - 1] - x[start])
+        # Before each point of the stretch: what was carried into it, and its points so far.
+        left = np.empty((len(charges), end - start))
+        left[:, 0] = carried
+        np.multiply(charges[:, start : end - 1], np.exp(rise[:-1]), out=left[:, 1:])
+        np.cumsum(left, axis=1, out=left)
+        left *= np.exp(-rise)
+        totals += 2 * np.einsum("ij,ij->i", charges[:, start:end], left)
+        carried, start = left[:, -1], end
+    return totals
 
 
-def _gaussian_sum(x: FloatArray, charge: FloatArray, period: float) -> float:
-    """Pair sum of exp(-(x_i - x_j)^2 / 2) as a sum over frequencies.
+def _gaussian_sums(x: FloatArray, charges: FloatArray, period: float) -> FloatArray:
+    """Pair sums of exp(-(x_i - x_j)^2 / 2) as sums over frequencies.
 
     The Gaussian repeated with a period that exceeds the range of x by `_FAR` has the Fourier
     coefficients sqrt(2 pi) / period exp(-f^2 / 2) at multiples f of 2 pi / period; those beyond
@@ -213,11 +240,17 @@ def _gaussian_sum(x: FloatArray, charge: FloatArray, period: float) -> float:
     """
     step = math.tau / period
     turn = np.exp(1j * step * (x - x[0]))
-    wave, total = np.ones(len(x), dtype=complex), float(charge.sum()) ** 2
-    for j in range(1, math.ceil(_FAR / step) + 1):
-        wave *= turn
-        total += 2 * math.exp(-((j * step) ** 2) / 2) * abs(complex(charge @ wave)) ** 2
-    return math.sqrt(math.tau) / period * total
+    wave, totals = np.ones(len(x), dtype=complex), charges.sum(axis=0) ** 2
+    for batch in row_blocks(math.ceil(_FAR / step), _WAVES):
+        waves = np.empty((2, batch.stop - batch.start, len(x)))
+        for row in range(waves.shape[1]):
+            wave *= turn
+            waves[0, row], waves[1, row] = wave.real, wave.imag
+        frequency = step * np.arange(batch.start + 1, batch.stop + 1)
+        parts = waves.reshape(-1, len(x)) @ charges
+        square = np.square(parts).reshape(2, -1, charges.shape[1]).sum(axis=0)
+        totals += 2 * np.exp(-(frequency**2) / 2) @ square
+    return math.sqrt(math.tau) / period * totals
 
 
 def block_sums(

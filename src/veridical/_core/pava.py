@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.pooled import PooledScores
-from veridical._core.typing import FloatArray
+from veridical._core.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -37,3 +37,47 @@ def isotonic_fit(scores: PooledScores) -> IsotonicFit:
 
     fitted = isotonic_regression(scores.frequency, weights=scores.weight).x
     return IsotonicFit(scores, np.clip(fitted, 0.0, 1.0))
+
+
+@dataclass(frozen=True)
+class IsotonicBlocks:
+    """Maximal runs of distinct scores with one fitted frequency, in increasing order.
+
+    Attributes
+    ----------
+    start : index of the first distinct score of each block
+    weight, positive : weight and weighted outcomes of each block
+    """
+
+    start: IntArray
+    weight: FloatArray
+    positive: FloatArray
+
+    @property
+    def frequency(self) -> FloatArray:
+        """Fitted frequency, strictly increasing."""
+        return self.positive / self.weight
+
+
+def isotonic_blocks(weight: FloatArray, positive: FloatArray) -> IsotonicBlocks:
+    """Blocks of the fit of `isotonic_fit`, without its value at every score.
+
+    A block never begins where the frequency does not rise, so runs without a rise are pooled
+    first, all at once: for outcomes 0 and 1 that leaves about a quarter of the scores.
+    """
+    from scipy.optimize import isotonic_regression
+
+    start = _rises(weight, positive)
+    weight, positive = np.add.reduceat(weight, start), np.add.reduceat(positive, start)
+    for pooled in (isotonic_regression(positive / weight, weights=weight).blocks[:-1], None):
+        # Then averages that differ by rounding only, or not at all, are joined.
+        first = _rises(weight, positive) if pooled is None else pooled
+        weight, positive = np.add.reduceat(weight, first), np.add.reduceat(positive, first)
+        start = start[first]
+    return IsotonicBlocks(start, weight, positive)
+
+
+def _rises(weight: FloatArray, positive: FloatArray) -> IntArray:
+    """Index of every frequency above the one before it, and of the first."""
+    frequency = positive / weight
+    return np.flatnonzero(np.concatenate([[True], frequency[1:] > frequency[:-1]]))

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from veridical._core.density import KERNELS, RULES, ScoreDensity, choose_bandwidth, score_density
+from veridical._core.beta_density import (
+    BETA_KERNELS,
+    WIDEST,
+    BetaSmoother,
+    resolve_beta_bandwidth,
+    smoothing_parameter,
+)
+from veridical._core.density import KERNELS, RULES, choose_bandwidth, score_density
 from veridical._core.pooled import PooledScores
 from veridical._core.sample import BinarySample
 from veridical._core.smoothing import (
@@ -46,31 +54,70 @@ def check_bandwidth(caller: str, method: str, bandwidth: Any) -> float | str:
 def density_points(sample: BinarySample, bandwidth: float | str, kernel: str) -> Points:
     """Bayes' rule with kernel densities of the scores and of those of positive rows."""
     rule = bandwidth if isinstance(bandwidth, str) else None
-    width = choose_bandwidth(sample, bandwidth) if isinstance(bandwidth, str) else bandwidth
+    beta = kernel in BETA_KERNELS
+    choose = resolve_beta_bandwidth if beta else choose_bandwidth
+    width = choose(sample, bandwidth) if isinstance(bandwidth, str) else bandwidth
     width = max(width, 1 / CELLS)
-
-    def density(rows: BinarySample, n_grid: int = _FINE) -> ScoreDensity:
-        return score_density(rows, bandwidth=width, kernel=kernel, n_grid=n_grid)
+    in_cells = _beta_densities(width, kernel) if beta else _mirrored_densities(width, kernel)
 
     def refit(drawn: PooledScores) -> FloatArray:
         p = np.concatenate([drawn.value, drawn.value])
         y = np.repeat(np.array([0, 1], dtype=np.uint8), len(drawn.value))
         weight = np.concatenate([np.maximum(drawn.weight - drawn.positive, 0.0), drawn.positive])
         rows = BinarySample(y=y, p=p, weight=weight)
-        return _in_cells(density(rows, _steps(width)).frequency)[held]
+        return in_cells(rows, _steps(width))[1][held]
 
-    found = density(sample)
-    held = _in_cells(found.density) > _HELD
-    plain = found if sample.weight is None else density(replace(sample, weight=None))
+    density, frequency = in_cells(sample, _FINE)
+    held = density > _HELD
+    if not held.any():
+        hint = "use a mirrored kernel, such as the default one."
+        got = "scores at the very ends only"
+        raise invalid("reliability_curve", "kernel", "one that sees the scores", got, hint=hint)
+    plain = density
+    if sample.weight is not None:
+        plain = in_cells(replace(sample, weight=None), _FINE)[0]
     return _grid_points(
         sample,
         held,
-        density=_in_cells(found.density),
-        rows=_in_cells(plain.density),
-        frequency=_in_cells(found.frequency),
+        density=density,
+        rows=plain,
+        frequency=frequency,
         definition=f"{kernel} kernel, {_width(width, rule)}",
         refit=refit,
     )
+
+
+_Densities = Callable[[BinarySample, int], tuple[FloatArray, FloatArray]]
+
+
+def _mirrored_densities(width: float, kernel: str) -> _Densities:
+    """Density and frequency in the cells, from a grid of so many steps."""
+
+    def in_cells(rows: BinarySample, n_grid: int) -> tuple[FloatArray, FloatArray]:
+        found = score_density(rows, bandwidth=width, kernel=kernel, n_grid=n_grid)
+        return _in_cells(found.density), _in_cells(found.frequency)
+
+    return in_cells
+
+
+def _beta_densities(width: float, kernel: str) -> _Densities:
+    """The same for beta kernels, which are evaluated once; their grid depends on the width only."""
+    if width > WIDEST:
+        hint = "a wider beta kernel is none: it would be flat."
+        expected = f"at most {WIDEST:g} for a beta kernel"
+        raise invalid("reliability_curve", "bandwidth", expected, repr(width), hint=hint)
+    smoother = BetaSmoother(smoothing_parameter(width), kernel)
+    heights = smoother.heights((np.arange(CELLS) + 0.5) / CELLS)
+
+    def in_cells(rows: BinarySample, _: int) -> tuple[FloatArray, FloatArray]:
+        negative, positive = smoother.mass(rows) @ heights.T
+        density = negative + positive
+        total = density.mean()
+        if total == 0:  # all scores at the very ends, which no cell sees
+            return density, np.full(CELLS, np.nan)
+        return density / total, _ratio(positive / total, density / total)
+
+    return in_cells
 
 
 def smooth_points(sample: BinarySample, bandwidth: float | str) -> Points:
@@ -90,9 +137,7 @@ def smooth_points(sample: BinarySample, bandwidth: float | str) -> Points:
         total = float(drawn.weight.sum())
         density = smooth(drawn.value, drawn.weight, total, n_grid)
         joint = smooth(drawn.value, drawn.positive, total, n_grid)
-        frequency = np.full(density.shape, np.nan)
-        np.divide(joint, density, out=frequency, where=density > 1e-9)
-        return density, np.clip(frequency, 0.0, 1.0)
+        return density, _ratio(joint, density)
 
     density, frequency = both(scores)
     held = density > _HELD
@@ -114,7 +159,7 @@ def check_kernel(caller: str, kernel: Any) -> str:
     """Return the name of a kernel, the default one if there is none."""
     if kernel is None:
         return "triweight"
-    check_option(caller, "kernel", kernel, KERNELS)
+    check_option(caller, "kernel", kernel, (*KERNELS, *BETA_KERNELS))
     return str(kernel)
 
 
@@ -122,6 +167,13 @@ def _in_cells(nodes: FloatArray) -> FloatArray:
     """Values at the middle of the cells of a function given at the nodes of a finer grid."""
     step = (len(nodes) - 1) // CELLS
     return nodes[step // 2 :: step]
+
+
+def _ratio(joint: FloatArray, density: FloatArray) -> FloatArray:
+    """Frequency of the positive class; NaN where there is no density to speak of."""
+    frequency = np.full(density.shape, np.nan)
+    np.divide(joint, density, out=frequency, where=density > 1e-9)
+    return np.clip(frequency, 0.0, 1.0)
 
 
 def _steps(width: float) -> int:

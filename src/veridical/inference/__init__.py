@@ -8,23 +8,44 @@ from veridical.inference._bootstrap import (
     has_interval,
 )
 from veridical.inference._consistency import consistency_of, consistency_test
+from veridical.inference._cox import cox_test
+from veridical.inference._equivalence import equivalence_test
+from veridical.inference._hosmer_lemeshow import hosmer_lemeshow_test
+from veridical.inference._kernel_test import kernel_test
 from veridical.inference._multiple import multiple_test
 from veridical.inference._null import depends_on_fixed_sums, null_level
 from veridical.inference._null_sums import null_summaries
 from veridical.inference._paired import difference_of, paired_difference
+from veridical.inference._pearson import pearson_test
+from veridical.inference._sample_size import detectable_error, required_sample_size
+from veridical.inference._sequential import sequential_test
+from veridical.inference._sequential_process import EProcess
+from veridical.inference._spiegelhalter import spiegelhalter_test
+from veridical.inference._t_cal import t_cal_test
 
 __all__ = [
+    "EProcess",
     "adjust_pvalues",
     "binned_limits",
     "bootstrap_interval",
     "check_groups",
     "consistency_of",
     "consistency_test",
+    "cox_test",
     "depends_on_fixed_sums",
+    "detectable_error",
     "difference_of",
+    "equivalence_test",
     "has_interval",
+    "hosmer_lemeshow_test",
+    "kernel_test",
     "multiple_test",
     "null_level",
     "null_summaries",
     "paired_difference",
+    "pearson_test",
+    "required_sample_size",
+    "sequential_test",
+    "spiegelhalter_test",
+    "t_cal_test",
 ]

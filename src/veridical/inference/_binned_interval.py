@@ -87,17 +87,17 @@ def squared_limits(
     """
 
     def below(value: float, theta: float) -> float:
-        return _cdf(value, *cumulants(theta))
+        return cumulant_cdf(value, *cumulants(theta))
 
     tail, low, high = (1 - level) / 2, 0.0, largest
     if 1 - below(observed, 0.0) < tail:
-        low = _root(lambda theta: 1 - below(observed, theta) - tail, 0.0, observed)
+        low = find_root(lambda theta: 1 - below(observed, theta) - tail, 0.0, observed)
     typical = observed
     if below(observed, 0.0) < 0.5:
         most = max(observed, cumulants(0.0)[0])
-        typical = _root(lambda value: below(value, 0.0) - 0.5, observed, most)
+        typical = find_root(lambda value: below(value, 0.0) - 0.5, observed, most)
     if below(typical, largest) < tail:
-        high = _root(lambda theta: below(typical, theta) - tail, 0.0, largest)
+        high = find_root(lambda theta: below(typical, theta) - tail, 0.0, largest)
     return math.sqrt(low), math.sqrt(high)
 
 
@@ -113,7 +113,7 @@ def l1_limits(summary: Summary, level: float) -> tuple[float, float]:
         mean, variance, third = _folded_cumulants(gaps / at)
         scale = share * at
         between = max(0.0, squared - float(share @ gaps) ** 2)  # shares are estimated too
-        return _cdf(
+        return cumulant_cdf(
             value,
             float(scale @ mean),
             float(scale**2 @ variance) + between / bins.n,
@@ -126,15 +126,15 @@ def l1_limits(summary: Summary, level: float) -> tuple[float, float]:
     tail, low, high = (1 - level) / 2, 0.0, 1.0
     most = float((gap / error).max())
     if 1 - below(observed, shrunk(most)) < tail:
-        threshold = _root(lambda t: 1 - below(observed, shrunk(t)) - tail, 0.0, most)
+        threshold = find_root(lambda t: 1 - below(observed, shrunk(t)) - tail, 0.0, most)
         low = float(share @ shrunk(threshold))
     unit = float(share @ error)  # the error when every gap is one standard error
     none, typical = 0 * error, observed
     if below(observed, none) < 0.5:
         most = max(observed, float(share @ bins.error_at(none)))
-        typical = _root(lambda value: below(value, none) - 0.5, observed, most)
+        typical = find_root(lambda value: below(value, none) - 0.5, observed, most)
     if below(typical, error / unit) < tail:
-        high = unit * _root(lambda t: below(typical, t * error) - tail, 0.0, 1 / unit)
+        high = unit * find_root(lambda t: below(typical, t * error) - tail, 0.0, 1 / unit)
     return low, max(low, high)
 
 
@@ -150,7 +150,7 @@ def _folded_cumulants(ratio: FloatArray) -> tuple[FloatArray, FloatArray, FloatA
     return mean, second - mean**2, third - 3 * mean * second + 2 * mean**3
 
 
-def _cdf(value: float, mean: float, variance: float, third: float) -> float:
+def cumulant_cdf(value: float, mean: float, variance: float, third: float) -> float:
     """Probability of at most `value`, by a shifted chi-square with these three cumulants."""
     from scipy.special import gammainc, ndtr
 
@@ -162,7 +162,8 @@ def _cdf(value: float, mean: float, variance: float, third: float) -> float:
     return float(gammainc(half, max(0.0, half + standard * math.sqrt(half))))
 
 
-def _root(function: Callable[[float], float], first: float, last: float) -> float:
+def find_root(function: Callable[[float], float], first: float, last: float) -> float:
+    """Root of a monotone function between two points; an end if it does not change sign."""
     from scipy.optimize import brentq
 
     at_first, at_last = function(first), function(last)

@@ -15,15 +15,13 @@ from veridical._core.validation import check_option, check_probabilities, float_
 from veridical.exceptions import invalid
 from veridical.inference._class_draws import OutcomeDraws
 from veridical.inference._doubts import warn_of
+from veridical.inference._monte_carlo import Alternative, monte_carlo_pvalue
 from veridical.inference._null import check_estimator, level_from, null_sample, with_outcomes
 from veridical.lenses import ClasswiseProblem, Induced, Problem, induce_problem
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import ConsistencyTest
 
 _CALLER = "consistency_test"
-_TIE = 1e-12  # relative: sums in another order are the same value
-
-Alternative = Literal["greater", "less", "two-sided"]
 
 
 def consistency_test(
@@ -33,7 +31,7 @@ def consistency_test(
     *,
     lens: Any = None,
     predictions: Literal["fixed", "bootstrap"] = "fixed",
-    bins: Literal["refit", "fixed"] = "refit",
+    refit_bins: bool = True,
     null_map: Callable[[FloatArray], ArrayLike] | None = None,
     alternative: Alternative = "greater",
     n_resamples: int = 1000,
@@ -57,7 +55,7 @@ def consistency_test(
         "fixed" draws outcomes only and holds its level. "bootstrap" also draws the rows with
         replacement, as 002 section 4.2 does; it is here to reproduce papers and claims no level
         (with many bins 40 % of calibrated models may be rejected at 5 %).
-    bins : {"refit", "fixed"}, default "refit"
+    refit_bins : bool, default True
         Whether bins that depend on what is drawn (sweep and cross-validated ones; quantile bins
         of bootstrapped predictions) are made anew for every draw.
     null_map : callable, optional
@@ -101,7 +99,6 @@ def consistency_test(
     """
     check_estimator(estimator, caller=_CALLER)
     check_option(_CALLER, "predictions", predictions, ("fixed", "bootstrap"))
-    check_option(_CALLER, "bins", bins, ("refit", "fixed"))
     check_option(_CALLER, "alternative", alternative, ("greater", "less", "two-sided"))
     generator = check_rng(rng, caller=_CALLER)
     count = check_resamples(n_resamples, caller=_CALLER)
@@ -115,10 +112,10 @@ def consistency_test(
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
-    if bins == "fixed" and not _bins_can_be_fixed(estimator, predictions):
-        hint = 'use bins="refit".'
-        got = f'"fixed" with {estimator.name} and predictions="{predictions}"'
-        raise invalid(_CALLER, "bins", '"refit" here', got, hint=hint)
+    if not refit_bins and not _bins_can_be_fixed(estimator, predictions):
+        hint = "leave `refit_bins` out."
+        got = f'False with {estimator.name} and predictions="{predictions}"'
+        raise invalid(_CALLER, "refit_bins", "True here", got, hint=hint)
     problem = induced.problem
     truth = None if null_map is None else _mapped(null_map, problem)
     if predictions == "fixed":
@@ -128,7 +125,7 @@ def consistency_test(
             count,
             generator,
             probabilities=truth,
-            fixed_bins=bins == "fixed",
+            fixed_bins=not refit_bins,
         )
     else:
         null = _bootstrap_sample(estimator, problem, count, generator, truth)
@@ -177,18 +174,6 @@ def judged(
         null_level=level,
         notes=notes,
     )
-
-
-def monte_carlo_pvalue(
-    observed: float, null: FloatArray, alternative: Alternative = "greater"
-) -> float:
-    """Return (1 + #{null >= observed}) / (1 + n), ties within a relative 1e-12 counted."""
-    slack = _TIE * abs(observed)
-    larger = (1 + int((null >= observed - slack).sum())) / (1 + len(null))
-    smaller = (1 + int((null <= observed + slack).sum())) / (1 + len(null))
-    if alternative == "two-sided":
-        return min(1.0, 2 * min(larger, smaller))
-    return larger if alternative == "greater" else smaller
 
 
 def _bins_can_be_fixed(estimator: Estimator, predictions: str) -> bool:

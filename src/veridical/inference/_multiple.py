@@ -16,7 +16,7 @@ from veridical._core.validation import check_option, check_sample, kept_rows
 from veridical.exceptions import invalid
 from veridical.inference._adjust import adjust_pvalues
 from veridical.inference._class_draws import OutcomeDraws
-from veridical.inference._consistency import monte_carlo_pvalue
+from veridical.inference._monte_carlo import monte_carlo_pvalue
 from veridical.inference._null import (
     check_estimator,
     depends_on_fixed_sums,

@@ -19,12 +19,11 @@ from veridical.inference._null_sums import (
     null_vector_summaries,
     resamples_at_once,
 )
+from veridical.inference._repeats import repeated_rows, take_repeated
 from veridical.lenses import ClasswiseProblem, Induced, Problem, induce_problem
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import NullLevel
 from veridical.summaries import Summary, VectorSummary
-
-_MOST_REPEATED = 1 << 25  # rows; beyond, outcomes of a row of weight w are drawn together
 
 
 def null_level(
@@ -194,16 +193,11 @@ def repeat_rows(
 ) -> tuple[Problem, FloatArray | None]:
     """Repeat rows of integer frequency weights: their outcomes are drawn one by one."""
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    weight = sample.weight
-    if weight is None or sample.weight_type != "frequency":
+    rows = repeated_rows(sample)
+    if rows is None:
         return problem, probabilities
-    if not (weight == np.rint(weight)).all() or weight.sum() > _MOST_REPEATED:
-        return problem, probabilities
-    rows = np.repeat(np.arange(sample.n), weight.astype(np.intp))
-    repeated = replace(sample.take(rows), weight=None)
     if probabilities is not None:
         probabilities = probabilities[rows]
     if isinstance(problem, ClasswiseProblem):
-        assert isinstance(repeated, MulticlassSample)
-        return ClasswiseProblem(repeated), probabilities
-    return repeated, probabilities
+        return ClasswiseProblem(take_repeated(problem.sample, rows)), probabilities
+    return take_repeated(problem, rows), probabilities

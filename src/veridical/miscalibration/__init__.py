@@ -2,8 +2,10 @@
 
 from veridical.miscalibration._base import Estimator
 from veridical.miscalibration._binned import BinnedError, doubts_of_summary
+from veridical.miscalibration._cost import CostWeightedError
 from veridical.miscalibration._cumulative import CumulativeError
 from veridical.miscalibration._density import DensityError
+from veridical.miscalibration._dirichlet_kernel import DirichletKernelError
 from veridical.miscalibration._functions import (
     classwise_calibration_error,
     expected_calibration_error,
@@ -18,8 +20,10 @@ from veridical.miscalibration._smooth import SmoothError
 __all__ = [
     "BinnedError",
     "BrierScore",
+    "CostWeightedError",
     "CumulativeError",
     "DensityError",
+    "DirichletKernelError",
     "Estimator",
     "IsotonicError",
     "KernelError",

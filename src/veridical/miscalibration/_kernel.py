@@ -273,7 +273,7 @@ class UCMEError(_KernelEstimator):
         return f"{self.kernel} kernel, bandwidth {self.bandwidth}, {places}"
 
     def _measure(self, sample: Sample) -> float:
-        places, columns = self._places(sample)
+        places, columns = self.places(sample)
         points, charge, mass = gram.pooled_residuals(sample)
         charge = charge.reshape(len(charge), -1)
         bandwidth = self._bandwidth(points, mass)
@@ -283,7 +283,7 @@ class UCMEError(_KernelEstimator):
             means += np.einsum("ji,ij->j", values, charge[rows][:, columns])
         return float(np.mean((means / mass.sum()) ** 2))
 
-    def _places(self, sample: Sample) -> tuple[FloatArray, list[int]]:
+    def places(self, sample: Sample) -> tuple[FloatArray, list[int]]:
         """Predictions looked at, and the column of the residual for each."""
         width = 1 if isinstance(sample, BinarySample) else len(sample.classes)
         if self.test_predictions is None:
