@@ -3,10 +3,10 @@
     python evidence/estimators.py docs/evidence            # some minutes
     python evidence/estimators.py docs/evidence --repeats 10
 
-Posocco & Bonnefoy (2021), section 5 and Fig. 2, in miniature: models trained on 300 rows of Gaussian
-mixtures with three classes, evaluated on samples of 30 to 5,000 rows. The truth is not a fine-binned
-estimate but computed from the known posteriors of 200,000 rows: in 500 equal-mass bins, the mean
-posterior (not outcome) less the mean score, so no noise of outcomes enters.
+Posocco & Bonnefoy (2021), section 5 and Fig. 2, in miniature: models trained on 300 rows of
+Gaussian mixtures with three classes, evaluated on samples of 30 to 5,000 rows. The truth is not a
+fine-binned estimate but computed from the known posteriors of 200,000 rows: in 500 equal-mass bins,
+the mean posterior (not outcome) less the mean score, so no noise of outcomes enters.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def score_distributions() -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]
 
 def true_error(score: np.ndarray, posterior: np.ndarray, n_bins: int = 500) -> float:
     """Mean gap in fine equal-mass bins, with equal scores in one bin."""
-    values, index = np.unique(score, return_inverse=True)
+    _, index = np.unique(score, return_inverse=True)
     count = np.bincount(index)
     bins = np.minimum((np.cumsum(count) - 1) * n_bins // len(score), n_bins - 1)[index]
     gap = np.bincount(bins, posterior - score, n_bins)
@@ -137,7 +137,7 @@ def main() -> None:
     """Run the study and write its table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--repeats", type=int, default=60)
+    parser.add_argument("--repeats", type=int, default=30)
     options = parser.parse_args()
     header = ["lens", "n", "estimator", "bias", "mean_absolute_error", "median_q95_relative_error"]
     with warnings.catch_warnings():

@@ -47,13 +47,19 @@ def test_calibrated_predictions_stay_near_their_null_level():
     assert 1 <= above <= 24  # of 200; 10 expected, four binomial standard errors are 12.3
 
 
-def test_errors_of_several_classes_without_a_cheap_null_have_none():
+def test_errors_of_several_classes_have_a_null_unless_it_takes_long(monkeypatch):
     rng = np.random.default_rng(2)
     P = rng.dirichlet([1, 1, 1], 600)
     y = (rng.random(600)[:, None] > P.cumsum(axis=1)).sum(axis=1)
     result = evaluate(y, P, n_bins=5)
     assert result.error("ECE").null_mean is not None
-    assert result.error("classwise ECE").null_mean is None
+    level = null_level(BinnedError(UniformBins(5)), y, P, lens="classwise", n_resamples=4000, rng=1)
+    measured = result.error("classwise ECE")
+    assert measured.null_mean == pytest.approx(level.mean, abs=6 * level.std / np.sqrt(1000))
+    beyond = (level.sample >= measured.value).mean()
+    assert measured.pvalue == pytest.approx(beyond, abs=0.08)
+    monkeypatch.setattr("veridical.evaluation._null._MOST_DRAWN", 600 * 3 * 999)
+    assert evaluate(y, P, n_bins=5).error("classwise ECE").null_mean is None
 
 
 @pytest.mark.parametrize("n_resamples", [-1, 2.5, "many"])

@@ -23,6 +23,7 @@ COLUMNS = [
     "null_q95",
     "low",
     "high",
+    "pvalue",
 ]
 
 

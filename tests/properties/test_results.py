@@ -111,7 +111,7 @@ def test_every_figure_of_a_table_is_in_the_evaluation(sample):
     result = evaluate(sample.y, sample.p, n_bins=3)
     frame = result.to_frame()
     figure = ["quantity", "definition", "lens", "n_samples", "value"]
-    assert frame.columns == ["group", *figure, "null_mean", "null_q95", "low", "high"]
+    assert frame.columns == ["group", *figure, "null_mean", "null_q95", "low", "high", "pvalue"]
     assert frame["value"].to_list() == [value for *_, value in result.figures()]
     for measured in result.errors:
         assert result.error(measured.name) is measured

@@ -10,14 +10,16 @@ import numpy as np
 from veridical._core.pava import isotonic_fit
 from veridical._core.randomness import check_rng
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
-from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins, VarianceSplitBins
+from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.curves import curve_from_summary
 from veridical.decomposition import decompose_isotonic
 from veridical.evaluation._auc import auc_by_class, auc_of_pooled
+from veridical.evaluation._default import default_error
 from veridical.evaluation._notes import doubts_of
 from veridical.evaluation._null import NullDraws
+from veridical.evaluation._verdict import verdict_of
 from veridical.exceptions import InvalidInputError
-from veridical.inference import binned_limits, has_interval
+from veridical.inference import binned_limits, has_interval, recalibration_line
 from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Lens, Problem
 from veridical.miscalibration import (
     BinnedError,
@@ -57,6 +59,7 @@ def evaluate_sample(
     )
     null = NullDraws(n_resamples, check_rng(rng, caller="evaluate"))
     errors, binning_doubts = _errors(sample, problem, lens, n_bins, null, confidence_level)
+    line = recalibration_line(shown, confidence_level)
     scores = {rule: get_rule(rule, caller="evaluate").mean(sample) for rule in RULES}
     predicted, observed = (weighted_mean(v, shown.weight) for v in (shown.p, shown.y))
     if isinstance(sample, MulticlassSample):
@@ -92,7 +95,12 @@ def evaluate_sample(
         ),
         errors=errors,
         curve=curve,
+        confidence_level=confidence_level,
+        slope=line.slope,
+        intercept=line.in_the_large,
+        default_error=_default_name(problem),
     )
+    evaluation = replace(evaluation, verdict=verdict_of(evaluation))
     notes = dict.fromkeys([*doubts_of(evaluation), *binning_doubts])
     return replace(evaluation, notes=tuple(notes))
 
@@ -127,7 +135,7 @@ def _errors(
         except InvalidInputError as error:  # too few rows to debias: say so, keep the rest
             doubts.append(f"{name} left out: {str(error).splitlines()[-1].removeprefix('Hint: ')}")
             return
-        mean, upper = null.level(estimator, on, summary)
+        drawn = null.level(estimator, on, summary, value)
         limits: dict[str, float] = {}
         if (
             isinstance(on, BinarySample)
@@ -135,7 +143,7 @@ def _errors(
             and has_interval(estimator)
         ):
             limits["low"], limits["high"] = binned_limits(estimator, summary, level)
-        record(name, value, estimator, through, null_mean=mean, null_q95=upper, **limits)
+        record(name, value, estimator, through, **drawn, **limits)
 
     for name, estimator in _estimators(problem, sample, n_bins):
         measure(name, estimator, problem, lens)
@@ -158,8 +166,7 @@ def _estimators(problem: Problem, sample: Sample, n_bins: Any) -> list[tuple[str
         ("MCE", BinnedError(uniform, norm="max")),
     ]
     if isinstance(problem, MulticlassSample):
-        cells = VarianceSplitBins(max(20, sample.n // 15))
-        return [*plain[:1], ("ECE variance-split", BinnedError(cells))]
+        return [*plain[:1], ("ECE variance-split", default_error(problem, n_bins))]
     if isinstance(problem, ClasswiseProblem):
         return [*plain, ("ECE worst class", BinnedError(uniform, aggregate="max"))]
     return [
@@ -170,6 +177,11 @@ def _estimators(problem: Problem, sample: Sample, n_bins: Any) -> list[tuple[str
         *plain[1:],
         ("RMSCE debiased", BinnedError(uniform, norm=2, debias=True)),
     ]
+
+
+def _default_name(problem: Problem) -> str:
+    """Name of `default_error` among the errors measured."""
+    return "ECE variance-split" if isinstance(problem, MulticlassSample) else "ECE"
 
 
 def _base_rates(sample: Sample) -> tuple[float, ...]:

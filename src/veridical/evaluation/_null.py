@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from veridical._core.sample import BinarySample
+from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.typing import FloatArray
 from veridical.binning import Binning
-from veridical.inference import depends_on_fixed_sums, null_summaries
-from veridical.lenses import Problem
+from veridical.inference import (
+    depends_on_fixed_sums,
+    monte_carlo_pvalue,
+    null_sample,
+    null_summaries,
+)
+from veridical.lenses import ClasswiseProblem, Problem
 from veridical.miscalibration import BinnedError
 from veridical.summaries import Summary, VectorSummary
+
+# Outcomes of several classes are drawn row by row; beyond this many probabilities times draws an
+# evaluation would no longer be quick.
+_MOST_DRAWN = 1e8
+_MOST_KEPT = 1 << 22  # sums of drawn outcomes
 
 
 class NullDraws:
@@ -17,18 +30,38 @@ class NullDraws:
 
     def __init__(self, n_resamples: int, rng: np.random.Generator) -> None:
         self._n_resamples, self._rng = n_resamples, rng
-        self._drawn: dict[Binning, Summary] = {}
+        self._drawn: dict[tuple[Binning, int], Summary] = {}
 
     def level(
-        self, estimator: BinnedError, problem: Problem, summary: Summary | VectorSummary
-    ) -> tuple[float | None, float | None]:
-        """Mean and 95 % quantile of the error on a calibrated model, where cheap to draw."""
-        if not (isinstance(problem, BinarySample) and isinstance(summary, Summary)):
-            return None, None
+        self,
+        estimator: BinnedError,
+        problem: Problem,
+        summary: Summary | VectorSummary,
+        value: float,
+    ) -> dict[str, Any]:
+        """Mean, 95 % quantile and p-value of the error on a calibrated model, where quick."""
         if not (self._n_resamples and depends_on_fixed_sums(estimator)):
-            return None, None
-        if estimator.binning not in self._drawn:
-            drawn = null_summaries(problem, summary, self._n_resamples, self._rng)
-            self._drawn[estimator.binning] = drawn
-        errors = estimator.each(self._drawn[estimator.binning])
-        return float(errors.mean()), float(np.quantile(errors, 0.95))
+            return {}
+        sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+        several = not isinstance(problem, BinarySample)
+        if several and sample.p.size * self._n_resamples > _MOST_DRAWN:
+            return {}
+        errors = self._errors(estimator, problem, summary)
+        return {
+            "null_mean": float(errors.mean()),
+            "null_q95": float(np.quantile(errors, 0.95)),
+            "pvalue": monte_carlo_pvalue(value, errors),
+        }
+
+    def _errors(
+        self, estimator: BinnedError, problem: Problem, summary: Summary | VectorSummary
+    ) -> FloatArray:
+        if isinstance(summary, VectorSummary) or isinstance(problem, MulticlassSample):
+            return null_sample(estimator, problem, self._n_resamples, self._rng)
+        if summary.sum_w.size * self._n_resamples > _MOST_KEPT:
+            return null_sample(estimator, problem, self._n_resamples, self._rng)
+        n_problems = len(summary.names)
+        key = (estimator.binning, n_problems)
+        if key not in self._drawn:
+            self._drawn[key] = null_summaries(problem, summary, self._n_resamples, self._rng)
+        return estimator.each(self._drawn[key], n_problems=n_problems)

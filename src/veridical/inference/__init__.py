@@ -12,11 +12,13 @@ from veridical.inference._cox import cox_test
 from veridical.inference._equivalence import equivalence_test
 from veridical.inference._hosmer_lemeshow import hosmer_lemeshow_test
 from veridical.inference._kernel_test import kernel_test
+from veridical.inference._monte_carlo import monte_carlo_pvalue
 from veridical.inference._multiple import multiple_test
-from veridical.inference._null import depends_on_fixed_sums, null_level
+from veridical.inference._null import depends_on_fixed_sums, null_level, null_sample
 from veridical.inference._null_sums import null_summaries
 from veridical.inference._paired import difference_of, paired_difference
 from veridical.inference._pearson import pearson_test
+from veridical.inference._recalibration import recalibration_line
 from veridical.inference._sample_size import detectable_error, required_sample_size
 from veridical.inference._sequential import sequential_test
 from veridical.inference._sequential_process import EProcess
@@ -39,11 +41,14 @@ __all__ = [
     "has_interval",
     "hosmer_lemeshow_test",
     "kernel_test",
+    "monte_carlo_pvalue",
     "multiple_test",
     "null_level",
+    "null_sample",
     "null_summaries",
     "paired_difference",
     "pearson_test",
+    "recalibration_line",
     "required_sample_size",
     "sequential_test",
     "spiegelhalter_test",

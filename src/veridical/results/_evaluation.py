@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from veridical.results._base import Result
+from veridical.results._cox import Coefficient
 from veridical.results._curve import ReliabilityCurve
 from veridical.results._figures import Decomposition, MeasuredError
 from veridical.results._text import evaluation_html, evaluation_text
@@ -32,12 +33,24 @@ class Evaluation(Result):
     decompositions : parts of the Brier and log score
     errors : calibration errors that fit the lens, each with its definition
     curve : reliability curve
+    slope, intercept : of the recalibration line of the problem of `curve`: Cox's slope (below 1:
+        too extreme) and the intercept with slope 1 (below 0: predictions too high); None if unknown
+    default_error : name of the error that speaks for the lens
+    verdict : about that error, in words
+    confidence_level : of all intervals
     notes : statistical doubts in words
     groups : (key, Evaluation) of each subgroup, in order, if `by` was given
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("group",)
-    _number_columns: ClassVar[tuple[str, ...]] = ("value", "null_mean", "null_q95", "low", "high")
+    _number_columns: ClassVar[tuple[str, ...]] = (
+        "value",
+        "null_mean",
+        "null_q95",
+        "low",
+        "high",
+        "pvalue",
+    )
 
     n_samples: int
     sum_weight: float
@@ -55,6 +68,11 @@ class Evaluation(Result):
     decompositions: tuple[Decomposition, ...]
     errors: tuple[MeasuredError, ...]
     curve: ReliabilityCurve
+    confidence_level: float = 0.95
+    slope: Coefficient | None = None
+    intercept: Coefficient | None = None
+    default_error: str = "ECE"
+    verdict: str = ""
     notes: tuple[str, ...] = ()
     groups: tuple[tuple[Any, Evaluation], ...] = ()
 
@@ -66,6 +84,11 @@ class Evaluation(Result):
         known = ", ".join(repr(measured.name) for measured in self.errors)
         msg = f"{name!r} was not measured; there is {known}"
         raise KeyError(msg)
+
+    @property
+    def default(self) -> MeasuredError:
+        """The error that speaks for the lens, which the verdict is about."""
+        return self.error(self.default_error)
 
     def group(self, key: Any) -> Evaluation:
         """Return the evaluation of one subgroup; KeyError lists the groups."""
@@ -92,12 +115,12 @@ class Evaluation(Result):
         for key, evaluation in self.groups:
             rows += evaluation._rows(str(key))
         figure = ("quantity", "definition", "lens", "n_samples", "value")
-        names = ("group", *figure, "null_mean", "null_q95", "low", "high")
+        names = ("group", *figure, "null_mean", "null_q95", "low", "high", "pvalue")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
     def _rows(self, group: str | None) -> list[tuple[Any, ...]]:
-        beside = {m.name: (m.null_mean, m.null_q95, m.low, m.high) for m in self.errors}
-        nothing = (None,) * 4
+        beside = {m.name: (m.null_mean, m.null_q95, m.low, m.high, m.pvalue) for m in self.errors}
+        nothing = (None,) * 5
         return [(group, *row, *beside.get(row[0], nothing)) for row in self.figures()]
 
     def figures(self) -> list[tuple[str, str, str, int, float | None]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from veridical.results._base import Result
+from veridical.results._test import format_pvalue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,6 +22,7 @@ class MeasuredError(Result):
     null_mean, null_q95 : mean and 95 % quantile of the figure on a perfectly calibrated model
         with these same predictions; None if not computed
     low, high : confidence limits of the binned error in the population; None if none is known
+    pvalue : of the consistency test, is this more than a calibrated model shows; None if not drawn
     """
 
     name: str
@@ -32,11 +34,14 @@ class MeasuredError(Result):
     null_q95: float | None = None
     low: float | None = None
     high: float | None = None
+    pvalue: float | None = None
 
     def __str__(self) -> str:
         null = ""
         if self.null_mean is not None:
             null = f"null {self.null_mean:.4f}, 95 % up to {self.null_q95:.4f}; "
+        if self.pvalue is not None:
+            null = f"{null.removesuffix('; ')}, p = {format_pvalue(self.pvalue)}; "
         if self.low is not None:
             null = f"interval {self.low:.4f} to {self.high:.4f}; {null}"
         where = f"{self.lens}, {self.definition}, n={self.n_samples}"

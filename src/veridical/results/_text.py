@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from html import escape
 from typing import TYPE_CHECKING
+
+from veridical.results._cox import Coefficient
+from veridical.results._figures import MeasuredError
+from veridical.results._test import format_pvalue
 
 if TYPE_CHECKING:
     from veridical.results._evaluation import Evaluation
@@ -15,17 +20,20 @@ _MOST_CLASSES = 6  # base rates beyond these are summarised
 def evaluation_text(e: Evaluation) -> str:
     """Compact, readable table."""
     lines = [headline(e), ""]
+    if e.verdict:
+        lines += [*textwrap.wrap(e.verdict, 98, initial_indent="  ", subsequent_indent="  "), ""]
     lines += [f"  {name:<26}{value}" for name, value in _overview(e)]
     lines += ["", f"  {'score':<12}{'value':>8}      parts"]
     lines += [f"  {name:<12}{value:>8}      {parts}" for name, value, parts in _scores(e)]
     lines += [
         "",
         f"  {'calibration error':<20}{'value':>8}  {'interval':>16}"
-        f"  {'null':>7}  95 % up to  definition",
+        f"  {'null':>7}  95 % up to  {'p':>7}  definition",
     ]
     lines += [
         f"  {m.name:<20}{m.value:>8.4f}  {_range(m.low, m.high):>16}"
-        f"  {_or_blank(m.null_mean):>7}  {_or_blank(m.null_q95):>10}  {m.lens}: {m.definition}"
+        f"  {_or_blank(m.null_mean):>7}  {_or_blank(m.null_q95):>10}  {_pvalue(m):>7}"
+        f"  {m.lens}: {m.definition}"
         for m in e.errors
     ]
     lines += ["", f"  reliability ({e.curve.lens}: {e.curve.definition})"]
@@ -46,6 +54,8 @@ def evaluation_text(e: Evaluation) -> str:
 def evaluation_html(e: Evaluation) -> str:
     """Plain tables without scripts or outside resources; everything escaped."""
     parts = [f"<p><strong>{escape(headline(e))}</strong></p>"]
+    if e.verdict:
+        parts.append(f"<p>{escape(e.verdict)}</p>")
     parts.append(html_table(["figure", "value"], _overview(e)))
     parts.append(html_table(["score", "value", "parts"], _scores(e)))
     errors = [
@@ -55,11 +65,12 @@ def evaluation_html(e: Evaluation) -> str:
             _range(m.low, m.high),
             _or_blank(m.null_mean),
             _or_blank(m.null_q95),
+            _pvalue(m),
             f"{m.lens}: {m.definition}",
         )
         for m in e.errors
     ]
-    header = ["calibration error", "value", "interval", "null", "95 % up to", "definition"]
+    header = ["calibration error", "value", "interval", "null", "95 % up to", "p", "definition"]
     parts.append(html_table(header, errors))
     c = e.curve
     bins = []
@@ -106,6 +117,11 @@ def _overview(e: Evaluation) -> list[tuple[str, str]]:
     auc = "undefined (one class only)" if e.auc is None else f"{e.auc:.4f}"
     if e.auc is not None and len(e.classes) > 2:
         auc += " (mean of one-vs-rest)"
+    lines = [
+        (f"recalibration {name}", _coefficient(value))
+        for name, value in (("slope", e.slope), ("intercept", e.intercept))
+        if value is not None
+    ]
     ratio = "" if e.observed_expected is None else f", ratio {e.observed_expected:.4f}"
     return [
         ("base rate", rates),
@@ -116,6 +132,7 @@ def _overview(e: Evaluation) -> list[tuple[str, str]]:
             f"{e.calibration_in_the_large:+.4f} (observed {e.mean_observed:.4f},"
             f" predicted {e.mean_predicted:.4f}{ratio})",
         ),
+        *lines,
     ]
 
 
@@ -135,6 +152,15 @@ def _or_blank(value: float | None) -> str:
 
 def _range(low: float | None, high: float | None) -> str:
     return "" if low is None else f"{low:.4f} to {high:.4f}"
+
+
+def _pvalue(m: MeasuredError) -> str:
+    return "" if m.pvalue is None else format_pvalue(m.pvalue)
+
+
+def _coefficient(value: Coefficient) -> str:
+    shown = "unknown" if value.estimate is None else f"{value.estimate:.4f}"
+    return f"{shown} ({value.low:.4f} to {value.high:.4f})"
 
 
 def _group_columns(e: Evaluation) -> list[str]:
