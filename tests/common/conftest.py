@@ -284,6 +284,8 @@ def _without_bins(add: Callable[..., None]) -> None:
         add(f"DensityError {kernel}", v.DensityError(0.05, kernel), "both", "DensityError")
         by_rule = v.DensityError(kernel=kernel)
         add(f"DensityError {kernel} rule", by_rule, "binary", repetition="frequency")
+    add("RecalibrationError", v.RecalibrationError(), "both", "RecalibrationError",
+        repetition="never")  # fmt: skip
     own = "DirichletKernelError"
     add(own, v.DirichletKernelError(0.02), "binary", own, repetition="frequency")
     for width in (0.02, "auto", "likelihood"):

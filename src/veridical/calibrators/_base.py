@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from veridical._core.sample import BinarySample
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.score_border import check_scored_rows, check_scores
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical._core.validation import (
@@ -19,6 +19,9 @@ from veridical._core.validation import (
     check_sample,
     float_array,
 )
+from veridical.calibrators._fingerprint import Fingerprint, take_fingerprint
+from veridical.calibrators._memory import overlap_of
+from veridical.calibrators._orientation import difference, oriented, positive_column
 from veridical.calibrators._persistence import decode, encode
 from veridical.calibrators._scales import BinaryScores, log_probabilities, smallest_share
 from veridical.exceptions import InvalidInputError, invalid
@@ -58,13 +61,20 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     Constructors only store their parameters; `fit` checks them. Fitted attributes end in an
     underscore and are all that persistence needs.
+
+    A fitted calibrator keeps a fingerprint of its rows, so that an evaluation on the same rows can
+    be noticed (`seen`). `forget` drops it; with `keeps_fingerprint = False`, set before `fit`, none
+    is taken.
     """
+
+    keeps_fingerprint: bool = True
 
     _inputs: ClassVar[tuple[str, ...]] = ("probability", "logit", "score")
 
     input: str
     labels: Any
     weight_type: WeightType
+    fingerprint_: Fingerprint
 
     def fit(self, y_prob: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the map to predictions and the outcomes that followed.
@@ -83,9 +93,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         -------
         self
         """
-        caller = type(self).__name__
-        check_option(caller, "input", self.input, self._inputs)
-        self._check_parameters()
+        self._start_fit()
         if self.input == "probability":
             self._fit_probabilities(y_prob, y, sample_weight)
         else:
@@ -94,22 +102,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def predict_proba(self, y_prob: ArrayLike) -> FloatArray:
         """Return calibrated probabilities, (n, K) in the order of `classes_`."""
-        caller = type(self).__name__
-        if not self.__sklearn_is_fitted__():
-            hint = f"call `{caller}.fit(y_prob, y)` first."
-            error = invalid(caller, "self", "fitted", "a calibrator that is not", hint=hint)
-            raise NotFittedError(str(error))
-        if self.input == "probability":
-            values = float_array(y_prob, caller=caller, param="y_prob")
-            values = check_probabilities(values, caller=caller)
-        else:
-            values = check_scores(y_prob, caller=caller)
-        columns = 2 if values.ndim == 1 else values.shape[1]
-        if columns != len(self.classes_):
-            hint = f"it was fitted on {len(self.classes_)} classes: {list(self.classes_)[:6]}."
-            got, expected = f"{columns}", f"of {len(self.classes_)} classes"
-            raise invalid(caller, "y_prob", expected, got, hint=hint)
-        return self._predict(values)
+        return self._predict(self._checked_values(y_prob, caller=type(self).__name__))
 
     def predict(self, y_prob: ArrayLike) -> Array:
         """Return the most probable label of each row; ties go to the first class."""
@@ -129,11 +122,63 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise invalid("from_dict", "data", f"a {cls.__name__}", got, hint=hint)
         return found
 
+    def seen(self, y_prob: ArrayLike, y: ArrayLike) -> float:
+        """Estimate which share of these rows the calibrator was fitted on.
+
+        Parameters
+        ----------
+        y_prob : array-like
+            Predictions as `fit` takes them, before calibration. Copies in single precision are
+            known again; rounded ones are not.
+        y : array-like of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        float
+            Between 0 and 1, corrected for rows that coincide by chance: predictions of few
+            different values say little, and if every row has a double the answer is NaN. For more
+            than 1,024 fitted rows it rests on about 1,024 n / (number of fitted rows) of the n
+            rows shown, and is NaN if that is none.
+        """
+        return overlap_of(self, y_prob, y, caller="seen").share
+
+    def forget(self) -> None:
+        """Drop the fingerprint of the fitted rows; predictions stay as they are."""
+        self.__dict__.pop("fingerprint_", None)
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
 
+    def _start_fit(self) -> None:
+        check_option(type(self).__name__, "input", self.input, self._inputs)
+        self._check_parameters()
+        self.forget()
+
     def _check_parameters(self) -> None:
         """Raise if a parameter is not usable."""
+
+    def _checked_values(self, y_prob: ArrayLike, *, caller: str) -> FloatArray:
+        """Predictions of as many classes as were fitted, of shape (n,) or (n, K)."""
+        if not self.__sklearn_is_fitted__():
+            hint = f"call `{type(self).__name__}.fit(y_prob, y)` first."
+            error = invalid(caller, "self", "fitted", "a calibrator that is not", hint=hint)
+            raise NotFittedError(str(error))
+        if self.input == "probability":
+            values = float_array(y_prob, caller=caller, param="y_prob")
+            values = check_probabilities(values, caller=caller)
+        else:
+            values = check_scores(y_prob, caller=caller)
+        columns = 2 if values.ndim == 1 else values.shape[1]
+        if columns != len(self.classes_):
+            hint = f"it was fitted on {len(self.classes_)} classes: {list(self.classes_)[:6]}."
+            got, expected = f"{columns}", f"of {len(self.classes_)} classes"
+            raise invalid(caller, "y_prob", expected, got, hint=hint)
+        return values
+
+    def _remember(self, values: FloatArray, y: IntArray) -> None:
+        if self.keeps_fingerprint:
+            self.fingerprint_ = take_fingerprint(values, y)
 
     @abstractmethod
     def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None: ...
@@ -176,6 +221,7 @@ class BinaryCalibrator(Calibrator):
         rows = Rows(sample.y, sample.weight, sample.size, 2)
         self._fit_map(BinaryScores(p, rest, "probability", floors), rows)
         self.floors_ = floors
+        self._remember(sample.p, sample.y)
         self._keep_classes(sample.columns, positive=0 if sample.positive_first else 1)
 
     def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
@@ -189,13 +235,12 @@ class BinaryCalibrator(Calibrator):
         )
         if len(rows.classes) > 2:
             raise self._too_many(len(rows.classes))
-        positive = int(rows.classes[1] > rows.classes[0])
-        y01 = rows.y if positive else 1 - rows.y
-        values = _difference(rows.scores, positive)
+        values, y01 = oriented(rows)
         self.floors_ = (0.0, 0.0)
         fitted = Rows(y01, rows.weight, rows.size, 2)
         self._fit_map(BinaryScores(values, None, self.input, self.floors_), fitted)
-        self._keep_classes(rows.classes, positive=positive)
+        self._remember(values, y01)
+        self._keep_classes(rows.classes, positive=positive_column(rows.classes))
 
     def _keep_classes(self, classes: tuple[Any, ...], *, positive: int) -> None:
         self.positive_index_ = positive
@@ -204,7 +249,7 @@ class BinaryCalibrator(Calibrator):
     def _predict(self, values: FloatArray) -> FloatArray:
         positive, rest = self.positive_index_, None
         if self.input != "probability":
-            values = _difference(values, positive)
+            values = difference(values, positive)
         elif values.ndim == 2:
             values, rest = values[:, positive], values[:, 1 - positive].astype(np.float64)
         value = values.astype(np.float64, copy=False)
@@ -243,11 +288,12 @@ class MulticlassCalibrator(Calibrator):
             sample_weight=sample_weight,
             weight_type=self.weight_type,
         )
-        matrix = sample.matrix.astype(np.float64, copy=False)
-        self.positive_index_ = int(sample.columns[1] > sample.columns[0])
+        matrix = _double_matrix(sample)
+        self.positive_index_ = positive_column(sample.columns)
         self.floor_ = smallest_share(matrix)
         rows = Rows(sample.index, sample.weight, sample.size, matrix.shape[1])
         self._fit_map(log_probabilities(matrix, self.floor_), rows)
+        self._remember(sample.p, sample.y)
         self.classes_ = np.asarray(sample.columns)
 
     def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
@@ -259,10 +305,11 @@ class MulticlassCalibrator(Calibrator):
             sample_weight=sample_weight,
             weight_type=self.weight_type,
         )
-        self.positive_index_ = int(rows.classes[1] > rows.classes[0])
+        self.positive_index_ = positive_column(rows.classes)
         self.floor_ = 0.0
         fitted = Rows(rows.y, rows.weight, rows.size, len(rows.classes))
         self._fit_map(self._two_columns(rows.scores), fitted)
+        self._remember(*oriented(rows))
         self.classes_ = np.asarray(rows.classes)
 
     def _predict(self, values: FloatArray) -> FloatArray:
@@ -281,8 +328,8 @@ class MulticlassCalibrator(Calibrator):
         return logits
 
 
-def _difference(scores: FloatArray, positive: int) -> FloatArray:
-    """Logit of the positive class from one or two columns."""
-    if scores.ndim == 1:
-        return scores
-    return scores[:, positive] - scores[:, 1 - positive]
+def _double_matrix(sample: Sample) -> FloatArray:
+    """Probabilities (n, K) in column order; 1 - p is formed in double precision."""
+    if isinstance(sample, BinarySample) and sample.pair is None:
+        sample = replace(sample, p=sample.p.astype(np.float64, copy=False))
+    return sample.matrix.astype(np.float64, copy=False)

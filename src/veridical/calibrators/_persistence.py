@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical.calibrators._fingerprint import Fingerprint
 from veridical.exceptions import invalid
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def decode(data: dict[str, Any]) -> Calibrator:
 def _encode_value(value: Any) -> Any:
     if hasattr(value, "get_params") and hasattr(value, "to_dict"):
         return {"calibrator": value.to_dict()}
+    if isinstance(value, Fingerprint):
+        return {"fingerprint": value.to_dict()}
     if isinstance(value, np.ndarray):
         items = [_encode_value(item) for item in value.ravel().tolist()]
         return {"array": items, "shape": list(value.shape), "dtype": value.dtype.str}
@@ -81,6 +84,8 @@ def _decode_value(value: Any) -> Any:
         return value
     if "calibrator" in value:
         return decode(value["calibrator"])
+    if "fingerprint" in value:
+        return Fingerprint(**value["fingerprint"])
     if "array" in value:
         items = [_decode_value(item) for item in value["array"]]
         return np.asarray(items, dtype=np.dtype(value["dtype"])).reshape(value["shape"])

@@ -14,6 +14,7 @@ from veridical.miscalibration._functions import (
 from veridical.miscalibration._isotonic import IsotonicError
 from veridical.miscalibration._kernel import KernelError, UCMEError
 from veridical.miscalibration._loess import LoessError
+from veridical.miscalibration._recalibration import RecalibrationError
 from veridical.miscalibration._scores import BrierScore, LogScore, SphericalScore, ZeroOneLoss
 from veridical.miscalibration._smooth import SmoothError
 
@@ -29,6 +30,7 @@ __all__ = [
     "KernelError",
     "LoessError",
     "LogScore",
+    "RecalibrationError",
     "SmoothError",
     "SphericalScore",
     "UCMEError",

@@ -1,0 +1,131 @@
+"""One binary map a class, normalised."""
+
+import numpy as np
+import pytest
+from scipy.special import logsumexp, softmax
+from sklearn.isotonic import IsotonicRegression
+
+from veridical.calibrators import IdentityCalibrator
+from veridical.calibrators._histogram import HistogramCalibrator
+from veridical.calibrators._isotonic import IsotonicCalibrator
+from veridical.calibrators._one_vs_rest import OneVsRestCalibrator
+from veridical.calibrators._platt import PlattCalibrator
+from veridical.calibrators._rest_odds import odds_against_rest, odds_of_class
+from veridical.exceptions import InvalidInputError
+
+
+def test_matches_scikit_learns_isotonic_maps_class_by_class(multiclass):
+    p, y, w = multiclass.p, multiclass.y, multiclass.w
+    columns = [
+        IsotonicRegression(out_of_bounds="clip")
+        .fit(p[:, k], y == k, sample_weight=w)
+        .predict(p[:, k])
+        for k in range(3)
+    ]
+    expected = np.column_stack(columns)
+    expected /= expected.sum(axis=1, keepdims=True)
+    calibrator = OneVsRestCalibrator(IsotonicCalibrator(laplace=0)).fit(p, y, w)
+    np.testing.assert_allclose(calibrator.predict_proba(p), expected, atol=1e-12)
+
+
+def test_two_classes_are_the_binary_map(binary):
+    p, y, w = binary.p, binary.y, binary.w
+    plain = PlattCalibrator().fit(p, y, w).predict_proba(p)
+    wrapped = OneVsRestCalibrator(PlattCalibrator()).fit(p, y, w)
+    np.testing.assert_array_equal(wrapped.predict_proba(p), plain)
+    scores = 3 * p - 1
+    plain = PlattCalibrator(input="score").fit(scores, y).predict_proba(scores)
+    wrapped = OneVsRestCalibrator(PlattCalibrator(), input="score").fit(scores, y)
+    np.testing.assert_array_equal(wrapped.predict_proba(scores), plain)
+
+
+ALL_ZERO = [[0.4, 0.35, 0.25], [0.6, 0.4, 0.0], [0.6, 0.0, 0.4], [0.0, 0.6, 0.4]]
+
+
+@pytest.mark.parametrize("kind", ["probability", "logit"])
+def test_row_that_no_map_believes_in_stays_as_predicted(kind):
+    # Classes only ever happen where 0.6 is said, and never below 0.5: all maps say 0 for row 0.
+    p = np.array(ALL_ZERO[1:] * 3 + [ALL_ZERO[0]] * 3)
+    y = np.array([0, 0, 1] * 3 + [0, 1, 2])
+    maps = HistogramCalibrator(n_bins=2, strategy="uniform", laplace=0)
+    given = p if kind == "probability" else np.log(np.maximum(p, 1e-12))
+    w = np.array([1.0] * 9 + [0.0] * 3)
+    calibrator = OneVsRestCalibrator(maps, input=kind).fit(given, y, w)
+    each = [part.predict_proba(given[-1:, k])[0, 1] for k, part in enumerate(calibrator.parts_)]
+    if kind == "probability":
+        assert each == [0, 0, 0]
+        np.testing.assert_allclose(calibrator.predict_proba(given[-1:]), p[-1:], atol=1e-12)
+    np.testing.assert_allclose(calibrator.predict_proba(given).sum(axis=1), 1, atol=1e-12)
+
+
+def test_scores_that_no_map_believes_in_become_class_shares():
+    # Each class happens at its own score of 1 and nowhere else; new rows have none.
+    scores = np.eye(3)[[0, 0, 1, 2]]
+    calibrator = OneVsRestCalibrator(IsotonicCalibrator(laplace=0), input="score")
+    calibrator.fit(scores, [0, 0, 1, 2])
+    got = calibrator.predict_proba([[0, 0, 0], [1, 0, 0]])
+    np.testing.assert_allclose(got, [[0.5, 0.25, 0.25], [1, 0, 0]])
+
+
+def test_class_that_never_happens_keeps_a_small_probability(multiclass):
+    y = np.minimum(multiclass.y, 1)
+    calibrator = OneVsRestCalibrator(PlattCalibrator()).fit(multiclass.p, y)
+    assert calibrator.shares_[2] == 0
+    p = calibrator.predict_proba(multiclass.p)[:, 2]
+    assert 0 < p.mean() < 0.03
+
+
+def test_logits_stay_exact_where_the_softmax_saturates():
+    # Log odds 100 and 200 are both probability 1 in double precision.
+    z = np.array([[100.0, 0, -50], [200, 0, -50], [0, 100, -50], [0, 0, 0]])
+    odds = odds_against_rest(z)
+    assert odds[0, 0] == pytest.approx(100 - np.log1p(np.exp(-50)))
+    assert odds[1, 0] == pytest.approx(200 - np.log1p(np.exp(-50)))
+    assert odds[0, 2] == pytest.approx(-150)
+    np.testing.assert_allclose(odds[3], np.log(1 / 2))
+    np.testing.assert_allclose(odds_of_class(z, np.array([2, 2, 2, 2])), odds[:, 2])
+
+
+def test_log_odds_against_a_naive_sum():
+    z = np.random.default_rng(0).normal(0, 3, (50, 5))
+    naive = [
+        [row[k] - logsumexp([row[j] for j in range(5) if j != k]) for k in range(5)] for row in z
+    ]
+    np.testing.assert_allclose(odds_against_rest(z), naive, atol=1e-12)
+    p = softmax(z, axis=1)
+    np.testing.assert_allclose(odds_against_rest(z), np.log(p / (1 - p)), atol=1e-9)
+
+
+def test_calibrated_rows_are_left_alone():
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.ones(3), 40_000)
+    y = (rng.random(len(p))[:, None] > p.cumsum(axis=1)).sum(axis=1)
+    got = OneVsRestCalibrator(PlattCalibrator()).fit(p, y).predict_proba(p)
+    assert np.abs(got - p).max() < 0.03
+
+
+def test_wrapped_calibrator_is_checked(multiclass):
+    p, y = multiclass.p, multiclass.y
+    with pytest.raises(InvalidInputError, match="got the class PlattCalibrator"):
+        OneVsRestCalibrator(PlattCalibrator).fit(p, y)
+    with pytest.raises(InvalidInputError, match="`calibrator` must be a calibrator; got None"):
+        OneVsRestCalibrator(None).fit(p, y)
+    with pytest.raises(InvalidInputError, match="without its own `labels`"):
+        OneVsRestCalibrator(PlattCalibrator(labels=[0, 1])).fit(p, y)
+    with pytest.raises(InvalidInputError, match=r"set it on the wrapper.*weight_type"):
+        OneVsRestCalibrator(PlattCalibrator(weight_type="frequency")).fit(p, y)
+    with pytest.raises(InvalidInputError, match="without its own `input`"):
+        OneVsRestCalibrator(PlattCalibrator(input="logit")).fit(p, y)
+    agreed = OneVsRestCalibrator(PlattCalibrator(input="logit"), input="logit")
+    assert agreed.fit(np.log(p + 0.1), y).parts_[0].input == "logit"
+
+
+def test_wrapped_calibrator_is_not_fitted_itself(multiclass):
+    inner = PlattCalibrator()
+    OneVsRestCalibrator(inner).fit(multiclass.p, multiclass.y)
+    assert not hasattr(inner, "classes_")
+
+
+def test_identity_gives_the_rows_back(multiclass):
+    got = OneVsRestCalibrator(IdentityCalibrator()).fit(multiclass.p, multiclass.y)
+    np.testing.assert_allclose(got.predict_proba(multiclass.p), multiclass.p, atol=1e-12)
