@@ -176,7 +176,7 @@ def test_every_curve_survives_json_and_prints(method):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "isotonic", "interval": "wilson"}, '`interval` must be "simultaneous"'),
+        ({"method": "isotonic", "interval": "wilson"}, '`interval` must be "pointwise"'),
         ({"method": "smooth", "interval": "binomial"}, '`interval` must be "bootstrap"'),
         ({"interval": "simultaneous"}, 'method="isotonic"'),
         ({"method": "density", "interval": "simultaneous"}, 'method="isotonic"'),

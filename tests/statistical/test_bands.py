@@ -32,6 +32,25 @@ def test_simultaneous_bands_hold_the_whole_curve(power, digits):
     assert width < 0.55  # wide at n = 500, but not useless
 
 
+@pytest.mark.parametrize("n", [100, 800])
+@pytest.mark.parametrize(
+    "truth",
+    [lambda q: q, lambda q: q**1.5, lambda q: np.where(q > 0.5, 0.8, 0.2)],
+    ids=["calibrated", "p^1.5", "step"],
+)
+def test_pointwise_limits_hold_each_point_of_an_isotonic_curve(truth, n):
+    """At least 95 % of the time at every point, for any n."""
+    rng = np.random.default_rng([7, n])
+    at = np.array([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98])
+    repetitions, inside = 200, np.zeros(len(at))
+    for _ in range(repetitions):
+        p = rng.random(n)
+        y = (rng.random(n) < truth(p)).astype(int)
+        band = reliability_curve(y, p, method="isotonic", interval="pointwise").at(at)
+        inside += (band.low <= truth(at)) & (truth(at) <= band.high)
+    assert (inside / repetitions > 0.95 - tolerance(0.95, repetitions)).all()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_bootstrapped_bins_cover_about_as_often_as_they_say(weighted):
     """The percentile bootstrap of a frequency in about 50 rows falls a little short."""

@@ -9,7 +9,7 @@ from veridical._core.validation import check_option
 from veridical.exceptions import invalid
 
 _BINOMIAL = ("binomial", "wilson", "clopper-pearson")
-_INTERVALS = ("auto", *_BINOMIAL, "bootstrap", "consistency", "simultaneous")
+_INTERVALS = ("auto", *_BINOMIAL, "bootstrap", "consistency", "simultaneous", "pointwise")
 _USERS = {"binning": ("bins",), "bandwidth": ("density", "smooth"), "kernel": ("density",)}
 
 
@@ -25,12 +25,12 @@ def check_interval(caller: str, method: str, interval: Any) -> str | None:
         hint = "these points are not frequencies of fixed sets of rows; use the bootstrap."
         expected = '"bootstrap", "consistency" or None for this method'
         if method == "isotonic":
-            hint = 'use interval="simultaneous", which holds for every n.'
-            expected = '"simultaneous", "bootstrap", "consistency" or None for this method'
+            hint = 'use interval="pointwise", which holds for every n.'
+            expected = '"pointwise", "simultaneous", "bootstrap", "consistency" or None here'
         raise invalid(caller, "interval", expected, got, hint=hint)
-    if interval == "simultaneous" and method != "isotonic":
+    if interval in ("simultaneous", "pointwise") and method != "isotonic":
         hint = 'the band is of a non-decreasing curve: method="isotonic".'
-        raise invalid(caller, "interval", "one drawn point by point", got, hint=hint)
+        raise invalid(caller, "interval", "another one for this method", got, hint=hint)
     return "wilson" if interval == "binomial" else str(interval)
 
 
@@ -46,6 +46,8 @@ def check_unused(caller: str, method: str, **options: Any) -> None:
 def check_counts(caller: str, sample: BinarySample) -> None:
     """Raise unless rows can be counted, as bounds for every n need."""
     if sample.weight is not None and sample.weight_type == "importance":
-        expected = 'left out, or counts with weight_type="frequency", for a simultaneous band'
+        expected = (
+            'left out, or counts with weight_type="frequency", for a band that holds for every n'
+        )
         hint = 'use interval="bootstrap" with importance weights.'
         raise invalid(caller, "sample_weight", expected, "importance weights", hint=hint)

@@ -15,8 +15,9 @@ from veridical.binning import Binning, QuantileBins, UniformBins
 from veridical.curves._bin_bands import bin_band
 from veridical.curves._options import check_counts, check_interval, check_unused
 from veridical.curves._points import Points, isotonic_points
+from veridical.curves._pointwise import pointwise_band
 from veridical.curves._resampling import quantiles, resampled
-from veridical.curves._simultaneous import simultaneous_points
+from veridical.curves._simultaneous import banded_points, simultaneous_band
 from veridical.curves._smooth import check_bandwidth, check_kernel, density_points, smooth_points
 from veridical.curves._summary import curve_from_summary
 from veridical.exceptions import invalid
@@ -80,8 +81,8 @@ def reliability_curve(
         that finds it (never less than 0.005): "silverman" (default), "scott" or "isj" for
         "density", as in :class:`DensityError`; "fixed-point" for "smooth", the smooth calibration
         error itself, as in :class:`SmoothError`.
-    kernel : {"triweight", "gaussian", "cosine"}, optional
-        Kernel of "density"; default "triweight".
+    kernel : {"triweight", "gaussian", "cosine", "beta", "beta-modified"}, optional
+        Kernel of "density"; default "triweight". Beta kernels take a bandwidth of at most 0.25.
     interval : "auto", None or one of the following, default "auto"
         Limits `low` and `high`; "auto" is "binomial" for bins and None for other methods.
 
@@ -92,6 +93,8 @@ def reliability_curve(
         - "consistency": quantiles of what would be observed if the model were calibrated: outcomes
           drawn from the predictions, which are fixed [2]_. These limits lie around the diagonal,
           not around the curve, and a curve outside them is a sign of miscalibration there.
+        - "pointwise" (isotonic): at each score by itself, with at least the nominal probability
+          for any n, if the curve increases. Refused for importance weights.
         - "simultaneous" (isotonic): a band that holds the whole curve at once, if it increases,
           with at least the nominal probability for any n [3]_. Refused for importance weights.
     confidence_level : float, default 0.95
@@ -113,12 +116,15 @@ def reliability_curve(
     Bootstrap limits show variance, not the bias of smoothing. In simulations 90 % limits held the
     frequency of bins of 50 rows 89 % of the time, and a straight curve of "density" or "smooth" at
     n = 400 88 to 89 %. At a point of an isotonic fit they are known not to be consistent (84 %
-    there): prefer "simultaneous". Limits of an isotonic curve are of the mean over its block.
-    Consistency limits of unweighted bins are exact (Poisson-binomial quantiles, normal from a
-    variance of 400 on) and use no draws.
+    there): prefer "pointwise". Bootstrap limits of an isotonic curve are of the mean over its
+    block. Consistency limits of unweighted bins are exact (Poisson-binomial quantiles, normal from
+    a variance of 400 on) and use no draws.
 
-    The simultaneous band combines Clopper-Pearson bounds over all runs of neighbouring scores,
-    each at (1 - `confidence_level`) / (m² + m); for more than 200 distinct scores m = 200 groups of
+    Pointwise limits at x are Clopper-Pearson bounds of the rows just below x and from x on, as many
+    as their predictions say are worth it.
+
+    The simultaneous band combines Clopper-Pearson bounds over all runs of neighbouring scores, each
+    at (1 - `confidence_level`) / (m² + m); for more than 200 distinct scores m = 200 groups of
     equal mass, which depend on scores only and cost no validity. Blocks are split where the band
     steps, and the band is widened to hold the fit. Between blocks the lower limit of the block
     before and the upper limit of the block after hold. It is wide: 0.46 on average at n = 500.
@@ -173,7 +179,7 @@ def reliability_curve(
         hint = "use `ClassSpecific(label)` for one class, or `Pooled()` for all in one diagram."
         got = chosen.name
         raise invalid(caller, "lens", "one that induces a single binary problem", got, hint=hint)
-    if chosen_interval == "simultaneous":
+    if chosen_interval in ("simultaneous", "pointwise"):
         check_counts(caller, problem)
     if binning is not None:
         return _binned_curve(
@@ -223,8 +229,9 @@ def _curve(
     rng: np.random.Generator,
 ) -> ReliabilityCurve:
     low = high = None
-    if interval == "simultaneous":
-        points, low, high = simultaneous_points(sample, points, level)
+    if interval in ("simultaneous", "pointwise"):
+        band = simultaneous_band if interval == "simultaneous" else pointwise_band
+        points, low, high = banded_points(sample, points, band, level)
     elif interval is not None:
         draws = resampled(interval, sample, points.refit, n_resamples, rng)
         low, high = quantiles(draws, points.observed, level)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from veridical._core.pava import isotonic_fit
@@ -13,12 +15,15 @@ from veridical.curves._points import Points, run_points, run_starts
 GROUPS = 200
 
 
-def simultaneous_points(
-    sample: BinarySample, points: Points, level: float
+Band = Callable[[PooledScores, float], tuple[FloatArray, FloatArray]]
+
+
+def banded_points(
+    sample: BinarySample, points: Points, band: Band, level: float
 ) -> tuple[Points, FloatArray, FloatArray]:
     """Blocks of the isotonic fit, split where the band steps, and the band at each."""
     fitted = isotonic_fit(sample.pooled).fitted
-    low, high = simultaneous_band(sample.pooled, level)
+    low, high = band(sample.pooled, level)
     # If the truth does not increase the band may miss the fit: it is widened to hold it.
     low, high = np.minimum(low, fitted), np.maximum(high, fitted)
     starts = run_starts(fitted, low, high)
