@@ -37,6 +37,15 @@ def test_figures_are_those_of_the_single_functions(models):
         assert c.difference("good", "dull", name or one.estimator) == one
 
 
+def test_differences_are_found_either_way_round(models):
+    predictions, y = models
+    c = compare(predictions, y, n_resamples=99)
+    one, two = c.difference("good", "dull", "log"), c.difference("dull", "good", "log")
+    assert two.estimate == -one.estimate
+    assert (two.low, two.high, two.first) == (-one.high, -one.low, one.second)
+    assert two.pvalue == one.pvalue
+
+
 def test_holm_counts_the_pairs(models):
     predictions, y = models
     c = compare(predictions, y)

@@ -66,14 +66,14 @@ class Comparison(Result):
         return self.tests[self._index(model)]
 
     def difference(self, first: str, second: str, figure: str) -> Difference:
-        """Return a paired difference; KeyError lists the figures of this pair."""
+        """Return a paired difference, first minus second; KeyError lists the figures there are."""
         self._index(first), self._index(second)
         known = []
         for d in self.differences:
-            if (d.first, d.second) == (first, second):
+            if {d.first, d.second} == {first, second}:
                 known.append(d.difference.estimator)
                 if known[-1] == figure:
-                    return d.difference
+                    return d.difference if d.first == first else d.difference.reversed()
         msg = f"{first!r} - {second!r} of {figure!r} was not computed; there is {known}"
         raise KeyError(msg)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from veridical.results._interval import Interval
 from veridical.results._test import format_pvalue
@@ -30,6 +30,17 @@ class Difference(Interval):
     pvalue: float
     first: float
     second: float
+
+    def reversed(self) -> Difference:
+        """Return the same difference, second minus first."""
+        return replace(
+            self,
+            estimate=-self.estimate,
+            low=-self.high,
+            high=-self.low,
+            first=self.second,
+            second=self.first,
+        )
 
     def __str__(self) -> str:
         drawn = "" if self.n_resamples is None else f", {self.n_resamples:,} resamples"
