@@ -11,6 +11,7 @@ from veridical import (
     QuantileBins,
     SphericalScore,
     UniformBins,
+    VeridicalWarning,
     ZeroOneLoss,
 )
 from veridical.inference._bootstrap import bootstrap_interval
@@ -212,6 +213,7 @@ def test_intervals_of_errors_do_not_depend_on_debiasing_and_narrow_with_the_leve
     assert wide.low <= narrow.low < narrow.high < wide.high
 
 
+@pytest.mark.filterwarnings("ignore:bootstrap_interval. .* rows a bin")
 def test_a_biased_estimate_of_many_bins_lies_above_the_interval():
     rng = np.random.default_rng(3)
     p = rng.random(500)
@@ -228,7 +230,8 @@ def test_a_biased_estimate_of_many_bins_lies_above_the_interval():
 )
 def test_hardly_any_data_give_wide_intervals_within_zero_and_one(estimator, y, p):
     plain = BinnedError(estimator.binning, norm=estimator.norm)
-    interval = bootstrap_interval(plain, y, p, labels=[0, 1])
+    with pytest.warns(VeridicalWarning, match="rows a bin"):
+        interval = bootstrap_interval(plain, y, p, labels=[0, 1])
     assert 0 <= interval.low <= interval.high <= 1
     assert interval.width > 0.3
 

@@ -13,6 +13,7 @@ from veridical._core.typing import ArrayLike, BoolArray, FloatArray, IntArray, W
 from veridical._core.validation import check_level, check_option, check_sample, kept_rows
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference._binned_interval import l1_limits, l2_limits
+from veridical.inference._doubts import warn_of
 from veridical.inference._mean_interval import bootstrap_limits, make_units, normal_limits
 from veridical.inference._null import check_estimator, depends_on_fixed_sums
 from veridical.inference._vector_interval import l2_vector_limits
@@ -23,6 +24,7 @@ from veridical.results._interval import Interval
 from veridical.summaries import Summary, VectorSummary
 
 _CALLER = "bootstrap_interval"
+_FEW_ROWS = 20
 _METHODS = ("auto", "percentile", "basic", "bca", "analytic")
 
 
@@ -112,7 +114,10 @@ def bootstrap_interval(
     is 0 unless calibration is rejected at half of 1 - `confidence_level`. The interval does not
     depend on `debias`; without it the estimate is biased upwards and, with many bins, may lie
     above the interval. With uniform predictions, 15 bins and errors of 0 to 0.07, 94 to 99.6 % of
-    the intervals at 95 % covered for n = 500 and 2,000.
+    the intervals at 95 % covered for n = 500 and 2,000. With few rows a bin and rare outcomes the
+    upper limit is too small (for Beta(0.5, 5) predictions in 15 equal-mass bins, log odds off by
+    1, that of norm 1 at 90 % was exceeded in 16 % of samples instead of 5 % with 10 rows a bin,
+    in 6 % with 30); below 20 rows a bin there is a warning.
 
     Time O(n) analytically, O(n_resamples n) for a bootstrap.
 
@@ -169,7 +174,10 @@ def bootstrap_interval(
     else:
         problem = chosen.induce(sample)
         _check_binned(estimator, problem, how, groups, stratify=stratify)
-        low, high = _binned_limits(estimator, problem, level)
+        low, high, rows = _binned_limits(estimator, problem, level)
+        if rows < _FEW_ROWS:
+            note = f"{rows:.3g} rows a bin on average: limits of rare outcomes may be too small"
+            warn_of([note], caller=_CALLER)
     return Interval(
         estimate=estimator.measure(problem),
         low=low,
@@ -269,14 +277,18 @@ def _is_euclidean(estimator: Estimator) -> bool:
     return estimator.power == 2 and (by_default or estimator.distance == "l2")
 
 
-def _binned_limits(estimator: Estimator, problem: Problem, level: float) -> tuple[float, float]:
+def _binned_limits(
+    estimator: Estimator, problem: Problem, level: float
+) -> tuple[float, float, float]:
+    """Both limits, and the mean number of rows of a bin."""
     assert isinstance(estimator, BinnedError)
     if isinstance(problem, ClasswiseProblem):
         raise _no_interval("lens", "one that induces a single problem", "several problems")
     summary = estimator.summarise(problem)
     if isinstance(summary, VectorSummary):
-        return l2_vector_limits(summary, level)
-    return binned_limits(estimator, summary, level)
+        return *l2_vector_limits(summary, level), problem.size / len(summary.count)
+    rows = problem.size / int(summary.occupied.sum())
+    return *binned_limits(estimator, summary, level), rows
 
 
 def binned_limits(estimator: BinnedError, summary: Summary, level: float) -> tuple[float, float]:
