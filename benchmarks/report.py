@@ -15,7 +15,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PACKAGES = ["numpy", "scipy", "numba", "scikit-learn", "torch", "torchmetrics", "netcal", "relplot"]
+PACKAGES = [
+    "numpy",
+    "scipy",
+    "numba",
+    "scikit-learn",
+    "torch",
+    "torchmetrics",
+    "netcal",
+    "relplot",
+    "calzone-tool",
+    "mapie",
+    "uncertainty-calibration",
+]
 HEADER = [
     "task",
     "contender",
@@ -99,14 +111,14 @@ def write(rows: list[Row], directory: Path) -> None:
     directory.mkdir(parents=True, exist_ok=True)
     with (directory / "foundation.csv").open("w", newline="", encoding="utf-8") as file:
         csv.writer(file, lineterminator="\n").writerows([HEADER, *table(rows)])
-    text = ["# Calibration errors: time and memory", "", *_facts()]
+    text = ["# Calibration errors: time and memory", "", *facts_of_machine()]
     for task, header, lines in sections(rows):
         text += ["", f"## {task}", "", _markdown(header), "|---" * len(header) + "|"]
         text += [_markdown(line) for line in lines]
     (directory / "foundation.md").write_text("\n".join(text) + "\n", encoding="utf-8")
 
 
-def _facts() -> list[str]:
+def facts_of_machine() -> list[str]:
     versions = [f"Python {platform.python_version()}"]
     for package in PACKAGES:
         try:

@@ -35,6 +35,7 @@ class OutcomeDraws:
             cumulated = np.cumsum(p, axis=1)
             cumulated /= cumulated[:, -1:]
             self._thresholds = np.ascontiguousarray(cumulated[:, :-1].T)
+        self._rows = np.arange(len(self.order))
         self._kind = np.dtype(np.uint8 if self.n_classes <= 256 else np.uint32)
 
     def __call__(self, rng: np.random.Generator) -> IntArray:
@@ -46,10 +47,14 @@ class OutcomeDraws:
     def in_order(self, rng: np.random.Generator) -> IntArray:
         """Return the drawn class of each row, in the order of `self.order`."""
         y: IntArray = np.zeros(len(self.order), dtype=self._kind)
+        beyond = np.empty(min(len(y), _ROWS), dtype=bool)
         for block in row_blocks(len(y), _ROWS):
             uniform, drawn = rng.random(block.stop - block.start), y[block]
+            passed = beyond[: len(uniform)]
+            counted = passed.view(np.uint8)
             for threshold in self._thresholds[:, block]:
-                drawn += uniform >= threshold  # a class for every threshold passed
+                np.greater_equal(uniform, threshold, out=passed)
+                drawn += counted  # a class for every threshold passed
         return y
 
     def cell_sums(
@@ -63,9 +68,8 @@ class OutcomeDraws:
 
         `cells` is (K, n) in the order of `self.order`: where a row counts if that class occurs.
         """
-        drawn = self.in_order(rng).astype(np.intp)
-        drawn *= len(self.order)
-        drawn += np.arange(len(self.order))
+        drawn = np.multiply(self.in_order(rng), len(self.order), dtype=np.intp)
+        drawn += self._rows
         sums = np.bincount(cells.reshape(-1)[drawn], weights=weight, minlength=n_cells)
         return sums.astype(np.float64, copy=False)
 

@@ -24,7 +24,7 @@ from veridical.inference._null import (
     repeat_rows,
     with_outcomes,
 )
-from veridical.inference._null_sums import null_summaries, resamples_at_once
+from veridical.inference._null_sums import ClassCells, null_summaries, resamples_at_once
 from veridical.lenses import ClasswiseProblem, as_multiclass, resolve_lens
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import MultipleTest
@@ -172,10 +172,11 @@ def _class_errors(
     summary = estimator.summarise(problem)
     assert isinstance(summary, Summary)
     null = np.empty((count, len(summary.names)))
+    cells = ClassCells(problem.sample, summary)
     step = min(resamples_at_once(summary), 50)
     for block in track(-(-count // step), f"null of {estimator.name} by class"):
         rows = slice(block * step, min((block + 1) * step, count))
-        drawn = null_summaries(problem, summary, rows.stop - rows.start, rng)
+        drawn = null_summaries(problem, summary, rows.stop - rows.start, rng, cells=cells)
         null[rows] = estimator.each(drawn).reshape(-1, len(summary.names))
     return null
 

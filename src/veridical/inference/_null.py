@@ -15,6 +15,7 @@ from veridical.binning import EdgeBins, QuantileBins, SimplexBinning, UniformBin
 from veridical.exceptions import invalid
 from veridical.inference._class_draws import OutcomeDraws
 from veridical.inference._null_sums import (
+    ClassCells,
     null_summaries,
     null_vector_summaries,
     resamples_at_once,
@@ -179,11 +180,12 @@ def _from_sums(
     assert isinstance(summary, Summary)
     if isinstance(problem, BinarySample):
         return estimator.each(null_summaries(problem, summary, n_resamples, rng, probabilities))
+    cells = ClassCells(problem.sample, summary, probabilities)
     step = min(resamples_at_once(summary), 50)  # often enough for a progress bar
     for block in track(-(-n_resamples // step), f"null level of {estimator.name}"):
         first = block * step
         count = min(step, n_resamples - first)
-        resampled = null_summaries(problem, summary, count, rng, probabilities)
+        resampled = null_summaries(problem, summary, count, rng, cells=cells)
         values[first : first + count] = estimator.each(resampled, n_problems=len(summary.names))
     return values
 

@@ -28,18 +28,21 @@ def null_summaries(
     n_resamples: int,
     rng: np.random.Generator,
     probabilities: FloatArray | None = None,
+    cells: ClassCells | None = None,
 ) -> Summary:
     """Return a summary whose problems are resamples: same predictions, outcomes drawn from them.
 
     Counts of unweighted bins of a binary problem are independent Poisson-binomials: drawn exactly,
     or from a normal distribution where their variance exceeds 400. Outcomes of weighted rows and
     of several classes are drawn row by row; the problems of one resample follow each other.
-    `probabilities` are what to draw from, if not the predictions.
+    `probabilities` are what to draw from, if not the predictions; `cells` spares several calls for
+    the same classes finding them again.
     """
     n_problems = len(summary.names)
     shape = (n_resamples, *summary.sum_w.shape)
     if isinstance(problem, ClasswiseProblem):
-        sum_wy = _class_sums(problem.sample, summary, n_resamples, rng, probabilities)
+        cells = cells or ClassCells(problem.sample, summary, probabilities)
+        sum_wy = cells.sums(n_resamples, rng)
     else:
         sum_wy = _binary_sums(problem, summary, n_resamples, rng, probabilities)
     same: dict[str, Any] = {
@@ -79,24 +82,35 @@ def null_vector_summaries(
         yield replace(summary, sum_wy=sums.reshape(summary.sum_wy.shape))
 
 
-def _class_sums(
-    sample: MulticlassSample,
-    summary: Summary,
-    n_resamples: int,
-    rng: np.random.Generator,
-    probabilities: FloatArray | None,
-) -> FloatArray:
-    n_classes, n_bins = summary.sum_w.shape
-    draws = OutcomeDraws(sample, probabilities)
-    cells = np.empty((n_classes, sample.n), dtype=np.intp)
-    for k, partition in enumerate(summary.partitions):
-        column = np.ascontiguousarray(sample.p[:, k])[draws.order]
-        cells[k] = partition.assign(column) + k * n_bins
-    weight = None if sample.weight is None else sample.weight[draws.order]
-    sums = np.empty((n_resamples, n_classes * n_bins))
-    for r in range(n_resamples):
-        sums[r] = draws.cell_sums(cells, n_classes * n_bins, weight, rng)
-    return sums
+class ClassCells:
+    """Where rows of several classes count, found once for any number of draws.
+
+    Parameters
+    ----------
+    sample : whose predictions
+    summary : whose bins, one problem a class
+    probabilities : what to draw from, if not the predictions
+    """
+
+    def __init__(
+        self, sample: MulticlassSample, summary: Summary, probabilities: FloatArray | None = None
+    ) -> None:
+        self._draws = OutcomeDraws(sample, probabilities)
+        n_bins = summary.sum_w.shape[1]
+        self._cells = np.empty((len(summary.names), sample.n), dtype=np.intp)
+        for k, partition in enumerate(summary.partitions):
+            column = np.ascontiguousarray(sample.p[:, k])[self._draws.order]
+            self._cells[k] = partition.assign(column) + k * n_bins
+        weight = sample.weight
+        self._weight = None if weight is None else weight[self._draws.order]
+        self._n_cells = summary.sum_w.size
+
+    def sums(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        """Weighted outcomes by class and bin, (n_resamples, K B)."""
+        sums = np.empty((n_resamples, self._n_cells))
+        for r in range(n_resamples):
+            sums[r] = self._draws.cell_sums(self._cells, self._n_cells, self._weight, rng)
+        return sums
 
 
 def _binary_sums(
