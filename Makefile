@@ -33,10 +33,14 @@ test:  ## Tests and doctests, warnings as errors
 .PHONY: bench
 bench:  ## Compare speed with other packages; writes docs/evidence
 	$(PYTHON) benchmarks/bench_errors.py --write docs/evidence
+	$(PYTHON) benchmarks/bench_inference.py --write docs/evidence
 
 .PHONY: evidence
-evidence:  ## Simulate coverage and null levels; writes docs/evidence
+evidence:  ## Simulate coverage, null levels, levels and power of tests, estimators; writes docs/evidence
 	$(PYTHON) evidence/coverage.py docs/evidence
+	$(PYTHON) evidence/more_coverage.py docs/evidence
+	$(PYTHON) evidence/estimators.py docs/evidence
+	$(PYTHON) evidence/levels.py docs/evidence
 
 .PHONY: figures
 figures:  ## Redraw the README's figure and the example files
