@@ -53,7 +53,7 @@ def ours_temperature(sample: Sample) -> tuple[np.ndarray, float]:
     """Temperature of this package."""
     from veridical.calibrators._temperature import TemperatureCalibrator
 
-    calibrator = TemperatureCalibrator(laplace=0).fit(sample.p, sample.y)
+    calibrator = TemperatureCalibrator(pseudo_rows=0).fit(sample.p, sample.y)
     return calibrator.predict_proba(sample.p), 0.0
 
 
@@ -84,7 +84,7 @@ def ours_ensemble(sample: Sample) -> tuple[np.ndarray, float]:
     """Ensemble temperature of this package."""
     from veridical.calibrators._ensemble_temperature import EnsembleTemperatureCalibrator
 
-    calibrator = EnsembleTemperatureCalibrator(laplace=0).fit(sample.p, sample.y)
+    calibrator = EnsembleTemperatureCalibrator(pseudo_rows=0).fit(sample.p, sample.y)
     return calibrator.predict_proba(sample.p), 0.0
 
 
@@ -145,7 +145,7 @@ def ours_dirichlet(sample: Sample) -> tuple[np.ndarray, float]:
     """Dirichlet calibration of this package."""
     from veridical.calibrators._dirichlet import DirichletCalibrator
 
-    calibrator = DirichletCalibrator(laplace=0).fit(sample.p, sample.y)
+    calibrator = DirichletCalibrator(pseudo_rows=0).fit(sample.p, sample.y)
     p = calibrator.predict_proba(sample.p)
     return p, ridge(calibrator.coef_, calibrator.intercept_, len(p), diagonal=1e-3)
 

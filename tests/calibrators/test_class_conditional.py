@@ -99,3 +99,37 @@ def test_least_number_of_rows_is_checked(value, binary):
     calibrator = ClassConditionalCalibrator(TemperatureCalibrator(), min_rows=value)
     with pytest.raises(InvalidInputError, match="min_rows"):
         calibrator.fit(binary.p, binary.y)
+
+
+# Probabilities of classes 0 and 1, and the class that happened.
+ROWS = """
+0.32,0.11,2 0.08,0.62,1 0.03,0.97,1 0.06,0.85,1 0.73,0.22,0 0.16,0.36,1 0.26,0.40,1
+0.07,0.87,2 0.21,0.17,2 0.75,0.16,0 0.76,0.08,0 0.59,0.01,0 0.28,0.63,2 0.57,0.37,0
+0.40,0.24,1 0.50,0.12,0 0.54,0.02,0 0.27,0.32,1 0.01,0.75,1 0.24,0.11,2 0.43,0.31,2
+0.17,0.83,1 0.09,0.49,1 0.40,0.42,1 0.16,0.29,0 0.17,0.78,1 0.37,0.29,1 0.17,0.16,0
+0.29,0.05,2 0.61,0.07,2 0.17,0.28,2 0.67,0.30,0 0.01,0.95,1 0.62,0.19,2 0.38,0.56,1
+0.65,0.20,0 0.46,0.10,1 0.34,0.23,0 0.97,0.03,0 0.44,0.33,2 0.03,0.08,2 0.79,0.11,0
+0.33,0.48,1 0.97,0.02,0 0.75,0.09,0 0.15,0.72,1 0.01,0.78,1 0.86,0.04,0 0.01,0.90,1
+0.37,0.56,1 0.31,0.08,0 0.59,0.22,0 0.72,0.28,0 0.19,0.78,1 0.07,0.84,1 0.22,0.72,0
+0.58,0.36,0 0.12,0.30,1 0.05,0.11,2 0.24,0.10,2
+"""
+
+
+def test_top_label_calibration_of_mapie():
+    # MAPIE 1.6.0, TopLabelCalibrator(cv="prefit") with scikit-learn 1.9.1's IsotonicRegression
+    # (out_of_bounds="clip"): an isotonic map of the confidence for each predicted class.
+    table = np.array([[float(x) for x in row.split(",")] for row in ROWS.split()])
+    p = np.column_stack([table[:, :2], (1 - table[:, 0] - table[:, 1]).round(2)])
+    y = table[:, 2].astype(int)
+    maps = ConfidenceReducedCalibrator(IsotonicCalibrator(laplace=0))
+    calibrator = ClassConditionalCalibrator(maps, min_rows=1).fit(p, y)
+    new = [
+        [0.7, 0.2, 0.1],
+        [0.5, 0.3, 0.2],
+        [0.1, 0.8, 0.1],
+        [0.3, 0.45, 0.25],
+        [0.2, 0.2, 0.6],
+        [0.05, 0.05, 0.9],
+    ]
+    got = calibrator.predict_proba(new)[np.arange(6), [0, 0, 1, 1, 2, 2]]
+    np.testing.assert_allclose(got, [1, 0.75, 0.875, 0.8, 0.4, 1], atol=1e-12)

@@ -68,7 +68,7 @@ def test_columns_in_another_order_give_the_same_map():
 def test_the_identity_costs_nothing():
     """Predictions that are right need no correction, however strong the penalty."""
     p, y, _ = overconfident(20_000, 3, seed=7)
-    fitted = DirichletCalibrator(strength=1e6, laplace=0).fit(p, y)
+    fitted = DirichletCalibrator(strength=1e6, pseudo_rows=0).fit(p, y)
     np.testing.assert_allclose(fitted.coef_ - np.diag(np.diag(fitted.coef_)), 0, atol=1e-3)
     np.testing.assert_allclose(fitted.predict_proba(p), p, atol=0.02)
 
@@ -84,7 +84,7 @@ UNPENALISED = [
 
 def test_without_a_penalty_dirichletcal_finds_the_same_map():
     y, p = recorded_input()
-    fitted = DirichletCalibrator(penalty=None, laplace=0).fit(p, y)
+    fitted = DirichletCalibrator(penalty=None, pseudo_rows=0).fit(p, y)
     np.testing.assert_allclose(fitted.predict_proba(p)[:3], UNPENALISED, atol=1e-6)
 
 

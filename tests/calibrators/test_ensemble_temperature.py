@@ -50,7 +50,7 @@ def test_two_forecasts_have_a_closed_form():
 
 def test_the_optimality_conditions_hold_for_the_fitted_map():
     p, y = blunders(2000, seed=1)
-    fitted = EnsembleTemperatureCalibrator(laplace=0).fit(p, y)
+    fitted = EnsembleTemperatureCalibrator(pseudo_rows=0).fit(p, y)
     rows = np.arange(len(y))
     scaled = softmax(fitted.inverse_temperature_ * np.log(p), axis=1)
     parts = np.column_stack([scaled[rows, y], p[rows, y], np.full(len(y), 1 / 3)])
@@ -75,8 +75,8 @@ def test_the_share_of_random_labels_is_recovered_and_a_temperature_is_beaten():
 def test_the_mixture_is_never_worse_than_its_parts():
     for seed in range(5):
         _, y, p = overconfident(100, 4, seed)
-        bare = EnsembleTemperatureCalibrator(laplace=0).fit(p, y)
-        scaled = TemperatureCalibrator(laplace=0).fit(p, y)
+        bare = EnsembleTemperatureCalibrator(pseudo_rows=0).fit(p, y)
+        scaled = TemperatureCalibrator(pseudo_rows=0).fit(p, y)
         found = log_loss(bare.predict_proba(p), y)
         assert found <= log_loss(scaled.predict_proba(p), y) + 1e-9
         assert found <= log_loss(p, y) + 1e-9
@@ -92,7 +92,7 @@ def test_mixing_bounds_the_loss_of_a_first_mistake():
     z = np.array([[0.0, 900.0], [900.0, 0.0]] * 10)
     mistake = np.array([[0.0, 1e6]])
     y = z.argmax(axis=1)
-    bare = EnsembleTemperatureCalibrator(input="logit", laplace=0).fit(z, y)
+    bare = EnsembleTemperatureCalibrator(input="logit", pseudo_rows=0).fit(z, y)
     guarded = EnsembleTemperatureCalibrator(input="logit").fit(z, y)
     assert bare.predict_proba(mistake)[0, 0] < 1e-6
     assert guarded.predict_proba(mistake)[0, 0] >= 1 / 42 - 1e-12

@@ -39,23 +39,21 @@ def test_two_classes_are_the_binary_map(binary):
     np.testing.assert_array_equal(wrapped.predict_proba(scores), plain)
 
 
-ALL_ZERO = [[0.4, 0.35, 0.25], [0.6, 0.4, 0.0], [0.6, 0.0, 0.4], [0.0, 0.6, 0.4]]
-
-
 @pytest.mark.parametrize("kind", ["probability", "logit"])
 def test_row_that_no_map_believes_in_stays_as_predicted(kind):
-    # Classes only ever happen where 0.6 is said, and never below 0.5: all maps say 0 for row 0.
-    p = np.array(ALL_ZERO[1:] * 3 + [ALL_ZERO[0]] * 3)
-    y = np.array([0, 0, 1] * 3 + [0, 1, 2])
+    # Classes only ever happened where 0.6 was said, so all maps say 0 below 0.5.
+    p = np.array([[0.6, 0.3, 0.1], [0.1, 0.6, 0.3], [0.3, 0.1, 0.6]])
+    new = np.array([[0.4, 0.35, 0.25]])
     maps = HistogramCalibrator(n_bins=2, strategy="uniform", laplace=0)
-    given = p if kind == "probability" else np.log(np.maximum(p, 1e-12))
-    w = np.array([1.0] * 9 + [0.0] * 3)
-    calibrator = OneVsRestCalibrator(maps, input=kind).fit(given, y, w)
-    each = [part.predict_proba(given[-1:, k])[0, 1] for k, part in enumerate(calibrator.parts_)]
-    if kind == "probability":
-        assert each == [0, 0, 0]
-        np.testing.assert_allclose(calibrator.predict_proba(given[-1:]), p[-1:], atol=1e-12)
-    np.testing.assert_allclose(calibrator.predict_proba(given).sum(axis=1), 1, atol=1e-12)
+    given, columns = new, new
+    if kind == "logit":
+        p, given = np.log(p), np.log(new)
+        columns = np.log(new / (1 - new))
+    calibrator = OneVsRestCalibrator(maps, input=kind).fit(p, [0, 1, 2])
+    each = [part.predict_proba(columns[:, k])[0, 1] for k, part in enumerate(calibrator.parts_)]
+    assert each == [0, 0, 0]
+    np.testing.assert_allclose(calibrator.predict_proba(given), new, atol=1e-12)
+    np.testing.assert_allclose(calibrator.predict_proba(p), np.eye(3), atol=1e-12)
 
 
 def test_scores_that_no_map_believes_in_become_class_shares():

@@ -138,7 +138,7 @@ def test_many_classes_gain_on_new_rows(maker):
 @pytest.mark.parametrize("maker", BOTH)
 def test_without_any_guard_saturated_logits_stay_finite(maker):
     z = np.array([[0.0, 800.0, -800.0], [900.0, 0.0, 1.0], [0.0, -700.0, 5.0]] * 5)
-    fitted = maker(input="logit", laplace=0).fit(z, [1, 0, 2] * 5)
+    fitted = maker(input="logit", pseudo_rows=0).fit(z, [1, 0, 2] * 5)
     assert np.isfinite(fitted.predict_proba(z)).all()
 
 

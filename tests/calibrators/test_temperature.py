@@ -133,7 +133,7 @@ def test_mixing_bounds_the_loss_of_a_first_mistake():
     z = np.array([[0.0, 900.0], [900.0, 0.0]] * 10)
     y = z.argmax(axis=1)
     mistake = np.array([[0.0, 1e6]])
-    bare = TemperatureCalibrator(input="logit", laplace=0).fit(z, y)
+    bare = TemperatureCalibrator(input="logit", pseudo_rows=0).fit(z, y)
     guarded = TemperatureCalibrator(input="logit").fit(z, y)
     assert bare.predict_proba(mistake)[0, 0] == 0  # an infinite log loss
     assert guarded.predict_proba(mistake)[0, 0] == pytest.approx(1 / 42, rel=1e-12)
@@ -159,7 +159,7 @@ def test_integer_weights_are_repetition():
     rows = np.repeat(np.arange(60), weight)
     repeated = TemperatureCalibrator().fit(p[rows], y[rows])
     counted = TemperatureCalibrator(weight_type="frequency").fit(p, y, sample_weight=weight)
-    scaled = TemperatureCalibrator(laplace=0).fit(p, y, sample_weight=weight * 0.1)
+    scaled = TemperatureCalibrator(pseudo_rows=0).fit(p, y, sample_weight=weight * 0.1)
     np.testing.assert_allclose(counted.predict_proba(p), repeated.predict_proba(p), rtol=1e-7)
     assert scaled.temperature_ == pytest.approx(repeated.temperature_, rel=1e-7)
     assert counted.mix_ == repeated.mix_ == 1 / (len(rows) + 1)
@@ -177,10 +177,10 @@ def test_a_fitted_map_is_json_safe():
     json.dumps(encode(TemperatureCalibrator().fit(p, y)), allow_nan=False)
 
 
-@pytest.mark.parametrize("laplace", [-1, float("nan"), "1", None])
-def test_a_useless_laplace_is_named(laplace):
-    with pytest.raises(InvalidInputError, match="laplace"):
-        TemperatureCalibrator(laplace=laplace).fit([0.2, 0.7], [0, 1])
+@pytest.mark.parametrize("pseudo_rows", [-1, float("nan"), "1", None])
+def test_a_useless_pseudo_rows_is_named(pseudo_rows):
+    with pytest.raises(InvalidInputError, match="pseudo_rows"):
+        TemperatureCalibrator(pseudo_rows=pseudo_rows).fit([0.2, 0.7], [0, 1])
 
 
 def test_calibration_lowers_the_loss_on_new_rows():

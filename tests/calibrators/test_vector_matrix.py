@@ -128,7 +128,7 @@ def test_vector_scaling_is_at_the_minimum_of_the_documented_objective(penalty):
 def test_unpenalised_matrix_scaling_is_multinomial_regression():
     _, y, p = overconfident(400, 4, seed=4)
     reference = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit(np.log(p), y)
-    fitted = MatrixCalibrator(penalty=None, laplace=0).fit(p, y)
+    fitted = MatrixCalibrator(penalty=None, pseudo_rows=0).fit(p, y)
     np.testing.assert_allclose(
         fitted.predict_proba(p), reference.predict_proba(np.log(p)), atol=1e-5
     )
@@ -178,7 +178,7 @@ def test_without_guards_weights_have_no_scale(maker):
     _, y, p = overconfident(80, 3, seed=8)
     weight = 1 + np.arange(80) % 3
     rows = np.repeat(np.arange(80), weight)
-    bare = {"penalty": None, "laplace": 0}
+    bare = {"penalty": None, "pseudo_rows": 0}
     repeated = maker(**bare).fit(p[rows], y[rows]).predict_proba(p)
     weighted = maker(**bare).fit(p, y, sample_weight=weight / 7).predict_proba(p)
     np.testing.assert_allclose(weighted, repeated, atol=1e-7)
@@ -187,7 +187,7 @@ def test_without_guards_weights_have_no_scale(maker):
 @pytest.mark.parametrize("maker", PENALISED)
 def test_a_penalty_without_end_is_the_identity_or_its_multiple(maker):
     _, y, p = overconfident(80, 3, seed=9)
-    fitted = maker(penalty="l2", strength=1e9, laplace=0).fit(p, y)
+    fitted = maker(penalty="l2", strength=1e9, pseudo_rows=0).fit(p, y)
     np.testing.assert_allclose(fitted.predict_proba(p), p, atol=1e-6)
 
 
@@ -234,7 +234,7 @@ def test_the_ridge_prevents_the_blow_up_of_matrix_scaling_on_few_rows():
     posterior, y, p = overconfident(2300, 20, seed=12)  # 420 parameters for 300 rows
     train, test = slice(0, 300), slice(300, None)
     guarded = MatrixCalibrator().fit(p[train], y[train])
-    bare = MatrixCalibrator(penalty=None, laplace=0).fit(p[train], y[train])
+    bare = MatrixCalibrator(penalty=None, pseudo_rows=0).fit(p[train], y[train])
     best, raw = log_loss(posterior[test], y[test]), log_loss(p[test], y[test])
     assert log_loss(bare.predict_proba(p[test]), y[test]) > raw + 1
     assert log_loss(guarded.predict_proba(p[test]), y[test]) < best + 0.1 < raw
@@ -251,7 +251,7 @@ def test_without_a_penalty_an_absent_class_is_doubtful_but_finite(maker):
 
 @pytest.mark.parametrize("maker", PENALISED)
 @pytest.mark.parametrize(
-    "options", [{"penalty": "ridge"}, {"strength": -1}, {"strength": "1"}, {"laplace": -1}]
+    "options", [{"penalty": "ridge"}, {"strength": -1}, {"strength": "1"}, {"pseudo_rows": -1}]
 )
 def test_options_are_checked(maker, options):
     with pytest.raises(InvalidInputError, match=next(iter(options))):

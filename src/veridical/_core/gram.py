@@ -17,6 +17,7 @@ import numpy as np
 
 from veridical._core.blocks import ROWS, row_blocks
 from veridical._core.sample import BinarySample, Sample, one_hot
+from veridical._core.threads import map_in_order
 from veridical._core.typing import FloatArray, IntArray
 
 KERNELS = ("laplacian", "gaussian", "total-variation")
@@ -181,8 +182,10 @@ def pair_sums(
             return _gaussian_sums(x, charges, period)
     left, right = _factors(x, kernel)
     side = _tile_side(x.size // len(x)) if charges.shape[1] < 64 else _WIDE_TILE
-    totals = np.zeros(charges.shape[1])
-    for rows in row_blocks(len(x), side):
+
+    def strip(rows: slice) -> FloatArray:
+        """Pairs of these rows with themselves and with all that follow."""
+        total = np.zeros(charges.shape[1])
         for columns in row_blocks(len(x), side):
             if columns.start < rows.start:
                 continue
@@ -192,8 +195,11 @@ def pair_sums(
             if factor is not None:
                 tile *= factor[rows] @ factor[columns].T
             part = np.einsum("ij,ij->j", charges[rows], tile @ charges[columns])
-            totals += part if columns.start == rows.start else 2 * part
-    return totals
+            total += part if columns.start == rows.start else 2 * part
+        return total
+
+    strips = map_in_order(strip, list(row_blocks(len(x), side)))
+    return np.add.reduce(list(strips), axis=0)
 
 
 def _tile_side(width: int) -> int:

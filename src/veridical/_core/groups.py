@@ -60,7 +60,7 @@ def group_rows(columns: Sequence[Any], *, caller: str) -> Groups:
 def _factorise(column: Any, caller: str) -> tuple[IntArray, list[Any]]:
     keys = to_numpy(column, caller=caller, param="by")
     if keys.ndim != 1:
-        hint = "pass one key per row; for several columns use a frame and their names."
+        hint = "pass one key per row."
         raise invalid(caller, "by", "1-d", f"shape {keys.shape}", hint=hint)
     missing = missing_values(keys)
     if missing.any():

@@ -10,7 +10,7 @@ import numpy as np
 from veridical._core.labels import check_label_array, encode_labels
 from veridical._core.sample import effective_size
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
-from veridical._core.validation import check_option, check_weight, float_array
+from veridical._core.validation import check_option, check_weight, float_array, tame_weights
 from veridical.exceptions import invalid
 
 
@@ -75,6 +75,8 @@ def check_scored_rows(
     if len(y) == 0:
         raise invalid(caller, "y", "non-empty", "0 rows", hint="pass at least one row.")
     weight = check_weight(sample_weight, len(y), caller=caller)
+    if weight is not None and weight_type == "importance":
+        weight = tame_weights(weight)
     n_classes = values.shape[1] if values.ndim == 2 else 2
     codes, classes = encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)
     if weight is not None and not weight.all():

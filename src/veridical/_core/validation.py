@@ -25,6 +25,7 @@ __all__ = [
     "is_integer",
     "is_number",
     "kept_rows",
+    "tame_weights",
 ]
 
 
@@ -61,7 +62,7 @@ def check_sample(
         raise invalid(caller, "y_true", "non-empty", "0 rows", hint=hint)
     weight = check_weight(sample_weight, len(y), caller=caller)
     if weight is not None and weight_type == "importance":
-        weight = _tame(weight)
+        weight = tame_weights(weight)
     matrix = _check_shape(p, caller=caller, param="y_prob")
     n_classes = matrix.shape[1] if matrix.ndim == 2 else 2
     if matrix.ndim == 1:
@@ -258,7 +259,7 @@ def _probability_error(p: FloatArray, caller: str, param: str) -> InvalidInputEr
     return invalid(caller, param, f"rows that sum to 1 within {tolerance:g}", got, hint=hint)
 
 
-def _tame(weight: FloatArray) -> FloatArray:
+def tame_weights(weight: FloatArray) -> FloatArray:
     """Weights whose squares neither overflow nor vanish; a common factor means nothing to them."""
     largest = float(weight.max())
     if 1e-100 < largest < 1e100:

@@ -8,7 +8,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray, WeightType
 from veridical._core.validation import is_number
-from veridical.calibrators._base import Calibrator
+from veridical.calibrators._calibrator import Calibrator
 from veridical.calibrators._wrapping import (
     CheckedRows,
     WrappingCalibrator,
@@ -52,7 +52,8 @@ class ClassConditionalCalibrator(WrappingCalibrator):
 
     Notes
     -----
-    "Class-wise calibration" of [1]_. The map jumps where the predicted class changes. Each map has
+    "Class-wise calibration" of [1]_; around `ConfidenceReducedCalibrator` it is top-label
+    calibration [2]_. The map jumps where the predicted class changes. Each map has
     only a share of the rows, so its error is larger: worth it if classes differ and there are
     some hundred rows of each. Time: two fits of the map in all, on average.
 
@@ -60,6 +61,8 @@ class ClassConditionalCalibrator(WrappingCalibrator):
     ----------
     .. [1] Panchenko, Benmerzoug & de Benito Delgado (2022), Class-wise and reduced calibration
        methods, ICMLA, arXiv 2210.03702.
+    .. [2] Gupta & Ramdas (2022), Top-label calibration and multiclass-to-binary reductions, ICLR,
+       arXiv 2107.08353.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.typing import FloatArray, IntArray, WeightType
-from veridical.calibrators._base import Calibrator
+from veridical.calibrators._calibrator import Calibrator
 from veridical.calibrators._rest_odds import odds_of_class
 from veridical.calibrators._softmax import softmax_in_place
 from veridical.calibrators._wrapping import (
@@ -50,7 +50,8 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
     -----
     "Reduced calibration" of [1]_, whose library gives equal shares to the other classes; here they
     keep their proportions, so their order, and rows sum to one. If the other classes have
-    probability 0 they get equal shares.
+    probability 0 they get equal shares. With many classes the reduction is what makes binary maps
+    usable at all [2]_.
 
     The predicted class may change: where the map says 0.3 and another class is left with 0.5, the
     data said that the prediction is mostly wrong there. That class is then not calibrated as a
@@ -62,6 +63,8 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
     ----------
     .. [1] Panchenko, Benmerzoug & de Benito Delgado (2022), Class-wise and reduced calibration
        methods, ICMLA, arXiv 2210.03702.
+    .. [2] Le Coz, Herbin & Adjed (2024), Confidence calibration of classifiers with many classes,
+       NeurIPS, arXiv 2411.02988.
 
     Examples
     --------

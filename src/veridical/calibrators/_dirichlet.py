@@ -24,8 +24,9 @@ class DirichletCalibrator(MatrixCalibrator):
         intercepts by strength K / n each [1]_, and the diagonal by a thousandth of that.
     strength : float, default 1.0
         Multiple of the usual penalty.
-    laplace : float, default 1.0
-        Guard: u = laplace / (n + laplace) of the uniform distribution is mixed in after fitting.
+    pseudo_rows : float, default 1.0
+        Guard: a share u = pseudo_rows / (n + pseudo_rows) of the uniform distribution is mixed in
+        after fitting.
         0 turns it off.
     input : {"probability", "logit", "score"}, default "probability"
         What predictions are; scores are read as logits.
@@ -56,7 +57,7 @@ class DirichletCalibrator(MatrixCalibrator):
     --------
     Two classes predicted alike, of which one happens three times as often:
 
-    >>> calibrator = DirichletCalibrator(penalty=None, laplace=0)
+    >>> calibrator = DirichletCalibrator(penalty=None, pseudo_rows=0)
     >>> calibrator = calibrator.fit([[0.5, 0.5]] * 4, [0, 1, 1, 1])
     >>> calibrator.predict_proba([[0.5, 0.5]]).round(6).tolist()
     [[0.25, 0.75]]

@@ -10,7 +10,7 @@ from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base import MulticlassCalibrator, Rows
 from veridical.calibrators._inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._mixture_weights import fit_mixture
-from veridical.calibrators._softmax import check_laplace, mixing_share, softmax_in_place
+from veridical.calibrators._softmax import check_pseudo_rows, mixing_share, softmax_in_place
 
 
 class EnsembleTemperatureCalibrator(MulticlassCalibrator):
@@ -25,8 +25,9 @@ class EnsembleTemperatureCalibrator(MulticlassCalibrator):
 
     Parameters
     ----------
-    laplace : float, default 1.0
-        Guard: u = laplace / (n + laplace) of the uniform distribution is mixed in after fitting,
+    pseudo_rows : float, default 1.0
+        Guard: a share u = pseudo_rows / (n + pseudo_rows) of the uniform distribution is mixed in
+        after fitting,
         since the fitted share w3 may be zero. 0 turns it off.
     input : {"probability", "logit", "score"}, default "probability"
         What predictions are. Probabilities become their logarithms; scores are read as logits.
@@ -67,7 +68,7 @@ class EnsembleTemperatureCalibrator(MulticlassCalibrator):
     One prediction of 0.9 for all rows, right three times out of four: T = 2 gives 0.75 at once,
     and no mixture does better.
 
-    >>> calibrator = EnsembleTemperatureCalibrator(laplace=0)
+    >>> calibrator = EnsembleTemperatureCalibrator(pseudo_rows=0)
     >>> calibrator = calibrator.fit([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0])
     >>> calibrator.predict_proba([0.9]).round(6).tolist()
     [[0.25, 0.75]]
@@ -76,18 +77,18 @@ class EnsembleTemperatureCalibrator(MulticlassCalibrator):
     def __init__(
         self,
         *,
-        laplace: float = 1.0,
+        pseudo_rows: float = 1.0,
         input: str = "probability",
         labels: Any = None,
         weight_type: WeightType = "importance",
     ) -> None:
-        self.laplace = laplace
+        self.pseudo_rows = pseudo_rows
         self.input = input
         self.labels = labels
         self.weight_type = weight_type
 
     def _check_parameters(self) -> None:
-        check_laplace(type(self).__name__, self.laplace)
+        check_pseudo_rows(type(self).__name__, self.pseudo_rows)
 
     def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
         self.inverse_temperature_ = fit_inverse_temperature(logits, rows).inverse
@@ -101,7 +102,7 @@ class EnsembleTemperatureCalibrator(MulticlassCalibrator):
         self.weights_ = fit.weights
         self.n_iter_ = fit.n_iter
         self.gradient_norm_ = fit.violation
-        self.mix_ = mixing_share(self.laplace, rows.size)
+        self.mix_ = mixing_share(self.pseudo_rows, rows.size)
 
     def _map(self, logits: FloatArray) -> FloatArray:
         scaled, raw, uniform = ((1 - self.mix_) * self.weights_).tolist()

@@ -47,11 +47,12 @@ class Overlap:
 
     @property
     def beyond_chance(self) -> bool:
-        """Whether more rows were found than strangers explain, by three standard errors."""
+        """Whether more rows were found than strangers explain, by four standard errors."""
         chance = (self.chance * self.kept_rows + 1) / (self.kept_rows + 2)
         n = self.looked_up
-        variance = chance * (1 - chance) * (n + n * n / self.kept_rows)
-        return self.found > chance * n + 3 * math.sqrt(variance)
+        # Rows found by chance come in pairs, which doubles the variance of the estimated chance.
+        variance = chance * (1 - chance) * (n + 2 * n * n / self.kept_rows)
+        return self.found > chance * n + 4 * math.sqrt(variance)
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,8 @@ class Fingerprint:
         raw = base64.b64decode(self.digests)
         known = {raw[i : i + _DIGEST] for i in range(0, len(raw), _DIGEST)}
         found = [digest in known for digest in _digests(distinct, self.salt)]
-        # Good (1953): new draws repeat old ones as often as the old ones repeat each other.
+        # New draws repeat old ones as often as the old ones repeat each other
+        # (Good 1953, doi 10.1093/biomet/40.3-4.237).
         chance = 1 - self.singles / self.kept_rows
         hits = int(counts[np.asarray(found, dtype=bool)].sum())
         return Overlap(len(numbers), hits, chance, self.kept_rows)

@@ -11,7 +11,7 @@ from veridical._core.arrays import to_numpy
 from veridical._core.groups import Groups, group_rows
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical._core.validation import is_number
-from veridical.calibrators._base import Calibrator
+from veridical.calibrators._calibrator import Calibrator
 from veridical.calibrators._wrapping import (
     CheckedRows,
     WrappingCalibrator,
@@ -57,14 +57,19 @@ class GroupedCalibrator(WrappingCalibrator):
 
     Notes
     -----
-    Averages are of probabilities, so they exist also for maps that say 0 or 1, and an average of
-    calibrated forecasts is at most slightly less sure than it could be (Ranjan & Gneiting 2010,
-    doi 10.1111/j.1467-9868.2009.00726.x). The formula is that of credibility theory (Bühlmann
-    1967): s stands for the variance within groups over the variance between them. It is given,
-    not estimated; choose it by cross-validation if groups matter.
+    The weight is that of credibility theory [1]_, where s is the variance within groups over the
+    variance between them. It is given, not estimated: choose it by cross-validation if groups
+    matter. Averages are of probabilities, so that maps may say 0 or 1. The average of two
+    calibrated forecasts is under-confident, the more so the less they agree [2]_.
 
     Calibration within each of a few known groups is not that within all their intersections.
     To be saved, keys have to be texts, numbers or booleans. Time: two fits of the map in all.
+
+    References
+    ----------
+    .. [1] Bühlmann (1967), Experience rating and credibility, ASTIN Bulletin 4, 199-207.
+    .. [2] Ranjan & Gneiting (2010), Combining probability forecasts, Journal of the Royal
+       Statistical Society B 72, 71-91, doi 10.1111/j.1467-9868.2009.00726.x.
 
     Examples
     --------

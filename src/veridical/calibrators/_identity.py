@@ -55,7 +55,10 @@ class IdentityCalibrator(MulticlassCalibrator):
         return np.asarray(softmax(logits, axis=1))
 
     def _predict(self, values: FloatArray) -> FloatArray:
-        if self.input != "probability" or values.ndim == 2:
-            return super()._predict(values) if self.input != "probability" else values
+        if self.input != "probability":
+            return super()._predict(values)
+        values = values.astype(np.float64)  # a copy: the user's array stays the user's
+        if values.ndim == 2:
+            return values
         p = np.column_stack([1 - values, values])
         return p if self.positive_index_ else p[:, ::-1]

@@ -14,8 +14,8 @@ from veridical.calibrators._base import MulticlassCalibrator, Rows
 from veridical.calibrators._inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._multiclass_newton import Minimum, minimise
 from veridical.calibrators._softmax import (
-    check_laplace,
     check_non_negative,
+    check_pseudo_rows,
     mixing_share,
     softmax_in_place,
 )
@@ -34,10 +34,10 @@ class LinearCalibrator(MulticlassCalibrator):
 
     _full: ClassVar[bool]
 
-    laplace: float
+    pseudo_rows: float
 
     def _check_parameters(self) -> None:
-        check_laplace(type(self).__name__, self.laplace)
+        check_pseudo_rows(type(self).__name__, self.pseudo_rows)
 
     @abstractmethod
     def _ridge(self, n_classes: int, size: float) -> tuple[float, float, float]:
@@ -69,7 +69,7 @@ class LinearCalibrator(MulticlassCalibrator):
             self._warn("without a penalty there is no optimum: classes are separable or absent")
 
     def _output_mix(self, size: float) -> float:
-        return mixing_share(self.laplace, size)
+        return mixing_share(self.pseudo_rows, size)
 
     def _map(self, logits: FloatArray) -> FloatArray:
         return softmax_in_place(self._scores(self._features(logits)), self.mix_)

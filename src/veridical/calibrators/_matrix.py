@@ -26,8 +26,9 @@ class MatrixCalibrator(PenalisedCalibrator):
         method as published [2]_: K (K + 1) free parameters, which fail on few rows.
     strength : float, default 1.0
         lambda; the penalty is scaled by 1 / n and fades as n grows.
-    laplace : float, default 1.0
-        Guard: u = laplace / (n + laplace) of the uniform distribution is mixed in after fitting.
+    pseudo_rows : float, default 1.0
+        Guard: a share u = pseudo_rows / (n + pseudo_rows) of the uniform distribution is mixed in
+        after fitting.
         0 turns it off.
     input : {"probability", "logit", "score"}, default "probability"
         What predictions are. Probabilities become their logarithms; scores are read as logits.
@@ -74,7 +75,7 @@ class MatrixCalibrator(PenalisedCalibrator):
     --------
     Two classes predicted alike, of which one happens three times as often:
 
-    >>> calibrator = MatrixCalibrator(penalty=None, laplace=0)
+    >>> calibrator = MatrixCalibrator(penalty=None, pseudo_rows=0)
     >>> calibrator = calibrator.fit([[0.5, 0.5]] * 4, [0, 1, 1, 1])
     >>> calibrator.predict_proba([[0.5, 0.5]]).round(6).tolist()
     [[0.25, 0.75]]
@@ -87,14 +88,14 @@ class MatrixCalibrator(PenalisedCalibrator):
         *,
         penalty: str | None = "odir",
         strength: float = 1.0,
-        laplace: float = 1.0,
+        pseudo_rows: float = 1.0,
         input: str = "probability",
         labels: Any = None,
         weight_type: WeightType = "importance",
     ) -> None:
         self.penalty = penalty
         self.strength = strength
-        self.laplace = laplace
+        self.pseudo_rows = pseudo_rows
         self.input = input
         self.labels = labels
         self.weight_type = weight_type

@@ -14,7 +14,7 @@ from veridical.calibrators._orientation import oriented
 from veridical.exceptions import invalid
 
 if TYPE_CHECKING:
-    from veridical.calibrators._base import Calibrator
+    from veridical.calibrators._calibrator import Calibrator
 
 _WORTH_A_NOTE = 0.01
 
@@ -38,7 +38,8 @@ def overlap_of(calibrator: Calibrator, y_prob: ArrayLike, y: ArrayLike, *, calle
 def overlap_note(calibrator: Calibrator, y_prob: ArrayLike, y: ArrayLike) -> str | None:
     """Sentence about rows the calibrator was fitted on, None if there is nothing to say.
 
-    Speaks up where at least 1 in 100 rows were fitted on and chance does not explain it. To
+    Speaks up where at least 1 in 100 rows were fitted on and chance does not explain it:
+    predictions of two decimals coincide so often that a part of the same rows goes unnoticed. To
     report on the rows a calibrator was fitted to is a common mistake (004 section 86.7).
 
     Parameters

@@ -8,7 +8,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray, WeightType
 from veridical._core.validation import is_integer, is_number
-from veridical.calibrators._base import Calibrator
+from veridical.calibrators._calibrator import Calibrator
 from veridical.calibrators._folds import folds
 from veridical.calibrators._wrapping import CheckedRows, WrappingCalibrator, fitted_part
 from veridical.exceptions import invalid
@@ -21,10 +21,9 @@ class MixingCalibrator(WrappingCalibrator):
 
     .. math:: c(p) = (1 - m)\, g(p) + m / K
 
-    A guard for maps that say 0 or 1, and an answer to labels of which a share m is wrong at random:
-    then this is what follows from a map that is right about the true labels. Training on smoothed
-    labels (1 - m) y + m / K [1]_ leads to the same place, since the mean of such labels is
-    this mixture.
+    A guard for maps that say 0 or 1, and the right answer if a share m of the labels was drawn at
+    random while g is right about the others. Training on smoothed labels (1 - m) y + m / K [1]_
+    leads to the same place, since the mean of such labels is this mixture.
 
     Parameters
     ----------

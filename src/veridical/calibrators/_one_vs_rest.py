@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base import Calibrator
+from veridical.calibrators._calibrator import Calibrator
 from veridical.calibrators._rest_odds import odds_against_rest
 from veridical.calibrators._softmax import softmax_in_place
 from veridical.calibrators._wrapping import CheckedRows, WrappingCalibrator
@@ -51,7 +51,7 @@ class OneVsRestCalibrator(WrappingCalibrator):
 
     References
     ----------
-    .. [1] Zadrozny & Elkan (2002), KDD, doi 10.1145/775047.775151, section 4.
+    .. [1] Zadrozny & Elkan (2002), KDD, doi 10.1145/775047.775151.
 
     Examples
     --------

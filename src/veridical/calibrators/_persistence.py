@@ -12,17 +12,16 @@ from veridical.calibrators._fingerprint import Fingerprint
 from veridical.exceptions import invalid
 
 if TYPE_CHECKING:
-    from veridical.calibrators._base import Calibrator
+    from veridical.calibrators._calibrator import Calibrator
 
 FORMAT = 1
+_KEYS = {"format", "calibrator", "parameters", "fitted"}
 
 
 def encode(calibrator: Calibrator) -> dict[str, Any]:
     """Return a calibrator as a JSON-safe dictionary."""
     fitted = {
-        name: _encode_value(value)
-        for name, value in vars(calibrator).items()
-        if name.endswith("_") and not name.startswith("_")
+        name: _encode_value(value) for name, value in vars(calibrator).items() if _is_fitted(name)
     }
     parameters = calibrator.get_params(deep=False)
     return {
@@ -35,7 +34,7 @@ def encode(calibrator: Calibrator) -> dict[str, Any]:
 
 def decode(data: dict[str, Any]) -> Calibrator:
     """Read back what `encode` wrote."""
-    if not isinstance(data, dict) or not {"format", "calibrator", "fitted"} <= set(data):
+    if not isinstance(data, dict) or not set(data) >= _KEYS:
         hint = "pass what `to_dict` returned."
         raise invalid("from_dict", "data", "a saved calibrator", type(data).__name__, hint=hint)
     if data["format"] != FORMAT:
@@ -43,14 +42,26 @@ def decode(data: dict[str, Any]) -> Calibrator:
         raise invalid("from_dict", "data", "of a known format", repr(data["format"]), hint=hint)
     package = importlib.import_module("veridical.calibrators")
     name = data["calibrator"]
-    if name not in package.__all__:
-        hint = "it was written by another version; known are " + ", ".join(package.__all__)
+    known = [each for each in package.__all__ if each.endswith("Calibrator")]
+    if name not in known or name == "Calibrator":
+        hint = f"it was written by another version; known are {', '.join(known)}."
         raise invalid("from_dict", "data", "of a known calibrator", repr(name), hint=hint)
+    kind = getattr(package, name)
     parameters = {key: _decode_value(value) for key, value in data["parameters"].items()}
-    calibrator: Calibrator = getattr(package, name)(**parameters)
+    strange = set(parameters) - set(kind._get_param_names())
+    strange |= {key for key in data["fitted"] if not _is_fitted(key)}
+    if strange:
+        hint = "pass what `to_dict` returned, unchanged."
+        raise invalid("from_dict", "data", "free of foreign entries", repr(min(strange)), hint=hint)
+    calibrator: Calibrator = kind(**parameters)
     for key, value in data["fitted"].items():
         setattr(calibrator, key, _decode_value(value))
     return calibrator
+
+
+def _is_fitted(name: str) -> bool:
+    """Whether an attribute was learnt: by scikit-learn's convention it ends in an underscore."""
+    return name.endswith("_") and not name.startswith("_")
 
 
 def _encode_value(value: Any) -> Any:
@@ -67,7 +78,7 @@ def _encode_value(value: Any) -> Any:
         return {"float": repr(value)}
     if isinstance(value, tuple):
         return {"tuple": [_encode_value(item) for item in value]}
-    if isinstance(value, list):
+    if isinstance(value, (list, range)):
         return [_encode_value(item) for item in value]
     if isinstance(value, dict):
         return {"items": [[_encode_value(k), _encode_value(v)] for k, v in value.items()]}

@@ -19,8 +19,8 @@ def smallest_share(p: FloatArray) -> float:
     stand-in for values below a detection limit (Martin-Fernandez, Barcelo-Vidal &
     Pawlowsky-Glahn 2003, doi 10.1023/A:1023866030544).
     """
-    positive = p[p > 0]
-    return max(float(positive.min()) / 2, _SMALLEST) if positive.size else 0.5
+    least = float(np.min(p, where=p > 0, initial=1.0))
+    return max(least / 2, _SMALLEST)
 
 
 @dataclass(frozen=True)
@@ -67,4 +67,5 @@ class BinaryScores:
 
 def log_probabilities(p: FloatArray, floor: float) -> FloatArray:
     """Logarithms of probabilities raised to `floor`."""
-    return np.log(np.maximum(p, floor))
+    raised = np.maximum(p, floor)
+    return np.log(raised, out=raised)

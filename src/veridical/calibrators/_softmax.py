@@ -88,13 +88,13 @@ def log_softmax_in_place(scores: FloatArray, mix: float = 0.0) -> FloatArray:
     return scores
 
 
-def mixing_share(laplace: float, size: float) -> float:
-    """Share of the uniform distribution in calibrated probabilities, laplace / (n + laplace).
+def mixing_share(pseudo_rows: float, size: float) -> float:
+    """Share of the uniform distribution mixed in: pseudo_rows / (n + pseudo_rows).
 
-    As if `laplace` of the rows had had a label drawn at random; 1 gives the 1 / (n + 1) of
+    As if `pseudo_rows` of the rows had had a label drawn at random; 1 gives the 1 / (n + 1) of
     Berta, Holzmüller, Jordan & Bach (2025), arXiv 2501.19195.
     """
-    return laplace / (size + laplace)
+    return pseudo_rows / (size + pseudo_rows)
 
 
 def check_non_negative(caller: str, param: str, value: Any, *, hint: str) -> None:
@@ -103,6 +103,6 @@ def check_non_negative(caller: str, param: str, value: Any, *, hint: str) -> Non
         raise invalid(caller, param, "a number from 0 on", repr(value), hint=hint)
 
 
-def check_laplace(caller: str, value: Any) -> None:
+def check_pseudo_rows(caller: str, value: Any) -> None:
     """Raise unless `value` can be a number of pseudo-rows."""
-    check_non_negative(caller, "laplace", value, hint="1 is usual, 0 turns mixing off.")
+    check_non_negative(caller, "pseudo_rows", value, hint="1 is usual, 0 turns mixing off.")

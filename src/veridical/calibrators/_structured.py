@@ -26,13 +26,13 @@ class _StructuredCalibrator(LinearCalibrator):
         self,
         *,
         strength: float = 1.0,
-        laplace: float = 1.0,
+        pseudo_rows: float = 1.0,
         input: str = "probability",
         labels: Any = None,
         weight_type: WeightType = "importance",
     ) -> None:
         self.strength = strength
-        self.laplace = laplace
+        self.pseudo_rows = pseudo_rows
         self.input = input
         self.labels = labels
         self.weight_type = weight_type
@@ -47,7 +47,7 @@ class _StructuredCalibrator(LinearCalibrator):
     def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
         self.inverse_temperature_ = fit_inverse_temperature(logits, rows).inverse
         self.temperature_ = 1 / self.inverse_temperature_
-        self.input_mix_ = mixing_share(self.laplace, rows.size)
+        self.input_mix_ = mixing_share(self.pseudo_rows, rows.size)
         super()._fit_map(logits, rows)
 
     def _features(self, logits: FloatArray) -> FloatArray:
@@ -77,9 +77,9 @@ class StructuredVectorCalibrator(_StructuredCalibrator):
     ----------
     strength : float, default 1.0
         lambda; 0 turns the ridge off.
-    laplace : float, default 1.0
-        Guard: u = laplace / (n + laplace) of the uniform distribution is mixed in before the
-        linear map, so that logits are bounded. 0 turns it off.
+    pseudo_rows : float, default 1.0
+        Guard: a share u = pseudo_rows / (n + pseudo_rows) of the uniform distribution is mixed in
+        before the linear map, so that logits are bounded. 0 turns it off.
     input : {"probability", "logit", "score"}, default "probability"
         What predictions are. Probabilities become their logarithms; scores are read as logits
         and may have any positive scale.
@@ -145,7 +145,7 @@ class StructuredMatrixCalibrator(_StructuredCalibrator):
 
     Parameters
     ----------
-    strength, laplace, input, labels, weight_type
+    strength, pseudo_rows, input, labels, weight_type
         As in `StructuredVectorCalibrator`.
 
     Attributes

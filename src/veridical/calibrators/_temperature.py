@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base import MulticlassCalibrator, Rows
 from veridical.calibrators._inverse_temperature import fit_inverse_temperature
-from veridical.calibrators._softmax import check_laplace, mixing_share, softmax_in_place
+from veridical.calibrators._softmax import check_pseudo_rows, mixing_share, softmax_in_place
 
 
 class TemperatureCalibrator(MulticlassCalibrator):
@@ -23,8 +23,9 @@ class TemperatureCalibrator(MulticlassCalibrator):
 
     Parameters
     ----------
-    laplace : float, default 1.0
-        Guard: u = laplace / (n + laplace) of the uniform distribution is mixed in after fitting,
+    pseudo_rows : float, default 1.0
+        Guard: a share u = pseudo_rows / (n + pseudo_rows) of the uniform distribution is mixed in
+        after fitting,
         so that no outcome gets probability zero. 0 turns it off.
     input : {"probability", "logit", "score"}, default "probability"
         What predictions are. Probabilities become their logarithms; scores are read as logits.
@@ -72,7 +73,7 @@ class TemperatureCalibrator(MulticlassCalibrator):
     Predictions of 0.9 that are right three times out of four: 9^(1/T) = 3, so T = 2.
 
     >>> y = [1, 1, 1, 0]
-    >>> calibrator = TemperatureCalibrator(laplace=0).fit([0.9, 0.9, 0.9, 0.9], y)
+    >>> calibrator = TemperatureCalibrator(pseudo_rows=0).fit([0.9, 0.9, 0.9, 0.9], y)
     >>> round(calibrator.temperature_, 6)
     2.0
     >>> calibrator.predict_proba([0.9]).round(6).tolist()
@@ -82,18 +83,18 @@ class TemperatureCalibrator(MulticlassCalibrator):
     def __init__(
         self,
         *,
-        laplace: float = 1.0,
+        pseudo_rows: float = 1.0,
         input: str = "probability",
         labels: Any = None,
         weight_type: WeightType = "importance",
     ) -> None:
-        self.laplace = laplace
+        self.pseudo_rows = pseudo_rows
         self.input = input
         self.labels = labels
         self.weight_type = weight_type
 
     def _check_parameters(self) -> None:
-        check_laplace(type(self).__name__, self.laplace)
+        check_pseudo_rows(type(self).__name__, self.pseudo_rows)
 
     def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
         fit = fit_inverse_temperature(logits, rows)
@@ -101,7 +102,7 @@ class TemperatureCalibrator(MulticlassCalibrator):
         self.temperature_ = 1 / fit.inverse
         self.n_iter_ = fit.n_iter
         self.gradient_norm_ = abs(fit.gradient)
-        self.mix_ = mixing_share(self.laplace, rows.size)
+        self.mix_ = mixing_share(self.pseudo_rows, rows.size)
 
     def _map(self, logits: FloatArray) -> FloatArray:
         # logarithms of probabilities were made for this call; logits are the caller's

@@ -27,8 +27,9 @@ class VectorCalibrator(PenalisedCalibrator):
         method as published [1]_; it fails on few rows of many classes.
     strength : float, default 1.0
         lambda; the penalty is scaled by K / n and fades as n grows.
-    laplace : float, default 1.0
-        Guard: u = laplace / (n + laplace) of the uniform distribution is mixed in after fitting.
+    pseudo_rows : float, default 1.0
+        Guard: a share u = pseudo_rows / (n + pseudo_rows) of the uniform distribution is mixed in
+        after fitting.
         0 turns it off.
     input : {"probability", "logit", "score"}, default "probability"
         What predictions are. Probabilities become their logarithms; scores are read as logits.
@@ -71,7 +72,7 @@ class VectorCalibrator(PenalisedCalibrator):
     Two classes predicted alike, of which one happens three times as often: without guards only
     the intercepts move, apart by log 3.
 
-    >>> calibrator = VectorCalibrator(penalty=None, laplace=0)
+    >>> calibrator = VectorCalibrator(penalty=None, pseudo_rows=0)
     >>> calibrator = calibrator.fit([[0.5, 0.5]] * 4, [0, 1, 1, 1])
     >>> calibrator.predict_proba([[0.5, 0.5]]).round(6).tolist()
     [[0.25, 0.75]]
@@ -84,14 +85,14 @@ class VectorCalibrator(PenalisedCalibrator):
         *,
         penalty: str | None = "l2",
         strength: float = 1.0,
-        laplace: float = 1.0,
+        pseudo_rows: float = 1.0,
         input: str = "probability",
         labels: Any = None,
         weight_type: WeightType = "importance",
     ) -> None:
         self.penalty = penalty
         self.strength = strength
-        self.laplace = laplace
+        self.pseudo_rows = pseudo_rows
         self.input = input
         self.labels = labels
         self.weight_type = weight_type

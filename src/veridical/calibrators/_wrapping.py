@@ -13,7 +13,7 @@ from veridical._core.sample import BinarySample, effective_size
 from veridical._core.score_border import check_scored_rows
 from veridical._core.typing import Array, FloatArray, IntArray, WeightType
 from veridical._core.validation import check_sample
-from veridical.calibrators._base import Calibrator
+from veridical.calibrators._calibrator import Calibrator
 from veridical.calibrators._orientation import oriented, positive_column
 from veridical.exceptions import InvalidInputError, invalid
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from veridical import __version__
-from veridical.cli import _evaluate
+from veridical.cli import _evaluate, _test
 from veridical.exceptions import VeridicalError
 
 BAD_INPUT, FAILED = 2, 1
@@ -19,6 +19,7 @@ exit codes:
   0  done
   1  could not finish (for instance the output could not be written)
   2  bad input or usage; one line on standard error says what and what to do
+  3  `test --fail-if-rejected`: calibration is rejected
 """
 
 
@@ -40,6 +41,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"veridical {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _evaluate.register(commands)
+    _test.register(commands)
     return parser
 
 

@@ -10,9 +10,9 @@ from veridical._core.randomness import check_resamples
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
 from veridical._core.validation import check_level, check_sample, kept_rows
-from veridical.evaluation._inputs import gather_inputs
+from veridical.evaluation._inputs import Inputs, gather_inputs
 from veridical.evaluation._measure import evaluate_sample
-from veridical.exceptions import VeridicalWarning
+from veridical.exceptions import VeridicalWarning, invalid
 from veridical.lenses import resolve_lens
 from veridical.results import Evaluation
 
@@ -29,6 +29,7 @@ def evaluate(
     n_bins: Any = 15,
     sample_weight: Any = None,
     by: Any = None,
+    calibrator: Any = None,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     rng: Any = None,
@@ -58,6 +59,9 @@ def evaluate(
         Non-negative weights.
     by : array-like, column name or list of column names, optional
         Subgroups, each evaluated by itself in `Evaluation.groups`.
+    calibrator : Calibrator, optional
+        A fitted calibrator: its output for these predictions is evaluated, and a warning says if
+        it was fitted on the same rows.
     confidence_level : float, default 0.95
         Of the intervals of the reliability curve (Wilson) and of the binned errors.
     n_resamples : int, default 1000
@@ -93,6 +97,9 @@ def evaluate(
         labels=labels,
         caller=caller,
     )
+    seen = None
+    if calibrator is not None:
+        seen, inputs = _calibrated(calibrator, inputs)
     sample = check_sample(
         inputs.y_true,
         inputs.y_prob,
@@ -118,8 +125,24 @@ def evaluate(
         kept = kept_rows(inputs.sample_weight, sample)
         groups = tuple((key, measured(part)) for key, part in inputs.by.of(sample, kept, caller))
         result = replace(result, groups=groups)
+    if seen is not None:
+        result = replace(result, notes=(seen, *result.notes))
     for note in result.notes:
         warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=2)
     if inputs.said is not None:
         result = replace(result, notes=(inputs.said, *result.notes))
     return result
+
+
+def _calibrated(calibrator: Any, inputs: Inputs) -> tuple[str | None, Inputs]:
+    """A note if the rows were fitted on, and the inputs with calibrated predictions."""
+    from veridical.calibrators import Calibrator, overlap_note
+
+    if not isinstance(calibrator, Calibrator):
+        hint = "pass a fitted calibrator of this library, or calibrate the predictions yourself."
+        got = type(calibrator).__name__
+        raise invalid("evaluate", "calibrator", "a fitted calibrator", got, hint=hint)
+    calibrated = calibrator.predict_proba(inputs.y_prob)
+    note = overlap_note(calibrator, inputs.y_prob, inputs.y_true)
+    labels = calibrator.classes_.tolist()
+    return note, replace(inputs, y_prob=calibrated, labels=labels)

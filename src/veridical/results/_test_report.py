@@ -15,6 +15,7 @@ from veridical.results._test import CalibrationTest, format_pvalue
 from veridical.results._text import html_table
 
 _WIDEST = 64  # characters of a definition in the text
+_LONG = 1e5  # statistics from here on are rounded
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,12 +86,12 @@ class TestReport(Result):
         return self.tests[self.names.index(name)]
 
     def __str__(self) -> str:
-        header = f"  {'test':<32}{'statistic':>11}{'df':>5}{'p':>10}{'Holm':>10}  definition"
+        header = f"  {'test':<35}{'statistic':>11}{'df':>5}{'p':>10}{'Holm':>10}  definition"
         lines = [self._headline(), "", *_indented(self.verdict), "", header]
         for method, statistic, df, pvalue, adjusted, definition in self._rows():
             shown = textwrap.shorten(definition, _WIDEST, placeholder=" ...")
             lines.append(
-                f"  {method[:31]:<32}{statistic:>11}{df:>5}{pvalue:>10}{adjusted:>10}  {shown}"
+                f"  {method[:34]:<35}{statistic:>11}{df:>5}{pvalue:>10}{adjusted:>10}  {shown}"
             )
         for family in self._families():
             lines += ["", *("  " + line for line in str(family).splitlines())]
@@ -131,7 +132,7 @@ class TestReport(Result):
         return [
             (
                 t.method,
-                f"{t.statistic:.4f}",
+                f"{t.statistic:.4f}" if abs(t.statistic) < _LONG else f"{t.statistic:.4g}",
                 "" if t.df is None else f"{t.df:g}",
                 format_pvalue(t.pvalue),
                 format_pvalue(adjusted),
@@ -153,4 +154,6 @@ class TestReport(Result):
 
 
 def _indented(text: str) -> list[str]:
-    return textwrap.wrap(text, 98, initial_indent="  ", subsequent_indent="  ")
+    return textwrap.wrap(
+        text, 98, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+    )

@@ -1,0 +1,219 @@
+"""Several tests of calibration in one call."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.randomness import check_resamples, check_rng
+from veridical._core.sample import BinarySample
+from veridical._core.typing import ArrayLike, FloatArray
+from veridical._core.validation import check_level, is_integer, kept_rows
+from veridical.binning import UniformBins
+from veridical.evaluation._battery import (
+    Battery,
+    check_names,
+    common_part,
+    doubts_into,
+    group_test,
+    run_tests,
+)
+from veridical.evaluation._inputs import gather_inputs
+from veridical.evaluation._tests_verdict import Findings
+from veridical.exceptions import InvalidInputError, VeridicalWarning
+from veridical.inference import adjust_pvalues, detectable_error
+from veridical.lenses import Problem, induce_problem
+from veridical.results import CalibrationTest, SampleSize
+from veridical.results._test_report import TestReport
+
+_CALLER = "calibration_tests"
+_POWER = 0.8
+_ROWS = 20_000  # predictions that stand for all in a question of power
+
+
+def calibration_tests(
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
+    *,
+    y: str | None = None,
+    prob: str | list[str] | tuple[str, ...] | None = None,
+    lens: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    by: Any = None,
+    tests: str | list[str] | tuple[str, ...] | None = None,
+    level: float = 0.05,
+    n_bins: Any = 15,
+    n_resamples: int = 1000,
+    rng: Any = None,
+) -> TestReport:
+    """Test calibration in several ways, and say what came out in one paragraph.
+
+    Parameters
+    ----------
+    y_true, y_prob, y, prob, lens, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
+    by : array-like, column name or list of column names, optional
+        Subgroups, each tested by itself in `TestReport.groups`.
+    tests : str or list of str, optional
+        Of "consistency" (of ECE; of whole vectors with bins of equal spread), "spiegelhalter",
+        "hosmer-lemeshow" (ten groups), "cox", "t-cal", "kernel" and "pearson". Default the first
+        five, of which those that would take much longer than a second are left out with a note;
+        for three classes or more seen through the confidence lens also the consistency test of
+        all classes ("classwise").
+    level : float, default 0.05
+        Level at which calibration is rejected.
+    n_bins : int, "sqrt", "cbrt" or "cv", default 15
+        Number of bins of the consistency tests.
+    n_resamples : int, default 1000
+        How many times outcomes are drawn, where they are.
+    rng : int, Generator or None
+        Seed. None is a fixed seed here: the same data give the same report. Every test starts
+        from the same seed, so its p-value is that of the test by itself.
+
+    Returns
+    -------
+    TestReport
+        `print` it, or see `rejected`, `verdict`, `tests` and `adjusted`; `to_frame` has one row
+        a test.
+
+    Notes
+    -----
+    The null hypothesis is that outcomes are independent draws from the predictions as the lens
+    shows them, and that the predictions were not fitted to these outcomes. The tests look for
+    different deviations, so that one may reject and the others not; with Holm's correction the
+    probability that any rejects a calibrated model is at most `level`, whatever their dependence.
+
+    With `by` the hypothesis is that every group is calibrated; the p-value of the worst group,
+    corrected for their number by the distribution of the largest deviation, is one more test in
+    the battery. Which classes or groups stand out is corrected for their number, but not again
+    for the number of tests.
+
+    Not to reject is no evidence of calibration. `detectable` then holds the root-mean-square gap
+    that a test of the same bins finds with 80 % power at the level over the number of tests (see
+    :func:`detectable_error`): an approximation, for problems of one probability a row of which
+    the consistency test was made.
+    To show that an error is small use :func:`equivalence_test`.
+
+    Examples
+    --------
+    Where 0.2 and 0.8 were predicted, 0.4 and 0.6 were observed.
+
+    >>> y = [1] * 40 + [0] * 60 + [1] * 60 + [0] * 40
+    >>> report = calibration_tests(y, [0.2] * 100 + [0.8] * 100, tests=["consistency", "cox"])
+    >>> report.rejected, round(report.test("consistency").statistic, 10)
+    (True, 0.2)
+    >>> print(report.verdict)
+    Miscalibrated: 2 of 2 tests reject calibration at level 0.05 after Holm's correction ...
+    Over-confident: predictions are too extreme (slope 0.292, interval ...
+    """
+    level = check_level(_CALLER, level, "level")
+    count = check_resamples(n_resamples, caller=_CALLER)
+    UniformBins(n_bins)  # refuses a bad number before any test is made
+    inputs = gather_inputs(
+        y_true,
+        y_prob,
+        y=y,
+        prob=prob,
+        sample_weight=sample_weight,
+        by=by,
+        labels=labels,
+        caller=_CALLER,
+    )
+    induced = induce_problem(
+        inputs.y_true,
+        inputs.y_prob,
+        caller=_CALLER,
+        lens=lens,
+        labels=inputs.labels,
+        pos_label=pos_label,
+        sample_weight=inputs.sample_weight,
+        weight_type="importance",
+    )
+    if inputs.by is not None:
+        next(inputs.by.of(induced.sample, kept_rows(inputs.sample_weight, induced.sample), _CALLER))
+    asked = check_names(tests, induced, caller=_CALLER)
+    battery = Battery(inputs, pos_label, induced, n_bins, level, count, _seed(rng))
+    notes: list[str] = []
+    classes = groups = detectable = None
+    with doubts_into(notes):
+        made, left_out = run_tests(battery, asked)
+        if asked is None and battery.asks_of_classes:
+            if battery.takes_long("classwise"):
+                left_out.append("single classes were not tested, as it would take long")
+            else:
+                classes = battery.family()
+        if inputs.by is not None:
+            family = battery.family(inputs.by.codes)
+            groups = replace(family, names=tuple(inputs.by.keys[code] for code in family.names))
+            made["groups"] = group_test(groups)
+        adjusted = tuple(adjust_pvalues([test.pvalue for test in made.values()]).tolist())
+        findings = Findings(made, adjusted, level, induced)
+        if "consistency" in made and not findings.rejected:
+            detectable = _detectable(induced.problem, n_bins, level / len(made))
+    notes += _too_few_draws(made, level)
+    for note in notes:
+        warnings.warn(f"{_CALLER}: {note}.", VeridicalWarning, stacklevel=2)
+    said = [] if inputs.said is None else [inputs.said]
+    families = [family for family in (classes, groups) if family is not None]
+    return TestReport(
+        names=tuple(made),
+        tests=tuple(common_part(test) for test in made.values()),
+        adjusted=adjusted,
+        level=level,
+        lens=induced.lens.name,
+        n_samples=induced.sample.n,
+        verdict=findings.paragraph(families, detectable),
+        slope=findings.slope,
+        intercept=findings.intercept,
+        classes=classes,
+        groups=groups,
+        detectable=detectable,
+        notes=(*said, *left_out, *notes),
+    )
+
+
+def _seed(rng: Any) -> int:
+    if rng is None or is_integer(rng):
+        check_rng(rng, caller=_CALLER)
+        return int(rng or 0)
+    return int(check_rng(rng, caller=_CALLER).integers(2**63))
+
+
+def _detectable(problem: Problem, n_bins: Any, level: float) -> SampleSize | None:
+    """Error that these rows would have shown, None if that is not known or there is none."""
+    if not isinstance(problem, BinarySample) or not (problem.p * (1 - problem.p)).any():
+        return None
+    bins = UniformBins(n_bins).fit(problem).n_cells
+    rows, p = round(problem.size), _as_drawn(problem)
+    try:
+        return detectable_error(rows, power=_POWER, level=level, y_prob=p, n_bins=bins)
+    except InvalidInputError:  # too few rows to find any error there can be
+        return None
+
+
+def _as_drawn(problem: BinarySample) -> FloatArray:
+    """Predictions as a draw by weight would have them."""
+    if problem.weight is None:
+        return problem.p
+    order = np.argsort(problem.p, kind="stable")
+    share = np.cumsum(problem.weight[order])
+    count = min(problem.n, _ROWS)
+    at = np.searchsorted(share / share[-1], (np.arange(count) + 0.5) / count)
+    return problem.p[order[at]]
+
+
+def _too_few_draws(tests: Mapping[str, CalibrationTest], level: float) -> list[str]:
+    """Say so where a Monte-Carlo p-value cannot become small enough for the correction."""
+    drawn = [test.n_resamples for test in tests.values() if test.n_resamples is not None]
+    if not drawn or len(tests) / (min(drawn) + 1) <= level:
+        return []
+    return [
+        f"p-values of {min(drawn)} draws are at least {1 / (min(drawn) + 1):.2g}: too coarse for"
+        f" {len(tests)} tests at level {level:g}"
+    ]

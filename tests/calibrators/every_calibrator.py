@@ -1,0 +1,142 @@
+"""Every calibrator, and how tests that go for all of them fit and use it."""
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from scipy.special import expit, softmax
+from sklearn.base import clone
+
+from veridical.calibrators import IdentityCalibrator
+from veridical.calibrators._bbq import BBQCalibrator
+from veridical.calibrators._beta import BetaCalibrator
+from veridical.calibrators._class_conditional import ClassConditionalCalibrator
+from veridical.calibrators._confidence_reduced import ConfidenceReducedCalibrator
+from veridical.calibrators._density import DensityCalibrator
+from veridical.calibrators._dirichlet import DirichletCalibrator
+from veridical.calibrators._ensemble_temperature import EnsembleTemperatureCalibrator
+from veridical.calibrators._grouped import GroupedCalibrator
+from veridical.calibrators._histogram import HistogramCalibrator
+from veridical.calibrators._isotonic import IsotonicCalibrator
+from veridical.calibrators._matrix import MatrixCalibrator
+from veridical.calibrators._mixing import MixingCalibrator
+from veridical.calibrators._near_isotonic import NearIsotonicCalibrator
+from veridical.calibrators._one_vs_rest import OneVsRestCalibrator
+from veridical.calibrators._platt import PlattCalibrator
+from veridical.calibrators._quadratic import QuadraticCalibrator
+from veridical.calibrators._scaling_binning import ScalingBinningCalibrator
+from veridical.calibrators._simplex_histogram import SimplexHistogramCalibrator
+from veridical.calibrators._spline import SplineCalibrator
+from veridical.calibrators._structured import (
+    StructuredMatrixCalibrator,
+    StructuredVectorCalibrator,
+)
+from veridical.calibrators._temperature import TemperatureCalibrator
+from veridical.calibrators._vector import VectorCalibrator
+from veridical.calibrators._venn_abers import VennAbersCalibrator
+from veridical.exceptions import InvalidInputError, VeridicalWarning
+
+BINARY = {
+    "platt": PlattCalibrator(),
+    "beta": BetaCalibrator(),
+    "quadratic": QuadraticCalibrator(),
+    "spline": SplineCalibrator(),
+    "histogram": HistogramCalibrator(),
+    "isotonic": IsotonicCalibrator(),
+    "strict isotonic": IsotonicCalibrator(strict=True),
+    "near-isotonic": NearIsotonicCalibrator(),
+    "bbq": BBQCalibrator(),
+    "scaling-binning": ScalingBinningCalibrator(),
+    "venn-abers": VennAbersCalibrator(),
+    "density": DensityCalibrator(),
+}
+MULTICLASS = {
+    "identity": IdentityCalibrator(),
+    "simplex histogram": SimplexHistogramCalibrator(),
+    "temperature": TemperatureCalibrator(),
+    "ensemble temperature": EnsembleTemperatureCalibrator(),
+    "vector": VectorCalibrator(),
+    "matrix": MatrixCalibrator(),
+    "dirichlet": DirichletCalibrator(),
+    "structured vector": StructuredVectorCalibrator(),
+    "structured matrix": StructuredMatrixCalibrator(),
+    "one-vs-rest platt": OneVsRestCalibrator(PlattCalibrator()),
+    "one-vs-rest isotonic": OneVsRestCalibrator(IsotonicCalibrator()),
+    "class-conditional": ClassConditionalCalibrator(TemperatureCalibrator()),
+    "confidence-reduced": ConfidenceReducedCalibrator(BetaCalibrator()),
+    "mixing": MixingCalibrator(TemperatureCalibrator(), mix=0.05),
+    "fitted mixing": MixingCalibrator(OneVsRestCalibrator(IsotonicCalibrator(laplace=0))),
+    "grouped": GroupedCalibrator(TemperatureCalibrator()),
+}
+EVERY = BINARY | MULTICLASS
+NEW = np.array([0.0, 1e-9, 0.013, 0.2, 0.5, 0.77, 0.995, 1.0])
+
+everyone = pytest.mark.parametrize("name", EVERY)
+multiclass_only = pytest.mark.parametrize("name", MULTICLASS)
+
+
+@dataclass
+class Case:
+    """Labels, predictions on a grid (many ties, as everywhere in these tests) and new ones."""
+
+    y: np.ndarray
+    p: np.ndarray
+    w: np.ndarray
+    new: np.ndarray
+
+
+def untied_three():
+    """Three classes, over-confident, all predictions different."""
+    rng = np.random.default_rng(5)
+    p = rng.dirichlet(np.ones(3), 400)
+    truth = p**0.7 / (p**0.7).sum(axis=1, keepdims=True)
+    return p, (rng.random(400)[:, None] > truth.cumsum(axis=1)).sum(axis=1).clip(max=2)
+
+
+def probabilities(values, kind):
+    """Probabilities (n, K) behind predictions of any form."""
+    values = np.asarray(values, dtype=float)
+    if values.ndim == 2 and values.shape[1] > 1:
+        return softmax(values, axis=1) if kind == "logit" else values
+    p = values.reshape(-1)
+    p = expit(p) if kind == "logit" else p
+    return np.column_stack([1 - p, p])
+
+
+def options(model, values):
+    """`by` for maps of groups: a function of a row that forgets the order of its columns."""
+    if not isinstance(model, GroupedCalibrator):
+        return {}
+    p = probabilities(values, model.input)
+    spread = p.max(axis=1) - p.min(axis=1)
+    return {"by": np.where(spread > 0.4137, "sure", "unsure")}
+
+
+def fit(calibrator, p, y, w=None, **params):
+    model = clone(calibrator).set_params(**params)
+    return model.fit(p, y, w, **options(model, p))
+
+
+def predict(model, p):
+    return model.predict_proba(p, **options(model, p))
+
+
+def assert_probabilities(p, n, k):
+    assert p.shape == (n, k)
+    assert np.isfinite(p).all()
+    assert p.min() >= 0
+    assert p.max() <= 1
+    np.testing.assert_allclose(p.sum(axis=1), 1, rtol=0, atol=1e-9)
+
+
+def fits_or_says_why(calibrator, p, y, new, **params):
+    """Fit to odd data: either sane probabilities or the library's own error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VeridicalWarning)
+        try:
+            model = fit(calibrator, p, y, **params)
+        except InvalidInputError:
+            return
+        k = 2 if np.ndim(p) == 1 else np.shape(p)[1]
+        assert_probabilities(predict(model, new), len(new), k)
