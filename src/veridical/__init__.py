@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from veridical.curves import local_calibration_error, reliability_curve
     from veridical.decomposition import decompose
     from veridical.evaluation import (
+        calibration_tests,
         compare,
         evaluate,
     )
@@ -129,6 +130,7 @@ if TYPE_CHECKING:
         ReliabilityCurve,
         SampleSize,
         SequentialTest,
+        TestReport,
     )
     from veridical.scores import brier_score, log_loss, spherical_score, zero_one_loss
     from veridical.summaries import Summary, VectorSummary, summarise
@@ -154,7 +156,7 @@ _HOMES = {
         "curves": ("local_calibration_error", "reliability_curve"),
         "decomposition": ("decompose",),
         "evaluation": (
-            "compare", "evaluate",
+            "calibration_tests", "compare", "evaluate",
         ),
         "exceptions": (
             "InvalidInputError", "MissingDependencyError", "VeridicalError", "VeridicalWarning",
@@ -180,7 +182,7 @@ _HOMES = {
             "CalibrationTest", "Coefficient", "Comparison", "ConsistencyTest", "CoxTest",
             "CurveReading", "Decomposition", "Difference", "EquivalenceTest", "Evaluation",
             "Interval", "MeasuredError", "ModelDifference", "MultipleTest", "NullLevel",
-            "ReliabilityCurve", "SampleSize", "SequentialTest",
+            "ReliabilityCurve", "SampleSize", "SequentialTest", "TestReport",
         ),
         "scores": ("brier_score", "log_loss", "spherical_score", "zero_one_loss"),
         "summaries": ("Summary", "VectorSummary", "summarise"),
@@ -260,6 +262,7 @@ __all__ = [
     "Summary",
     "SweepBins",
     "TemperatureCalibrator",
+    "TestReport",
     "TopK",
     "UCMEError",
     "UniformBins",
@@ -274,6 +277,7 @@ __all__ = [
     "adjust_pvalues",
     "bootstrap_interval",
     "brier_score",
+    "calibration_tests",
     "classwise_calibration_error",
     "compare",
     "consistency_test",

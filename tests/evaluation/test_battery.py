@@ -91,12 +91,12 @@ def test_whole_vectors_and_classes_have_tests_that_fit(multiclass):
 @pytest.mark.parametrize(
     ("distort", "words", "not_words"),
     [
-        (lambda q: sharpened(q, 1.7), ["Miscalibrated", "Over-confident: predictions are too ext"],
+        (lambda q: sharpened(q, 1.7), ["Miscalibrated", "Over-confident: too extreme"],
          ["Under"]),
-        (lambda q: sharpened(q, 0.6), ["Miscalibrated", "Under-confident: predictions are too ti"],
+        (lambda q: sharpened(q, 0.6), ["Miscalibrated", "Under-confident: too timid"],
          ["Over"]),
-        (lambda q: q**2, ["Under-prediction: predicted"], ["Over-prediction"]),
-        (lambda q: 1 - (1 - q) ** 2, ["Over-prediction: predicted"], ["Under-prediction"]),
+        (lambda q: q**2, ["Under-predicts: predicted"], ["Over-predicts"]),
+        (lambda q: 1 - (1 - q) ** 2, ["Over-predicts: predicted"], ["Under-predicts"]),
         (lambda q: 1 - q, ["Reversed"], []),
     ],
 )  # fmt: skip
@@ -130,7 +130,7 @@ def test_a_wave_is_neither_level_nor_slope():
     assert report.test("cox").pvalue > 0.9
     assert report.rejected
     assert "1 of 2 tests rejects calibration" in report.verdict
-    assert "Neither level nor slope is off" in report.verdict
+    assert "Neither level nor slope is off over all" in report.verdict
 
 
 def test_confidence_is_over_or_under(multiclass):
@@ -227,6 +227,14 @@ def test_a_test_that_does_not_apply_is_left_out_unless_asked_for():
     assert any("cox_test: all predictions are equal" in note for note in report.notes)
     with pytest.raises(v.InvalidInputError, match="hosmer_lemeshow_test"):
         calibration_tests(y, p, tests="hosmer-lemeshow")
+
+
+def test_rows_that_a_lens_multiplies_are_told(multiclass):
+    y, p = multiclass.y, multiclass.p
+    with pytest.warns(v.VeridicalWarning, match="pooled lens makes 1,800 rows of 600"):
+        report = calibration_tests(y, p, lens="pooled", tests=["consistency", "spiegelhalter"])
+    assert report.detectable is None
+    assert report.n_samples == 600
 
 
 def test_too_few_draws_for_so_many_tests_are_told(binary):

@@ -192,7 +192,7 @@ def check_level(caller: str, value: float, param: str = "confidence_level") -> f
     except (TypeError, ValueError):
         level = math.nan
     if not 0 < level < 1:
-        hint = "pass a fraction such as 0.95."
+        hint = f"pass a fraction such as {0.95 if param == 'confidence_level' else 0.05}."
         raise invalid(caller, param, "between 0 and 1", f"{value!r}", hint=hint)
     return level
 

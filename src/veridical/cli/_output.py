@@ -9,8 +9,7 @@ from typing import Any
 
 from veridical._core.files import write_whole
 from veridical.exceptions import VeridicalWarning
-from veridical.results import Evaluation
-from veridical.results._test_report import TestReport
+from veridical.results import Evaluation, TestReport
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:

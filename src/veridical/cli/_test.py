@@ -15,8 +15,8 @@ from veridical.cli._data import (
     split_names,
 )
 from veridical.cli._output import add_output_arguments, busy, put_out
+from veridical.evaluation import calibration_tests
 from veridical.evaluation._battery import NAMES
-from veridical.evaluation._tests import calibration_tests
 from veridical.exceptions import VeridicalWarning
 
 if TYPE_CHECKING:

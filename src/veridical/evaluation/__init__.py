@@ -2,5 +2,6 @@
 
 from veridical.evaluation._compare import compare
 from veridical.evaluation._evaluate import evaluate
+from veridical.evaluation._tests import calibration_tests
 
-__all__ = ["compare", "evaluate"]
+__all__ = ["calibration_tests", "compare", "evaluate"]

@@ -44,7 +44,7 @@ _TITLES = {
 _MOST_BY_SCALE, _MOST_BY_CLASS, _MOST_BY_VECTOR = 1e7, 1e8, 3e7
 # Cox's test of K classes: probabilities times K, in one fit and in those of all draws. It draws
 # where outcomes vary less than this and probabilities are not too many.
-_MOST_FITTED, _MOST_REFITTED = 2e7, 5e6
+_MOST_FITTED, _MOST_REFITTED = 3e6, 5e6
 _VARIES_ENOUGH, _MOST_REDRAWN = 30.0, 20_000
 
 
@@ -63,12 +63,11 @@ class Battery:
     def run(self, name: str) -> CalibrationTest:
         """Make one test; "classwise" is the consistency test of all classes."""
         if name == "classwise":
-            classwise = Classwise()
-            problem = classwise.induce(self.induced.sample)
-            seen = replace(self, induced=self.induced._replace(lens=classwise, problem=problem))
-            return seen.run("consistency")
+            sample, lens = self.induced.sample, Classwise()
+            through_it = Induced(sample, lens, lens.induce(sample))
+            return replace(self, induced=through_it).run("consistency")
         y_true, y_prob = self.inputs.y_true, self.inputs.y_prob
-        options = {**self._options(), "lens": self.induced.lens}
+        options = self._options()
         if name == "consistency":
             error = default_error(self.induced.problem, self.n_bins)
             return consistency_test(error, y_true, y_prob, **options)
@@ -80,12 +79,14 @@ class Battery:
         """Test every group of rows, or every class."""
         problem = self.induced.problem
         if by is None:
-            problem = ClasswiseProblem(self.induced.sample)  # type: ignore[arg-type]
-        error = default_error(problem, self.n_bins)
-        options = {**self._options(), "lens": self.induced.lens}
-        over: Any = "classes" if by is None else "groups"
+            problem = Classwise().induce(self.induced.sample)
         return multiple_test(
-            error, self.inputs.y_true, self.inputs.y_prob, over=over, by=by, **options
+            default_error(problem, self.n_bins),
+            self.inputs.y_true,
+            self.inputs.y_prob,
+            over="classes" if by is None else "groups",
+            by=by,
+            **self._options(),
         )
 
     def takes_long(self, name: str) -> bool:
@@ -112,6 +113,7 @@ class Battery:
 
     def _options(self) -> dict[str, Any]:
         return {
+            "lens": self.induced.lens,
             "labels": self.inputs.labels,
             "pos_label": self.pos_label,
             "sample_weight": self.inputs.sample_weight,

@@ -45,7 +45,7 @@ def gather_inputs(
     """Return arrays, read from the frame or file if that is what was given."""
     if y_prob is not None:
         if y is not None or prob is not None:
-            hint = "pass `evaluate(y_true, y_prob)` or `evaluate(frame, y=..., prob=...)`."
+            hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
             got = "both arrays and column names"
             raise invalid(caller, "y", "unset when arrays are given", got, hint=hint)
         if isinstance(by, str):
@@ -54,7 +54,7 @@ def gather_inputs(
         groups = None if by is None else group_rows([by], caller=caller)
         return Inputs(y_true, y_prob, sample_weight, groups, labels)
     if not (isinstance(y_true, (str, os.PathLike)) or is_frame(y_true)):
-        hint = "pass `evaluate(y_true, y_prob)` or `evaluate(frame, y=..., prob=...)`."
+        hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
         got = f"y_prob=None and a {type(y_true).__name__}"
         raise invalid(caller, "y_true", "a frame or a file when `y_prob` is unset", got, hint=hint)
     return _from_table(y_true, y, prob, sample_weight, by, labels, caller)

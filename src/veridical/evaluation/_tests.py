@@ -26,9 +26,8 @@ from veridical.evaluation._inputs import gather_inputs
 from veridical.evaluation._tests_verdict import Findings
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.inference import adjust_pvalues, detectable_error
-from veridical.lenses import Problem, induce_problem
-from veridical.results import CalibrationTest, SampleSize
-from veridical.results._test_report import TestReport
+from veridical.lenses import Induced, induce_problem
+from veridical.results import CalibrationTest, SampleSize, TestReport
 
 _CALLER = "calibration_tests"
 _POWER = 0.8
@@ -155,8 +154,8 @@ def calibration_tests(
         adjusted = tuple(adjust_pvalues([test.pvalue for test in made.values()]).tolist())
         findings = Findings(made, adjusted, level, induced)
         if "consistency" in made and not findings.rejected:
-            detectable = _detectable(induced.problem, n_bins, level / len(made))
-    notes += _too_few_draws(made, level)
+            detectable = _detectable(induced, n_bins, level / len(made))
+    notes += [*_dependent_rows(induced), *_too_few_draws(made, level)]
     for note in notes:
         warnings.warn(f"{_CALLER}: {note}.", VeridicalWarning, stacklevel=2)
     said = [] if inputs.said is None else [inputs.said]
@@ -185,9 +184,12 @@ def _seed(rng: Any) -> int:
     return int(check_rng(rng, caller=_CALLER).integers(2**63))
 
 
-def _detectable(problem: Problem, n_bins: Any, level: float) -> SampleSize | None:
+def _detectable(induced: Induced, n_bins: Any, level: float) -> SampleSize | None:
     """Error that these rows would have shown, None if that is not known or there is none."""
-    if not isinstance(problem, BinarySample) or not (problem.p * (1 - problem.p)).any():
+    problem = induced.problem
+    if not isinstance(problem, BinarySample) or problem.n != induced.sample.n:
+        return None
+    if not (problem.p * (1 - problem.p)).any():
         return None
     bins = UniformBins(n_bins).fit(problem).n_cells
     rows, p = round(problem.size), _as_drawn(problem)
@@ -206,6 +208,17 @@ def _as_drawn(problem: BinarySample) -> FloatArray:
     count = min(problem.n, _ROWS)
     at = np.searchsorted(share / share[-1], (np.arange(count) + 0.5) / count)
     return problem.p[order[at]]
+
+
+def _dependent_rows(induced: Induced) -> list[str]:
+    """Say so where a lens makes several rows of one, as the pooled lens does."""
+    problem, sample = induced.problem, induced.sample
+    if not isinstance(problem, BinarySample) or problem.n == sample.n:
+        return []
+    return [
+        f"the {induced.lens.name} lens makes {problem.n:,} rows of {sample.n:,}: they depend on"
+        " each other, and p-values are not exact"
+    ]
 
 
 def _too_few_draws(tests: Mapping[str, CalibrationTest], level: float) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from veridical._core.sample import BinarySample, weighted_mean
+from veridical.evaluation._direction import words_of_level, words_of_slope
 from veridical.inference import recalibration_line
 from veridical.lenses import Confidence, Induced
 from veridical.results import (
@@ -103,30 +104,19 @@ class Findings:
 
     def _direction(self) -> list[str]:
         """Say which way level and slope are wrong, where that is beyond chance."""
-        said = []
+        said: list[str] = []
+        problem, cox = self._induced.problem, self._tests.get("cox")
         of_confidence = isinstance(self._induced.lens, Confidence)
-        level, slope = self.intercept, self.slope
-        if level is not None and 0.0 not in level:
-            low, high = ("Under", "Over")
-            word = "-confident" if of_confidence else "-prediction"
-            said.append(f"{high if level.high < 0 else low}{word}: {self._means()}.")
-        if slope is not None and 1.0 not in slope:
-            said.append(_of_slope(slope, of_confidence=of_confidence))
-        cox = self._tests.get("cox")
-        several = isinstance(cox, CoxTest) and len(cox.intercepts) > 1
-        if several and cox.intercept_test.rejects(self._level):  # type: ignore[union-attr]
+        if isinstance(problem, BinarySample):
+            means = [weighted_mean(values, problem.weight) for values in (problem.p, problem.y)]
+            said += words_of_level(self.intercept, *means, of_confidence=of_confidence)
+        said += words_of_slope(self.slope, of_confidence=of_confidence)
+        levels = cox.intercept_test if isinstance(cox, CoxTest) else None
+        if levels is not None and self.intercept is None and levels.rejects(self._level):
             said.append("The shares of the classes are not those predicted.")
-        if not said and (slope is not None or level is not None):
-            said.append("Neither level nor slope is off: the deviation changes sign in between.")
+        if not said and self.slope is not None:
+            said.append("Neither level nor slope is off over all: see the reliability curve.")
         return said
-
-    def _means(self) -> str:
-        problem = self._induced.problem
-        predicted, observed = (
-            weighted_mean(values, problem.weight)  # type: ignore[union-attr]
-            for values in (problem.p, problem.y)  # type: ignore[union-attr]
-        )
-        return f"predicted {predicted:.4f} on average, observed {observed:.4f}"
 
     def _of_family(self, family: MultipleTest) -> str:
         count, out = len(family.names), family.rejected(self._level)
@@ -140,16 +130,3 @@ class Findings:
             shown += f" and {len(out) - _MOST_NAMED} more"
         verb = "stands" if len(out) == 1 else "stand"
         return f"Of {what}, {len(out)} {verb} out after correction for their number: {shown}."
-
-
-def _of_slope(slope: Coefficient, *, of_confidence: bool) -> str:
-    shown = "" if slope.estimate is None else f" {slope.estimate:.3f}"
-    if slope.high < 0:
-        word = "Reversed: outcomes are rarer where the prediction is higher"
-    elif of_confidence:
-        word = f"Differences between confidences are too {'large' if slope.high < 1 else 'small'}"
-    elif slope.high < 1:
-        word = "Over-confident: predictions are too extreme"
-    else:
-        word = "Under-confident: predictions are too timid"
-    return f"{word} (slope{shown}, interval {slope.low:.3f} to {slope.high:.3f})."

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from veridical.results import Coefficient, Evaluation, MeasuredError
+from veridical.evaluation._direction import words_of_level, words_of_slope
+from veridical.results import Evaluation, MeasuredError
 from veridical.results._test import format_pvalue
 
 _LEVEL = 0.05
@@ -45,30 +46,9 @@ def _null(error: MeasuredError) -> str:
 
 
 def _direction(e: Evaluation) -> list[str]:
-    """Say which way level and slope are wrong, where that is beyond chance."""
-    said = []
-    level, slope = e.intercept, e.slope
-    means = f"{e.mean_predicted:.4f} on average, observed {e.mean_observed:.4f}"
     of_confidence = e.curve.lens == "confidence"
-    if level is not None and 0.0 not in level:
-        if of_confidence:
-            word = "Over-confident" if level.high < 0 else "Under-confident"
-        else:
-            word = "Over-predicts" if level.high < 0 else "Under-predicts"
-        said.append(f"{word}: predicted {means}.")
-    if slope is not None and 1.0 not in slope:
-        said.append(_of_slope(slope, of_confidence=of_confidence))
+    said = words_of_level(
+        e.intercept, e.mean_predicted, e.mean_observed, of_confidence=of_confidence
+    )
+    said += words_of_slope(e.slope, of_confidence=of_confidence)
     return said or ["Neither the level nor the slope is off: see the reliability curve for where."]
-
-
-def _of_slope(slope: Coefficient, *, of_confidence: bool) -> str:
-    shown = "" if slope.estimate is None else f" {slope.estimate:.3f}"
-    limits = f"{slope.low:.3f} to {slope.high:.3f}"
-    if slope.high < 0:
-        word = "Reversed: outcomes are rarer where the prediction is higher"
-    elif of_confidence:
-        word = "Differences between confidences are "
-        word += "too large" if slope.high < 1 else "too small"
-    else:
-        word = "Over-confident: too extreme" if slope.high < 1 else "Under-confident: too timid"
-    return f"{word} (recalibration slope{shown}, {limits})."

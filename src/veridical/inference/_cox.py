@@ -28,10 +28,10 @@ Null: TypeAlias = Literal["auto", "asymptotic", "monte-carlo"]
 # level within simulation error (tests/statistical/test_cox_levels.py); near the rule of ten events
 # per variable (Peduzzi et al. 1996, doi 10.1016/S0895-4356(96)00236-3).
 _ENOUGH = 15.0
-# Predictions (times classes, if several) and coefficients up to which redrawing outcomes and
+# Predictions (times classes and coefficients, if several) up to which redrawing outcomes and
 # fitting a thousand times takes seconds.
-_MOST_REDRAWN = 20_000
-_MOST_REFITTED = 20
+_MOST_REDRAWN = 5_000
+_MOST_REDRAWN_OF_CLASSES = 20_000
 _IN_WORDS: dict[Slopes, str] = {
     "common": "intercepts 0 and common slope 1",
     "diagonal": "intercepts 0 and slopes 1",
@@ -218,7 +218,9 @@ def _regression(
     return _Regression(
         fit=fit,
         variance=float(variance.min()) / per_class,
-        values=max(problem.n, float(likelihood_weight(problem).sum())) * len(problem.classes),
+        values=max(problem.n, float(likelihood_weight(problem).sum()))
+        * len(problem.classes)
+        * (fit.df_intercepts + fit.df_slopes),
         redraw=lambda count, rng: _cox_multinomial.null_statistics(
             problem, clip, slopes, count, rng
         ),
@@ -239,7 +241,10 @@ def _tested(
     doubtful = regression.variance < _ENOUGH
     statistic = fit.gain_intercepts + fit.gain_slopes
     df = fit.df_intercepts + fit.df_slopes
-    feasible = regression.values <= _MOST_REDRAWN and df <= _MOST_REFITTED
+    most = (
+        _MOST_REDRAWN if regression.interval == "profile likelihood" else _MOST_REDRAWN_OF_CLASSES
+    )
+    feasible = regression.values <= most
     notes = fit.notes
     common: dict[str, Any] = {
         "method": "Cox's test",

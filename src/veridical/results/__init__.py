@@ -15,6 +15,7 @@ from veridical.results._null import NullLevel
 from veridical.results._sample_size import SampleSize
 from veridical.results._sequential import SequentialTest
 from veridical.results._test import CalibrationTest
+from veridical.results._test_report import TestReport
 
 __all__ = [
     "CalibrationTest",
@@ -36,4 +37,5 @@ __all__ = [
     "Result",
     "SampleSize",
     "SequentialTest",
+    "TestReport",
 ]
