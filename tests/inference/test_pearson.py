@@ -121,11 +121,11 @@ def test_blocks_do_not_matter(monkeypatch):
 
 def test_auto_draws_where_expected_counts_are_small():
     few = pearson_test(*binary_rows(), rng=0)  # 10 expected at 0.2 and at 0.9
-    assert few.null == "Monte Carlo, 999 draws"
+    assert few.null == "Monte Carlo, 1000 draws"
     many = pearson_test(*binary_rows([(q, 4 * n, 4 * k) for q, n, k in COUNTS]))
     assert (many.null, many.n_resamples) == ("chi-square, df=3", None)
     alone = pearson_test(*binary_rows([(0.5, 100, 60)]), rng=0)  # one count is coarse
-    assert alone.n_resamples == 999
+    assert alone.n_resamples == 1000
 
 
 def test_the_chi_square_distribution_of_few_rows_is_doubted():

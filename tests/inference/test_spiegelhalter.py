@@ -123,7 +123,7 @@ def test_frequencies_are_repetition(n_classes, null):
 
 def test_auto_draws_until_no_outcome_matters():
     """At p = 0.2 the step is 0.6 / sqrt(n 0.36 0.16) = 1 / sqrt(0.16 n), 0.1 at n = 625."""
-    for n, drawn in ((620, 999), (630, None)):
+    for n, drawn in ((620, 1000), (630, None)):
         assert spiegelhalter_test([0, 1] * (n // 2), [0.2] * n, rng=0).n_resamples == drawn
 
 

@@ -70,7 +70,7 @@ class ClassConditionalCalibrator(WrappingCalibrator):
     0.9 becomes 3/4 for the one and 1/2 for the other.
 
     >>> from veridical.calibrators._temperature import TemperatureCalibrator
-    >>> calibrator = ClassConditionalCalibrator(TemperatureCalibrator(laplace=0), min_rows=4)
+    >>> calibrator = ClassConditionalCalibrator(TemperatureCalibrator(pseudo_rows=0), min_rows=4)
     >>> calibrator = calibrator.fit([0.9] * 4 + [0.1] * 4, [1, 1, 1, 0, 1, 1, 0, 0])
     >>> calibrator.predict_proba([0.9, 0.1])[:, 1].round(6).tolist()
     [0.75, 0.5]
