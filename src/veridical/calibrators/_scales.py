@@ -7,6 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
+from veridical._core.blocks import ROWS, row_blocks
 from veridical._core.typing import FloatArray
 
 _SMALLEST = 1e-300  # half of a subnormal number would be zero
@@ -19,7 +20,9 @@ def smallest_share(p: FloatArray) -> float:
     stand-in for values below a detection limit (Martin-Fernandez, Barcelo-Vidal &
     Pawlowsky-Glahn 2003, doi 10.1023/A:1023866030544).
     """
-    least = float(np.min(p, where=p > 0, initial=1.0))
+    least = float(p.min()) if p.size else 1.0
+    if least <= 0:
+        least = float(np.min(p, where=p > 0, initial=1.0))
     return max(least / 2, _SMALLEST)
 
 
@@ -67,5 +70,8 @@ class BinaryScores:
 
 def log_probabilities(p: FloatArray, floor: float) -> FloatArray:
     """Logarithms of probabilities raised to `floor`."""
-    raised = np.maximum(p, floor)
-    return np.log(raised, out=raised)
+    result = np.empty(p.shape)
+    for block in row_blocks(len(p), max(16, ROWS // p.shape[1])):  # cached between the two steps
+        part = np.maximum(p[block], floor, out=result[block])
+        np.log(part, out=part)
+    return result

@@ -44,12 +44,14 @@ def _fold_rows(fold: np.ufunc, values: FloatArray) -> FloatArray:
     return result
 
 
-def softmax_in_place(scores: FloatArray, mix: float = 0.0) -> FloatArray:
-    """Turn rows of scores into (1 - mix) softmax + mix / K; returns the same array."""
+def softmax_in_place(scores: FloatArray, mix: float = 0.0, scale: float = 1.0) -> FloatArray:
+    """Turn rows of scores into (1 - mix) softmax(scale z) + mix / K; returns the same array."""
     n, n_classes = scores.shape
     for block in row_blocks(n, rows_of(n_classes)):
         part = scores[block]
         part -= row_maxima(part)[:, None]
+        if scale != 1:
+            part *= scale
         np.exp(part, out=part)
         part *= ((1 - mix) / row_sums(part))[:, None]
         if mix:

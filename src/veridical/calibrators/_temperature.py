@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base import MulticlassCalibrator, Rows
 from veridical.calibrators._inverse_temperature import fit_inverse_temperature
@@ -44,7 +42,7 @@ class TemperatureCalibrator(MulticlassCalibrator):
     n_iter_ : int
         Passes over all rows.
     gradient_norm_ : float
-        Absolute derivative of the mean log loss in log T at the solution.
+        Absolute derivative of the mean log loss in log T at the solution, or a bound of it.
     classes_ : array of shape (K,)
         Labels in the order of the columns of `predict_proba`.
 
@@ -106,5 +104,5 @@ class TemperatureCalibrator(MulticlassCalibrator):
 
     def _map(self, logits: FloatArray) -> FloatArray:
         # logarithms of probabilities were made for this call; logits are the caller's
-        out = logits if self.input == "probability" else None
-        return softmax_in_place(np.multiply(logits, self.inverse_temperature_, out=out), self.mix_)
+        scores = logits if self.input == "probability" else logits.copy()
+        return softmax_in_place(scores, self.mix_, self.inverse_temperature_)

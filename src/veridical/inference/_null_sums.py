@@ -10,7 +10,7 @@ import numpy as np
 
 from veridical._core import poisson_binomial
 from veridical._core.sample import BinarySample, MulticlassSample
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import FloatArray
 from veridical.inference._class_draws import OutcomeDraws
 from veridical.lenses import ClasswiseProblem
 from veridical.summaries import Summary, VectorSummary
@@ -121,41 +121,48 @@ def _binary_sums(
     probabilities: FloatArray | None,
 ) -> FloatArray:
     same_weight = 1.0 if sample.weight is None else float(sample.weight[0])
-    bins = summary.partitions[0].assign(sample.p)
-    if sample.weight is None or (sample.weight == same_weight).all():
-        p = sample.p if probabilities is None else probabilities
-        return _counts(bins, p, summary.sum_w.shape[1], n_resamples, rng) * same_weight
-    return _weighted_sums(sample, bins, summary, n_resamples, rng, probabilities)
+    if sample.weight is not None and not (sample.weight == same_weight).all():
+        return _weighted_sums(sample, summary, n_resamples, rng, probabilities)
+    mean, variance = summary.sum_wp[0] / same_weight, summary.sum_wpq[0] / same_weight
+    if probabilities is not None:
+        bins, n_bins = summary.partitions[0].assign(sample.p), len(mean)
+        mean = np.bincount(bins, weights=probabilities, minlength=n_bins)
+        variance = mean - np.bincount(bins, weights=probabilities**2, minlength=n_bins)
+    p = sample.p if probabilities is None else probabilities
+    return same_weight * _counts(sample, summary, mean, variance, p, n_resamples, rng)
 
 
 def _counts(
-    bins: IntArray, p: FloatArray, n_bins: int, n_resamples: int, rng: np.random.Generator
+    sample: BinarySample,
+    summary: Summary,
+    mean: FloatArray,
+    variance: FloatArray,
+    p: FloatArray,
+    n_resamples: int,
+    rng: np.random.Generator,
 ) -> FloatArray:
-    count = np.bincount(bins, minlength=n_bins)
-    p = p.astype(np.float64, copy=False)
-    mean = np.bincount(bins, weights=p, minlength=n_bins)
-    variance = mean - np.bincount(bins, weights=p * p, minlength=n_bins)
-    sums = np.zeros((n_resamples, n_bins))
+    """Counts of successes by bin; each has this mean and variance."""
+    sums = np.zeros((n_resamples, len(mean)))
     normal = variance >= _NORMAL_FROM
     sums[:, normal] = mean[normal] + np.sqrt(variance[normal]) * rng.standard_normal(
         (n_resamples, int(normal.sum()))
     )
     # A count is a whole number between none and all.
-    sums[:, normal] = np.clip(np.rint(sums[:, normal]), 0, count[normal])
-    exact = np.flatnonzero(~normal & (count > 0))
+    sums[:, normal] = np.clip(np.rint(sums[:, normal]), 0, summary.count[0, normal])
+    exact = np.flatnonzero(~normal & summary.occupied[0])
     if exact.size:
+        bins = summary.partitions[0].assign(sample.p)
         order = np.argsort(bins, kind="stable")
-        starts = np.searchsorted(bins[order], np.arange(n_bins + 1))
+        starts = np.searchsorted(bins[order], np.arange(len(mean) + 1))
         for b in exact:
             rows = order[starts[b] : starts[b + 1]]
-            sorted_p = np.sort(p[rows])  # row order must not matter
+            sorted_p = np.sort(p[rows]).astype(np.float64)  # row order must not matter
             sums[:, b] = poisson_binomial.draw(sorted_p, n_resamples, rng)
     return sums
 
 
 def _weighted_sums(
     sample: BinarySample,
-    bins: IntArray,
     summary: Summary,
     n_resamples: int,
     rng: np.random.Generator,
@@ -163,6 +170,7 @@ def _weighted_sums(
 ) -> FloatArray:
     assert sample.weight is not None
     # Sorted by bin, then by score and weight, so that row order does not matter.
+    bins = summary.partitions[0].assign(sample.p)
     order = np.lexsort((sample.weight, sample.p, bins))
     w, bins = sample.weight[order], bins[order]
     p = (sample.p if probabilities is None else probabilities)[order]
