@@ -10,6 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_softmax, softmax
 
 from calibrators.multiclass_oracles import draw, log_loss, overconfident, recorded_input
+from veridical.calibrators._inverse_temperature import _slope_after
 from veridical.calibrators._persistence import encode
 from veridical.calibrators._temperature import TemperatureCalibrator
 from veridical.exceptions import InvalidInputError
@@ -63,6 +64,32 @@ def test_many_rows_which_start_from_a_part_reach_the_same_optimum():
     fitted = TemperatureCalibrator().fit(p, y)
     assert abs(naive_slope(fitted.inverse_temperature_, np.log(p), y)) < 1e-8
     assert fitted.n_iter_ <= 5
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-3, 1, 1e3, 1e9])
+def test_a_rough_search_in_single_precision_ends_at_the_optimum_of_any_scale(scale):
+    _, y, p = overconfident(5_000, 60, seed=8)  # beyond 1e6 single precision is not used
+    logits = np.log(p) * scale
+    fitted = TemperatureCalibrator(input="logit").fit(logits, y)
+    slope = abs(naive_slope(fitted.inverse_temperature_, logits, y))
+    assert slope < 1e-9
+    assert slope <= fitted.gradient_norm_ + 1e-13  # a bound, up to rounding of either sum
+
+
+def test_the_slope_after_a_newton_step_is_within_its_bound():
+    rng = np.random.default_rng(9)
+    logits = rng.normal(size=(200, 4))
+    y = draw(softmax(logits, axis=1), rng)
+    widest = np.ptp(logits, axis=1).max()
+    for inverse in np.linspace(0.7, 1.3, 13):
+        p = softmax(inverse * logits, axis=1)
+        mean = (p * logits).sum(axis=1)
+        curvature = ((p * logits**2).sum(axis=1) - mean**2).mean()
+        step = -naive_slope(inverse, logits, y) / inverse / curvature
+        end = inverse + step
+        bound = _slope_after(step, curvature, widest)
+        assert abs(naive_slope(end, logits, y) / end) <= bound
+        assert bound < np.inf or widest * abs(step) >= 1
 
 
 def test_scikit_learn_finds_the_same_temperature_to_the_precision_of_its_search():
