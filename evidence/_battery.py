@@ -30,12 +30,13 @@ N_RESAMPLES = 99  # p-values are multiples of 1 %: levels of 1, 5 and 10 % are m
 PValue: TypeAlias = Callable[..., float]
 Repetitions: TypeAlias = Mapping[int, int]  # by number of rows; a number that is absent is left out
 
-FORMULA: Repetitions = {100: 1000, 300: 200, 1000: 300, 2000: 100, 10_000: 60}
-DRAWN: Repetitions = {100: 200, 300: 100, 1000: 80, 2000: 50, 10_000: 30}
-PAIRS: Repetitions = {100: 200, 300: 100, 1000: 40, 2000: 30}  # all pairs of vectors
-PLACES: Repetitions = {100: 200, 300: 60, 1000: 60, 2000: 40, 10_000: 15}
+FORMULA: Repetitions = {100: 1000, 300: 100, 1000: 300, 2000: 60, 10_000: 60}
+DRAWN: Repetitions = {100: 200, 300: 60, 1000: 80, 2000: 40, 10_000: 30}
+PAIRS: Repetitions = {100: 400, 300: 60, 1000: 40, 2000: 30}  # all pairs of vectors
+BOOTSTRAP: Repetitions = {100: 1000, 300: 60, 1000: 150, 2000: 40, 10_000: 30}
+PLACES: Repetitions = {100: 200, 300: 60, 1000: 60, 2000: 30, 10_000: 15}
 SMOOTH: Repetitions = {100: 60, 300: 40, 1000: 20, 2000: 20}
-REFITTED: Repetitions = {100: 60, 300: 60, 1000: 25, 2000: 60, 10_000: 30}
+REFITTED: Repetitions = {100: 60, 300: 40, 1000: 25, 2000: 40, 10_000: 30}
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ BATTERY = (
     Entry("consistency, equal-mass ECE, classwise",
           of(consistency_test, _QUANTILE, lens="classwise"), vector=DRAWN),
     Entry("consistency, smECE", of(consistency_test, SmoothError()), SMOOTH, SMOOTH,
-          power=(2, 3)),
+          power=(2,)),
     Entry("consistency, KS", of(consistency_test, CumulativeError("ks")), DRAWN, DRAWN,
           power=(2, 3)),
     Entry("consistency, Kuiper", of(consistency_test, CumulativeError("kuiper")), DRAWN, DRAWN),
@@ -109,9 +110,9 @@ BATTERY = (
     Entry("Cox", of(cox_test), DRAWN, REFITTED),
     Entry("Cox, asymptotic", of(cox_test, **_ASYMPTOTIC), FORMULA, FORMULA, power=()),
     Entry("kernel, consistency", of(kernel_test), DRAWN, PAIRS),
-    Entry("kernel, bootstrap", of(kernel_test, method="bootstrap"), DRAWN, PAIRS,
+    Entry("kernel, bootstrap", of(kernel_test, method="bootstrap"), BOOTSTRAP, PAIRS,
           power=(2, 3)),
-    Entry("kernel, asymptotic-block", of(kernel_test, method="asymptotic-block"), FORMULA, DRAWN),
+    Entry("kernel, asymptotic-block", of(kernel_test, method="asymptotic-block"), FORMULA, FORMULA),
     Entry("kernel, distribution-free (biased)",
           of(kernel_test, method="distribution-free", estimator="biased"), DRAWN, PAIRS,
           power=(2, 3)),

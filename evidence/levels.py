@@ -4,10 +4,11 @@
     python evidence/levels.py docs/evidence --only power
     python evidence/levels.py /tmp --repeats 20          # at most 20 repetitions a cell
 
-Writes test_levels.csv, test_power.csv and gaussian_mixture.csv. Every cell has a seed of its own;
-all tests of a cell of the table of power see the same samples. Left out are cells that would take
-too long: all pairs of 10,000 vectors (kernel tests), smECE at 10,000 rows; and the multinomial Cox
-test with ten classes in 100 rows, which has as many parameters as some classes have outcomes.
+Writes test_levels.csv, test_power.csv (shown in docs/which-test.md, see power_page.py) and
+gaussian_mixture.csv. Every cell has a seed of its own; all tests of a cell of the table of power
+see the same samples. Left out are cells that would take too long: all pairs of 10,000 vectors
+(kernel tests), smECE at 10,000 rows; and the multinomial Cox test with ten classes in 100 rows,
+which has as many parameters as some classes have outcomes.
 """
 
 from __future__ import annotations

@@ -271,3 +271,17 @@ def test_calibrated_predictions_are_left_alone_the_more_so_the_more_there_are(na
         distances.append(np.mean(np.abs(q - p)))
     # Distances shrink like 1 / sqrt(n), tenfold here; fivefold leaves room for luck.
     assert distances[1] < min(distances[0] / 5 if distances[0] > 0.01 else 1, 0.008)
+
+
+def test_both_tails_keep_their_digits(guarded):
+    """Neither class ever gets probability zero, however sure the score."""
+    rng = np.random.default_rng(0)
+    z = 2 * rng.standard_normal(300)
+    y = (rng.random(300) < 1 / (1 + np.exp(-z))).astype(int)
+    guarded.set_params(input="logit").fit(z, y)
+    q = guarded.predict_proba([-45.0, 45.0])
+    assert (q > 0).all()
+    assert q[0, 1] < 1e-6
+    assert q[1, 0] < 1e-6
+    near = guarded.predict_proba([16.0])
+    assert near[0, 0] == pytest.approx(1 - near[0, 1], abs=1e-15)

@@ -36,7 +36,7 @@ def test_area_without_one_of_the_classes_is_undefined():
     with pytest.warns(VeridicalWarning, match="1 of 2 classes did not occur: 0"):
         e = evaluate([1] * 60, np.linspace(0.4, 0.9, 60), n_bins=2)
     assert e.auc is None
-    assert "undefined (one class only)" in str(e)
+    assert "undefined (a class did not occur)" in str(e)
 
 
 def test_area_of_an_absent_class_is_undefined_and_so_is_the_mean():

@@ -17,6 +17,8 @@ from veridical.lenses import induce_problem
 
 KERNELS = ["laplacian", "gaussian", "total-variation"]
 
+pytestmark = pytest.mark.filterwarnings("ignore:kernel_test. .* few for the bootstrap")
+
 
 def binary_rows(n=40, seed=0, tied=False):
     rng = np.random.default_rng(seed)

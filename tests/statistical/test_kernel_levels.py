@@ -22,6 +22,8 @@ PREDICTIONS = {
     "ten": lambda rng, n: rng.dirichlet(np.ones(10), n),
 }
 
+pytestmark = pytest.mark.filterwarnings("ignore:kernel_test. .* few for the bootstrap")
+
 
 def outcomes(p, rng):
     if p.ndim == 1:

@@ -30,7 +30,7 @@ def pmf(p: FloatArray) -> FloatArray:
     trials = padded.reshape(leaves, _LEAF)
     level = np.zeros((leaves, _LEAF + 1))
     level[:, 0] = 1.0
-    for k in range(_LEAF):
+    for k in range(min(_LEAF, n)):
         q = trials[:, k : k + 1]
         level[:, 1 : k + 2] = level[:, 1 : k + 2] * (1 - q) + level[:, : k + 1] * q
         level[:, :1] *= 1 - q

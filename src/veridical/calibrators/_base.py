@@ -17,7 +17,16 @@ from veridical.calibrators._orientation import difference, oriented, positive_co
 from veridical.calibrators._scales import BinaryScores, log_probabilities, smallest_share
 from veridical.exceptions import InvalidInputError, invalid
 
-__all__ = ["BinaryCalibrator", "Calibrator", "MulticlassCalibrator", "NotFittedError", "Rows"]
+__all__ = [
+    "BinaryCalibrator",
+    "Calibrator",
+    "LogisticCalibrator",
+    "MulticlassCalibrator",
+    "NotFittedError",
+    "Rows",
+]
+
+_NEARLY_ONE = 15.0  # log odds beyond which 1 - p would lose digits
 
 
 class BinaryCalibrator(Calibrator):
@@ -83,15 +92,45 @@ class BinaryCalibrator(Calibrator):
         elif values.ndim == 2:
             values, rest = values[:, positive], values[:, 1 - positive].astype(np.float64)
         value = values.astype(np.float64, copy=False)
-        p = self._map(BinaryScores(value, rest, self.input, self.floors_))
+        p, other = self._tails(BinaryScores(value, rest, self.input, self.floors_))
         result = np.empty((len(p), 2))
-        result[:, positive], result[:, 1 - positive] = p, 1 - p
+        result[:, positive], result[:, 1 - positive] = p, other
         return result
+
+    def _tails(self, scores: BinaryScores) -> tuple[FloatArray, FloatArray]:
+        """Return calibrated probabilities of the positive and of the negative class."""
+        p = self._map(scores)
+        return p, 1 - p
 
     def _too_many(self, n_classes: int) -> InvalidInputError:
         name = type(self).__name__
         hint = f"wrap it: `OneVsRestCalibrator({name}())`, or use a multiclass map."
         return invalid(name, "y_prob", "of two classes", f"{n_classes} classes", hint=hint)
+
+
+class LogisticCalibrator(BinaryCalibrator):
+    """A binary calibrator whose map is one of log odds, which has both tails."""
+
+    @abstractmethod
+    def _log_odds(self, scores: BinaryScores) -> FloatArray:
+        """Return calibrated log odds of the positive class, in an array of their own."""
+
+    def _map(self, scores: BinaryScores) -> FloatArray:
+        from scipy.special import expit
+
+        odds = self._log_odds(scores)
+        return np.asarray(expit(odds, out=odds))
+
+    def _tails(self, scores: BinaryScores) -> tuple[FloatArray, FloatArray]:
+        from scipy.special import expit
+
+        odds = self._log_odds(scores)
+        sure = np.flatnonzero(odds > _NEARLY_ONE)
+        small = expit(-odds[sure])
+        p = expit(odds, out=odds)
+        rest = 1 - p
+        rest[sure] = small
+        return p, rest
 
 
 class MulticlassCalibrator(Calibrator):

@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.blocks import row_blocks
 from veridical._core.typing import FloatArray, WeightType
 from veridical._core.validation import check_option
-from veridical.calibrators._base import BinaryCalibrator, Rows
+from veridical.calibrators._base import LogisticCalibrator, Rows
 from veridical.calibrators._binary_guards import check_penalty, check_two_classes, ridge_to
 from veridical.calibrators._binary_rows import fit_rows, logistic_rows
 from veridical.calibrators._log_odds import near_log_odds
@@ -19,7 +19,7 @@ _LOG2 = float(np.log(2.0))
 _ROWS = 1 << 13
 
 
-class BetaCalibrator(BinaryCalibrator):
+class BetaCalibrator(LogisticCalibrator):
     r"""Beta calibration: logit p' = a ln p - b ln(1 - p) + c with a, b >= 0.
 
     The map of two beta-distributed classes [1]_. Contains the identity (a = b = 1, c = 0), Platt
@@ -118,14 +118,11 @@ class BetaCalibrator(BinaryCalibrator):
         self.c_ = float(fit.theta[0]) if moved else (self.a_ - self.b_) * _LOG2
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient
 
-    def _map(self, scores: BinaryScores) -> FloatArray:
-        from scipy.special import expit
-
+    def _log_odds(self, scores: BinaryScores) -> FloatArray:
         result = np.empty(len(scores))
         for block in row_blocks(len(scores), _ROWS):
             positive, negative = _log_shares(scores, block)
-            eta = self.a_ * positive + self.b_ * negative + self.c_
-            expit(eta, out=result[block])
+            result[block] = self.a_ * positive + self.b_ * negative + self.c_
         return result
 
 

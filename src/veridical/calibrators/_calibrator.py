@@ -90,6 +90,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             self._fit_probabilities(y_prob, y, sample_weight)
         else:
             self._fit_scores(y_prob, y, sample_weight)
+        names = _column_names(y_prob)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names)
         return self
 
     def predict_proba(self, y_prob: ArrayLike) -> FloatArray:
@@ -146,6 +149,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         check_option(type(self).__name__, "input", self.input, self._inputs)
         self._check_parameters()
         self.forget()
+        self.__dict__.pop("feature_names_in_", None)
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is not usable."""
@@ -166,6 +170,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             hint = f"it was fitted on {len(self.classes_)} classes: {list(self.classes_)[:6]}."
             got, expected = f"{columns}", f"of {len(self.classes_)} classes"
             raise invalid(caller, "y_prob", expected, got, hint=hint)
+        names, fitted = _column_names(y_prob), getattr(self, "feature_names_in_", None)
+        if names is not None and fitted is not None and names != fitted.tolist():
+            hint = f"pass the columns it was fitted on, in that order: {fitted.tolist()[:6]}."
+            raise invalid(caller, "y_prob", "of the same columns", f"{names[:6]}", hint=hint)
         return values
 
     def _remember(self, values: FloatArray, y: IntArray) -> None:
@@ -180,3 +188,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _predict(self, values: FloatArray) -> FloatArray: ...
+
+
+def _column_names(y_prob: Any) -> list[str] | None:
+    """Names of the columns of a frame, if they are text; None otherwise."""
+    columns = getattr(y_prob, "columns", None)
+    if columns is None or isinstance(y_prob, np.ndarray):
+        return None
+    names = list(columns)
+    return names if all(isinstance(name, str) for name in names) else None

@@ -9,7 +9,7 @@ import numpy as np
 
 from veridical._core.sample import weighted_mean
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base import BinaryCalibrator, Rows
+from veridical.calibrators._base import LogisticCalibrator, Rows
 from veridical.calibrators._binary_guards import check_penalty, check_two_classes, ridge_to
 from veridical.calibrators._binary_rows import fit_rows, logistic_rows
 from veridical.calibrators._log_odds import log_odds, map_log_odds
@@ -17,7 +17,7 @@ from veridical.calibrators._scales import BinaryScores
 from veridical.exceptions import invalid
 
 
-class PlattCalibrator(BinaryCalibrator):
+class PlattCalibrator(LogisticCalibrator):
     r"""Platt scaling: logit p' = a z + b, with z the log odds of the prediction (or the score).
 
     The map of two normal classes of equal variance. Two parameters are hard to overfit, and can
@@ -120,10 +120,8 @@ class PlattCalibrator(BinaryCalibrator):
         self.intercept_ = float(fit.theta[0]) - self.slope_ * centre
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient
 
-    def _map(self, scores: BinaryScores) -> FloatArray:
-        from scipy.special import expit
-
-        return map_log_odds(scores, lambda z: expit(z * self.slope_ + self.intercept_))
+    def _log_odds(self, scores: BinaryScores) -> FloatArray:
+        return map_log_odds(scores, lambda z: z * self.slope_ + self.intercept_)
 
 
 def _standardised(scores: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, float, float]:

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base import BinaryCalibrator, Rows
+from veridical.calibrators._base import LogisticCalibrator, Rows
 from veridical.calibrators._binary_guards import check_penalty, check_two_classes, ridge_to
 from veridical.calibrators._binary_rows import fit_rows, logistic_rows
 from veridical.calibrators._log_odds import log_odds, map_log_odds
 from veridical.calibrators._scales import BinaryScores
 
 
-class QuadraticCalibrator(BinaryCalibrator):
+class QuadraticCalibrator(LogisticCalibrator):
     r"""Quadratic map of log odds: logit p' = a + b z + c z^2, non-decreasing.
 
     The map of two normal classes of unequal variance. Platt scaling with one more parameter that
@@ -108,13 +108,10 @@ class QuadraticCalibrator(BinaryCalibrator):
         self.range_ = (low, high)
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient
 
-    def _map(self, scores: BinaryScores) -> FloatArray:
+    def _log_odds(self, scores: BinaryScores) -> FloatArray:
         return map_log_odds(scores, self._of_log_odds)
 
     def _of_log_odds(self, z: FloatArray) -> FloatArray:
-        from scipy.special import expit
-
         inside = np.clip(z, *self.range_)
         slope = np.maximum(self.b_ + 2 * self.c_ * inside, 0)
-        eta = self.a_ + (self.b_ + self.c_ * inside) * inside + slope * (z - inside)
-        return np.asarray(expit(eta, out=eta))
+        return self.a_ + (self.b_ + self.c_ * inside) * inside + slope * (z - inside)

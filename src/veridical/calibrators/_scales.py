@@ -10,6 +10,7 @@ import numpy as np
 from veridical._core.blocks import ROWS, row_blocks
 from veridical._core.typing import FloatArray
 
+_LEAST_FOR_ZERO = 1e-16
 _SMALLEST = 1e-300  # half of a subnormal number would be zero
 
 
@@ -18,11 +19,14 @@ def smallest_share(p: FloatArray) -> float:
 
     A zero is a rounded small number; half the least one that was not rounded away is the usual
     stand-in for values below a detection limit (Martin-Fernandez, Barcelo-Vidal &
-    Pawlowsky-Glahn 2003, doi 10.1023/A:1023866030544).
+    Pawlowsky-Glahn 2003, doi 10.1023/A:1023866030544). Where zeros occur it is at least 1e-16:
+    beside probabilities of 1e-300 they would otherwise outweigh all else. Without zeros, smaller
+    probabilities stay as they are.
     """
     least = float(p.min()) if p.size else 1.0
     if least <= 0:
         least = float(np.min(p, where=p > 0, initial=1.0))
+        return max(least / 2, _LEAST_FOR_ZERO)
     return max(least / 2, _SMALLEST)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from veridical._core.randomness import check_rng
 from veridical._core.typing import BoolArray, FloatArray, WeightType
 from veridical._core.validation import is_integer, is_number
-from veridical.calibrators._base import BinaryCalibrator, Rows
+from veridical.calibrators._base import LogisticCalibrator, Rows
 from veridical.calibrators._binary_guards import check_penalty, check_two_classes
 from veridical.calibrators._binary_newton import (
     PROMISED,
@@ -34,7 +34,7 @@ _STEPS = 60  # with a borrowed Hessian
 _ROUGHLY = 1e-6  # gradient per row: moves log losses by its square
 
 
-class SplineCalibrator(BinaryCalibrator):
+class SplineCalibrator(LogisticCalibrator):
     r"""Penalised monotone spline on the scale of log odds.
 
     logit p' is a function of z = logit p whose slope is linear between knots and nowhere negative.
@@ -167,13 +167,11 @@ class SplineCalibrator(BinaryCalibrator):
         self.coefficients_ = basis.terms(fit.theta)
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient
 
-    def _map(self, scores: BinaryScores) -> FloatArray:
+    def _log_odds(self, scores: BinaryScores) -> FloatArray:
         return map_log_odds(scores, self._of_log_odds)
 
     def _of_log_odds(self, z: FloatArray) -> FloatArray:
-        from scipy.special import expit
-
-        return np.asarray(expit(evaluate(self.knots_, self.coefficients_, z)))
+        return evaluate(self.knots_, self.coefficients_, z)
 
 
 class _Path:

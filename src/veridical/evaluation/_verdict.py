@@ -15,15 +15,29 @@ def verdict_of(e: Evaluation) -> str:
     if error.pvalue is None:
         return f"{error.name} is {error.value:.4f}; whether that is noise was not tested."
     if error.pvalue > _LEVEL:
-        return _not_rejected(error)
+        return _not_rejected(error, _beside(e))
     return " ".join([_rejected(error, e.confidence_level), *_direction(e)])
 
 
-def _not_rejected(error: MeasuredError) -> str:
-    text = (
-        f"No miscalibration found: {error.name} {error.value:.4f} is within what a calibrated model"
-        f" would read ({_null(error)})"
-    )
+def _beside(e: Evaluation) -> list[str]:
+    """What other figures find although the error itself is not beyond chance."""
+    said = words_of_slope(e.slope, of_confidence=e.curve.lens == "confidence")
+    found = [m for m in e.errors if m.lens != e.default.lens and (m.pvalue or 1.0) <= _LEVEL]
+    for m in found:
+        assert m.pvalue is not None
+        said.append(
+            f"{m.name} {m.value:.4f} is more than a calibrated model would read"
+            f" (p = {format_pvalue(m.pvalue)})."
+        )
+    return said
+
+
+def _not_rejected(error: MeasuredError, beside: list[str]) -> str:
+    what = f"{error.name} {error.value:.4f} is within what a calibrated model would read"
+    null = f"({_null(error)})"
+    if beside:
+        return f"Not calibrated in every respect: {what} {null}, but: {' '.join(beside)}"
+    text = f"No miscalibration found: {what} {null}"
     if error.high is None:
         return f"{text}."
     return f"{text}; an error up to {error.high:.4f} cannot be excluded."

@@ -230,5 +230,6 @@ def _pull(
     fitted = np.exp(logits)
     missed = 1 - fitted[np.arange(len(rows)), sample.y[rows]] / fitted.sum(axis=1)
     reach = np.abs(model.columns[1:, rows]).max(axis=0)
-    curvature = np.diag(fit.hessian)[model.n_intercepts :].max()
+    # Where all is certain there is no curvature but for rounding, of either sign.
+    curvature = max(float(np.diag(fit.hessian)[model.n_intercepts :].max()), 0.0)
     return bool(weight[rows] @ (reach * missed) > 1e-3 * math.sqrt(curvature))

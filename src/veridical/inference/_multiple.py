@@ -236,7 +236,10 @@ def _corrected(estimator: Estimator, family: _Family, correction: str) -> Multip
     pairs = zip(family.observed, family.null.T, strict=True)
     pvalues = np.array([monte_carlo_pvalue(float(value), null) for value, null in pairs])
     if correction == "max":
-        mean, spread = family.null.mean(axis=0), family.null.std(axis=0)
+        # The real outcomes are standardised like the drawn ones, all together: for few draws too
+        # they are then one of a kind.
+        everything = np.vstack([family.null, family.observed])
+        mean, spread = everything.mean(axis=0), everything.std(axis=0)
         spread[spread == 0] = 1.0
         largest = ((family.null - mean) / spread).max(axis=1)
         scaled = (family.observed - mean) / spread

@@ -56,7 +56,8 @@ class CalibrationTest(Result):
 
     def __str__(self) -> str:
         return (
-            f"{self.method}: statistic {self.statistic:.4f}, p = {format_pvalue(self.pvalue)}"
+            f"{self.method}: statistic {format_statistic(self.statistic)},"
+            f" p = {format_pvalue(self.pvalue)}"
             f" ({self.null}; {self.lens}, {self.definition}, n={self.n_samples})"
         )
 
@@ -64,6 +65,11 @@ class CalibrationTest(Result):
         names = ("method", "statistic", "pvalue", "df", "null", "definition", "lens",
                  "n_samples", "n_resamples")  # fmt: skip
         return {name: [getattr(self, name)] for name in names}
+
+
+def format_statistic(statistic: float) -> str:
+    """Return a statistic with four decimals, or in powers of ten if it is huge."""
+    return f"{statistic:.4f}" if abs(statistic) < 1e6 else f"{statistic:.4g}"
 
 
 def format_pvalue(pvalue: float) -> str:

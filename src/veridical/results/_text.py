@@ -114,7 +114,7 @@ def _overview(e: Evaluation) -> list[tuple[str, str]]:
         pairs = zip(e.classes[:_MOST_CLASSES], e.base_rate[:_MOST_CLASSES], strict=True)
         rates = ", ".join(f"{label}: {rate:.3f}" for label, rate in pairs)
         rates += ", ..." if len(e.classes) > _MOST_CLASSES else ""
-    auc = "undefined (one class only)" if e.auc is None else f"{e.auc:.4f}"
+    auc = "undefined (a class did not occur)" if e.auc is None else f"{e.auc:.4f}"
     if e.auc is not None and len(e.classes) > 2:
         auc += " (mean of one-vs-rest)"
     lines = [

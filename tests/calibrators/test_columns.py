@@ -1,0 +1,65 @@
+"""Columns of a frame have names, and zeros among probabilities do not outweigh the rest."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from veridical import InvalidInputError, TemperatureCalibrator
+from veridical.calibrators import Calibrator
+from veridical.calibrators._scales import smallest_share
+
+
+@pytest.fixture
+def data():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(3), 200)
+    return p, rng.integers(0, 3, 200)
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_columns_in_another_order_are_refused(library, data):
+    p, y = data
+    frame = library({"a": p[:, 0], "b": p[:, 1], "c": p[:, 2]})
+    fitted = TemperatureCalibrator().fit(frame, y)
+    expected = fitted.predict_proba(p)
+    np.testing.assert_array_equal(fitted.predict_proba(frame), expected)
+    with pytest.raises(InvalidInputError, match=r"same columns; got \['c', 'b', 'a'\]"):
+        fitted.predict_proba(frame[["c", "b", "a"]])
+    again = Calibrator.from_dict(json.loads(json.dumps(fitted.to_dict())))
+    with pytest.raises(InvalidInputError, match="same columns"):
+        again.predict_proba(frame[["b", "a", "c"]])
+
+
+def test_names_are_forgotten_when_fitted_anew(data):
+    p, y = data
+    fitted = TemperatureCalibrator().fit(pd.DataFrame(p, columns=["a", "b", "c"]), y)
+    fitted.fit(p, y)
+    fitted.predict_proba(pd.DataFrame(p, columns=["c", "b", "a"]))
+
+
+def test_zeros_are_raised_to_half_the_smallest_but_not_to_nothing():
+    assert smallest_share(np.array([0.0, 0.2, 0.8])) == 0.1
+    assert smallest_share(np.array([0.0, 1e-300, 1.0])) == 1e-16
+    assert smallest_share(np.array([1e-40, 1.0])) == 5e-41
+    assert smallest_share(np.zeros(3)) == 0.5
+
+
+def test_a_floor_for_zeros_helps_where_tiny_probabilities_are_about(monkeypatch):
+    """Naive Bayes: hundreds of zeros beside 1e-60, a few of them wrong."""
+    rng = np.random.default_rng(1)
+    z = 40 * rng.standard_normal((600, 3))
+    p = np.exp(z - z.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    p[p < 1e-60] = 0.0
+    y = np.where(rng.random(600) < 0.8, p.argmax(axis=1), rng.integers(0, 3, 600))
+
+    def log_loss():
+        q = TemperatureCalibrator().fit(p, y).predict_proba(p)
+        return -np.log(q[np.arange(600), y]).mean()
+
+    floored = log_loss()
+    monkeypatch.setattr("veridical.calibrators._scales._LEAST_FOR_ZERO", 1e-300)
+    assert floored < log_loss() - 0.05
