@@ -44,14 +44,7 @@ class BinaryCalibrator(Calibrator):
         """Return calibrated probabilities of the positive class."""
 
     def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        sample = check_sample(
-            y,
-            y_prob,
-            caller=type(self).__name__,
-            labels=self.labels,
-            sample_weight=sample_weight,
-            weight_type=self.weight_type,
-        )
+        sample = check_sample(y, y_prob, **self._border(sample_weight))
         if not isinstance(sample, BinarySample):
             raise self._too_many(len(sample.classes))
         p = sample.p.astype(np.float64, copy=False)
@@ -64,14 +57,7 @@ class BinaryCalibrator(Calibrator):
         self._keep_classes(sample.columns, positive=0 if sample.positive_first else 1)
 
     def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        rows = check_scored_rows(
-            y,
-            y_prob,
-            caller=type(self).__name__,
-            labels=self.labels,
-            sample_weight=sample_weight,
-            weight_type=self.weight_type,
-        )
+        rows = check_scored_rows(y, y_prob, **self._border(sample_weight))
         if len(rows.classes) > 2:
             raise self._too_many(len(rows.classes))
         values, y01 = oriented(rows)
@@ -149,14 +135,7 @@ class MulticlassCalibrator(Calibrator):
         """Return calibrated probabilities, (n, K)."""
 
     def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        sample = check_sample(
-            y,
-            y_prob,
-            caller=type(self).__name__,
-            labels=self.labels,
-            sample_weight=sample_weight,
-            weight_type=self.weight_type,
-        )
+        sample = check_sample(y, y_prob, **self._border(sample_weight))
         matrix = _double_matrix(sample)
         self.positive_index_ = positive_column(sample.columns)
         self.floor_ = smallest_share(matrix)
@@ -166,14 +145,7 @@ class MulticlassCalibrator(Calibrator):
         self.classes_ = np.asarray(sample.columns)
 
     def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        rows = check_scored_rows(
-            y,
-            y_prob,
-            caller=type(self).__name__,
-            labels=self.labels,
-            sample_weight=sample_weight,
-            weight_type=self.weight_type,
-        )
+        rows = check_scored_rows(y, y_prob, **self._border(sample_weight))
         self.positive_index_ = positive_column(rows.classes)
         self.floor_ = 0.0
         fitted = Rows(rows.y, rows.weight, rows.size, len(rows.classes))

@@ -154,6 +154,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         """Raise if a parameter is not usable."""
 
+    def _border(self, sample_weight: Any) -> dict[str, Any]:
+        """What the border needs to know beside scores and labels."""
+        return {
+            "caller": type(self).__name__,
+            "labels": self.labels,
+            "sample_weight": sample_weight,
+            "weight_type": self.weight_type,
+        }
+
     def _checked_values(self, y_prob: ArrayLike, *, caller: str) -> FloatArray:
         """Predictions of as many classes as were fitted, of shape (n,) or (n, K)."""
         if not self.__sklearn_is_fitted__():
