@@ -10,7 +10,7 @@ import numpy as np
 
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.score_border import check_scored_rows
-from veridical._core.typing import FloatArray
+from veridical._core.typing import ArrayLike, FloatArray
 from veridical._core.validation import check_sample
 from veridical.calibrators._calibrator import Calibrator, NotFittedError, Rows
 from veridical.calibrators._orientation import difference, oriented, positive_column
@@ -72,16 +72,25 @@ class BinaryCalibrator(Calibrator):
         self.classes_ = np.asarray(classes)
 
     def _predict(self, values: FloatArray) -> FloatArray:
+        positive = self.positive_index_
+        p, other = self._tails(self._scores(values))
+        result = np.empty((len(p), 2))
+        result[:, positive], result[:, 1 - positive] = p, other
+        return result
+
+    def _scores(self, values: FloatArray) -> BinaryScores:
+        """Scores of the positive class from checked predictions."""
         positive, rest = self.positive_index_, None
         if self.input != "probability":
             values = difference(values, positive)
         elif values.ndim == 2:
             values, rest = values[:, positive], values[:, 1 - positive].astype(np.float64)
         value = values.astype(np.float64, copy=False)
-        p, other = self._tails(BinaryScores(value, rest, self.input, self.floors_))
-        result = np.empty((len(p), 2))
-        result[:, positive], result[:, 1 - positive] = p, other
-        return result
+        return BinaryScores(value, rest, self.input, self.floors_)
+
+    def _checked_scores(self, y_prob: ArrayLike) -> BinaryScores:
+        """Scores of raw predictions, for methods beside `predict_proba`."""
+        return self._scores(self._checked_values(y_prob, caller=type(self).__name__))
 
     def _tails(self, scores: BinaryScores) -> tuple[FloatArray, FloatArray]:
         """Return calibrated probabilities of the positive and of the negative class."""

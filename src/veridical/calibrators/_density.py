@@ -13,7 +13,6 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical._core.validation import check_level, check_option, is_integer
 from veridical.calibrators._base import BinaryCalibrator, Rows
-from veridical.calibrators._checked import checked_scores
 from veridical.calibrators._flags import check_flag
 from veridical.calibrators._laplace import check_laplace, mix
 from veridical.calibrators._scales import BinaryScores
@@ -115,7 +114,7 @@ class DensityCalibrator(BinaryCalibrator):
         bandwidth kept. Time O(n_resamples g log g + n).
         """
         level = check_level(type(self).__name__, confidence_level)
-        scores = checked_scores(self, y_prob)
+        scores = self._checked_scores(y_prob)
         rng = np.random.default_rng(self.random_state)
         share = self.mass_.reshape(-1) / self.mass_.sum()
         draws = max(1, round(self.size_))

@@ -62,15 +62,6 @@ class BinaryScores:
 
         return np.asarray(expit(self.value))
 
-    @cached_property
-    def logit(self) -> FloatArray:
-        """Log odds, finite; scores as they are."""
-        if self.kind != "probability":
-            return self.value
-        rest = 1 - self.value if self.rest is None else self.rest
-        low, high = self.floors
-        return np.log(np.maximum(self.value, low)) - np.log(np.maximum(rest, high))
-
 
 def log_probabilities(p: FloatArray, floor: float) -> FloatArray:
     """Logarithms of probabilities raised to `floor`."""

@@ -12,7 +12,6 @@ from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical._core.validation import is_integer
 from veridical.binning._sorted import SortedScores
 from veridical.calibrators._base import BinaryCalibrator, Rows
-from veridical.calibrators._checked import checked_scores
 from veridical.calibrators._lookup import steps
 from veridical.calibrators._pooling import pool_rows
 from veridical.calibrators._scales import BinaryScores
@@ -100,7 +99,7 @@ class VennAbersCalibrator(BinaryCalibrator):
 
         With `cv` they are :math:`1 - G(1 - p_0)` and :math:`G(p_1)`.
         """
-        return np.column_stack(self._limits(checked_scores(self, y_prob)))
+        return np.column_stack(self._limits(self._checked_scores(y_prob)))
 
     def _check_parameters(self) -> None:
         if self.cv is not None and not (is_integer(self.cv) and self.cv >= 2):

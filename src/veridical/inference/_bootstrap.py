@@ -18,8 +18,7 @@ from veridical.inference._mean_interval import bootstrap_limits, make_units, nor
 from veridical.inference._null import check_estimator, depends_on_fixed_sums
 from veridical.inference._vector_interval import l2_vector_limits
 from veridical.lenses import ClasswiseProblem, Problem, resolve_lens
-from veridical.miscalibration import BinnedError, Estimator
-from veridical.miscalibration._scores import _MeanScore
+from veridical.miscalibration import BinnedError, Estimator, MeanScore
 from veridical.results._interval import Interval
 from veridical.summaries import Summary, VectorSummary
 
@@ -151,7 +150,7 @@ def bootstrap_interval(
     )
     chosen = resolve_lens(lens, sample, caller=_CALLER)
     how = "analytic" if method == "auto" else method
-    if isinstance(estimator, _MeanScore):
+    if isinstance(estimator, MeanScore):
         clusters = check_groups(groups, kept_rows(sample_weight, sample), caller=_CALLER)
         if stratify and clusters is not None:
             hint = "leave one of them out: a cluster may hold rows of several classes."
@@ -193,7 +192,7 @@ def bootstrap_interval(
 
 
 def scores_by_row(
-    estimator: _MeanScore, problem: Problem, sample: Sample, *, caller: str
+    estimator: MeanScore, problem: Problem, sample: Sample, *, caller: str
 ) -> FloatArray:
     """Score of each row, in a classwise problem its mean over the classes."""
     if isinstance(problem, ClasswiseProblem):

@@ -14,7 +14,7 @@ from veridical._core.validation import check_option
 from veridical.exceptions import invalid
 from veridical.inference._grouped_null import chi_square, two_columns
 from veridical.inference._monte_carlo import monte_carlo_pvalue
-from veridical.lenses import Canonical, ClasswiseProblem, induce_problem
+from veridical.lenses import ClasswiseProblem, induce_problem
 
 NULLS = ("auto", "asymptotic", "monte-carlo")
 
@@ -59,9 +59,8 @@ def whole_question(
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
+        whole=True,
     )
-    if lens is None and isinstance(sample, MulticlassSample):
-        chosen, problem = Canonical(), sample
     if isinstance(problem, ClasswiseProblem):
         hint = "test one class at a time with `lens=ClassSpecific(label)`, or lens='canonical'."
         raise invalid(caller, "lens", "one that induces a single problem", chosen.name, hint=hint)

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from veridical._core.randomness import check_resamples, check_rng
-from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical._core.validation import check_level, check_option, is_number
 from veridical.exceptions import invalid
@@ -19,7 +19,7 @@ from veridical.inference._cox_multinomial import Slopes, fit_multinomial
 from veridical.inference._doubts import warn_of
 from veridical.inference._likelihood import likelihood_weight, wilks_pvalue
 from veridical.inference._monte_carlo import monte_carlo_pvalue
-from veridical.lenses import Canonical, ClasswiseProblem, Induced, induce_problem
+from veridical.lenses import ClasswiseProblem, Induced, induce_problem
 from veridical.results import CalibrationTest, CoxTest
 
 Null: TypeAlias = Literal["auto", "asymptotic", "monte-carlo"]
@@ -164,9 +164,8 @@ def cox_test(
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
+        whole=True,
     )
-    if lens is None and isinstance(induced.sample, MulticlassSample):
-        induced = Induced(induced.sample, Canonical(), induced.sample)
     regression = _regression(induced, slopes, clip, level, caller=caller)
     test = _tested(regression, induced, null, count, generator, level)
     warn_of(test.notes, caller=caller)

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from veridical._core.randomness import check_resamples, check_rng
-from veridical._core.sample import BinarySample, Sample
+from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, WeightType
-from veridical._core.validation import check_option, check_sample
+from veridical._core.validation import check_option
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference._doubts import warn_of
 from veridical.inference._kernel_bounds import Outcome, block_test, distribution_free
@@ -22,7 +22,7 @@ from veridical.inference._kernel_nulls import (
 )
 from veridical.inference._kernel_ucme import embedding_null
 from veridical.inference._monte_carlo import monte_carlo_pvalue
-from veridical.lenses import Canonical, ClasswiseProblem, induce_problem
+from veridical.lenses import ClasswiseProblem, induce_problem
 from veridical.miscalibration import KernelError, UCMEError
 from veridical.results import CalibrationTest
 
@@ -143,13 +143,17 @@ def kernel_test(
     embedding = UCMEError(test_predictions, test_targets, kernel, bandwidth)
     generator = check_rng(rng, caller=caller)
     count = check_resamples(n_resamples, caller=caller)
-    data: dict[str, Any] = {"labels": labels, "pos_label": pos_label}
-    data |= {"sample_weight": sample_weight, "weight_type": weight_type}
-    if lens is None and not isinstance(
-        check_sample(y_true, y_prob, caller=caller, **data), BinarySample
-    ):
-        lens = Canonical()
-    induced = induce_problem(y_true, y_prob, caller=caller, lens=lens, **data)
+    induced = induce_problem(
+        y_true,
+        y_prob,
+        caller=caller,
+        lens=lens,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        whole=True,
+    )
     problem = induced.problem
     if isinstance(problem, ClasswiseProblem):
         hint = 'test the whole vector with "canonical", or each class with `ClassSpecific`.'

@@ -18,8 +18,7 @@ from veridical.inference._influence import squared_error
 from veridical.inference._mean_interval import bootstrap_limits, make_units, standard_error
 from veridical.inference._null import check_estimator
 from veridical.lenses import ClasswiseProblem, Induced, induce_problem
-from veridical.miscalibration import BinnedError, Estimator
-from veridical.miscalibration._scores import _MeanScore
+from veridical.miscalibration import BinnedError, Estimator, MeanScore
 from veridical.results import Difference
 
 _CALLER = "paired_difference"
@@ -138,7 +137,7 @@ def difference_of(
     from scipy.special import ndtr, ndtri
 
     name, definition = estimator.name, estimator.definition
-    if isinstance(estimator, _MeanScore):
+    if isinstance(estimator, MeanScore):
         first, second = (estimator.measure(seen.problem) for seen in pair)
         by_row = scores_by_row(estimator, pair[0].problem, pair[0].sample, caller=_CALLER)
         by_row = by_row - scores_by_row(estimator, pair[1].problem, pair[1].sample, caller=_CALLER)

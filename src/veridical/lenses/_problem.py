@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from veridical._core.sample import Sample
+from veridical._core.sample import MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical._core.validation import check_sample
 from veridical.lenses._base import Lens, Problem
 from veridical.lenses._choice import resolve_lens
+from veridical.lenses._several import Canonical
 
 
 class Induced(NamedTuple):
@@ -29,8 +30,12 @@ def induce_problem(
     pos_label: Any,
     sample_weight: ArrayLike | None,
     weight_type: WeightType,
+    whole: bool = False,
 ) -> Induced:
-    """Check raw data on behalf of `caller` and look through the lens."""
+    """Check raw data on behalf of `caller` and look through the lens.
+
+    With `whole` the default lens of several classes is the whole vector, not the confidence.
+    """
     sample = check_sample(
         y_true,
         y_prob,
@@ -40,5 +45,7 @@ def induce_problem(
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
+    if lens is None and whole and isinstance(sample, MulticlassSample):
+        lens = Canonical()
     chosen = resolve_lens(lens, sample, caller=caller)
     return Induced(sample, chosen, chosen.induce(sample))

@@ -15,7 +15,13 @@ from veridical.miscalibration._isotonic import IsotonicError
 from veridical.miscalibration._kernel import KernelError, UCMEError
 from veridical.miscalibration._loess import LoessError
 from veridical.miscalibration._recalibration import RecalibrationError
-from veridical.miscalibration._scores import BrierScore, LogScore, SphericalScore, ZeroOneLoss
+from veridical.miscalibration._scores import (
+    BrierScore,
+    LogScore,
+    MeanScore,
+    SphericalScore,
+    ZeroOneLoss,
+)
 from veridical.miscalibration._smooth import SmoothError
 
 __all__ = [
@@ -30,6 +36,7 @@ __all__ = [
     "KernelError",
     "LoessError",
     "LogScore",
+    "MeanScore",
     "RecalibrationError",
     "SmoothError",
     "SphericalScore",

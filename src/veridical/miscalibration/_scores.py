@@ -9,7 +9,7 @@ from veridical.miscalibration._base import Estimator
 from veridical.scores import BrierRule, LogRule, ScoringRule, SphericalRule, ZeroOneRule
 
 
-class _MeanScore(Estimator, ScoringRule):
+class MeanScore(Estimator, ScoringRule):
     """A scoring rule averaged over the rows of the induced problem."""
 
     @property
@@ -34,7 +34,7 @@ class _MeanScore(Estimator, ScoringRule):
         return f"{type(self).__name__}()"
 
 
-class BrierScore(BrierRule, _MeanScore):
+class BrierScore(BrierRule, MeanScore):
     """Brier score as an estimator: score, entropy and divergence per observation, or the mean.
 
     Without a lens the induced problem of the default lens is scored: for K > 2 that is the
@@ -50,7 +50,7 @@ class BrierScore(BrierRule, _MeanScore):
     """
 
 
-class LogScore(LogRule, _MeanScore):
+class LogScore(LogRule, MeanScore):
     """Logarithmic score as an estimator; see `BrierScore` for the lens.
 
     Examples
@@ -60,9 +60,9 @@ class LogScore(LogRule, _MeanScore):
     """
 
 
-class SphericalScore(SphericalRule, _MeanScore):
+class SphericalScore(SphericalRule, MeanScore):
     """Spherical score as an estimator; see `BrierScore` for the lens."""
 
 
-class ZeroOneLoss(ZeroOneRule, _MeanScore):
+class ZeroOneLoss(ZeroOneRule, MeanScore):
     """Zero-one loss as an estimator; see `BrierScore` for the lens."""
