@@ -5,6 +5,7 @@ A new metric joins by adding one line; `test_registry` fails until it does.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -154,11 +155,53 @@ def largest_gap(observed: np.ndarray, predicted: np.ndarray) -> np.ndarray:
     return np.abs(observed - predicted).max(axis=-1)
 
 
+def costing(y: Any, p: Any, **options: Any) -> list[float]:
+    c = v.expected_cost(y, p, **options)
+    limits = [c.predicted.low, c.realised.estimate, c.realised.high]
+    return [*limits, c.difference.pvalue, c.perfect, c.constant]
+
+
+def lost(y: Any, p: Any, **options: Any) -> list[float]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", v.VeridicalWarning)  # few decisions change
+        c = v.miscalibration_cost(y, p, **options)
+    return [c.estimate, c.low, c.first, c.second, c.changed]
+
+
+def cost_points(y: Any, p: Any, **options: Any) -> np.ndarray:
+    c = v.cost_curve(y, p, **options)
+    areas = [c.area, c.envelope_area, c.brier, c.refinement]
+    return np.concatenate([areas, c.hull.frequency])
+
+
+def hull_points(y: Any, p: Any, **options: Any) -> np.ndarray:
+    h = v.roc_hull(y, p, **options)
+    return np.concatenate([h.threshold[1:], h.fpr, h.tpr, [h.auc, h.prior]])
+
+
+def benefits(y: Any, p: Any, **options: Any) -> np.ndarray:
+    c = v.decision_curve(y, p, thresholds=[0.1, 0.33, 0.52, 0.7], **options)
+    return np.concatenate([c.low, c.high, c.advantage_low, c.avoided, c.treat_all])
+
+
 def build() -> dict[str, Metric]:
     registry = Registry()
-    for part in (_scores, _functions, _estimators, _without_bins, _results, _inference):
+    for part in (_scores, _functions, _estimators, _without_bins, _results, _inference, _decisions):
         part(registry.add)
     return registry.metrics
+
+
+def _decisions(add: Callable[..., None]) -> None:
+    often = {"repetition": "frequency"}
+    table = np.array([[0, 1, 4, 1.3], [2, 0, 1, 1.1], [6, 3, 0, 1.2]])
+    for kind, costs in (("binary", (1, 3)), ("multiclass", table)):
+        add("expected_cost", partial(costing, costs=costs), kind, "expected_cost", **often)
+        add("miscalibration_cost", partial(lost, costs=costs), kind, "miscalibration_cost", **often)
+    add("cost_curve", cost_points, "both", "cost_curve", typed=False)
+    add("roc_hull", hull_points, "both", "roc_hull", typed=False)
+    add("decision_curve", benefits, "both", "decision_curve", **often)
+    prior = partial(benefits, prevalence=0.2)
+    add("decision_curve prevalence", prior, "both", "decision_curve", **often)
 
 
 def _scores(add: Callable[..., None]) -> None:

@@ -1,5 +1,6 @@
 """Calibrators: maps from scores to probabilities, as scikit-learn estimators."""
 
+from veridical.calibrators._averaged import AveragedCalibrator
 from veridical.calibrators._base import Calibrator, NotFittedError
 from veridical.calibrators._bbq import BBQCalibrator
 from veridical.calibrators._beta import BetaCalibrator
@@ -31,6 +32,7 @@ from veridical.calibrators._vector import VectorCalibrator
 from veridical.calibrators._venn_abers import VennAbersCalibrator
 
 __all__ = [
+    "AveragedCalibrator",
     "BBQCalibrator",
     "BetaCalibrator",
     "Calibrator",

@@ -15,7 +15,7 @@ from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, Weigh
 from veridical._core.validation import check_option, check_probabilities, float_array
 from veridical.calibrators._fingerprint import Fingerprint, take_fingerprint
 from veridical.calibrators._memory import overlap_of
-from veridical.calibrators._persistence import decode, encode
+from veridical.calibrators._persistence import decode, encode, register
 from veridical.exceptions import InvalidInputError, invalid
 
 
@@ -67,6 +67,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     labels: Any
     weight_type: WeightType
     fingerprint_: Fingerprint
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        register(cls)
 
     def fit(self, y_prob: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the map to predictions and the outcomes that followed.

@@ -103,9 +103,9 @@ class WrappingCalibrator(Calibrator):
             values = positive_last(values, classes)
         return positive_last(self._combine(values), classes)  # turning twice is not turning
 
-    def _part(self, input: str | None = None) -> Calibrator:
-        """Copy of the wrapped calibrator, not fitted, that takes what the wrapper was given."""
-        caller, given = type(self).__name__, self.calibrator
+    def _part(self, given: Any = None, *, input: str | None = None) -> Calibrator:
+        """Copy of a wrapped calibrator, not fitted, that takes what the wrapper was given."""
+        caller, given = type(self).__name__, self.calibrator if given is None else given
         if not isinstance(given, Calibrator):
             hint = f"e.g. `{caller}(PlattCalibrator())`."
             got = f"the class {given.__name__}" if isinstance(given, type) else repr(given)

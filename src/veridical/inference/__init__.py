@@ -18,6 +18,7 @@ from veridical.inference._null import depends_on_fixed_sums, null_level, null_sa
 from veridical.inference._null_sums import null_summaries
 from veridical.inference._paired import difference_of, paired_difference
 from veridical.inference._pearson import pearson_test
+from veridical.inference._ranks import mean_ranks
 from veridical.inference._recalibration import recalibration_line
 from veridical.inference._sample_size import detectable_error, required_sample_size
 from veridical.inference._sequential import sequential_test
@@ -41,6 +42,7 @@ __all__ = [
     "has_interval",
     "hosmer_lemeshow_test",
     "kernel_test",
+    "mean_ranks",
     "monte_carlo_pvalue",
     "multiple_test",
     "null_level",

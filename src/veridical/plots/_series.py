@@ -1,0 +1,209 @@
+"""What a diagram draws: reliability curves with names, from results or from raw data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from veridical._core.randomness import check_resamples, check_rng
+from veridical._core.sample import BinarySample
+from veridical._core.typing import ArrayLike, WeightType
+from veridical._core.validation import check_level
+from veridical.binning import Binning, QuantileBins, UniformBins
+from veridical.curves import reliability_curve
+from veridical.exceptions import invalid
+from veridical.inference import binned_limits, has_interval, null_sample, recalibration_line
+from veridical.lenses import induce_problem
+from veridical.miscalibration import BinnedError
+from veridical.results import Evaluation, MeasuredError, ReliabilityCurve
+from veridical.results._cox import Coefficient
+from veridical.summaries import Summary
+
+_DEPENDENT = "pooled"  # the lens whose rows are not independent: K of them share an outcome
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve, and what is known about it beyond its points.
+
+    Attributes
+    ----------
+    name : name of the model, empty if there is only one
+    curve : the reliability curve
+    error : ECE with its interval and null level, or None
+    in_the_large, slope : mean observed - mean predicted, and Cox's slope, or None
+    sample : the rows, or None if only a result was given
+    """
+
+    name: str
+    curve: ReliabilityCurve
+    error: MeasuredError | None = None
+    in_the_large: float | None = None
+    slope: Coefficient | None = None
+    sample: BinarySample | None = None
+
+
+@dataclass(frozen=True)
+class CurveOptions:
+    """How curves are made of raw data: options of `reliability_curve`."""
+
+    lens: Any = None
+    method: Any = "bins"
+    n_bins: Any = 15
+    strategy: Any = "uniform"
+    binning: Binning | None = None
+    interval: str | None = "auto"
+    confidence_level: float = 0.95
+    n_resamples: int = 1000
+    rng: Any = None
+    labels: ArrayLike | None = None
+    pos_label: Any = None
+    sample_weight: ArrayLike | None = None
+    weight_type: WeightType = "importance"
+
+    def refuse(self, caller: str) -> None:
+        """Raise if an option was given that a finished result would ignore."""
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if value is not option.default and (option.default is None or value != option.default):
+                hint = "give it to `reliability_curve` or `evaluate`, which made the result."
+                got = type(value).__name__ if hasattr(value, "__len__") else repr(value)
+                raise invalid(caller, option.name, "left out for a result", got, hint=hint)
+
+
+def gather_series(
+    y_true: Any, y_prob: Any, options: CurveOptions, *, caller: str, detail: str | None
+) -> list[Series]:
+    """Return the curves to draw; `detail` is what to measure beside them, as `measured`."""
+    if y_prob is None:
+        options.refuse(caller)
+        return _from_results(y_true, caller)
+    predictions = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
+    if not predictions:
+        hint = 'give {"name": y_prob}.'
+        raise invalid(caller, "y_prob", "one model or more", "an empty mapping", hint=hint)
+    return [
+        raw_series(str(name), y_true, given, options, caller=caller, detail=detail)
+        for name, given in predictions.items()
+    ]
+
+
+def raw_series(
+    name: str,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    options: CurveOptions,
+    *,
+    caller: str,
+    detail: str | None,
+) -> Series:
+    """Return the curve of one model from its predictions."""
+    induced = induce_problem(
+        y_true,
+        y_prob,
+        caller=caller,
+        lens=options.lens,
+        labels=options.labels,
+        pos_label=options.pos_label,
+        sample_weight=options.sample_weight,
+        weight_type=options.weight_type,
+    )
+    if not isinstance(induced.problem, BinarySample):
+        hint = "use `plots.classwise`, or `ClassSpecific(label)` for one class."
+        expected = "one that induces a single binary problem"
+        raise invalid(caller, "lens", expected, induced.lens.name, hint=hint)
+    return sample_series(name, induced.problem, induced.lens.name, options, detail=detail)
+
+
+def sample_series(
+    name: str, sample: BinarySample, lens: str, options: CurveOptions, *, detail: str | None
+) -> Series:
+    """Return the curve of one binary problem."""
+    curve = reliability_curve(
+        sample.y,
+        sample.p,
+        method=options.method,
+        n_bins=options.n_bins,
+        strategy=options.strategy,
+        binning=options.binning,
+        interval=options.interval,
+        confidence_level=options.confidence_level,
+        n_resamples=options.n_resamples,
+        rng=_seed(options.rng),
+        labels=(0, 1),
+        sample_weight=sample.weight,
+        weight_type=sample.weight_type,
+    )
+    series = Series(name, replace(curve, lens=lens), sample=sample)
+    return measured(series, options, detail)
+
+
+def measured(series: Series, options: CurveOptions, detail: str | None) -> Series:
+    """Add the ECE for `detail` "value", with interval and null level for "error" and "all".
+
+    For "all" also the recalibration line.
+    """
+    sample = series.sample
+    if sample is None or detail not in ("value", "error", "all"):
+        return series
+    level = check_level("plots", options.confidence_level)
+    estimator = BinnedError(options_binning(options))
+    summary = estimator.summarise(sample)
+    assert isinstance(summary, Summary)
+    limits: dict[str, float] = {}
+    if detail != "value" and series.curve.lens != _DEPENDENT:
+        if has_interval(estimator):
+            limits["low"], limits["high"] = binned_limits(estimator, summary, level)
+        draws = check_resamples(options.n_resamples, caller="plots")
+        generator = check_rng(_seed(options.rng), caller="plots")
+        limits["null_mean"] = float(null_sample(estimator, sample, draws, generator).mean())
+    error = MeasuredError(
+        name="ECE",
+        value=estimator.from_summary(summary),
+        definition=estimator.definition,
+        lens=series.curve.lens,
+        n_samples=sample.n,
+        **limits,
+    )
+    if detail != "all":
+        return replace(series, error=error)
+    weight = summary.sum_w.sum()
+    gap = float((summary.sum_wy.sum() - summary.sum_wp.sum()) / weight)
+    slope = recalibration_line(sample, level).slope
+    return replace(series, error=error, in_the_large=gap, slope=slope)
+
+
+def options_binning(options: CurveOptions) -> Binning:
+    """Bins of the ECE: those of the curve, or of `n_bins` if the curve has none."""
+    if options.binning is not None:
+        return options.binning
+    if options.strategy == "quantile":
+        return QuantileBins(options.n_bins)
+    return UniformBins(options.n_bins)
+
+
+def _from_results(given: Any, caller: str) -> list[Series]:
+    results = given if isinstance(given, Mapping) else {"": given}
+    if not results:
+        hint = 'give {"name": result}.'
+        raise invalid(caller, "y_true", "one result or more", "an empty mapping", hint=hint)
+    return [_from_result(str(name), result, caller) for name, result in results.items()]
+
+
+def _from_result(name: str, result: Any, caller: str) -> Series:
+    if isinstance(result, ReliabilityCurve):
+        return Series(name, result)
+    if isinstance(result, Evaluation):
+        shown = result.curve.lens
+        ece = next((e for e in result.errors if e.name == "ECE" and e.lens == shown), None)
+        large = result.calibration_in_the_large
+        return Series(name, result.curve, ece, large, result.slope)
+    expected = "a ReliabilityCurve, an Evaluation, a mapping of them, or labels with `y_prob`"
+    hint = "give the predictions as the second argument."
+    raise invalid(caller, "y_true", expected, type(result).__name__, hint=hint)
+
+
+def _seed(rng: Any) -> Any:
+    """None is a fixed seed: the same data give the same picture."""
+    return 0 if rng is None else rng

@@ -1,0 +1,117 @@
+"""Which maps are tried, by number of classes and kind of input."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from veridical.calibrators import (
+    BetaCalibrator,
+    Calibrator,
+    EnsembleTemperatureCalibrator,
+    HistogramCalibrator,
+    IsotonicCalibrator,
+    OneVsRestCalibrator,
+    PlattCalibrator,
+    SplineCalibrator,
+    StructuredMatrixCalibrator,
+    StructuredVectorCalibrator,
+    TemperatureCalibrator,
+    VennAbersCalibrator,
+)
+from veridical.exceptions import invalid
+
+_FEW_CLASSES = 30  # up to here one map a class has rows enough to be worth its time
+_MANY_CLASSES = 150  # up to here a full matrix is worth its time
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A map to try.
+
+    Attributes
+    ----------
+    name : as the evidence names it
+    calibrator : not fitted
+    basic : whether it is one of the stiff maps that serve few rows best
+    """
+
+    name: str
+    calibrator: Calibrator
+    basic: bool
+
+
+def default_candidates(n_classes: int, size: float, input: str, strategy: str) -> list[Candidate]:
+    """Candidates from the simplest to the most flexible.
+
+    Chosen on one half of the data sets of the league (benchmarks/league): what is here lowered the
+    mean rank of the pool there, what is not did not. A pool takes the ensemble of temperatures,
+    which can stay near the identity; who must deploy one simple map gets the plain one.
+    """
+    if input == "score" and n_classes == 2:
+        return _scores()
+    first = Candidate("ensemble temperature", EnsembleTemperatureCalibrator(), basic=True)
+    if strategy == "select":
+        first = Candidate("temperature", TemperatureCalibrator(), basic=True)
+    return [first, *(_binary(size) if n_classes == 2 else _multiclass(n_classes))]
+
+
+def _binary(size: float) -> list[Candidate]:
+    bins = min(max(round(size**0.4), 5), 20)
+    return [
+        Candidate("platt", PlattCalibrator(), basic=True),
+        Candidate("beta", BetaCalibrator(), basic=True),
+        Candidate("spline", SplineCalibrator(smoothness=10.0), basic=True),
+        Candidate("loose spline", SplineCalibrator(smoothness=1.0), basic=False),
+        Candidate("centred isotonic", IsotonicCalibrator(centered=True), basic=False),
+        Candidate("venn-abers", VennAbersCalibrator(), basic=False),
+        Candidate("histogram", HistogramCalibrator(n_bins=bins), basic=False),
+    ]
+
+
+def _scores() -> list[Candidate]:
+    return [
+        Candidate("platt", PlattCalibrator(), basic=True),
+        Candidate("centred isotonic", IsotonicCalibrator(centered=True), basic=False),
+        Candidate("venn-abers", VennAbersCalibrator(), basic=False),
+        Candidate("histogram", HistogramCalibrator(n_bins=10), basic=False),
+    ]
+
+
+def _multiclass(n_classes: int) -> list[Candidate]:
+    found = [Candidate("vector", StructuredVectorCalibrator(strength=0.05), basic=True)]
+    if n_classes <= _MANY_CLASSES:
+        found += [
+            Candidate(f"matrix {ridge:g}", StructuredMatrixCalibrator(strength=ridge), basic=basic)
+            for ridge, basic in ((0.5, True), (0.05, True), (0.005, False), (0.0015, False))
+        ]
+    if n_classes <= _FEW_CLASSES:
+        spline, isotonic = SplineCalibrator(smoothness=10.0), IsotonicCalibrator(centered=True)
+        found += [
+            Candidate("one-vs-rest spline", OneVsRestCalibrator(spline), basic=False),
+            Candidate("one-vs-rest isotonic", OneVsRestCalibrator(isotonic), basic=False),
+        ]
+    return found
+
+
+def given_candidates(given: Any, caller: str) -> list[Candidate]:
+    """Candidates of the user: a sequence of calibrators or a mapping from names to them."""
+    pairs = list(given.items()) if hasattr(given, "items") else [(None, c) for c in _listed(given)]
+    for _, calibrator in pairs:
+        if not isinstance(calibrator, Calibrator):
+            hint = 'e.g. `{"platt": PlattCalibrator(), "isotonic": IsotonicCalibrator()}`.'
+            raise invalid(caller, "candidates", "calibrators", repr(calibrator), hint=hint)
+    if not pairs:
+        hint = "leave it out for candidates that suit the data."
+        raise invalid(caller, "candidates", "at least one calibrator", "none", hint=hint)
+    names = [str(name) if name else type(c).__name__ for name, c in pairs]
+    taken = {name for name in names if names.count(name) > 1} | ({"identity"} & set(names))
+    if taken:
+        hint = "name them: `candidates={name: calibrator, ...}`."
+        raise invalid(caller, "candidates", "of different names", min(taken), hint=hint)
+    return [Candidate(name, c, basic=True) for name, (_, c) in zip(names, pairs, strict=True)]
+
+
+def _listed(given: Any) -> Sequence[Any]:
+    return [given] if isinstance(given, Calibrator) else list(given)

@@ -1,0 +1,216 @@
+"""Try candidates on held-out rows and decide what becomes of them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from veridical._core.progress import track
+from veridical._core.typing import FloatArray
+from veridical.calibrators import Calibrator, IdentityCalibrator
+from veridical.calibrators._averaged import AveragedCalibrator
+from veridical.calibrators._folds import held_masses, some
+from veridical.calibrators._wrapping import CheckedRows, fitted_part
+from veridical.selection._candidates import Candidate
+from veridical.selection._cross_fit import CrossFit, Fold, cross_fit, make_folds
+from veridical.selection._weighing import Judge, floored, identity_share, pooled_weights
+
+_MOST_ROWS = 50_000
+_MOST_VALUES = 500_000
+_FEW_ROWS = 600  # up to here one partition is too noisy a judge
+_SOME_ROWS = 2_000
+_NEGLIGIBLE = 1e-3  # weights below this are not worth their map
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A candidate and what came of it; `fit` is None if it was not tried to the end."""
+
+    name: str
+    calibrator: Calibrator
+    basic: bool
+    fit: CrossFit | None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Everything that was tried and the map that was made of it.
+
+    Attributes
+    ----------
+    calibrator : fitted to classes 0..K-1
+    tried : candidates in order, the identity not among them
+    weights : share of each of them in the result
+    identity : held-out probabilities of the identity (n, K), zeros raised; None for scores
+    identity_weight : share of the identity
+    judge : scores of held-out predictions
+    partitions : numbers of folds
+    n_used : rows that took part in the comparison
+    """
+
+    calibrator: Calibrator
+    tried: tuple[Tried, ...]
+    weights: FloatArray
+    identity: FloatArray | None
+    identity_weight: float
+    judge: Judge
+    partitions: tuple[int, ...]
+    n_used: int
+
+    @property
+    def given(self) -> FloatArray:
+        """Held-out probabilities of the result, (n, K)."""
+        n, n_classes = len(self.judge.y), len(self.calibrator.classes_)
+        total = np.zeros((n, n_classes))
+        if self.identity is not None:
+            total += self.identity_weight * self.identity
+        for weight, each in zip(self.weights.tolist(), self.tried, strict=True):
+            if weight > 0 and each.fit is not None:
+                total += weight * each.fit.given
+        return total
+
+
+def choose(
+    candidates: Sequence[Candidate],
+    rows: CheckedRows,
+    *,
+    input: str,
+    strategy: str,
+    max_seconds: float | None,
+) -> Choice:
+    """Cross-fit the candidates, weigh or select them, and fit what was chosen."""
+    used = _thinned(rows)
+    partitions = _partitions(used)
+    folds = make_folds(used, partitions)
+    deadline = None if max_seconds is None else time.perf_counter() + max_seconds
+    steps = iter(track(len(candidates) * len(folds), "trying calibrators"))
+    tried = []
+    for number, c in enumerate(candidates):
+        part = _prepared(c.calibrator, input, rows)
+        until = deadline if number else None  # the first is always tried
+        fit = cross_fit(part, folds, steps, until=until)
+        if isinstance(fit, str):
+            tried.append(Tried(c.name, part, c.basic, None, fit))
+        else:
+            tried.append(Tried(c.name, part, c.basic, fit))
+    judge = Judge.of(folds, used)
+    identity = None if input == "score" else _own_predictions(folds, used, input)
+    start = Choice(
+        _identity(rows, input),
+        tuple(tried),
+        np.zeros(len(tried)),
+        identity,
+        1.0,
+        judge,
+        partitions,
+        len(used.y),
+    )
+    decided = (_selected if strategy == "select" else _pooled)(start)
+    return replace(decided, calibrator=_made(decided, rows, used, input))
+
+
+def _prepared(given: Calibrator, input: str, rows: CheckedRows) -> Calibrator:
+    from sklearn.base import clone
+
+    part: Calibrator = clone(given)
+    part.set_params(input=input, weight_type=rows.weight_type)
+    part.keeps_fingerprint = False
+    return part
+
+
+def _identity(rows: CheckedRows, input: str) -> Calibrator:
+    kind = "logit" if input == "score" else input
+    identity = _prepared(IdentityCalibrator(), kind, rows)
+    return identity.fit(rows.values, rows.y, rows.weight)
+
+
+def _own_predictions(folds: Sequence[Fold], rows: CheckedRows, input: str) -> FloatArray:
+    """Predictions of held-out rows as they came, fold after fold, zeros raised."""
+    identity = _identity(rows, input)
+    own = [identity.predict_proba(fold.held.values) for fold in folds]
+    return floored(np.concatenate(own)) if own else np.empty((0, len(rows.classes)))
+
+
+def _thinned(rows: CheckedRows) -> CheckedRows:
+    """Rows enough to compare maps on, spread evenly over classes and predictions."""
+    most = min(_MOST_ROWS, max(_SOME_ROWS, _MOST_VALUES // len(rows.classes)))
+    if len(rows.y) <= most:
+        return rows
+    return some(rows, next(iter(held_masses(rows, -(-len(rows.y) // most)))))
+
+
+def _partitions(rows: CheckedRows) -> tuple[int, ...]:
+    if rows.size <= _FEW_ROWS:
+        return (10, 10, 10)
+    return (10,) if len(rows.classes) == 2 or rows.size <= _SOME_ROWS else (5,)
+
+
+def _outcomes(choice: Choice) -> tuple[list[int], FloatArray]:
+    """Numbers of the candidates that were tried, and what each gave to the outcomes (n, M)."""
+    fits = [(i, each.fit) for i, each in enumerate(choice.tried) if each.fit is not None]
+    given = [choice.judge.outcome(fit.given) for _, fit in fits]
+    return [i for i, _ in fits], np.column_stack(given) if given else np.empty((0, 0))
+
+
+def _pooled(choice: Choice) -> Choice:
+    judge = choice.judge
+    numbers, given = _outcomes(choice)
+    if not numbers:
+        return choice
+    basic = np.array([choice.tried[i].basic for i in numbers])
+    found = pooled_weights(judge, given, basic)
+    found[found < _NEGLIGIBLE] = 0.0
+    found /= found.sum()
+    share = 0.0
+    if choice.identity is not None:
+        share = identity_share(judge, given @ found, judge.outcome(choice.identity))
+        share = 0.0 if share < _NEGLIGIBLE else share
+    weights = np.zeros(len(choice.tried))
+    weights[numbers] = found * (1 - share)
+    return replace(choice, weights=weights, identity_weight=share)
+
+
+def _selected(choice: Choice) -> Choice:
+    """Take the simplest map within one standard error of the best, the identity being simplest."""
+    judge = choice.judge
+    numbers, given = _outcomes(choice)
+    if not numbers:
+        return choice
+    losses = -np.log(given)
+    order = list(numbers)
+    if choice.identity is not None:
+        own = -np.log(judge.outcome(choice.identity))
+        losses, order = np.column_stack([own, losses]), [-1, *order]
+    best = int(np.argmin([judge.mean(column) for column in losses.T]))
+    near = (judge.mean_and_error(column - losses[:, best]) for column in losses.T)
+    number = next(i for i, (excess, error) in zip(order, near, strict=True) if excess <= error)
+    weights = np.zeros(len(choice.tried))
+    if number >= 0:
+        weights[number] = 1.0
+    return replace(choice, weights=weights, identity_weight=float(number < 0))
+
+
+def _made(choice: Choice, rows: CheckedRows, used: CheckedRows, input: str) -> Calibrator:
+    """Fitted map: the maps of the folds averaged, or fitted once to all of many rows."""
+    if choice.identity_weight == 1:
+        return choice.calibrator
+    kept = [(w, t) for w, t in zip(choice.weights.tolist(), choice.tried, strict=True) if w > 0]
+    if len(kept) == 1 and choice.identity_weight == 0:
+        return kept[0][1].calibrator.fit(rows.values, rows.y, rows.weight)
+    parts: list[Calibrator] = []
+    weights: list[float] = []
+    for weight, each in kept:
+        maps = list(each.fit.maps) if each.fit is not None else []
+        if len(used.y) < len(rows.y):
+            whole = fitted_part(each.calibrator, rows)
+            maps = maps if whole is None else [whole]
+        parts += maps
+        weights += [weight / len(maps)] * len(maps)
+    if choice.identity_weight > 0:
+        parts.append(choice.calibrator)
+        weights.append(choice.identity_weight)
+    return AveragedCalibrator.of_fitted(parts, np.asarray(weights), np.arange(len(rows.classes)))

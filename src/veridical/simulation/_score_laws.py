@@ -1,0 +1,152 @@
+"""Distributions of the score of a binary fake classifier."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from veridical._core.typing import ArrayLike, FloatArray
+from veridical._core.validation import float_array, is_integer, is_number
+from veridical.exceptions import invalid
+
+_FINE = 1 << 16  # nodes of the finer rule, about
+
+
+class ScoreLaw(ABC):
+    """Distribution of a score in [0, 1]."""
+
+    @abstractmethod
+    def draw(self, n: int, generator: np.random.Generator) -> FloatArray:
+        """Draw `n` scores."""
+
+    @abstractmethod
+    def rules(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Coarse and fine rule: scores and their weights, which sum to one."""
+
+
+@dataclass(frozen=True)
+class BetaScores(ScoreLaw):
+    """Scores with a beta distribution; (1, 1) is uniform.
+
+    Parameters
+    ----------
+    a, b : float
+        Positive; the mean is a / (a + b), and parameters below 1 put mass at 0 and 1.
+
+    Examples
+    --------
+    >>> scores, weight = BetaScores(2.0, 1.0).rules()[-1]
+    >>> round(float(scores @ weight), 6)  # 2 / (2 + 1)
+    0.666667
+    """
+
+    a: float = 1.0
+    b: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name, value in (("a", self.a), ("b", self.b)):
+            if not (is_number(value) and value > 0):
+                hint = "1 and 1 give uniform scores."
+                raise invalid("BetaScores", name, "a positive number", repr(value), hint=hint)
+
+    def draw(self, n: int, generator: np.random.Generator) -> FloatArray:
+        """Draw `n` scores."""
+        return generator.beta(self.a, self.b, n)
+
+    def rules(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Midpoints of equal probability."""
+        from scipy.special import betaincinv
+
+        return [
+            (betaincinv(self.a, self.b, (np.arange(n) + 0.5) / n), np.full(n, 1 / n))
+            for n in (_FINE // 2, _FINE)
+        ]
+
+
+@dataclass(frozen=True)
+class HistogramScores(ScoreLaw):
+    """Scores whose density is constant within bins.
+
+    Parameters
+    ----------
+    mass : sequence of float
+        Non-negative mass of each bin, of any sum: counts of a real histogram for instance.
+    edges : sequence of float, optional
+        Increasing edges within [0, 1], one more than bins; equal widths over [0, 1] if omitted.
+
+    Examples
+    --------
+    >>> HistogramScores([1, 3]).mass
+    (0.25, 0.75)
+    >>> triangle = HistogramScores.from_density(lambda s: 2 * s)
+    >>> scores, weight = triangle.rules()[-1]
+    >>> round(float(scores @ weight), 4)  # the integral of 2 s^2
+    0.6667
+    """
+
+    mass: tuple[float, ...]
+    edges: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        mass = float_array(self.mass, caller="HistogramScores", param="mass").astype(np.float64)
+        one_row = mass.ndim == 1 and mass.size > 0
+        if not (one_row and (np.isfinite(mass) & (mass >= 0)).all() and mass.sum() > 0):
+            hint = "one non-negative number for each bin, not all 0."
+            got = f"{mass.size} values of shape {mass.shape}, the least {mass.min(initial=0):.6g}"
+            raise invalid("HistogramScores", "mass", "masses of bins", got, hint=hint)
+        edges = np.linspace(0, 1, len(mass) + 1) if self.edges is None else _edges(self.edges)
+        if len(edges) != len(mass) + 1:
+            hint = "give one edge more than bins."
+            got = f"{len(edges)} edges for {len(mass)} bins"
+            raise invalid("HistogramScores", "edges", "one more than `mass`", got, hint=hint)
+        object.__setattr__(self, "mass", tuple((mass / mass.sum()).tolist()))
+        object.__setattr__(self, "edges", tuple(edges.tolist()))
+
+    @classmethod
+    def from_density(
+        cls, density: Callable[[FloatArray], FloatArray], *, n_bins: int = 4096
+    ) -> HistogramScores:
+        """Any density on [0, 1], by its values at the middles of many bins.
+
+        Parameters
+        ----------
+        density : callable
+            Takes an array of scores and returns non-negative values; need not integrate to one.
+        n_bins : int
+            Number of bins of equal width.
+        """
+        if not (is_integer(n_bins) and n_bins >= 1):
+            hint = "4096 bins resolve any density one would draw."
+            raise invalid("from_density", "n_bins", "a positive integer", repr(n_bins), hint=hint)
+        middles = (np.arange(n_bins) + 0.5) / n_bins
+        return cls(np.asarray(density(middles)) * np.ones(n_bins))  # type: ignore[arg-type]
+
+    def draw(self, n: int, generator: np.random.Generator) -> FloatArray:
+        """Draw `n` scores."""
+        edges = np.array(self.edges)
+        index = generator.choice(len(self.mass), size=n, p=self.mass)
+        return edges[index] + generator.random(n) * np.diff(edges)[index]
+
+    def rules(self) -> list[tuple[FloatArray, FloatArray]]:
+        """Midpoints of equal parts of each bin."""
+        edges, mass = np.array(self.edges), np.array(self.mass)
+        finest = max(2, _FINE // len(mass))
+        rules: list[tuple[FloatArray, FloatArray]] = []
+        for parts in (finest // 2, finest):
+            inside = (np.arange(parts) + 0.5) / parts
+            scores = (edges[:-1, None] + np.diff(edges)[:, None] * inside).ravel()
+            rules.append((scores, np.repeat(mass / parts, parts)))
+        return rules
+
+
+def _edges(values: ArrayLike) -> FloatArray:
+    edges = float_array(values, caller="HistogramScores", param="edges").astype(np.float64)
+    inside = edges.ndim == 1 and edges.size > 1 and bool(edges[0] >= 0 and edges[-1] <= 1)
+    if not (inside and (np.diff(edges) > 0).all()):
+        hint = "e.g. `np.linspace(0, 1, n_bins + 1)`."
+        got = repr(values)
+        raise invalid("HistogramScores", "edges", "increasing within [0, 1]", got, hint=hint)
+    return edges

@@ -1,0 +1,90 @@
+"""Folds: partition, order, repetition, and that they notice overfitting."""
+
+import numpy as np
+import pytest
+
+from veridical.calibrators import HistogramCalibrator
+from veridical.calibrators._folds import folds, held_masses, masses
+from veridical.calibrators._wrapping import CheckedRows
+
+
+def rows_of(p, y, weight=None, weight_type="importance"):
+    classes = tuple(range(2 if np.ndim(p) == 1 else np.shape(p)[1]))
+    return CheckedRows(np.asarray(p, float), np.asarray(y), weight, weight_type, classes)
+
+
+def test_every_row_is_held_out_once():
+    rng = np.random.default_rng(0)
+    rows = rows_of(rng.random(103), rng.integers(0, 2, 103))
+    held = np.array(list(held_masses(rows, 10)))
+    assert held.shape == (10, 103)
+    np.testing.assert_array_equal(held.sum(axis=0), np.ones(103))
+
+
+def test_classes_are_spread_as_evenly_as_can_be():
+    y = np.repeat([0, 1, 2], [40, 7, 3])
+    rows = rows_of(np.full((50, 3), 1 / 3), y)
+    held = np.array(list(held_masses(rows, 5)))
+    for k, count in enumerate([40, 7, 3]):
+        parts = held[:, y == k].sum(axis=1)
+        assert parts.max() <= -(-count // 5)
+        assert parts.min() >= count // 5
+
+
+def test_order_of_rows_does_not_matter():
+    rng = np.random.default_rng(1)
+    p, y = rng.random(60), rng.integers(0, 2, 60)
+    order = rng.permutation(60)
+    first = list(held_masses(rows_of(p, y), 4))
+    second = list(held_masses(rows_of(p[order], y[order]), 4))
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a[order], b)
+
+
+def test_frequencies_are_repetitions():
+    rng = np.random.default_rng(2)
+    p, y, w = rng.random(30), rng.integers(0, 2, 30), rng.integers(1, 5, 30)
+    weighted = rows_of(p, y, w.astype(float), "frequency")
+    repeated = rows_of(np.repeat(p, w), np.repeat(y, w))
+    owner = np.repeat(np.arange(30), w)
+    for a, b in zip(held_masses(weighted, 5), held_masses(repeated, 5), strict=True):
+        np.testing.assert_array_equal(a, np.bincount(owner, b))
+
+
+def test_many_repetitions_are_dealt_by_their_numbers():
+    weight = np.array([3e7, 1e7])
+    rows = rows_of([0.2, 0.8], [0, 1], weight, "frequency")
+    held = np.array(list(held_masses(rows, 4)))
+    np.testing.assert_array_equal(held.sum(axis=0), weight)
+    spread = np.sqrt(weight * 3 / 16)  # of a binomial count of chance 1/4
+    assert np.all(np.abs(held - weight / 4) < 6 * spread)
+
+
+def test_weights_that_are_no_whole_numbers_keep_rows_whole():
+    rows = rows_of([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], np.full(4, 0.5), "frequency")
+    np.testing.assert_array_equal(masses(rows), np.ones(4))
+    for kept, held in folds(rows, 2):
+        np.testing.assert_array_equal(kept.weight, [0.5, 0.5])
+        np.testing.assert_array_equal(held.weight, [0.5, 0.5])
+
+
+def test_partitions_of_different_seeds_differ():
+    rng = np.random.default_rng(3)
+    rows = rows_of(rng.random(40), rng.integers(0, 2, 40))
+    first, second = (np.array(list(held_masses(rows, 5, seed=seed))) for seed in (0, 1))
+    assert np.any(first != second)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_overfitting_shows_on_held_out_rows(seed):
+    """A histogram of 100 bins on calibrated rows is worse than the truth by about B / (2 n)."""
+    rng = np.random.default_rng(seed)
+    p = rng.uniform(0.2, 0.8, 4000)
+    y = (rng.random(4000) < p).astype(int)
+    excess = []
+    for kept, held in folds(rows_of(p, y), 10):
+        q = HistogramCalibrator(n_bins=100).fit(kept.values, kept.y).predict_proba(held.values)
+        given, truth = q[:, 1], held.values
+        excess.append(np.mean(-held.y * np.log(given / truth)
+                              - (1 - held.y) * np.log((1 - given) / (1 - truth))))  # fmt: skip
+    assert 0.5 * 100 / 8000 < np.mean(excess) < 2 * 100 / 8000
