@@ -9,6 +9,7 @@ from scipy.special import expit, softmax
 from sklearn.base import clone
 
 from veridical.calibrators import IdentityCalibrator
+from veridical.calibrators._averaged import AveragedCalibrator
 from veridical.calibrators._bbq import BBQCalibrator
 from veridical.calibrators._beta import BetaCalibrator
 from veridical.calibrators._class_conditional import ClassConditionalCalibrator
@@ -36,6 +37,7 @@ from veridical.calibrators._temperature import TemperatureCalibrator
 from veridical.calibrators._vector import VectorCalibrator
 from veridical.calibrators._venn_abers import VennAbersCalibrator
 from veridical.exceptions import InvalidInputError, VeridicalWarning
+from veridical.selection import AutoCalibrator
 
 BINARY = {
     "platt": PlattCalibrator(),
@@ -68,6 +70,8 @@ MULTICLASS = {
     "mixing": MixingCalibrator(TemperatureCalibrator(), mix=0.05),
     "fitted mixing": MixingCalibrator(OneVsRestCalibrator(IsotonicCalibrator(laplace=0))),
     "grouped": GroupedCalibrator(TemperatureCalibrator()),
+    "averaged": AveragedCalibrator([TemperatureCalibrator(), IdentityCalibrator()], weights=[3, 1]),
+    "auto": AutoCalibrator(candidates=[TemperatureCalibrator(), VectorCalibrator()]),
 }
 EVERY = BINARY | MULTICLASS
 NEW = np.array([0.0, 1e-9, 0.013, 0.2, 0.5, 0.77, 0.995, 1.0])

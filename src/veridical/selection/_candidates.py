@@ -22,7 +22,8 @@ from veridical.calibrators import (
 )
 from veridical.exceptions import invalid
 
-_FEW_CLASSES = 30  # up to here one map a class has rows enough to be worth its time
+_FEW_CLASSES = 30  # up to here one map a class is worth its time
+_ROWS_A_CLASS = 30  # and from here it has rows enough
 _MANY_CLASSES = 150  # up to here a full matrix is worth its time
 
 
@@ -54,7 +55,7 @@ def default_candidates(n_classes: int, size: float, input: str, strategy: str) -
     first = Candidate("ensemble temperature", EnsembleTemperatureCalibrator(), basic=True)
     if strategy == "select":
         first = Candidate("temperature", TemperatureCalibrator(), basic=True)
-    return [first, *(_binary(size) if n_classes == 2 else _multiclass(n_classes))]
+    return [first, *(_binary(size) if n_classes == 2 else _multiclass(n_classes, size))]
 
 
 def _binary(size: float) -> list[Candidate]:
@@ -79,14 +80,14 @@ def _scores() -> list[Candidate]:
     ]
 
 
-def _multiclass(n_classes: int) -> list[Candidate]:
+def _multiclass(n_classes: int, size: float) -> list[Candidate]:
     found = [Candidate("vector", StructuredVectorCalibrator(strength=0.05), basic=True)]
     if n_classes <= _MANY_CLASSES:
         found += [
             Candidate(f"matrix {ridge:g}", StructuredMatrixCalibrator(strength=ridge), basic=basic)
             for ridge, basic in ((0.5, True), (0.05, True), (0.005, False), (0.0015, False))
         ]
-    if n_classes <= _FEW_CLASSES:
+    if n_classes <= _FEW_CLASSES and size >= _ROWS_A_CLASS * n_classes:
         spline, isotonic = SplineCalibrator(smoothness=10.0), IsotonicCalibrator(centered=True)
         found += [
             Candidate("one-vs-rest spline", OneVsRestCalibrator(spline), basic=False),

@@ -56,10 +56,7 @@ class _Table:
 
     def candidate(self, each: Tried, weight: float) -> CandidateEvidence:
         if each.fit is None:
-            return CandidateEvidence(
-                candidate=each.name, log_loss=None, brier=None, difference=None, low=None,
-                high=None, weight=0.0, chosen=False, note=each.note, seconds=0.0,
-            )  # fmt: skip
+            return _untried(each.name, each.note)
         return self.row(
             each.name, each.fit.given, weight=weight, chosen=weight > 0, note=self._why(weight),
             seconds=each.fit.seconds,
@@ -80,6 +77,8 @@ class _Table:
         note: str,
         seconds: float = 0.0,
     ) -> CandidateEvidence:
+        if not len(given):
+            return _untried(name, note, weight=weight, chosen=chosen)
         losses = -np.log(self.judge.outcome(given))
         difference = low = high = None
         if self.own is not None:
@@ -99,7 +98,19 @@ class _Table:
         )
 
 
+def _untried(
+    name: str, note: str, *, weight: float = 0.0, chosen: bool = False
+) -> CandidateEvidence:
+    """Entry without figures: nothing was held out."""
+    return CandidateEvidence(
+        candidate=name, log_loss=None, brier=None, difference=None, low=None, high=None,
+        weight=weight, chosen=chosen, note=note, seconds=0.0,
+    )  # fmt: skip
+
+
 def _verdict(choice: Choice, result: CandidateEvidence, strategy: str) -> str:
+    if not len(choice.judge.y):
+        return "Leave the model alone: there are too few rows to hold any out."
     if choice.identity_weight == 1:
         return (
             "Leave the model alone: no candidate beats its own predictions on held-out rows beyond "
