@@ -42,6 +42,7 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/estimators.py docs/evidence
 	$(PYTHON) evidence/levels.py docs/evidence
 	$(PYTHON) evidence/power_page.py docs/evidence/test_power.csv docs/which-test.md
+	$(PYTHON) evidence/game.py docs/evidence
 
 .PHONY: figures
 figures:  ## Redraw the README's figure and the example files

@@ -121,7 +121,7 @@ def _own(name: str, fit: Fit, **limits: Any) -> Contender:
 OURS = [
     Contender(UNCALIBRATED, "none", _identity),
     _own("auto", _auto()),
-    _own("auto-select", _auto(strategy="select")),
+    _own("auto-select", _auto(strategy="select"), splits=2, splits_many=2),
     _own("temperature", ours(lambda c: c.TemperatureCalibrator())),
     _own("ensemble-temperature", ours(lambda c: c.EnsembleTemperatureCalibrator())),
     _own("mixed-temperature", ours(lambda c: c.MixingCalibrator(c.TemperatureCalibrator()))),

@@ -24,6 +24,7 @@ from veridical.plots._evidence import EvidenceArtists, evidence  # noqa: E402
 from veridical.plots._null import NullArtists, null  # noqa: E402
 from veridical.plots._probability_paper import probability_paper  # noqa: E402
 from veridical.plots._reliability import reliability  # noqa: E402
+from veridical.plots._requirements import RequirementArtists, requirements  # noqa: E402
 from veridical.plots._scores import ScoresArtists, scores  # noqa: E402
 from veridical.plots._simplex import SimplexArtists, simplex  # noqa: E402
 from veridical.plots._tetrahedron import TetrahedronArtists  # noqa: E402
@@ -43,6 +44,7 @@ __all__ = [
     "MapLineArtists",
     "MapSimplexArtists",
     "NullArtists",
+    "RequirementArtists",
     "ScoresArtists",
     "SimplexArtists",
     "TetrahedronArtists",
@@ -60,6 +62,7 @@ __all__ = [
     "null",
     "probability_paper",
     "reliability",
+    "requirements",
     "scores",
     "simplex",
     "trajectory",

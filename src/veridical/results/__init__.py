@@ -26,6 +26,9 @@ from veridical.results._sequential import SequentialTest
 from veridical.results._simulated import BayesFigures
 from veridical.results._test import CalibrationTest
 from veridical.results._test_report import TestReport
+from veridical.results._planning import DecisionValue, RequirementTable
+from veridical.results._requirements import Requirement, Requirements
+from veridical.results._game import GameSummary, PatientRound, PlayerScore, RoundOutcome
 
 __all__ = [
     "ActionCost",
@@ -40,6 +43,7 @@ __all__ = [
     "CoxTest",
     "CurveReading",
     "DecisionCurve",
+    "DecisionValue",
     "Decisions",
     "Decomposition",
     "Difference",
@@ -48,17 +52,24 @@ __all__ = [
     "Evidence",
     "ExactValue",
     "ExpectedCost",
+    "GameSummary",
     "Interval",
     "MeasuredError",
     "MiscalibrationCost",
     "ModelDifference",
     "MultipleTest",
     "NullLevel",
+    "PatientRound",
+    "PlayerScore",
     "PriorEstimate",
     "RankComparison",
     "ReliabilityCurve",
+    "Requirement",
+    "RequirementTable",
+    "Requirements",
     "Result",
     "RocHull",
+    "RoundOutcome",
     "SampleSize",
     "SequentialTest",
     "TestReport",

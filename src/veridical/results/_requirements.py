@@ -34,6 +34,14 @@ class Requirement(Result):
     least, largest : smallest and largest ECE simulated at this accuracy
     bound : no classifier of this kind has an ECE at or above this
     bounded : whether some simulated ECE is too large
+
+    Examples
+    --------
+    >>> print(Requirement(accuracy=0.9, goal="save 5 % of the cost of deciding without a model",
+    ...     target=-0.95, max_ece=0.043, safe_ece=0.042, least=0.0, largest=0.08, bound=0.1,
+    ...     bounded=True))
+    To save 5 % of the cost of deciding without a model at accuracy 0.9, the ECE must stay below
+    0.043.
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("goal",)
@@ -59,7 +67,7 @@ class Requirement(Result):
                 f"To {self.goal} {at}, any ECE simulated will do, up to {self.largest:.4g}"
                 f" ({self.bound:.4g} cannot be reached)."
             )
-        return f"To {self.goal} {at}, the ECE must stay below {self.max_ece:.3f}."
+        return f"To {self.goal} {at}, the ECE must stay below {self.max_ece:.3g}."
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,1 @@
+"""Planning: what decisions made with predictions are worth before there is a model."""

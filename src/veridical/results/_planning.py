@@ -1,0 +1,233 @@
+"""What decisions are worth at each accuracy and calibration error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.results._base import Result
+from veridical.results._requirements import Requirements, find_requirements
+from veridical.results._text import html_table
+
+_MOST_RELATIVE = 100  # times the baseline; beyond, it is next to nothing
+
+
+@dataclass(frozen=True, kw_only=True)
+class DecisionValue(Result):
+    """What decisions on one model's probabilities are worth a row; higher is better.
+
+    Attributes
+    ----------
+    name : name of the model, empty in a grid of targets
+    accuracy, ece : accuracy and expected calibration error (confidence lens): targets of a grid,
+        exact figures of a fake classifier, for predictions estimates from 15 bins, which are
+        biased upwards
+    value, low, high : mean value a row and its limits; None if no such classifier exists
+    baseline : value of deciding without a model, on the shares of the classes
+    gain, gain_low, gain_high : `value` minus `baseline`, and its limits from paired differences
+    calibrated : value of deciding on calibrated probabilities: on the truth, or on recalibrated
+        ones
+    loss, loss_low, loss_high : `calibrated` minus `value`, what miscalibration costs, from paired
+        differences; below 0 where a process that is not the best there is profits from it
+    basis : what `calibrated` was decided on: "truth", or "recalibrated" (cross-fitted)
+    n_samples : rows, of each repeat if there are any
+    n_repeats : independent repeats the limits come from; None for predictions
+    reason : why there is no value, else empty
+
+    Examples
+    --------
+    >>> print(DecisionValue(name="", accuracy=0.9, ece=0.2, n_samples=100, reason="impossible"))
+    fake classifier: accuracy 0.9, ECE 0.2: impossible
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("name", "basis", "reason")
+    _number_columns: ClassVar[tuple[str, ...]] = (
+        "value", "low", "high", "baseline", "gain", "gain_low", "gain_high", "calibrated", "loss",
+        "loss_low", "loss_high", "n_repeats",
+    )  # fmt: skip
+
+    name: str
+    accuracy: float
+    ece: float
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    baseline: float | None = None
+    gain: float | None = None
+    gain_low: float | None = None
+    gain_high: float | None = None
+    calibrated: float | None = None
+    loss: float | None = None
+    loss_low: float | None = None
+    loss_high: float | None = None
+    basis: str = "truth"
+    n_samples: int
+    n_repeats: int | None = None
+    reason: str = ""
+
+    @property
+    def relative_gain(self) -> float | None:
+        """`gain` as a share of the size of `baseline`; None if that is 0."""
+        if self.gain is None or not self.baseline:
+            return None
+        return self.gain / abs(self.baseline)
+
+    def __str__(self) -> str:
+        at = f"{self.name or 'fake classifier'}: accuracy {self.accuracy:.4g}, ECE {self.ece:.4g}"
+        if self.value is None:
+            return f"{at}: {self.reason}"
+        share = self.relative_gain
+        relative = "" if share is None or abs(share) > _MOST_RELATIVE else f", {share:+.1%}"
+        better = "the truth" if self.basis == "truth" else "recalibrated probabilities"
+        return (
+            f"{at}: value {self.value:.6g} a row ({self.low:.6g} to {self.high:.6g});"
+            f" without a model {self.baseline:.6g} (model {self.gain:+.6g}{relative}), on {better}"
+            f" {self.calibrated:.6g} (loss {self.loss:.6g}, {self.loss_low:.6g} to"
+            f" {self.loss_high:.6g})"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RequirementTable(Result):
+    """Value of a decision process over accuracy and calibration error, and of given models.
+
+    Attributes
+    ----------
+    grid : one `DecisionValue` for each pair of targets, all ECEs of the first accuracy first;
+        empty if only models were asked for
+    models : one `DecisionValue` for each given fake classifier or set of predictions
+    process : the decision process in words
+    kind : "cost" if values are costs with a minus sign, else "value"
+    direction : "over" or "under": how the fake classifiers of the grid are wrong
+    n_classes : number of classes
+    class_shares : how frequent the classes of the grid are
+    confidence_level : of all limits
+    notes : statistical doubts in words
+    """
+
+    grid: tuple[DecisionValue, ...]
+    models: tuple[DecisionValue, ...]
+    process: str
+    kind: str
+    direction: str
+    n_classes: int
+    class_shares: tuple[float, ...]
+    confidence_level: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def accuracy(self) -> FloatArray:
+        """Accuracies of the grid, ascending."""
+        return np.unique([row.accuracy for row in self.grid])
+
+    @property
+    def ece(self) -> FloatArray:
+        """Calibration errors of the grid, ascending."""
+        return np.unique([row.ece for row in self.grid])
+
+    @property
+    def values(self) -> FloatArray:
+        """Values of the grid, (accuracies, ECEs); not a number where there is no classifier."""
+        found = [np.nan if row.value is None else row.value for row in self.grid]
+        return np.array(found).reshape(len(self.accuracy), -1)
+
+    def largest_ece(self, accuracy: float) -> float:
+        """Bound no ECE reaches at this accuracy, for classifiers always wrong in `direction`.
+
+        1 - accuracy if over-confident, accuracy - 1/K if under-confident (Lemma 1 and footnote 8
+        of Panchenko 2021, Calibration of Classifiers, section 7).
+        """
+        return 1 - accuracy if self.direction == "over" else accuracy - 1 / self.n_classes
+
+    def require(
+        self,
+        *,
+        saving: float | None = None,
+        value: float | None = None,
+        relative_to: str | float = "baseline",
+    ) -> Requirements:
+        """Largest ECE at each accuracy of the grid that still reaches a goal.
+
+        Parameters
+        ----------
+        saving : float, optional
+            Share of the reference to save (costs) or to gain (values), e.g. 0.05.
+        value : float, optional
+            Instead of `saving`: value a row to reach; a cost of 2 is a value of -2.
+        relative_to : "baseline", name of a model, or float
+            What `saving` is a share of: deciding without a model, the value of one of `models`,
+            or a value a row. A saving s on the reference r asks for r + s |r|.
+
+        Returns
+        -------
+        Requirements
+            One `Requirement` for each accuracy, with a sentence.
+
+        Notes
+        -----
+        Between grid points the value is interpolated in a straight line. The answer is where the
+        value first falls short as the ECE grows; if it recovered later that would not count.
+        `safe_ece` is where the lower limit of the value falls short. Limits are those of the
+        simulation: how a real model differs from the fake ones no interval tells.
+        """
+        return find_requirements(self, saving, value, relative_to)
+
+    def __str__(self) -> str:
+        lines = [self._headline()]
+        if self.grid:
+            header, rows = self._table()
+            width = max(8, *(len(cell) + 2 for row in (header, *rows) for cell in row))
+            lines += ["  " + "".join(f"{cell:>{width}}" for cell in row) for row in (header, *rows)]
+            lines += [f"  {self._legend()}"]
+        lines += [f"  {model}" for model in self.models]
+        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+
+    def _repr_html_(self) -> str:
+        table = ""
+        if self.grid:
+            table = html_table(*self._table()) + f"<p>{escape(self._legend())}</p>"
+        said = "".join(f"<li>{escape(str(line))}</li>" for line in (*self.models, *self.notes))
+        return f"<div><p>{escape(self._headline())}</p>{table}<ul>{said}</ul></div>"
+
+    def _headline(self) -> str:
+        sign = " (minus the cost)" if self.kind == "cost" else ""
+        return f"value a row{sign} of: {self.process}"
+
+    def _legend(self) -> str:
+        row = self.grid[0]
+        shares = f"{self.n_classes} equally frequent classes"
+        if np.ptp(self.class_shares) > 1e-6:
+            shares = "classes of shares " + ", ".join(f"{x:.3g}" for x in self.class_shares[:6])
+        return (
+            f"columns: ECE; -: no such classifier; fake classifiers always {self.direction}-"
+            f"confident, {shares}, {row.n_repeats} x {row.n_samples:,} rows;"
+            f" without a model {_baseline(self.grid)}"
+        )
+
+    def _table(self) -> tuple[list[str], list[tuple[str, ...]]]:
+        rows = [
+            (f"{accuracy:.4g}", *("-" if np.isnan(v) else f"{v:.5g}" for v in values))
+            for accuracy, values in zip(self.accuracy, self.values, strict=True)
+        ]
+        return ["accuracy", *(f"{e:.4g}" for e in self.ece)], rows
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """One row for each grid point and model."""
+        names = [f for f in DecisionValue.__dataclass_fields__ if not f.startswith("_")]
+        rows = (*self.grid, *self.models)
+        return {name: [getattr(row, name) for row in rows] for name in names}
+
+    _text_columns = DecisionValue._text_columns
+    _number_columns = DecisionValue._number_columns
+
+
+def _baseline(rows: tuple[DecisionValue, ...]) -> str:
+    known = [row.baseline for row in rows if row.baseline is not None]
+    if not known:
+        return "unknown"
+    low, high = f"{min(known):.5g}", f"{max(known):.5g}"
+    return low if low == high else f"{low} to {high}"
