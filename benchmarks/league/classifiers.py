@@ -33,7 +33,7 @@ from data import DATA_SETS, load
 from veridical.selection import CalibratedClassifier
 
 THEIRS = ("sigmoid", "isotonic", "temperature")
-OURS = ("auto", "beta", "platt", "isotonic", "temperature")
+OURS = ("auto", "beta")
 
 
 class Remembered(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
+from scipy.stats import norm
 
 from veridical.calibrators import (
     AveragedCalibrator,
@@ -291,7 +292,7 @@ def test_floor_is_half_the_smallest_share():
 
 
 def test_gate_is_the_normal_tail():
-    """Differences 1 and 3 of equal weight: mean 2, standard error 1 / sqrt 2."""
-    judge = Judge(np.zeros(2, dtype=int), np.ones(2), by_frequency=False, size=2.0, ends=(2,))
+    """Differences 1 and 3 of equal weight: mean 2, standard error 1 / sqrt 2; caution 10 / 100."""
+    judge = Judge(np.zeros(2, dtype=int), np.ones(2), by_frequency=False, size=1e4, ends=(2,))
     share = identity_share(judge, np.exp([1.0, 3.0]), np.ones(2))
-    assert share == pytest.approx(0.0023388674905236, rel=1e-9)  # P(Z > 2 sqrt 2)
+    assert share == pytest.approx(norm.sf(2 * np.sqrt(2) - 0.1), rel=1e-9)

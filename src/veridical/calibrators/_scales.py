@@ -20,8 +20,8 @@ def smallest_share(p: FloatArray) -> float:
     A zero is a rounded small number; half the least one that was not rounded away is the usual
     stand-in for values below a detection limit (Martin-Fernandez, Barcelo-Vidal &
     Pawlowsky-Glahn 2003, doi 10.1023/A:1023866030544). Where zeros occur it is at least 1e-16:
-    beside probabilities of 1e-300 they would otherwise outweigh all else. New probabilities below it
-    are raised to it as well: were only zeros raised, a smaller number would rank below a zero.
+    beside probabilities of 1e-300 they would otherwise outweigh all else. New probabilities below
+    it are raised to it as well: were only zeros raised, a smaller number would rank below a zero.
     """
     least = float(p.min()) if p.size else 1.0
     if least <= 0:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from veridical import __version__
-from veridical.cli import _evaluate, _test
+from veridical.cli import _apply, _calibrate, _decide, _evaluate, _simulate, _test
 from veridical.exceptions import VeridicalError
 
 BAD_INPUT, FAILED = 2, 1
@@ -42,6 +42,10 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _evaluate.register(commands)
     _test.register(commands)
+    _calibrate.register(commands)
+    _apply.register(commands)
+    _decide.register(commands)
+    _simulate.register(commands)
     return parser
 
 

@@ -15,20 +15,20 @@ from veridical.results._evaluation import Evaluation
 from veridical.results._evidence import CandidateEvidence, Evidence
 from veridical.results._fake import ExactValue
 from veridical.results._figures import Decomposition, MeasuredError
+from veridical.results._game import GameSummary, PatientRound, PlayerScore, RoundOutcome
 from veridical.results._interval import Interval
 from veridical.results._multiple import MultipleTest
 from veridical.results._null import NullLevel
+from veridical.results._planning import DecisionValue, RequirementTable
 from veridical.results._priors import PriorEstimate
 from veridical.results._ranks import RankComparison
+from veridical.results._requirements import Requirement, Requirements
 from veridical.results._roc_hull import RocHull
 from veridical.results._sample_size import SampleSize
 from veridical.results._sequential import SequentialTest
 from veridical.results._simulated import BayesFigures
 from veridical.results._test import CalibrationTest
 from veridical.results._test_report import TestReport
-from veridical.results._planning import DecisionValue, RequirementTable
-from veridical.results._requirements import Requirement, Requirements
-from veridical.results._game import GameSummary, PatientRound, PlayerScore, RoundOutcome
 
 __all__ = [
     "ActionCost",

@@ -1,0 +1,84 @@
+"""Costs of actions from a file: rows are classes, columns are actions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from veridical.exceptions import InvalidInputError, invalid
+from veridical.frames import open_table
+
+_HINT = (
+    "a CSV has a first column of classes and one column an action; JSON is {action: {class: cost}}."
+)
+
+
+def read_costs(path: str, *, caller: str) -> dict[str, dict[Any, float]]:
+    """Return ``{action: {class: cost}}``, the form that `decide` takes.
+
+    Classes of a table have the type of its first column; keys of JSON are text.
+    """
+    if Path(path).suffix.lower() == ".json":
+        return _from_json(path, caller=caller)
+    table = open_table(path, caller=caller, param="costs")
+    first, *actions = table.columns
+    if not actions:
+        got = f"one column, {first!r}"
+        raise invalid(caller, "costs", "a table of classes and actions", got, hint=_HINT)
+    classes = table.column(first, caller=caller, param="costs").tolist()
+    repeated = [label for label in classes if classes.count(label) > 1]
+    if repeated:
+        got = f"{repeated[0]!r} more than once"
+        raise invalid(caller, "costs", "one row for each class", got, hint=_HINT)
+    matrix = table.matrix(actions, caller=caller, param="costs")
+    return {
+        action: dict(zip(classes, matrix[:, k].tolist(), strict=True))
+        for k, action in enumerate(actions)
+    }
+
+
+def classes_of(costs: Mapping[str, Mapping[Any, float]]) -> list[Any]:
+    """Classes that occur, in order, with numbers as numbers if all of them are."""
+    classes = list(dict.fromkeys(label for by_class in costs.values() for label in by_class))
+    return as_numbers(classes)
+
+
+def as_numbers(labels: Sequence[Any]) -> list[Any]:
+    """Texts as integers if all of them are; other labels as they are."""
+    try:
+        return [int(label) if isinstance(label, str) else label for label in labels]
+    except ValueError:
+        return list(labels)
+
+
+def with_labels(
+    costs: Mapping[str, Mapping[Any, float]], labels: Sequence[Any]
+) -> dict[str, dict[Any, float]]:
+    """The same costs with classes spelt as the data spell them: 1 for "1", True for "true"."""
+    spelt = {str(label).lower(): label for label in labels}
+    known = set(labels)
+    return {
+        action: {
+            label if label in known else spelt.get(str(label).lower(), label): cost
+            for label, cost in by_class.items()
+        }
+        for action, by_class in costs.items()
+    }
+
+
+def _from_json(path: str, *, caller: str) -> dict[str, dict[Any, float]]:
+    try:
+        costs = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error), caller) from error
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(path, str(error), caller) from error
+    if not isinstance(costs, dict) or not all(isinstance(each, dict) for each in costs.values()):
+        raise _unreadable(path, "no action with costs by class", caller)
+    return costs
+
+
+def _unreadable(path: str, why: str, caller: str) -> InvalidInputError:
+    return invalid(caller, "costs", "a readable file of costs", f"{path!r} ({why})", hint=_HINT)

@@ -1,0 +1,183 @@
+"""`veridical decide`: hand-checked costs, files of costs, refusals in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from veridical.cli import main
+
+COSTS = "class,treat,wait\nill,5,20\nwell,3,0\n"
+COSTS_JSON = '{"treat": {"ill": 5, "well": 3}, "wait": {"ill": 20, "well": 0}}'
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("four.csv").write_text("y,p\n0,0.5\n1,0.75\n0,0.25\n1,0.25\n")
+    Path("ill.csv").write_text("id,state,p,p_well,p_ill\n01,well,0.1,0.9,0.1\n02,ill,0.3,0.7,0.3\n")
+    Path("costs.csv").write_text(COSTS)
+    Path("costs.json").write_text(COSTS_JSON)
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    """Exit code, standard output and standard error; anything but SystemExit is a traceback."""
+    try:
+        code = main(["decide", *map(str, arguments)])
+    except SystemExit as stopped:
+        code = stopped.code
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def found(capsys, *arguments):
+    code, out, err = run(capsys, *arguments, "--format", "json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_costs_of_four_rows_by_hand(capsys):
+    # Alarm above 1/3: two alarms promise (0.5 + 0.25) / 2, two silences 2 * 0.25 each.
+    result = found(capsys, "four.csv", "--prob", "p", "--cost-fp", 1, "--cost-fn", 2)
+    assert result["actions"] == [0, 1]
+    assert result["share"] == [0.5, 0.5]
+    assert result["mean_expected_cost"] == pytest.approx((0.5 + 0.25 + 0.5 + 0.5) / 4)
+    assert result["threshold"] == pytest.approx(1 / 3)
+    assert result["expected_cost"] is None
+    # One false alarm of cost 1 and one miss of cost 2.
+    result = found(capsys, "four.csv", "--prob", "p", "--cost-fp", 1, "--cost-fn", 2, "--y", "y")
+    assert result["expected_cost"]["realised"]["estimate"] == pytest.approx(3 / 4)
+    assert result["expected_cost"]["predicted"]["estimate"] == pytest.approx(0.4375)
+    assert result["miscalibration_cost"] is None
+    assert "10 rows or more" in result["notes"][0]
+
+
+def test_the_cost_of_miscalibration_by_hand(capsys):
+    # Says 0.7 where 0.5 is right: at a threshold of 1.5 / 2.5 half of the rows pay 0.75, not 0.5.
+    y = ([1, 0] * 5 + [1] + [0] * 9) * 100
+    p = ([0.7] * 10 + [0.3] * 10) * 100
+    pl.DataFrame({"y": y, "p": p}).write_parquet("many.parquet")
+    options = ["many.parquet", "--prob", "p", "--cost-fp", 1.5, "--cost-fn", 1, "--y", "y"]
+    lost = found(capsys, *options)["miscalibration_cost"]
+    assert lost["estimate"] == pytest.approx(0.125)
+    assert lost["changed"] == pytest.approx(0.5)
+    _, out, _ = run(capsys, *options)
+    assert "2,000 decisions of expected cost" in out
+    assert "positive above a probability of 0.6" in out
+    assert "miscalibration costs 0.125 a decision" in out
+
+
+@pytest.mark.parametrize("costs", ["costs.csv", "costs.json"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--prob", "p", "--pos-label", "ill"],
+        ["--prob", "p_*"],
+        ["--prob", "p_ill,p_well"],
+        ["--prob", "p_*", "--labels", "well,ill"],
+        ["--prob", "p", "--pos-label", "ill", "--y", "state"],
+    ],
+)
+def test_costs_from_a_file(capsys, costs, options):
+    # wait: 20 * 0.1 = 2 < 5 * 0.1 + 3 * 0.9 = 3.2; treat: 5 * 0.3 + 3 * 0.7 = 3.6 < 20 * 0.3 = 6.
+    result = found(capsys, "ill.csv", "--costs", costs, *options, "-o", "out.csv")
+    assert result["actions"] == ["treat", "wait"]
+    assert result["mean_expected_cost"] == pytest.approx((2 + 3.6) / 2)
+    table = pl.read_csv("out.csv", infer_schema=False)
+    assert table.columns == ["id", "state", "p", "p_well", "p_ill", "action", "expected_cost"]
+    assert table["id"].to_list() == ["01", "02"]
+    assert table["action"].to_list() == ["wait", "treat"]
+    assert [float(c) for c in table["expected_cost"]] == pytest.approx([2, 3.6])
+    if "--y" in options:  # the well one waits at 0, the ill one is treated at 5
+        assert result["expected_cost"]["realised"]["estimate"] == pytest.approx(2.5)
+
+
+def test_numbers_as_classes_in_json_are_numbers(capsys):
+    Path("numbers.json").write_text('{"no": {"0": 0, "1": 2}, "yes": {"0": 1, "1": 0}}')
+    for options in ([], ["--y", "y"], ["--labels", "0,1"]):
+        result = found(capsys, "four.csv", "--prob", "p", "--costs", "numbers.json", *options)
+        assert result["mean_expected_cost"] == pytest.approx(0.4375)
+        assert result["actions"] == ["no", "yes"]
+
+
+def test_rows_may_be_left_open(capsys):
+    # Costs of the best decisions are 0.5, 0.25, 0.5, 0.5: three are better left open at 0.4.
+    result = found(
+        capsys, "four.csv", "--prob", "p", "--cost-fp", 1, "--cost-fn", 2, "--abstain-cost", 0.4,
+        "-o", "out.parquet", "--prefix", "my_",
+    )  # fmt: skip
+    assert result["actions"] == [0, 1, "abstain"]
+    assert result["share"] == [0, 0.25, 0.75]
+    table = pl.read_parquet("out.parquet")
+    assert table["my_action"].to_list() == ["abstain", "1", "abstain", "abstain"]
+    assert table["my_expected_cost"].to_list() == pytest.approx([0.4, 0.25, 0.4, 0.4])
+
+
+def test_weights_count_in_costs(capsys):
+    Path("w.csv").write_text("y,p,w\n0,0.5,0\n1,0.75,1\n0,0.25,1\n1,0.25,2\n")
+    cost = found(
+        capsys, "w.csv", "--prob", "p", "--cost-fp", 1, "--cost-fn", 2, "--y", "y", "--weight", "w"
+    )["expected_cost"]
+    assert cost["realised"]["estimate"] == pytest.approx(2 * 2 / 4)
+    assert cost["predicted"]["estimate"] == pytest.approx((0.25 + 0.5 + 2 * 0.5) / 4)
+
+
+PAIR = ["--cost-fp", "1", "--cost-fn", "2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["four.csv", *PAIR], "required: --prob"),
+        (["missing.csv", "--prob", "p", *PAIR], "an existing file"),
+        (["four.csv", "--prob", "q", *PAIR], "`prob` must be a column of the data"),
+        (["four.csv", "--prob", "p", *PAIR, "--y", "state"], "`y` must be a column of the data"),
+        (["four.csv", "--prob", "p", *PAIR, "--weight", "p"], "`weight` must be unset without --y"),
+        (["four.csv", "--prob", "p"], "`costs` must be given; got none"),
+        (["four.csv", "--prob", "p", "--cost-fp", "1"], "got one of --cost-fp and --cost-fn"),
+        (["four.csv", "--prob", "p", *PAIR, "--costs", "costs.csv"], "given in one way"),
+        (["four.csv", "--prob", "p", "--cost-fp", "nan", "--cost-fn", "1"], "must be finite"),
+        (["four.csv", "--prob", "p", *PAIR, "--abstain-cost", "inf"], "`abstain_cost` must be"),
+        (["four.csv", "--prob", "p", *PAIR, "--pos-label", "ill"], "one of the classes"),
+        (["ill.csv", "--prob", "p", "--costs", "no.csv"], "`costs` must be an existing file"),
+        (["ill.csv", "--prob", "p", "--costs", "no.json"], "a readable file of costs"),
+        (["ill.csv", "--prob", "p", "--costs", "bad.json"], "a readable file of costs"),
+        (["ill.csv", "--prob", "p", "--costs", "list.json"], "no action with costs by class"),
+        (["ill.csv", "--prob", "p", "--costs", "one.csv"], "a table of classes and actions"),
+        (["ill.csv", "--prob", "p", "--costs", "twice.csv"], "one row for each class"),
+        (["ill.csv", "--prob", "p", "--costs", "text.csv"], "`costs` must be numeric"),
+        (["four.csv", "--prob", "p", "--y", "y", "--costs", "costs.csv"],
+         "a cost for each of the labels [0, 1]"),
+        (["ill.csv", "--prob", "p,p_well", "--costs", "costs.csv"], "say which class each column"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_refused_in_one_line_and_writes_nothing(capsys, arguments, message):
+    Path("bad.json").write_text('{"treat": {')
+    Path("list.json").write_text('{"treat": [1, 2]}')
+    Path("one.csv").write_text("class\nill\nwell\n")
+    Path("twice.csv").write_text("class,treat\nill,1\nill,2\n")
+    Path("text.csv").write_text("class,treat\nill,much\nwell,2\n")
+    before = sorted(path.name for path in Path.cwd().iterdir())
+    code, out, err = run(capsys, *arguments, "-o", "out.csv")
+    assert (code, out) == (2, "")
+    assert err.startswith("veridical")
+    assert len(err.splitlines()) == 1, err
+    assert message in err
+    assert sorted(path.name for path in Path.cwd().iterdir()) == before
+
+
+def test_outputs_that_must_not_or_cannot_be_written(capsys):
+    for target, code in (("four.csv", 2), ("out.xlsx", 2), ("no/out.csv", 1)):
+        before = Path("four.csv").read_text()
+        found_code, _, err = run(capsys, "four.csv", "--prob", "p", *PAIR, "-o", target)
+        assert found_code == code
+        assert len(err.splitlines()) == 1
+        assert Path("four.csv").read_text() == before
+    Path("taken.csv").write_text("p,action\n0.5,x\n")
+    code, _, err = run(capsys, "taken.csv", "--prob", "p", *PAIR, "-o", "out.csv")
+    assert code == 2
+    assert "choose other names with --prefix" in err
