@@ -1,27 +1,16 @@
 """Gallery: the simplex, maps of calibrators, scores, tests, training, models and decisions.
 
-`ENTRIES` holds (slug, title, how to read it, how it misleads, function that draws it and returns
-the figure). The body of a function is the code to show; `forecasts` and `votes` make its data.
+`forecasts` and `votes` make the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
-from matplotlib.figure import Figure
+from _entry import Entry
 
 import veridical as v
 from veridical import plots
-
-
-class Entry(NamedTuple):
-    slug: str
-    title: str
-    read: str
-    misleads: str
-    draw: Callable[[], Figure]
+from veridical.planning import CostProcess, simulate_decisions
 
 
 def forecasts(n=2000, seed=0):
@@ -52,8 +41,8 @@ def draw_simplex_variability():
 
 def draw_simplex_groups():
     y, p = votes(5000, n_classes=8)
-    groups = v.Grouped({"insects": ["ant", "bee"], "pets": ["cat", "dog"],
-                        "others": ["elk", "fox", "gnu", "hen"]})  # fmt: skip
+    others = ["elk", "fox", "gnu", "hen"]
+    groups = v.Grouped({"insects": ["ant", "bee"], "pets": ["cat", "dog"], "others": others})
     return plots.simplex(y, p, lens=groups, n_bins=5, show="both").figure
 
 
@@ -108,29 +97,23 @@ def draw_null():
 
 
 def draw_convergence():
-    rng = np.random.default_rng(0)
-
-    def error(estimator, n):
-        y, p = forecasts(n, seed=int(rng.integers(2**31)))
-        return estimator(y, p)
-
     estimators = {"15 bins": v.BinnedError(norm=2), "debiased": v.BinnedError(norm=2, debias=True)}
-    sizes = (50, 150, 500, 1500, 5000)
-    found = {
-        name: {n: [error(each, n) for _ in range(60)] for n in sizes}
-        for name, each in estimators.items()
-    }
-    return plots.convergence(found, truth=error(v.BinnedError(norm=2), 1_000_000)).figure
+    found = {name: {} for name in estimators}
+    for n in (50, 150, 500, 1500, 5000):
+        samples = [forecasts(n, seed=seed) for seed in range(60)]
+        for name, estimator in estimators.items():
+            found[name][n] = [estimator(y, p) for y, p in samples]
+    truth = v.BinnedError(norm=2)(*forecasts(1_000_000, seed=60))
+    return plots.convergence(found, truth=truth).figure
 
 
 def draw_trajectory():
     y, p = forecasts(3000)
     # Log odds grow with every epoch; they are right at the tenth, and too large afterwards.
     odds = (p / (1 - p)) ** 2
-    epochs = {
-        epoch: v.evaluate(y, 1 / (1 + odds ** (-epoch / 10)), n_resamples=200)
-        for epoch in range(1, 21)
-    }
+    epochs = {}
+    for epoch in range(2, 21, 2):
+        epochs[epoch] = v.evaluate(y, 1 / (1 + odds ** (-epoch / 10)), n_resamples=200)
     return plots.trajectory(epochs).figure
 
 
@@ -171,6 +154,14 @@ def draw_cost_curve():
 def draw_decision_curve():
     y, p = forecasts()
     return plots.decision_curve(y, p).figure
+
+
+def draw_requirements():
+    # A miss costs five times as much as a false alarm; how good must a model be to save 30 %?
+    costs = CostProcess((1, 5))
+    accuracy, ece = np.linspace(0.6, 0.95, 8), np.linspace(0, 0.3, 7)
+    table = simulate_decisions(costs, accuracy=accuracy, ece=ece, n_samples=2000, n_repeats=4)
+    return plots.requirements(table, saving=0.3).figure
 
 
 ENTRIES = [
@@ -326,5 +317,15 @@ ENTRIES = [
         "treating all and treating none. The band is the uncertainty at each threshold.",
         "Most of the axis is thresholds nobody would choose.",
         draw_decision_curve,
+    ),
+    Entry(
+        "requirements",
+        "How good a model must be",
+        "Colour is what decisions are worth to a model of this accuracy and calibration error; the "
+        "line is where the goal is just reached. Colours that change upwards are what calibration "
+        "is worth at a fixed accuracy.",
+        "Models are made up and always too sure: a real one with the same two numbers can be "
+        "worth more or less.",
+        draw_requirements,
     ),
 ]

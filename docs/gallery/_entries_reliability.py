@@ -1,26 +1,15 @@
 """Gallery: reliability, classwise and deviation diagrams, and probability paper.
 
-`ENTRIES` holds (slug, title, how to read it, how it misleads, function that draws it and returns
-the figure). The body of a function is the code to show; `forecasts` and `votes` make its data.
+`forecasts` and `votes` make the data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
-
 import numpy as np
+from _entry import Entry
 from matplotlib.figure import Figure
 
 from veridical import plots
-
-
-class Entry(NamedTuple):
-    slug: str
-    title: str
-    read: str
-    misleads: str
-    draw: Callable[[], Figure]
 
 
 def forecasts(n=1500, seed=0):
@@ -49,10 +38,9 @@ def draw_centre():
     y, p = [0, 0, 0, 1, 0, 1, 1, 1], [0.0] * 4 + [1.0] * 4
     figure = Figure(figsize=(6.4, 3.4), layout="constrained")
     left, right = figure.subplots(1, 2)
+    look = {"n_bins": 2, "interval": None, "histogram": None, "annotate": "size"}
     for ax, x in ((left, "centre"), (right, "mean")):
-        plots.reliability(
-            y, p, n_bins=2, x=x, ax=ax, interval=None, histogram=None, annotate="size"
-        )
+        plots.reliability(y, p, x=x, ax=ax, **look)
         ax.set_title(f'x="{x}"')
     return figure
 
@@ -87,7 +75,7 @@ def draw_density():
 def draw_correction():
     y, p = forecasts()
     return plots.reliability(
-        y, p, n_bins=8, arrows=True, rug=True, counts="both", histogram=None, interval=None
+        y, p, n_bins=6, arrows=True, rug=True, counts="both", histogram=None, interval=None
     ).figure
 
 

@@ -34,6 +34,7 @@ EXCEPTIONS = {
     "paired_difference": ("estimator", "y_true", "y_prob", "other"),
     "prior_threshold": ("train", "deploy"),
     "required_sample_size": ("delta",),
+    "simulate_decisions": ("process", "source"),
     "survey_binary_task": (),
     "survey_three_class_task": (),
     "summarise": ("problem", "binning"),
@@ -59,8 +60,8 @@ DEFAULTS = {
     "weight_type": "importance",
 }
 
-# What a test is known by: Hosmer and Lemeshow's has ten groups.
-OWN_DEFAULTS = {("hosmer_lemeshow_test", "n_bins"): 10}
+# What a test is known by: Hosmer and Lemeshow's has ten groups. Simulations repeat themselves.
+OWN_DEFAULTS = {("hosmer_lemeshow_test", "n_bins"): 10, ("simulate_decisions", "rng"): 0}
 # Functions of numbers, not of data.
 ARRAYS = ("adjust_priors", "adjust_pvalues", "correct_downsampling", "cost_threshold")
 RETURNS = dict.fromkeys((*ARRAYS, "prior_threshold"), "FloatArray")

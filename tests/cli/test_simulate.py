@@ -98,11 +98,12 @@ def test_data_can_be_drawn_again_and_read(capsys):
 
 def test_a_value_in_closed_form(capsys):
     # Truths of accuracy 3/4 are uniform; alarm above 1/6 costs the integrals of 5 p up to there
-    # and of 1 - p beyond: 5/72 + 25/72. Without a model: alarm always, at 1/2.
+    # and of 1 - p beyond: 5/72 + 25/72. Its square has the mean 25/648 + 125/648, so the standard
+    # error of 10,000 rows is 0.0024. Without a model: alarm always, at 1/2.
     result = decisions(capsys, *PAIR, *POINT, "--saving", 0.1)
     (row,) = result["table"]["grid"]
-    assert row["low"] < -30 / 72 < row["high"]
-    assert row["high"] - row["low"] < 0.02
+    assert row["value"] == pytest.approx(-30 / 72, abs=4 * 0.0024)
+    assert row["low"] < row["value"] < row["high"]
     assert row["baseline"] == pytest.approx(-0.5)
     assert result["sentences"][0].startswith("To save 10 % of the cost of deciding without a model")
     assert result["requirements"]["rows"][0]["max_ece"] == 0
@@ -117,11 +118,12 @@ def test_equal_costs_are_the_error_rate_for_three_classes(capsys):
     options = ["--costs", "costs.csv", "--accuracy", 0.7, "--ece", 0, 0.1, 0.4]
     calibrated, over, impossible = decisions(capsys, *options)["table"]["grid"]
     for row in (calibrated, over):
-        assert row["low"] < -0.3 < row["high"]
+        # 10,000 rows of 1 - max p, which is within [0, 2/3].
+        assert row["value"] == pytest.approx(-0.3, abs=4 * np.sqrt(0.3 * (2 / 3 - 0.3) / 10_000))
         assert row["baseline"] == pytest.approx(-2 / 3)
     assert calibrated["value"] == over["value"]
     assert impossible["value"] is None
-    assert "0.3" in impossible["reason"]
+    assert "max c <= 1 (Lemma 1 i" in impossible["reason"]
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,8 @@ from matplotlib import pyplot as plt
 
 from veridical.exceptions import InvalidInputError
 from veridical.plots._evidence import evidence
+from veridical.plots._forest import draw_forest, forest_size
+from veridical.plots._style import style_of
 from veridical.results._evidence import CandidateEvidence, Evidence
 
 
@@ -48,7 +50,7 @@ def test_candidates_are_in_order_with_their_intervals(ax):
     segments = np.array([segment[:, 0] for segment in drawn.lines.get_segments()])
     middle = np.array([-0.035, -0.03, -0.02, 0.01])[:, None]  # the identity has no interval
     np.testing.assert_allclose(segments, middle + np.array([-0.01, 0.01]))
-    assert [text.get_text() for text in drawn.notes] == ["result", "60%", "40%", "", ""]
+    assert [text.get_text() for text in drawn.notes] == ["result", "60 %", "40 %", "", ""]
     assert drawn.ax is ax
     assert "n = 1,500" in ax.get_title(loc="left")
     assert "90 %" in ax.get_xlabel()
@@ -66,3 +68,12 @@ def test_refusals(ax):
         evidence([1, 2], ax=ax)
     with pytest.raises(InvalidInputError, match="that were tried"):
         evidence(found(candidate("matrix", None)), ax=ax)
+
+
+def test_numbers_under_long_negative_scales_do_not_meet(overlaps):
+    figure = plt.figure(figsize=forest_size(3), layout="constrained")
+    ax = figure.subplots()
+    names, limits = ["ensemble temperature"] * 3, [(-0.15, -0.09)] * 3
+    draw_forest(ax, names, [-0.12] * 3, limits, style_of(ax), colours=["k"] * 3, notes=["5 %"] * 3)
+    ax.axvline(0.0)
+    assert overlaps(figure) == []

@@ -78,3 +78,9 @@ def test_no_text_covers_another(overlaps, width):
 def test_refusals(binary, ax):
     with pytest.raises(InvalidInputError, match="given beside"):
         null(binary.y, ax=ax)
+
+
+def test_the_marked_bars_hold_just_the_draws_at_or_beyond_the_estimate(ax):
+    drawn = null(level(), ax=ax)
+    marked = [bar.get_height() for bar, far in zip(drawn.bars, drawn.extreme, strict=True) if far]
+    assert sum(marked) == 160  # k / 399 >= 0.6 for k = 240, ..., 399

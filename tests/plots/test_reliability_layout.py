@@ -185,3 +185,14 @@ def test_the_default_diagram_is_built_of_these_parts(binary, ax):
     assert [list(end) for end in drawn.reference.get_data()] == [[0, 1], [0, 1]]
     assert ax.get_ylabel() == "observed frequency"
     assert drawn.histogram_ax.get_xlabel() == "predicted probability"
+
+
+@pytest.mark.parametrize("width", [3.4, 4.6])
+def test_lines_of_the_legend_are_broken_before_they_leave_the_figure(binary, width):
+    figure = plt.figure(figsize=(width, 5.4), layout="constrained")
+    models = {"a rather long name of a model": binary.p, "b": binary.p**2}
+    drawn = reliability(binary.y, models, ax=figure.subplots())
+    figure.draw_without_rendering()
+    box = drawn.legend.get_window_extent(figure.canvas.get_renderer())
+    assert box.x1 <= figure.bbox.x1
+    assert drawn.ax.get_position().width > 0.5  # not shrunk to make room for words

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,9 +22,9 @@ from veridical.cli._data import (
     split_names,
 )
 from veridical.cli._held_out import held_out
-from veridical.cli._output import busy
+from veridical.cli._output import busy, doubts_as_notes
 from veridical.evaluation._inputs import gather_inputs
-from veridical.exceptions import VeridicalWarning, invalid
+from veridical.exceptions import invalid
 from veridical.frames import column_names, guess_columns
 from veridical.frames._with_columns import check_apart
 
@@ -122,8 +121,7 @@ def register(commands: _SubParsersAction[Any]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fit, compare, save, and print."""
     _check_options(arguments)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", VeridicalWarning)  # results hold them as notes
+    with doubts_as_notes():
         prob = split_names(arguments.prob)
         typed = LabelReader(arguments.file, arguments.y, prob, caller=_CALLER)
         options = read_data_arguments(arguments, typed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,12 @@ from veridical._core.typing import Array, FloatArray
 from veridical._core.validation import check_sample
 from veridical.cli._costs_file import as_numbers, classes_of, read_costs, with_labels
 from veridical.cli._data import LabelReader, split_names
-from veridical.cli._output import busy
+from veridical.cli._output import busy, doubts_as_notes
 from veridical.decisions._decide import decide
 from veridical.decisions._expected_cost import expected_cost
 from veridical.decisions._miscalibration_cost import miscalibration_cost
 from veridical.decisions._thresholds import cost_threshold
-from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
+from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, expand_columns, labels_from_columns, open_table
 from veridical.frames._with_columns import check_new_columns, check_target, write_with_columns
 
@@ -117,8 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         check_target(arguments.file, arguments.output, caller=_CALLER)
     costs = _costs(arguments)
-    with busy(f"deciding {arguments.file}"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", VeridicalWarning)  # results hold them as notes
+    with busy(f"deciding {arguments.file}"), doubts_as_notes():
         rows = _read(arguments)
         if arguments.output is not None:
             names = [f"{arguments.prefix}{name}" for name in ("action", "expected_cost")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from veridical._core.files import write_whole
@@ -42,6 +44,15 @@ def busy(what: str) -> Any:
     return Console(stderr=True).status(what)
 
 
+@contextmanager
+def doubts_as_notes() -> Iterator[None]:
+    """Keep statistical doubts, which results hold as notes, off the screen; tell other warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", VeridicalWarning)
+        yield
+    _tell(_others(caught))
+
+
 def _render(result: Evaluation | TestReport, form: str) -> str:
     if form == "json":
         return result.to_json(indent=2)
@@ -52,8 +63,15 @@ def _render(result: Evaluation | TestReport, form: str) -> str:
 
 def _report(result: Evaluation | TestReport, caught: list[warnings.WarningMessage]) -> None:
     """Say on standard error what the text form would have said in its notes."""
-    said = [f"note: {note}" for note in result.notes]
+    _tell([f"note: {note}" for note in result.notes] + _others(caught))
+
+
+def _others(caught: list[warnings.WarningMessage]) -> list[str]:
+    """Warnings that no result holds as a note."""
     other = [w for w in caught if not issubclass(w.category, VeridicalWarning)]
-    said += [f"warning: {w.message}" for w in other]
-    for line in said:
+    return [f"warning: {w.message}" for w in other]
+
+
+def _tell(lines: list[str]) -> None:
+    for line in lines:
         print(f"veridical: {line}", file=sys.stderr)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical._core.typing import Array
 from veridical.cli._output import busy
 from veridical.cli._simulate_output import add_format_arguments, as_json, whole_file
-from veridical.exceptions import invalid
+from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import small_table
-from veridical.frames._with_columns import _check_folder, _kind_of
+from veridical.frames._with_columns import check_folder, kind_of
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -70,11 +71,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Find the classifier, draw, write, and print what is known of it."""
     from veridical.simulation import fake_classifier_for
 
-    kind = _kind_of(arguments.output, caller=_CALLER)
-    _check_folder(Path(arguments.output).expanduser())
+    kind = kind_of(arguments.output, caller=_CALLER)
+    check_folder(Path(arguments.output).expanduser())
     if arguments.rows < 1:
         hint = "say how many rows to draw."
         raise invalid(_CALLER, "rows", "a positive integer", str(arguments.rows), hint=hint)
+    if arguments.rows * arguments.classes > sys.maxsize // 8:  # bytes of a number
+        raise _too_many(arguments)
     with busy(f"simulating {arguments.output}"):
         fake = fake_classifier_for(
             arguments.accuracy,
@@ -86,9 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
             drawn = fake.sample(arguments.rows, rng=arguments.seed)
             _write(arguments.output, kind, _columns(drawn, with_truth=arguments.truth))
         except MemoryError as error:
-            hint = "draw fewer rows, or several files with different seeds."
-            got = f"{arguments.rows:,} rows of {arguments.classes} classes"
-            raise invalid(_CALLER, "rows", "few enough for memory", got, hint=hint) from error
+            raise _too_many(arguments) from error
         figures = {"accuracy": fake.accuracy(), "ece": fake.expected_calibration_error()}
     if arguments.format == "json":
         known = {name: figure.to_dict() for name, figure in figures.items()}
@@ -102,6 +103,12 @@ def run(arguments: argparse.Namespace) -> int:
     for figure in figures.values():
         print(f"  {figure}")
     return 0
+
+
+def _too_many(arguments: argparse.Namespace) -> InvalidInputError:
+    hint = "draw fewer rows, or several files with different seeds."
+    got = f"{arguments.rows:,} rows of {arguments.classes} classes"
+    return invalid(_CALLER, "rows", "few enough for memory", got, hint=hint)
 
 
 def _columns(drawn: FakeSample, *, with_truth: bool) -> dict[str, Array]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,12 @@ import numpy as np
 from veridical._core.sample import Sample
 from veridical._core.validation import check_sample
 from veridical.cli._costs_file import classes_of, read_costs, with_labels
+from veridical.cli._output import doubts_as_notes
 from veridical.cli._simulate_model import Model, read_model
 from veridical.cli._simulate_output import add_format_arguments, as_json, whole_file
 from veridical.decisions._cost_matrix import check_costs
-from veridical.exceptions import VeridicalWarning, invalid
-from veridical.frames._with_columns import _check_folder
+from veridical.exceptions import invalid
+from veridical.frames._with_columns import check_folder
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -118,8 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     from veridical.planning import CostProcess, simulate_decisions
 
     _check_options(arguments)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", VeridicalWarning)  # the table holds them as notes
+    with doubts_as_notes():
         model = None if arguments.file is None else read_model(arguments, caller=_CALLER)
         costs = _costs(arguments, model)
         table = simulate_decisions(
@@ -171,7 +170,7 @@ def _check_options(arguments: argparse.Namespace) -> None:
             hint = "the ending says in what form to draw."
             expected = f"a file ending in {', '.join(_FIGURES)}"
             raise invalid(_CALLER, "plot", expected, repr(arguments.plot), hint=hint)
-        _check_folder(Path(arguments.plot).expanduser())
+        check_folder(Path(arguments.plot).expanduser())
 
 
 def _costs(arguments: argparse.Namespace, model: Model | None) -> Any:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from veridical.frames._with_columns import _whole
+from veridical.frames._with_columns import whole
 
 
 def add_format_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,4 +29,4 @@ def as_json(result: Mapping[str, Any]) -> str:
 
 def whole_file(target: str) -> AbstractContextManager[Path]:
     """A temporary file that takes the place of `target` if all goes well."""
-    return _whole(Path(target).expanduser())
+    return whole(Path(target).expanduser())

@@ -50,7 +50,7 @@ def check_target(
         ...
     veridical.exceptions.InvalidInputError: apply: `output` must be another file than the input; ...
     """
-    _kind_of(target, caller=caller)
+    kind_of(target, caller=caller)
     check_apart(source, target, caller=caller)
 
 
@@ -60,7 +60,7 @@ def check_apart(
     """Raise if `target` cannot be, or would destroy one of the files of `source`."""
     paths, _ = find_files(source, caller=caller, param="FILE")
     wanted = Path(target).expanduser()
-    _check_folder(wanted)
+    check_folder(wanted)
     if wanted.exists() and any(wanted.samefile(path) for path in paths):
         hint = "nothing is written over its own input: name another file."
         raise invalid(caller, "output", "another file than the input", repr(str(target)), hint=hint)
@@ -115,10 +115,10 @@ def write_with_columns(
     """
     import polars as pl
 
-    kind = _kind_of(target, caller=caller)
+    kind = kind_of(target, caller=caller)
     frame = _lazy(source, as_text=kind in _SEPARATORS, caller=caller)
     wide = pl.concat([frame, pl.LazyFrame(dict(added))], how="horizontal")
-    with _whole(Path(target).expanduser()) as temporary:
+    with whole(Path(target).expanduser()) as temporary:
         try:
             if kind == "Parquet":
                 wide.sink_parquet(temporary)
@@ -147,7 +147,7 @@ def _lazy(source: str | os.PathLike[str], *, as_text: bool, caller: str) -> pl.L
     return read_files(paths, kind, None, caller=caller, param="FILE").lazy()
 
 
-def _kind_of(target: str | os.PathLike[str], *, caller: str) -> FileKind:
+def kind_of(target: str | os.PathLike[str], *, caller: str) -> FileKind:
     kind = _WRITTEN.get(Path(target).suffix.lower())
     if kind is None:
         hint = "the ending says in what form to write."
@@ -161,15 +161,15 @@ def _kind_of(target: str | os.PathLike[str], *, caller: str) -> FileKind:
     return kind
 
 
-def _check_folder(target: Path) -> None:
+def check_folder(target: Path) -> None:
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "No such folder to write to", str(target.parent))
 
 
 @contextmanager
-def _whole(target: Path) -> Iterator[Path]:
+def whole(target: Path) -> Iterator[Path]:
     """A temporary file beside `target` that takes its place if all goes well."""
-    _check_folder(target)
+    check_folder(target)
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     os.close(handle)
     temporary = Path(name)

@@ -16,7 +16,7 @@ from veridical.exceptions import invalid
 from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Pooled
 from veridical.miscalibration import BinnedError
 from veridical.plots._artists import DiagramArtists
-from veridical.plots._axes import get_axes, size_text
+from veridical.plots._axes import get_axes, short_count, size_text
 from veridical.plots._diagram import Look, draw_curves
 from veridical.plots._grid import figure_size, label_grid, make_panels
 from veridical.plots._series import (
@@ -32,6 +32,7 @@ from veridical.summaries import Summary
 Shown = Literal["averaged", "confidence", "classes"]
 
 _CALLER = "classwise"
+_LONG = 100_000  # rows from which counts are written short
 _LONGEST_NAME = 22
 _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)  # where zoomed axes may end
 
@@ -232,7 +233,7 @@ def _panels_of_rows(
                 one = problem.problem(int(k))
                 label = classes[k]
                 made = sample_series("", one, f"class {label!r}", options, detail="value")
-                rows = f"{int(one.y.sum()):,} of {n:,}"
+                rows = f"{_count(one.y.sum())} of {_count(n)}"
                 panels.append(_Panel(label, made, str(label), rows))
             if len(classes) > max_classes:
                 note += f"; the {max_classes} classes of {len(classes)} with the largest ECE"
@@ -243,7 +244,7 @@ def _panels_of_rows(
         induced = lens.induce(several)
         made = sample_series("", induced, lens.name, options, detail="value")
         title, unit = ("all classes", "pairs") if part == "averaged" else ("confidence", "rows")
-        panels.append(_Panel(part, made, title, f"{induced.n:,} {unit}"))
+        panels.append(_Panel(part, made, title, f"{_count(induced.n)} {unit}"))
     return panels, note, len(classes)
 
 
@@ -253,6 +254,11 @@ def _worst_first(problem: ClasswiseProblem, options: CurveOptions) -> Any:
     summary = estimator.summarise(problem)
     assert isinstance(summary, Summary)
     return np.argsort(-estimator.each(summary), kind="stable")
+
+
+def _count(rows: float) -> str:
+    """Write a count in full, or short where titles of panels would meet."""
+    return f"{int(rows):,}" if rows < _LONG else short_count(rows)
 
 
 def _largest(curve: ReliabilityCurve) -> float:

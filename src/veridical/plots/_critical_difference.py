@@ -153,7 +153,8 @@ def _draw_ruler(ax: Axes, ranks: RankComparison, style: Style) -> Any:
         [1, 1 + width], [-0.62, -0.62], color=style.ink, linewidth=1.5, marker="|", markersize=6,
         clip_on=False,
     )  # fmt: skip
-    text = f"critical difference {ranks.critical_difference:.2f} ({ranks.confidence_level:.0%})"
+    level = f"{100 * ranks.confidence_level:g} %"
+    text = f"critical difference {ranks.critical_difference:.2f} ({level})"
     ax.annotate(
         text, (1, -0.62), xytext=(0, 5), textcoords="offset points", ha="left", va="bottom",
         fontsize=8, annotation_clip=False,

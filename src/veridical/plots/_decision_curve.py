@@ -134,8 +134,9 @@ def _draw(named: Mapping[str, DecisionCurve], ax: Any) -> DecisionCurveArtists:
         )  # fmt: skip
         area: dict[str, Any] = {"color": colour, "alpha": 0.2, "linewidth": 0}
         bands.append(axes.fill_between(curve.threshold, curve.low, curve.high, **area))
+    # No net benefit is above the prevalence; where few rows are treated, limits can be far above.
     top = max(float(curve.high.max()) for curve in named.values())
-    top = max(top, first.prevalence)
+    top = max(min(top, 1.5 * first.prevalence), first.prevalence)
     axes.set_ylim(-0.25 * top, 1.06 * top)
     axes.set_xlim(float(first.threshold.min()), float(first.threshold.max()))
     axes.set(xlabel="threshold probability", ylabel="net benefit")

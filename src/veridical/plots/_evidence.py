@@ -89,7 +89,7 @@ def evidence(result: object, *, ax: Axes | None = None) -> EvidenceArtists:
     limits = [None if c.low is None or c.high is None else (c.low, c.high) for c in tried]
     points, lines, notes = draw_forest(
         axes,
-        [short_name(c.candidate, 18) for c in tried],
+        [short_name(c.candidate, 22) for c in tried],
         [c.difference or 0.0 for c in tried],
         limits,
         style,
@@ -112,4 +112,4 @@ def _colour(candidate: CandidateEvidence, result: Evidence, style: Style) -> str
 def _note(candidate: CandidateEvidence, result: Evidence) -> str:
     if candidate is result.candidates[-1]:
         return "result"
-    return f"{candidate.weight:.0%}" if candidate.chosen else ""
+    return f"{100 * candidate.weight:.0f} %" if candidate.chosen else ""

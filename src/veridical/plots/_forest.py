@@ -7,8 +7,12 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from veridical.plots._style import Style
+
+_SIDES, _TICK = 1.2, 0.55  # inches of names and notes, and of a number under the axis
+_STEPS = (1, 2, 2.5, 5, 10)
 
 
 def forest_size(rows: int) -> tuple[float, float]:
@@ -38,6 +42,8 @@ def draw_forest(
     ax.set_yticks(at, names, fontsize=size)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
+    inches = ax.get_position(original=True).width * ax.figure.figure.get_figwidth()
+    ax.xaxis.set_major_locator(MaxNLocator(max(2, int((inches - _SIDES) / _TICK)), steps=_STEPS))
     texts = tuple(
         ax.text(
             1.01, i, note, transform=ax.get_yaxis_transform(), va="center", ha="left",

@@ -6,14 +6,20 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
 
 from veridical.plots._axes import size_text
 from veridical.plots._series import Series
 from veridical.plots._side_axes import shorter_side
+from veridical.plots._simplex_geometry import short_name
 from veridical.plots._style import Style
 
 _WIDE = 2.8  # inches of axes from which text may be larger
 _ROOMY = 1.9  # inches of axes from which a corner holds a legend
+_LONGEST_NAME = 28  # letters of a model's name
+_SIDES = 0.95  # inches that ticks and labels take beside axes
+_KEY = 2.5  # heights of a letter that line and gaps take before the words of a legend
 
 
 def error_text(series: Series) -> list[str]:
@@ -65,7 +71,8 @@ def draw_legend(
     }
     if inside:
         (one,) = series
-        name = ", ".join(text for text in (one.name, size_text(one.curve.n_samples)) if text)
+        name = short_name(one.name, _LONGEST_NAME)
+        name = ", ".join(text for text in (name, size_text(one.curve.n_samples)) if text)
         labels = ["\n".join([name, *(error_text(one) if detail != "size" else [])])]
         common |= {"loc": corners[0], "labelcolor": style.ink}
         common["borderaxespad"] = 1.2 if rug else 0.4  # clear of the ticks at the edges
@@ -74,7 +81,7 @@ def draw_legend(
             _draw_corner(ax, "\n".join(line_text(one)), style, corners[1], away=10 if rug else 5)
     else:  # on the ground of the figure, whose text colour the figure knows
         sizes = {one.curve.n_samples for one in series}
-        labels = [_line_of(one, detail, sized=len(sizes) > 1) for one in series]
+        labels = [_lines_of(ax, one, detail, sized=len(sizes) > 1) for one in series]
         common |= {"loc": "lower left", "bbox_to_anchor": (0.0, 1.01), "facecolor": "none"}
         common |= {"borderaxespad": 0.0, "borderpad": 0.2, "alignment": "left"}
         if len(sizes) == 1:
@@ -86,13 +93,38 @@ def draw_legend(
     return legend
 
 
-def _line_of(series: Series, detail: str, *, sized: bool) -> str:
-    """Words about one of several models: a line, and another one for detail "all"."""
+def _lines_of(ax: Axes, series: Series, detail: str, *, sized: bool) -> str:
+    """Words about one of several models: a line or more, and another one for detail "all"."""
     said = [size_text(series.curve.n_samples)] * sized
     said += error_text(series) if detail != "size" else []
-    text = ": ".join(part for part in (series.name, ", ".join(said)) if part)
+    name = short_name(series.name, _LONGEST_NAME)
+    if name:
+        said.insert(0, f"{name}:" if said else name)
     more = line_text(series) if detail == "all" else []
-    return "\n".join([text or "observed", ", ".join(more)]).rstrip("\n")
+    return "\n".join(_wrapped(ax, said or ["observed"]) + _wrapped(ax, more))
+
+
+def _wrapped(ax: Axes, said: list[str]) -> list[str]:
+    """Words joined to as few lines as fit over the axes.
+
+    For wider ones a layout would make room by shrinking the axes.
+    """
+    font = FontProperties(size=text_size(ax))
+    box, figure = ax.get_position(original=True), ax.figure.figure
+    inches = box.width * figure.get_figwidth()
+    whole = figure.subplotpars.right - figure.subplotpars.left
+    room = 72 * max(inches / whole - _SIDES, 0.8 * inches) - _KEY * font.get_size_in_points()
+    lines: list[str] = []
+    for part in said:
+        comma = "" if not lines or lines[-1].endswith(":") else ","
+        longer = f"{lines[-1]}{comma} {part}" if lines else part
+        width = text_to_path.get_text_width_height_descent(longer, font, ismath=False)[0]
+        if lines and width > room:
+            lines[-1] += comma
+            lines.append(part)
+        else:
+            lines[-1:] = [longer]
+    return lines
 
 
 def _draw_corner(ax: Axes, text: str, style: Style, corner: str, *, away: float) -> None:

@@ -31,12 +31,13 @@ def draw_markers(
     *,
     sized: bool,
     scale: float = 1.0,
+    most: float = 0.0,
 ) -> Any:
-    """Markers at points; their area grows with the count if `sized`."""
+    """Markers at points; their area grows with the count if `sized`, to the largest at `most`."""
     return ax.scatter(
         x,
         y,
-        s=scale * (marker_areas(count) if sized else 28.0),
+        s=scale * (marker_areas(count, most=most) if sized else 28.0),
         marker=style.marker(index),
         facecolor=style.colour(index),
         edgecolor=[style.ground],

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from veridical._core.typing import ArrayLike, WeightType
+from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference import consistency_test
 from veridical.miscalibration import BinnedError, Estimator
@@ -125,7 +125,7 @@ def _draw(level: NullLevel, pvalue: float | None, alternative: str, ax: Any) -> 
     axes = get_axes(ax, (4.8, 3.4), caller=_CALLER)
     style = style_of(axes)
     sample, estimate = np.asarray(level.sample), level.estimate
-    counts, edges = np.histogram(sample, bins=min(_BINS, max(5, len(sample) // 10)))
+    counts, edges = np.histogram(sample, bins=_edges(sample, estimate))
     extreme = _extreme(edges, estimate, level.mean, alternative)
     colours = [style.colour(1) if beyond else style.muted for beyond in extreme]
     bars = axes.bar(
@@ -150,6 +150,16 @@ def _draw(level: NullLevel, pvalue: float | None, alternative: str, ax: Any) -> 
         title_fontsize=text_size(axes), borderaxespad=0.2, handlelength=1.6,
     )  # fmt: skip
     return NullArtists(axes, bars, extreme, observed, quantile, legend)
+
+
+def _edges(sample: FloatArray, estimate: float) -> FloatArray:
+    """Edges of equal bins; one of them is the estimate, so that no bar lies on both sides."""
+    edges = np.histogram_bin_edges(sample, min(_BINS, max(5, len(sample) // 10)))
+    if edges[0] < estimate < edges[-1]:
+        width = edges[1] - edges[0]
+        edges = np.append(edges[0] - width, edges) + (estimate - edges[0]) % width
+        edges[np.argmin(np.abs(edges - estimate))] = estimate
+    return edges
 
 
 def _extreme(

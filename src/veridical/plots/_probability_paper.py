@@ -173,7 +173,8 @@ def _draw_scores(ax: Axes, series: Series, z: FloatArray, index: int) -> CurveAr
     (line,) = ax.plot(xs, ys, color=colour, linestyle=style.line(index), lw=1.2, zorder=3)
     at = curve.predicted
     points = (at[inside], z[inside], curve.count[inside])
-    markers = draw_markers(ax, *points, style, index, sized=True)
+    most = float(curve.count.max())
+    markers = draw_markers(ax, *points, style, index, sized=True, most=most)
     for side, marker in ((1.0, "^"), (-1.0, "v")):
         beyond = side * z > _EDGE
         if beyond.any():

@@ -153,7 +153,7 @@ pos_label, sample_weight, weight_type
     look = Look(style == "bars", x, band, counts, gaps, arrows, rug)
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     look.check(series, caller=_CALLER)
-    ax = get_axes(ax, _figure_size(histogram), caller=_CALLER)
+    ax = get_axes(ax, _figure_size(histogram, len(series)), caller=_CALLER)
     reference, drawn = draw_curves(ax, series, look)
     histogram_ax, histograms = draw_spread(ax, series, histogram)
     ax.set_ylabel("observed frequency")
@@ -183,5 +183,6 @@ pos_label, sample_weight, weight_type
     )
 
 
-def _figure_size(histogram: Place | None) -> tuple[float, float]:
-    return {None: (4.6, 4.6), "below": (4.6, 5.4), "side": (6.8, 4.6)}[histogram]
+def _figure_size(histogram: Place | None, n_models: int) -> tuple[float, float]:
+    width, height = {None: (4.6, 4.6), "below": (4.6, 5.4), "side": (6.8, 4.1)}[histogram]
+    return width, height + 0.19 * (n_models - 1)  # a line of the legend for each

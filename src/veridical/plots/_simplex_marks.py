@@ -11,6 +11,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.collections import EllipseCollection
 from matplotlib.colorbar import Colorbar
 from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize
+from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 
 from veridical._core.typing import FloatArray
@@ -19,9 +20,7 @@ from veridical.plots._simplex_geometry import TRIANGLE
 from veridical.plots._style import Style
 from veridical.summaries import VectorSummary
 
-_SPREAD = (
-    20  # from this ratio of the largest to the smallest count on, colours follow the logarithm
-)
+_SPREAD = 20  # ratio of largest to smallest count from which colours follow the logarithm
 
 
 def mass_colours(style: Style) -> Colormap:
@@ -77,7 +76,8 @@ def chance_regions(
     angle = np.degrees(np.arctan2(direction[:, 1, 1], direction[:, 0, 1]))
     regions = EllipseCollection(
         axes[:, 1], axes[:, 0], angle, units="xy", offsets=xy, offset_transform=ax.transData,
-        facecolors="none", edgecolors=style.faint, linewidths=0.8, zorder=2,
+        facecolors="none", edgecolors=style.muted, linewidths=0.8, zorder=2,
     )  # fmt: skip
     ax.add_collection(regions)
+    regions.set_clip_path(Polygon(TRIANGLE, transform=ax.transData))
     return regions

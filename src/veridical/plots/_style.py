@@ -78,10 +78,15 @@ def luminance(colour: Any) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def marker_areas(count: ArrayLike, *, smallest: float = 18.0, largest: float = 110.0) -> FloatArray:
-    """Areas of markers, in square points, which grow in a straight line with the count."""
+def marker_areas(
+    count: ArrayLike, *, most: float = 0.0, smallest: float = 18.0, largest: float = 110.0
+) -> FloatArray:
+    """Areas of markers, in square points, which grow in a straight line with the count.
+
+    The largest belongs to `most`, or to the largest count if that is more.
+    """
     counts = float_array(count, caller="marker_areas", param="count")
-    top = counts.max(initial=0.0)
+    top = counts.max(initial=most)
     share = counts / top if top > 0 else counts
     return smallest + (largest - smallest) * share
 

@@ -106,7 +106,7 @@ def _check_ece(ece: float, accuracy: float, n_classes: int, direction: Direction
             " max c >= 1 / n_classes"
         )
         part = "ii"
-    if ece >= bound:
+    if ece >= bound - _TOLERANCE:
         raise _impossible(ece, formula, f"{source} (Lemma 1 {part}, Panchenko 2021, section 7).")
 
 
