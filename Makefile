@@ -44,6 +44,17 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/power_page.py docs/evidence/test_power.csv docs/which-test.md
 	$(PYTHON) evidence/game.py docs/evidence
 
+.PHONY: league
+league:  ## The calibration league (needs benchmarks/league/requirements.txt); writes the page on calibrators
+	$(PYTHON) benchmarks/league/run.py --out benchmarks/league/out
+	$(PYTHON) benchmarks/league/classifiers.py --out benchmarks/league/out
+	$(PYTHON) benchmarks/league/page.py benchmarks/league/out docs/which-calibrator.md docs/evidence
+
+.PHONY: gallery
+gallery:  ## Redraw docs/gallery and its page
+	$(PYTHON) docs/gallery/make_gallery.py
+	$(PYTHON) docs/gallery/side_by_side.py
+
 .PHONY: figures
 figures:  ## Redraw the README's figure and the example files
 	$(PYTHON) examples/make_examples.py

@@ -104,6 +104,7 @@ def plot(frame: pd.DataFrame, path: Path) -> None:
         left.plot(row["mean"], place, "o", color=colour, ms=4)
         right.barh(place, harmed[name], color=colour, height=0.7)
     left.set_yticks(range(len(rank)), rank.index, fontsize=7)
+    left.set_ylim(-0.8, len(rank) - 0.2)
     left.set_xlabel("mean rank in log loss (95% interval over data sets)")
     right.set_xlabel(f"share of cells made worse by more than {HARM}")
     left.set_title("blue: veridical, brown: other packages", fontsize=9)

@@ -76,6 +76,12 @@ if TYPE_CHECKING:
         VeridicalError,
         VeridicalWarning,
     )
+    from veridical.export import (
+        load,
+        save,
+        to_python,
+        to_sql,
+    )
     from veridical.inference import (
         EProcess,
         adjust_pvalues,
@@ -229,6 +235,9 @@ _HOMES = {
         "planning": (
             "AllocationProcess", "CostProcess", "HealthcareGame", "KellyProcess",
             "ThresholdProcess", "simulate_decisions",
+        ),
+        "export": (
+            "load", "save", "to_python", "to_sql",
         ),
         "curves": ("local_calibration_error", "reliability_curve"),
         "decomposition": ("decompose",),
@@ -415,6 +424,7 @@ __all__ = [
     "fit_fake_classifier",
     "hosmer_lemeshow_test",
     "kernel_test",
+    "load",
     "local_calibration_error",
     "log_loss",
     "maximum_calibration_error",
@@ -428,6 +438,7 @@ __all__ = [
     "reliability_curve",
     "required_sample_size",
     "roc_hull",
+    "save",
     "sequential_test",
     "simulate_decisions",
     "spherical_score",
@@ -436,6 +447,8 @@ __all__ = [
     "survey_binary_task",
     "survey_three_class_task",
     "t_cal_test",
+    "to_python",
+    "to_sql",
     "zero_one_loss",
 ]
 

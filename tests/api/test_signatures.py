@@ -27,6 +27,7 @@ EXCEPTIONS = {
     "expected_cost": ("y_true", "y_prob", "costs"),
     "fake_classifier_for": ("accuracy", "ece"),
     "fit_fake_classifier": ("y_prob",),
+    "load": ("path",),
     "mean_ranks": ("scores",),
     "miscalibration_cost": ("y_true", "y_prob", "costs"),
     "multiple_test": ("estimator", "y_true", "y_prob"),
@@ -34,9 +35,12 @@ EXCEPTIONS = {
     "paired_difference": ("estimator", "y_true", "y_prob", "other"),
     "prior_threshold": ("train", "deploy"),
     "required_sample_size": ("delta",),
+    "save": ("calibrator", "path"),
     "simulate_decisions": ("process", "source"),
     "survey_binary_task": (),
     "survey_three_class_task": (),
+    "to_python": ("calibrator",),
+    "to_sql": ("calibrator",),
     "summarise": ("problem", "binning"),
 }
 
@@ -63,8 +67,9 @@ DEFAULTS = {
 # What a test is known by: Hosmer and Lemeshow's has ten groups. Simulations repeat themselves.
 OWN_DEFAULTS = {("hosmer_lemeshow_test", "n_bins"): 10, ("simulate_decisions", "rng"): 0}
 # Functions of numbers, not of data.
+EXPORTED = {"save": ("None",), "to_python": ("str",), "to_sql": ("str", "list[str]")}
 ARRAYS = ("adjust_priors", "adjust_pvalues", "correct_downsampling", "cost_threshold")
-RETURNS = dict.fromkeys((*ARRAYS, "prior_threshold"), "FloatArray")
+RETURNS = dict.fromkeys((*ARRAYS, "prior_threshold"), ("FloatArray",)) | EXPORTED
 ARGUMENTS = {"CostWeightedError": ((1.0, 2.0),)}
 
 FUNCTIONS = [n for n in veridical.__all__ if inspect.isfunction(getattr(veridical, n))]
@@ -138,7 +143,7 @@ def test_functions_return_a_number_or_one_named_result(name):
     returned = str(inspect.signature(getattr(veridical, name)).return_annotation)
     for part in returned.split("|"):
         named = part.strip()
-        assert named in ("float", RETURNS.get(name)) or named in veridical.__all__
+        assert named in ("float", *RETURNS.get(name, ())) or named in veridical.__all__
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +14,17 @@ from veridical.frames import open_table
 _HINT = (
     "a CSV has a first column of classes and one column an action; JSON is {action: {class: cost}}."
 )
+
+
+def check_cost_arguments(arguments: argparse.Namespace, *, caller: str) -> None:
+    """Raise unless costs are given in one way: as --cost-fp and --cost-fn, or as --costs."""
+    pair = (arguments.cost_fp, arguments.cost_fn)
+    hint = "give --cost-fp and --cost-fn, or --costs with a file."
+    if arguments.costs is not None and pair != (None, None):
+        raise invalid(caller, "costs", "given in one way", "both ways", hint=hint)
+    if arguments.costs is None and None in pair:
+        got = "none" if pair == (None, None) else "one of --cost-fp and --cost-fn"
+        raise invalid(caller, "costs", "given", got, hint=hint)
 
 
 def read_costs(path: str, *, caller: str) -> dict[str, dict[Any, float]]:

@@ -11,7 +11,13 @@ import numpy as np
 
 from veridical._core.typing import Array, FloatArray
 from veridical._core.validation import check_sample
-from veridical.cli._costs_file import as_numbers, classes_of, read_costs, with_labels
+from veridical.cli._costs_file import (
+    as_numbers,
+    check_cost_arguments,
+    classes_of,
+    read_costs,
+    with_labels,
+)
 from veridical.cli._data import LabelReader, split_names
 from veridical.cli._output import busy, doubts_as_notes
 from veridical.decisions._decide import decide
@@ -132,16 +138,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _costs(arguments: argparse.Namespace) -> Any:
     """A mapping from a file, or (false_positive, false_negative)."""
-    pair = (arguments.cost_fp, arguments.cost_fn)
-    hint = "give --cost-fp and --cost-fn, or --costs with a file."
+    check_cost_arguments(arguments, caller=_CALLER)
     if arguments.costs is not None:
-        if pair != (None, None):
-            raise invalid(_CALLER, "costs", "given in one way", "both ways", hint=hint)
         return read_costs(arguments.costs, caller=_CALLER)
-    if None in pair:
-        got = "none" if pair == (None, None) else "one of --cost-fp and --cost-fn"
-        raise invalid(_CALLER, "costs", "given", got, hint=hint)
-    return pair
+    return (arguments.cost_fp, arguments.cost_fn)
 
 
 def _read(arguments: argparse.Namespace) -> _Rows:

@@ -10,7 +10,7 @@ import numpy as np
 
 from veridical._core.sample import Sample
 from veridical._core.validation import check_sample
-from veridical.cli._costs_file import classes_of, read_costs, with_labels
+from veridical.cli._costs_file import check_cost_arguments, classes_of, read_costs, with_labels
 from veridical.cli._output import doubts_as_notes
 from veridical.cli._simulate_model import Model, read_model
 from veridical.cli._simulate_output import add_format_arguments, as_json, whole_file
@@ -148,13 +148,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_options(arguments: argparse.Namespace) -> None:
     """Find out what is wrong before anything takes time."""
-    pair = (arguments.cost_fp, arguments.cost_fn)
-    hint = "give --cost-fp and --cost-fn, or --costs with a file."
-    if arguments.costs is not None and pair != (None, None):
-        raise invalid(_CALLER, "costs", "given in one way", "both ways", hint=hint)
-    if arguments.costs is None and None in pair:
-        got = "none" if pair == (None, None) else "one of --cost-fp and --cost-fn"
-        raise invalid(_CALLER, "costs", "given", got, hint=hint)
+    check_cost_arguments(arguments, caller=_CALLER)
     if arguments.file is None:
         given = [name for name in _OF_FILE if getattr(arguments, name) is not None]
         if arguments.relative_to == "file":

@@ -1,0 +1,98 @@
+"""Fitted calibrators as files."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import veridical.selection  # noqa: F401 - makes AutoCalibrator known to from_dict
+from veridical._core.files import write_whole
+from veridical.calibrators import Calibrator
+from veridical.exceptions import InvalidInputError, invalid
+from veridical.export._maps import check_exportable
+
+
+def save(calibrator: Calibrator, path: str | os.PathLike[str]) -> None:
+    """Write a fitted calibrator to a JSON file, whole or not at all.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        Fitted.
+    path : str or path-like
+        File to write; replaced if it exists.
+
+    Notes
+    -----
+    The file is UTF-8 text with one JSON object:
+
+    - ``format``: 1, the version of this layout. Others are refused when read.
+    - ``calibrator``: name of the class, of this package only.
+    - ``parameters``: what the constructor takes.
+    - ``fitted``: what was learnt, by the names of the fitted attributes. An array is an object
+      ``{"array": [...], "shape": [...], "dtype": "..."}``, a calibrator within is
+      ``{"calibrator": {...}}`` of this same layout, a tuple ``{"tuple": [...]}``, a number that is
+      not finite ``{"float": "inf"}``, a dictionary ``{"items": [[key, value], ...]}``.
+    - ``veridical``: version of the package that wrote it, for people to read.
+
+    Numbers are written with as many digits as bring back every bit. No code is in the file, and
+    reading it builds only classes of this package. `veridical apply` reads the same files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from veridical.calibrators import HistogramCalibrator
+    >>> map = HistogramCalibrator(n_bins=1).fit([0.2, 0.6], [0, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(map, f"{folder}/map.json")
+    ...     load(f"{folder}/map.json").predict_proba([0.4]).tolist()
+    [[0.5, 0.5]]
+    """
+    from veridical import __version__
+
+    check_exportable(calibrator, "save")
+    data = {"veridical": __version__, **calibrator.to_dict()}
+    write_whole(path, json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def load(path: str | os.PathLike[str]) -> Calibrator:
+    """Read a fitted calibrator that `save` or `veridical calibrate` has written.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    Calibrator
+        Of the class that was saved; predicts the same to the last bit.
+
+    Raises
+    ------
+    FileNotFoundError, OSError
+        If the file cannot be opened.
+    InvalidInputError
+        If it is not a saved calibrator, is cut short, or is of an unknown format.
+    """
+    try:
+        data = json.loads(Path(path).read_bytes().decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        why = f"no JSON ({error})" if isinstance(error, ValueError) else "JSON nested too deeply"
+        raise _unreadable(path, why) from error
+    try:
+        calibrator = Calibrator.from_dict(data)
+    except InvalidInputError as error:
+        msg = f"{error}\nFile: {os.fspath(path)!r}."
+        raise InvalidInputError(msg) from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise _unreadable(path, f"{type(error).__name__}: {error}") from error
+    if not hasattr(calibrator, "classes_"):
+        raise _unreadable(path, "the calibrator in it is not fitted")
+    return calibrator
+
+
+def _unreadable(path: str | os.PathLike[str], why: str) -> InvalidInputError:
+    got = f"{os.fspath(path)!r}: {' '.join(why.split())[:200]}"
+    hint = "write one with `veridical.export.save(calibrator, path)`."
+    return invalid("load", "path", "a file with a saved calibrator", got, hint=hint)

@@ -1,0 +1,214 @@
+"""Calibration maps as formulas: a small tree that every export is written from.
+
+A formula has few kinds of nodes, each defined by one equation, so that a new target needs one
+function for each kind and none for each calibrator.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from veridical._core.typing import FloatArray, Side
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The input column of this index."""
+
+    index: int
+
+
+@dataclass(frozen=True, eq=False)
+class Constant:
+    """A number."""
+
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Linear:
+    """Weighted sum: constant + sum of weight * part over `terms`."""
+
+    terms: tuple[tuple[float, Node], ...]
+    constant: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """Numerator / denominator; the denominator is positive."""
+
+    numerator: Node
+    denominator: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Natural logarithm of something positive."""
+
+    of: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Clip:
+    """The value raised to `low` and lowered to `high`, either of which may be missing."""
+
+    of: Node
+    low: float | None
+    high: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Piecewise:
+    """One polynomial on each interval between edges.
+
+    Attributes
+    ----------
+    of : what the polynomials are of
+    edges : increasing, shape (m,)
+    side : an edge belongs to the interval below ("left", as in `numpy.searchsorted`) or above
+    starts : shape (m + 1,)
+        What is subtracted first, so that polynomials are in the distance from there.
+    coefficients : shape (degree + 1, m + 1)
+        Constant, linear, quadratic term of each interval; degree 0 is a step function.
+    """
+
+    of: Node
+    edges: FloatArray
+    side: Side
+    starts: FloatArray
+    coefficients: FloatArray
+
+    @property
+    def degree(self) -> int:
+        """Largest power."""
+        return len(self.coefficients) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class Logistic:
+    """1 / (1 + exp(-x))."""
+
+    of: Node
+
+
+@dataclass(frozen=True, eq=False)
+class Softmax:
+    """exp(scale z_k) / sum of exp(scale z_j) over `scores`, k = `index`."""
+
+    scores: tuple[Node, ...]
+    index: int
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class LogSumExp:
+    """Logarithm of the sum of exponentials."""
+
+    parts: tuple[Node, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Share:
+    """Part / total, and `otherwise` where the total is zero."""
+
+    part: Node
+    total: Node
+    otherwise: Node
+
+
+@dataclass(frozen=True, eq=False)
+class OfLargest:
+    """The branch that belongs to the largest key, the first if several are."""
+
+    keys: tuple[Node, ...]
+    branches: tuple[Node, ...]
+
+
+Node = (
+    Column
+    | Constant
+    | Linear
+    | Quotient
+    | Log
+    | Clip
+    | Piecewise
+    | Logistic
+    | Softmax
+    | LogSumExp
+    | Share
+    | OfLargest
+)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A fitted calibrator as formulas.
+
+    Attributes
+    ----------
+    n_columns : input columns: 1 (the positive class of two) or the number of classes
+    input : what columns hold
+    outputs : probability of each class, in the order of `classes`
+    positive : of two classes, the place of the positive one, the larger label
+    classes : labels
+    """
+
+    n_columns: int
+    input: Literal["probability", "logit", "score"]
+    outputs: tuple[Node, ...]
+    positive: int
+    classes: tuple[object, ...]
+
+
+def minus(left: Node, right: Node) -> Node:
+    """Difference of two nodes."""
+    if isinstance(right, Constant) and right.value == 0:
+        return left
+    return Linear(((1.0, left), (-1.0, right)))
+
+
+def one_minus(node: Node) -> Node:
+    """1 - x."""
+    return Linear(((-1.0, node),), 1.0)
+
+
+def total(parts: tuple[Node, ...]) -> Node:
+    """Plain sum."""
+    return Linear(tuple((1.0, part) for part in parts))
+
+
+def step(of: Node, edges: FloatArray, values: FloatArray, side: Side = "left") -> Node:
+    """Step function."""
+    if not len(edges):
+        return Constant(float(values[0]))
+    return Piecewise(of, edges, side, np.zeros(len(values)), values[None, :])
+
+
+def interpolation(of: Node, knots: FloatArray, values: FloatArray) -> Node:
+    """Linear interpolation between knots, constant outside: `numpy.interp`."""
+    if len(knots) == 1:
+        return Constant(float(values[0]))
+    with np.errstate(over="ignore", divide="ignore"):
+        rises = np.diff(values) / np.diff(knots)
+    rises = np.where(np.isfinite(rises), rises, 0.0)  # no number lies between such knots
+    slopes = np.concatenate([[0.0], rises, [0.0]])
+    base = np.append(values[0], values)
+    return Piecewise(of, knots, "right", np.append(knots[0], knots), np.stack([base, slopes]))
+
+
+def looks_up(node: object) -> bool:
+    """Whether steps or interpolation occur anywhere in a formula: they may jump."""
+    seen, left = set(), [node]
+    while left:
+        each = left.pop()
+        if isinstance(each, tuple):
+            left.extend(each)
+        elif isinstance(each, Node) and id(each) not in seen:
+            if isinstance(each, Piecewise) and each.degree < 2:
+                return True
+            seen.add(id(each))
+            left.extend(vars(each).values())
+    return False

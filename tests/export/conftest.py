@@ -1,0 +1,165 @@
+"""Engines that execute exported SQL, and scores that are hard on them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+Table = Mapping[str, np.ndarray]
+Engine = Callable[[list[str], Table], np.ndarray]
+
+
+def _cells(table: Table) -> list[tuple[Any, ...]]:
+    """Rows of a table after their numbers; NaN stays NaN, None is NULL."""
+    columns = [column.tolist() for column in table.values()]
+    return [(i, *row) for i, row in enumerate(zip(*columns, strict=True))]
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _select(expressions: list[str]) -> str:
+    return f"SELECT {', '.join(expressions)} FROM scored ORDER BY row_number_"
+
+
+def _create(table: Table, kind: str) -> str:
+    columns = ", ".join(f"{_quoted(name)} {kind}" for name in table)
+    return f"CREATE TABLE scored (row_number_ INTEGER, {columns})"
+
+
+@pytest.fixture
+def sqlite() -> Engine:
+    """SQLite of the standard library."""
+
+    def run(expressions: list[str], table: Table, kind: str = "REAL") -> np.ndarray:
+        base = sqlite3.connect(":memory:")
+        try:
+            base.execute("SELECT EXP(1.0), LN(2.0)")
+        except sqlite3.OperationalError:
+            _unavailable("this SQLite has no mathematical functions")
+        base.execute(_create(table, kind))
+        marks = ", ".join("?" * (len(table) + 1))
+        base.executemany(f"INSERT INTO scored VALUES ({marks})", _cells(table))
+        rows = base.execute(_select(expressions)).fetchall()
+        base.close()
+        return np.array(rows, dtype=np.float64)
+
+    return run
+
+
+@pytest.fixture
+def duckdb(need: Callable[[str], Any]) -> Engine:
+    """DuckDB in memory."""
+    base = need("duckdb").connect(config={"threads": 1})
+
+    def run(expressions: list[str], table: Table, kind: str = "DOUBLE") -> np.ndarray:
+        base.execute(_create(table, kind).replace("CREATE TABLE", "CREATE OR REPLACE TABLE"))
+        rows = ", ".join(f"({', '.join(map(_duck_number, row))})" for row in _cells(table))
+        base.execute(f"INSERT INTO scored VALUES {rows}")
+        rows = base.execute(_select(expressions)).fetchall()
+        return np.array(rows, dtype=np.float64)
+
+    return run
+
+
+def _duck_number(value: Any) -> str:
+    return "NULL" if value is None else f"'{value!r}'::DOUBLE"
+
+
+@pytest.fixture(scope="session")
+def _postgres_folder() -> Iterator[str]:
+    """A PostgreSQL server of its own, reached by a socket in a temporary folder."""
+    programs = _postgres_programs()
+    # pytest's own folders are closed to other users, and the server refuses to run as root
+    folder = tempfile.mkdtemp(prefix="veridical-postgres-")
+    options: dict[str, Any] = {"cwd": folder, "stdout": subprocess.DEVNULL}
+    options["stderr"] = subprocess.DEVNULL
+    if os.geteuid() == 0:
+        shutil.chown(folder, "nobody")
+        options["user"] = "nobody"
+    data = f"{folder}/data"
+    server = None
+    try:
+        made = [f"{programs}/initdb", "-D", data, "-A", "trust", "-U", "tester", "--no-sync"]
+        subprocess.run([*made, "-E", "UTF8", "--no-locale"], check=True, **options)
+        settings = ["-c", "listen_addresses=", "-c", "fsync=off", "-k", folder]
+        server = subprocess.Popen([f"{programs}/postgres", "-D", data, *settings], **options)
+        for _ in range(300):
+            if Path(f"{folder}/.s.PGSQL.5432").exists() and _psql(folder, "SELECT 1") == "1\n":
+                break
+            time.sleep(0.1)
+        else:
+            _unavailable("the PostgreSQL server did not start")
+        yield folder
+    finally:
+        if server is not None:
+            server.terminate()
+            server.wait(30)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def postgres(_postgres_folder: str) -> Engine:
+    """PostgreSQL through its own client."""
+
+    def run(expressions: list[str], table: Table, kind: str = "float8") -> np.ndarray:
+        lines = "".join("\t".join(map(_copy_number, row)) + "\n" for row in _cells(table))
+        made = _create(table, kind).replace("CREATE TABLE", "CREATE TEMP TABLE")
+        script = f"{made};\nCOPY scored FROM STDIN;\n{lines}\\.\n{_select(expressions)};\n"
+        answer = _psql(_postgres_folder, script)
+        rows = [line.split("|") for line in answer.splitlines()]
+        return np.array([[float(cell or "nan") for cell in row] for row in rows])
+
+    return run
+
+
+def _copy_number(value: Any) -> str:
+    return "\\N" if value is None else repr(value)
+
+
+def _psql(folder: str, script: str) -> str:
+    command = ["psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-h", folder]
+    done = subprocess.run(
+        [*command, "-U", "tester", "postgres"],
+        input=script,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PGCLIENTENCODING": "UTF8"},
+    )
+    if done.returncode and "starting up" not in done.stderr:
+        raise RuntimeError(done.stderr[:2000])
+    return done.stdout
+
+
+def _postgres_programs() -> str:
+    """Folder of initdb and postgres."""
+    found = shutil.which("initdb")
+    places = [Path(found).resolve().parent] if found else []
+    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    for place in places:
+        if (place / "initdb").exists() and (place / "postgres").exists() and shutil.which("psql"):
+            return str(place)
+    _unavailable("no PostgreSQL server (initdb, postgres, psql) is installed")
+
+
+def _unavailable(why: str) -> Any:
+    if os.environ.get("VERIDICAL_REQUIRE_ALL") == "1":
+        pytest.fail(f"{why} and VERIDICAL_REQUIRE_ALL=1")
+    pytest.skip(why)
+
+
+@pytest.fixture
+def engine(request: pytest.FixtureRequest) -> tuple[str, Engine]:
+    """Indirect: the dialect of this name and what executes it."""
+    return request.param, request.getfixturevalue(request.param)
