@@ -66,7 +66,7 @@ def read_model(arguments: argparse.Namespace, *, caller: str) -> Model:
         labels=None if labels is None else typed(labels),
         caller=caller,
     )
-    options = {
+    options: dict[str, Any] = {
         "labels": inputs.labels,
         "pos_label": None if positive is None else typed([positive])[0],
         "sample_weight": inputs.sample_weight,

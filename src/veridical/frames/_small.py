@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from veridical._core.optional import require
+from veridical._core.typing import Array
 from veridical.exceptions import invalid, unknown_option
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ _BACKENDS = ("polars", "pandas", "pyarrow")
 
 
 def small_table(
-    data: Mapping[str, Sequence[Any]],
+    data: Mapping[str, Sequence[Any] | Array],
     *,
     backend: str = "polars",
     text: Sequence[str] = (),
