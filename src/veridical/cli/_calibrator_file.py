@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veridical._core.files import write_whole
 from veridical._core.labels import find_label
 from veridical._core.typing import FloatArray
-from veridical.exceptions import InvalidInputError, invalid
+from veridical.exceptions import invalid
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
@@ -50,29 +47,23 @@ class SavedCalibrator:
 
     def write(self, path: str) -> None:
         """Write JSON, whole or not at all."""
-        data = self.calibrator.to_dict()
-        if self.column_of is not None:
-            data[_COLUMN_OF] = self.column_of
-        write_whole(path, json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n")
+        from veridical.export._files import write_file
+
+        known = self.column_of is not None
+        write_file(self.calibrator, path, {_COLUMN_OF: self.column_of} if known else None)
 
 
 def read_calibrator(path: str, *, caller: str) -> SavedCalibrator:
-    """Read what `SavedCalibrator.write`, or `Calibrator.to_dict` as JSON, has written."""
-    import veridical.selection  # noqa: F401 - makes AutoCalibrator known to from_dict
-    from veridical.calibrators import Calibrator
+    """Read what `SavedCalibrator.write` or `veridical.export.save` has written."""
+    from veridical.export._files import read_file
 
     try:
-        data = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
-        calibrator = Calibrator.from_dict(data)
+        calibrator, data = read_file(path, caller=caller, param="CALIBRATOR")
     except OSError as error:
-        raise _unreadable(path, error.strerror or str(error), caller) from error
-    except InvalidInputError as error:
-        msg = f"{error}\nFile: {path!r}."
-        raise InvalidInputError(msg) from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _unreadable(path, f"{type(error).__name__}: {error}", caller) from error
-    if not hasattr(calibrator, "classes_"):
-        raise _unreadable(path, "the calibrator in it is not fitted", caller)
+        hint = "write one with `veridical calibrate FILE -o calibrator.json`."
+        got = f"{path!r} ({error.strerror or error})"
+        expected = "a file with a saved calibrator"
+        raise invalid(caller, "CALIBRATOR", expected, got, hint=hint) from error
     names = getattr(calibrator, "feature_names_in_", None)
     saved = SavedCalibrator(
         calibrator, None if names is None else tuple(names.tolist()), data.get(_COLUMN_OF)
@@ -87,9 +78,3 @@ def as_fitted(values: FloatArray, *, of_smaller: bool, input: str) -> FloatArray
     if values.ndim == 2 or not of_smaller:
         return values
     return np.column_stack([values, 1 - values]) if input == "probability" else -values
-
-
-def _unreadable(path: str, why: str, caller: str) -> InvalidInputError:
-    hint = "write one with `veridical calibrate FILE -o calibrator.json`."
-    got = f"{path!r} ({' '.join(why.split())[:200]})"
-    return invalid(caller, "CALIBRATOR", "a file with a saved calibrator", got, hint=hint)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import veridical.selection  # noqa: F401 - makes AutoCalibrator known to from_dict
 from veridical._core.files import write_whole
 from veridical.calibrators import Calibrator
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.export._maps import check_exportable
+
+_HINT = "write one with `veridical.save(calibrator, path)` or `veridical calibrate`."
 
 
 def save(calibrator: Calibrator, path: str | os.PathLike[str]) -> None:
@@ -49,10 +53,17 @@ def save(calibrator: Calibrator, path: str | os.PathLike[str]) -> None:
     ...     load(f"{folder}/map.json").predict_proba([0.4]).tolist()
     [[0.5, 0.5]]
     """
+    check_exportable(calibrator, "save")
+    write_file(calibrator, path)
+
+
+def write_file(
+    calibrator: Calibrator, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None
+) -> None:
+    """Write a calibrator and, beside it, what a program wants to find again."""
     from veridical import __version__
 
-    check_exportable(calibrator, "save")
-    data = {"veridical": __version__, **calibrator.to_dict()}
+    data = {"veridical": __version__, **calibrator.to_dict(), **(notes or {})}
     write_whole(path, json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n")
 
 
@@ -75,24 +86,31 @@ def load(path: str | os.PathLike[str]) -> Calibrator:
     InvalidInputError
         If it is not a saved calibrator, is cut short, or is of an unknown format.
     """
+    return read_file(path, caller="load", param="path")[0]
+
+
+def read_file(
+    path: str | os.PathLike[str], *, caller: str, param: str
+) -> tuple[Calibrator, dict[str, Any]]:
+    """Read a calibrator and everything else that stands in its file."""
+
+    def unreadable(why: str) -> InvalidInputError:
+        got = f"{os.fspath(path)!r}: {' '.join(why.split())[:200]}"
+        return invalid(caller, param, "a file with a saved calibrator", got, hint=_HINT)
+
     try:
-        data = json.loads(Path(path).read_bytes().decode("utf-8"))
+        data = json.loads(Path(path).expanduser().read_bytes().decode("utf-8"))
     except (ValueError, RecursionError) as error:
         why = f"no JSON ({error})" if isinstance(error, ValueError) else "JSON nested too deeply"
-        raise _unreadable(path, why) from error
+        raise unreadable(why) from error
     try:
         calibrator = Calibrator.from_dict(data)
     except InvalidInputError as error:
         msg = f"{error}\nFile: {os.fspath(path)!r}."
         raise InvalidInputError(msg) from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise _unreadable(path, f"{type(error).__name__}: {error}") from error
+        why = f"{type(error).__name__}: {error}"
+        raise unreadable(why) from error
     if not hasattr(calibrator, "classes_"):
-        raise _unreadable(path, "the calibrator in it is not fitted")
-    return calibrator
-
-
-def _unreadable(path: str | os.PathLike[str], why: str) -> InvalidInputError:
-    got = f"{os.fspath(path)!r}: {' '.join(why.split())[:200]}"
-    hint = "write one with `veridical.export.save(calibrator, path)`."
-    return invalid("load", "path", "a file with a saved calibrator", got, hint=hint)
+        raise unreadable("the calibrator in it is not fitted")
+    return calibrator, data
