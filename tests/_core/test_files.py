@@ -82,3 +82,27 @@ def test_a_new_file_has_the_permissions_of_a_plain_one(tmp_path):
     write_whole(tmp_path / "out.txt", "x")
     modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("plain.txt", "out.txt")}
     assert len(modes) == 1
+
+
+def test_links_are_followed(tmp_path):
+    real, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    real.write_text("old")
+    link.symlink_to(real)
+    write_whole(link, "new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+
+
+def test_what_is_no_file_is_written_to_as_it_is(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(pipe, "through")
+    assert os.read(reader, 100) == b"through"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(IsADirectoryError, match="A folder"):
+        write_whole(tmp_path, "text")

@@ -181,3 +181,20 @@ def test_outputs_that_must_not_or_cannot_be_written(capsys):
     code, _, err = run(capsys, "taken.csv", "--prob", "p", *PAIR, "-o", "out.csv")
     assert code == 2
     assert "choose other names with --prefix" in err
+
+
+def test_a_single_column_named_after_a_class_is_about_that_class(capsys):
+    Path("costs.csv").write_text("class,treat,wait\nill,5,20\nwell,3,0\n")
+    Path("ill.csv").write_text("p_ill\n0.9\n0.1\n")
+    result = found(capsys, "ill.csv", "--prob", "p_ill", "--costs", "costs.csv", "-o", "out.csv")
+    assert pl.read_csv("out.csv")["action"].to_list() == ["treat", "wait"]
+    assert result["notes"] == ["'p_ill' is taken for the probability of 'ill'"]
+
+
+def test_a_single_column_of_another_name_says_which_class_it_is_taken_for(capsys):
+    Path("costs.csv").write_text("class,treat,wait\nill,5,20\nwell,3,0\n")
+    Path("p.csv").write_text("p\n0.9\n0.1\n")
+    result = found(capsys, "p.csv", "--prob", "p", "--costs", "costs.csv")
+    assert "probability of 'well', the larger label" in result["notes"][0]
+    result = found(capsys, "p.csv", "--prob", "p", "--costs", "costs.csv", "--pos-label", "ill")
+    assert result["notes"] == ["'p' is taken for the probability of 'ill'"]

@@ -19,7 +19,7 @@ from veridical.calibrators import (
 from veridical.exceptions import InvalidInputError
 from veridical.selection import AutoCalibrator
 from veridical.selection._pool_weights import pool_weights
-from veridical.selection._weighing import Judge, floored, identity_share
+from veridical.selection._weighing import Judge, identity_share, stand_in
 
 FEW = {"temperature": TemperatureCalibrator(), "platt": PlattCalibrator()}
 
@@ -286,13 +286,38 @@ def test_pool_weights_are_optimal():
     assert found[0] == pytest.approx(grid[value.argmax()], abs=2e-4)
 
 
-def test_floor_is_half_the_smallest_share():
-    p = floored(np.array([[0.0, 1.0], [0.02, 0.98]]))
-    np.testing.assert_allclose(p, [[0.01 / 1.01, 1 / 1.01], [0.02, 0.98]])
+def test_zeros_stand_for_half_the_smallest_share():
+    assert stand_in(np.array([[0.0, 1.0], [0.02, 0.98]])) == 0.01
+    assert stand_in(np.array([[0.0, 1.0]])) == 1 / 8  # at most a quarter of a uniform share
+    judge = Judge(np.array([0, 1]), np.ones(2), by_frequency=False, size=2.0, floor=0.01, ends=(2,))
+    np.testing.assert_array_equal(judge.outcome(np.array([[0.0, 1.0], [0.0, 1.0]])), [0.01, 1.0])
+    assert judge.surprises(np.array([[0.0, 1.0], [0.0, 1.0]])) == 1
+
+
+def test_zeros_that_nothing_contradicts_cost_nothing():
+    """Rounded predictions that are exactly calibrated: evidence of the identity is its log loss."""
+    rng = np.random.default_rng(1)
+    p = rng.beta(0.4, 0.4, 400).round(1)
+    y = (rng.random(400) < p).astype(int)
+    evidence = AutoCalibrator().fit(p, y).evidence_
+    own = -np.log(np.where(y == 1, p, 1 - p)).mean()
+    assert evidence.candidate("identity").log_loss == pytest.approx(own, rel=1e-12)
+    assert evidence.candidate("identity").weight > 0.5
+    assert not evidence.notes
+
+
+def test_zeros_that_happened_are_said():
+    p, y = binary(300)
+    p[:20], y[:20], y[0] = 0.0, 0, 1
+    assert "probability 0 to 1 outcome" in " ".join(AutoCalibrator().fit(p, y).evidence_.notes)
 
 
 def test_gate_is_the_normal_tail():
-    """Differences 1 and 3 of equal weight: mean 2, standard error 1 / sqrt 2; caution 10 / 100."""
-    judge = Judge(np.zeros(2, dtype=int), np.ones(2), by_frequency=False, size=1e4, ends=(2,))
-    share = identity_share(judge, np.exp([1.0, 3.0]), np.ones(2))
-    assert share == pytest.approx(norm.sf(2 * np.sqrt(2) - 0.1), rel=1e-9)
+    """Differences 0 and 2 of equal weight: mean 1, standard error 1 / sqrt 2; caution 10 / 100."""
+    judge = Judge(
+        np.zeros(2, dtype=int), np.ones(2), by_frequency=False, size=1e4, floor=1e-12, ends=(2,)
+    )
+    share = identity_share(judge, np.exp([0.0, 2.0]), np.ones(2))
+    assert share == pytest.approx(norm.sf(np.sqrt(2) - 0.1), rel=1e-9)
+    assert identity_share(judge, np.exp([1.0, 3.0]), np.ones(2)) == 0.0  # hardly any
+    assert identity_share(judge, np.exp([-1.0, -3.0]), np.ones(2)) == 1.0  # clearly worse

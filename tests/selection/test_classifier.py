@@ -301,3 +301,9 @@ def test_labels_a_fitted_model_does_not_know_are_refused():
     model = CalibratedClassifier(GaussianNB().fit(X, y), "platt", cv="prefit")
     with pytest.raises(InvalidInputError, match="the fitted model knows; got \\[2\\]"):
         model.fit(X, np.where(y == 1, 2, 0))
+
+
+@pytest.mark.parametrize("estimator", ["forest", GaussianNB, None])
+def test_what_is_no_classifier_is_named(estimator):
+    with pytest.raises(InvalidInputError, match="`estimator` must be a classifier"):
+        CalibratedClassifier(estimator).fit([[0.0], [1.0]] * 10, [0, 1] * 10)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,10 @@ def check_sample(
     except NotLabelsError as error:
         if np.isin(p, (0, 1)).all():
             got = "fractions in y_true and only 0 and 1 in y_prob"
-            hint = "the arguments look swapped: labels first, then probabilities."
+            right = "labels first, then probabilities"
+            if caller.endswith("Calibrator"):
+                right = "predictions first, then labels, as everywhere in scikit-learn"
+            hint = f"the arguments look swapped: {right}."
             raise invalid(caller, "y_true", "class labels", got, hint=hint) from error
         raise
     if len(y) != len(p):
@@ -68,6 +71,8 @@ def check_sample(
     if matrix.ndim == 1:
         _check_values(matrix, None, caller=caller, param="y_prob")
     codes, classes = encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)
+    if labels is None:
+        check_column_order(y_prob, classes, caller=caller)
     scan = None
     if matrix.ndim == 2:
         scan = _check_values(matrix, codes, caller=caller, param="y_prob")
@@ -75,6 +80,18 @@ def check_sample(
     if weight is not None and not weight.all():
         return sample.take(np.flatnonzero(weight))  # weight zero means the row is not there
     return sample
+
+
+def check_column_order(y_prob: Any, classes: Sequence[Any], *, caller: str) -> None:
+    """Raise if a frame's columns are named after the classes and stand in another order."""
+    columns = getattr(y_prob, "columns", None)
+    if columns is None or not all(isinstance(c, (str, int, np.integer)) for c in columns):
+        return
+    names, labels = [str(c) for c in columns], [str(c) for c in classes]
+    if names != labels and sorted(names) == sorted(labels):
+        hint = f"reorder the columns, or pass `labels={list(columns)[:6]}`."
+        expected = f"with columns in the order of the labels, {labels[:6]}"
+        raise invalid(caller, "y_prob", expected, f"{names[:6]}", hint=hint)
 
 
 def check_probabilities(p: FloatArray, *, caller: str, param: str = "y_prob") -> FloatArray:

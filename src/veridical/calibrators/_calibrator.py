@@ -12,7 +12,12 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from veridical._core.score_border import check_scores
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
-from veridical._core.validation import check_option, check_probabilities, float_array
+from veridical._core.validation import (
+    check_column_order,
+    check_option,
+    check_probabilities,
+    float_array,
+)
 from veridical.calibrators._fingerprint import Fingerprint, take_fingerprint
 from veridical.calibrators._memory import overlap_of
 from veridical.calibrators._persistence import decode, encode, register
@@ -180,9 +185,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             values = check_scores(y_prob, caller=caller)
         columns = 2 if values.ndim == 1 else values.shape[1]
         if columns != len(self.classes_):
-            hint = f"it was fitted on {len(self.classes_)} classes: {list(self.classes_)[:6]}."
+            hint = f"it was fitted on {len(self.classes_)} classes: {self.classes_.tolist()[:6]}."
             got, expected = f"{columns}", f"of {len(self.classes_)} classes"
             raise invalid(caller, "y_prob", expected, got, hint=hint)
+        check_column_order(y_prob, self.classes_.tolist(), caller=caller)
         names, fitted = _column_names(y_prob), getattr(self, "feature_names_in_", None)
         if names is not None and fitted is not None and names != fitted.tolist():
             hint = f"pass the columns it was fitted on, in that order: {fitted.tolist()[:6]}."

@@ -174,6 +174,8 @@ def _read(arguments: argparse.Namespace) -> _Rows:
 def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
     labels, pos_label = _labels(arguments, rows, costs)
     from_file = arguments.costs is not None
+    if pos_label is None and len(rows.columns) == 1:
+        pos_label = _class_of_column(rows.columns[0], labels, rows.y)
     if rows.y is not None:
         sample = check_sample(
             rows.y, rows.p, caller=_CALLER, labels=labels, pos_label=pos_label,
@@ -187,16 +189,29 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
     threshold = None
     if not from_file and arguments.abstain_cost is None:
         threshold = _threshold(*costs)
+    note = _which_positive(rows, labels, pos_label)
     if rows.y is None:
-        return _Found(decisions, threshold)
+        return _Found(decisions, threshold, notes=note)
     about |= {"sample_weight": rows.weight, "confidence_level": arguments.confidence_level}
     cost = expected_cost(rows.y, rows.p, costs, **about)
     try:
         lost = miscalibration_cost(rows.y, rows.p, costs, **about)
     except InvalidInputError as error:  # too few rows to fit a map to, say; the rest still stands
         why = str(error).splitlines()[0]
-        return _Found(decisions, threshold, cost, notes=(f"no cost of miscalibration: {why}",))
-    return _Found(decisions, threshold, cost, lost)
+        notes = (*note, f"no cost of miscalibration: {why}")
+        return _Found(decisions, threshold, cost, notes=notes)
+    return _Found(decisions, threshold, cost, lost, note)
+
+
+def _which_positive(rows: _Rows, labels: list[Any] | None, pos_label: Any) -> tuple[str, ...]:
+    """Say which class a single column is taken to be about, where classes have names."""
+    if len(rows.columns) > 1 or (labels is None and pos_label is None):
+        return ()
+    positive = pos_label if pos_label is not None else max(labels or [])
+    if not isinstance(positive, str):
+        return ()
+    how = "" if pos_label is not None else ", the larger label; --pos-label says otherwise"
+    return (f"{rows.columns[0]!r} is taken for the probability of {positive!r}{how}",)
 
 
 def _labels(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> tuple[list[Any] | None, Any]:
@@ -222,6 +237,13 @@ def _labels(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> tuple[lis
         got = f"columns {rows.columns[:6]} and classes {classes[:6]}"
         raise invalid(_CALLER, "labels", "given when names do not tell", got, hint=hint)
     return labels, positive
+
+
+def _class_of_column(column: str, labels: list[Any] | None, y: Array | None) -> Any:
+    """Class that a single column is named after, such as p_ill; None if its name does not say."""
+    known = labels if labels is not None else [] if y is None else np.unique(y).tolist()
+    ends = [column, *(column[i + 1 :] for i, letter in enumerate(column) if letter in "_-. ")]
+    return next((label for label in known if str(label) in ends), None)
 
 
 def _threshold(cost_fp: float, cost_fn: float) -> float | None:

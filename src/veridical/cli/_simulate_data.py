@@ -7,12 +7,13 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from veridical._core.files import check_folder, whole_file
 from veridical._core.typing import Array
 from veridical.cli._output import busy
-from veridical.cli._simulate_output import add_format_arguments, as_json, whole_file
+from veridical.cli._simulate_output import add_format_arguments, as_json
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import small_table
-from veridical.frames._with_columns import check_folder, kind_of
+from veridical.frames._with_columns import kind_of
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -121,7 +122,7 @@ def _columns(drawn: FakeSample, *, with_truth: bool) -> dict[str, Array]:
 
 def _write(target: str, kind: FileKind, columns: dict[str, Array]) -> None:
     table = small_table(columns, caller=_CALLER)
-    with whole_file(target) as temporary:
+    with whole_file(Path(target).expanduser()) as temporary:
         if kind == "Parquet":
             table.write_parquet(temporary)
         elif kind == "Arrow":

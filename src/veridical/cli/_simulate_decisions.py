@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.files import check_folder, whole_file
 from veridical._core.sample import Sample
 from veridical._core.validation import check_sample
 from veridical.cli._costs_file import check_cost_arguments, classes_of, read_costs, with_labels
 from veridical.cli._output import doubts_as_notes
 from veridical.cli._simulate_model import Model, read_model
-from veridical.cli._simulate_output import add_format_arguments, as_json, whole_file
+from veridical.cli._simulate_output import add_format_arguments, as_json
 from veridical.decisions._cost_matrix import check_costs
 from veridical.exceptions import invalid
-from veridical.frames._with_columns import check_folder
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -200,7 +200,7 @@ def _draw(table: RequirementTable, goal: dict[str, Any], target: str) -> None:
     from veridical.plots._requirements import requirements
 
     drawn = requirements(table, **goal)
-    with whole_file(target) as temporary:
+    with whole_file(Path(target).expanduser()) as temporary:
         drawn.figure.savefig(temporary, format=Path(target).suffix[1:].lower(), dpi=150)
 
 

@@ -1,15 +1,11 @@
-"""What the kinds of `simulate` share: the form of what is printed, and whole files."""
+"""What the kinds of `simulate` share: the form of what is printed."""
 
 from __future__ import annotations
 
 import argparse
 import json
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import Any
-
-from veridical.frames._with_columns import whole
 
 
 def add_format_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,8 +21,3 @@ def add_format_arguments(parser: argparse.ArgumentParser) -> None:
 def as_json(result: Mapping[str, Any]) -> str:
     """Text of a result."""
     return json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False)
-
-
-def whole_file(target: str) -> AbstractContextManager[Path]:
-    """A temporary file that takes the place of `target` if all goes well."""
-    return whole(Path(target).expanduser())

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from veridical._core.files import check_folder, whole_file
 from veridical.exceptions import invalid
 from veridical.frames._csv import scan_text
 from veridical.frames._names import listed
@@ -118,7 +115,7 @@ def write_with_columns(
     kind = kind_of(target, caller=caller)
     frame = _lazy(source, as_text=kind in _SEPARATORS, caller=caller)
     wide = pl.concat([frame, pl.LazyFrame(dict(added))], how="horizontal")
-    with whole(Path(target).expanduser()) as temporary:
+    with whole_file(Path(target).expanduser()) as temporary:
         try:
             if kind == "Parquet":
                 wide.sink_parquet(temporary)
@@ -159,27 +156,3 @@ def kind_of(target: str | os.PathLike[str], *, caller: str) -> FileKind:
             hint=hint,
         )
     return kind
-
-
-def check_folder(target: Path) -> None:
-    if not target.parent.is_dir():
-        raise FileNotFoundError(errno.ENOENT, "No such folder to write to", str(target.parent))
-
-
-@contextmanager
-def whole(target: Path) -> Iterator[Path]:
-    """A temporary file beside `target` that takes its place if all goes well."""
-    check_folder(target)
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        mask = os.umask(0)
-        os.umask(mask)
-        temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~mask)
-        temporary.replace(target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            temporary.unlink()
-        raise

@@ -16,7 +16,7 @@ from veridical.calibrators._folds import held_masses, some
 from veridical.calibrators._wrapping import CheckedRows, fitted_part
 from veridical.selection._candidates import Candidate
 from veridical.selection._cross_fit import CrossFit, Fold, cross_fit, make_folds
-from veridical.selection._weighing import Judge, floored, identity_share, pooled_weights
+from veridical.selection._weighing import Judge, identity_share, pooled_weights
 
 _MOST_ROWS = 50_000
 _MOST_VALUES = 500_000
@@ -45,7 +45,7 @@ class Choice:
     calibrator : fitted to classes 0..K-1
     tried : candidates in order, the identity not among them
     weights : share of each of them in the result
-    identity : held-out probabilities of the identity (n, K), zeros raised; None for scores
+    identity : held-out probabilities of the identity (n, K); None for scores
     identity_weight : share of the identity
     judge : scores of held-out predictions
     partitions : numbers of folds
@@ -97,8 +97,8 @@ def choose(
             tried.append(Tried(c.name, part, c.basic, None, fit))
         else:
             tried.append(Tried(c.name, part, c.basic, fit))
-    judge = Judge.of(folds, used)
     identity = None if input == "score" else _own_predictions(folds, used, input)
+    judge = Judge.of(folds, used, identity)
     start = Choice(
         _identity(rows, input),
         tuple(tried),
@@ -106,7 +106,7 @@ def choose(
         identity,
         1.0,
         judge,
-        partitions,
+        tuple(np.bincount([fold.partition for fold in folds]).tolist()),
         len(used.y),
     )
     decided = (_selected if strategy == "select" else _pooled)(start)
@@ -129,10 +129,10 @@ def _identity(rows: CheckedRows, input: str) -> Calibrator:
 
 
 def _own_predictions(folds: Sequence[Fold], rows: CheckedRows, input: str) -> FloatArray:
-    """Predictions of held-out rows as they came, fold after fold, zeros raised."""
+    """Predictions of held-out rows as they came, fold after fold."""
     identity = _identity(rows, input)
     own = [identity.predict_proba(fold.held.values) for fold in folds]
-    return floored(np.concatenate(own)) if own else np.empty((0, len(rows.classes)))
+    return np.concatenate(own) if own else np.empty((0, len(rows.classes)))
 
 
 def _thinned(rows: CheckedRows) -> CheckedRows:
@@ -168,7 +168,6 @@ def _pooled(choice: Choice) -> Choice:
     share = 0.0
     if choice.identity is not None:
         share = identity_share(judge, given @ found, judge.outcome(choice.identity))
-        share = 0.0 if share < _NEGLIGIBLE else share
     weights = np.zeros(len(choice.tried))
     weights[numbers] = found * (1 - share)
     return replace(choice, weights=weights, identity_weight=share)

@@ -16,6 +16,7 @@ from veridical._core.typing import Array, ArrayLike, FloatArray
 from veridical._core.validation import check_weight
 from veridical.calibrators import Calibrator
 from veridical.calibrators._flags import check_flag
+from veridical.exceptions import invalid
 from veridical.selection._classifier_labels import LabelwiseMaps
 from veridical.selection._classifier_pairs import (
     CALLER,
@@ -180,6 +181,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         from sklearn.utils.validation import _num_samples
 
         check_flag(CALLER, "ensemble", self.ensemble)
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit"):
+            hint = "e.g. `CalibratedClassifier(RandomForestClassifier())`."
+            got = repr(self.estimator)
+            raise invalid(CALLER, "estimator", "a classifier, not fitted yet", got, hint=hint)
         (X,) = indexable(X)
         n_rows = _num_samples(X)
         target = check_target(y, n_rows, caller=CALLER)

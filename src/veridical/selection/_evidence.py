@@ -65,7 +65,7 @@ class _Table:
     def _why(self, weight: float) -> str:
         if weight > 0:
             return ""
-        return "the gate is closed" if self.choice.identity_weight == 1 else "not needed"
+        return "not better" if self.choice.identity_weight == 1 else "not needed"
 
     def row(
         self,
@@ -124,11 +124,12 @@ def _verdict(choice: Choice, result: CandidateEvidence, strategy: str) -> str:
     if choice.identity_weight > 0:
         kept = f" and keep {choice.identity_weight:.0%} of the model's own predictions"
     before = float(result.log_loss or 0.0) - result.difference
-    share = f" ({-result.difference / before:.1%} of {before:.4f})" if before > 0 else ""
+    share = f" ({abs(result.difference) / before:.1%} of {before:.4f})" if before > 0 else ""
     change = "lower" if result.difference < 0 else "higher"
+    doubt = "" if float(result.low or 0.0) * float(result.high or 0.0) > 0 else " but may be chance"
     return (
         f"{what}{kept}: on held-out rows log loss is {abs(result.difference):.4f} {change}{share}, "
-        f"interval {result.low:+.4f} to {result.high:+.4f}."
+        f"interval {result.low:+.4f} to {result.high:+.4f}{doubt}."
     )
 
 
@@ -138,6 +139,13 @@ def _notes(choice: Choice, rows: CheckedRows) -> tuple[str, ...]:
         notes.append(f"{rows.size:.0f} rows are few: intervals are rough")
     if choice.n_used < len(rows.y):
         notes.append(f"compared on {choice.n_used:,} rows, then fitted to all {len(rows.y):,}")
+    surprises = 0 if choice.identity is None else choice.judge.surprises(choice.identity)
+    if surprises:
+        what = "outcome" if surprises == 1 else "outcomes"
+        notes.append(
+            f"the model gave probability 0 to {surprises:,} {what} that happened, so its log loss "
+            f"is infinite; here zeros that happened count as {choice.judge.floor:.2g}"
+        )
     present = len(np.unique(rows.y))
     if present < len(rows.classes):
         notes.append(f"{len(rows.classes) - present} of {len(rows.classes)} classes do not occur")

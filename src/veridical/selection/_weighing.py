@@ -14,7 +14,8 @@ from veridical.selection._cross_fit import Fold
 from veridical.selection._pool_weights import pool_weights
 
 _PSEUDO_ROWS = 5.0
-_LEAST_FLOOR = 1e-12
+_LEAST = 1e-12  # smaller probabilities of what happened count as this
+_HARDLY = 0.01  # shares of the identity that are not worth the words
 _CAUTION = 10.0  # chosen on one half of the data sets of the league, as _PSEUDO_ROWS was
 
 
@@ -28,6 +29,7 @@ class Judge:
     weight : their weights
     by_frequency : whether a weight is a number of repetitions
     size : sample size for whatever depends on n
+    floor : what a probability of zero counts as, should its outcome happen all the same
     ends : where each partition of the rows ends; each contains all rows once
     """
 
@@ -35,11 +37,12 @@ class Judge:
     weight: FloatArray
     by_frequency: bool
     size: float
+    floor: float
     ends: tuple[int, ...]
 
     @classmethod
-    def of(cls, folds: Sequence[Fold], rows: CheckedRows) -> Judge:
-        """Judge of what is held out in `folds` of `rows`."""
+    def of(cls, folds: Sequence[Fold], rows: CheckedRows, own: FloatArray | None) -> Judge:
+        """Judge of what is held out in `folds` of `rows`, `own` being the model's predictions."""
         held = [fold.held for fold in folds]
         weights = [np.ones(len(r.y)) if r.weight is None else r.weight for r in held]
         counts = np.bincount([f.partition for f in folds], [len(r.y) for r in held])
@@ -48,6 +51,7 @@ class Judge:
             np.concatenate(weights) if held else np.empty(0),
             rows.weight is not None and rows.weight_type == "frequency",
             rows.size,
+            _LEAST if own is None or not own.size else stand_in(own),
             tuple(np.cumsum(counts).astype(int).tolist()),
         )
 
@@ -57,12 +61,20 @@ class Judge:
         return self.weight * (self.size / float(self.weight.sum()))
 
     def outcome(self, p: FloatArray) -> FloatArray:
-        """Probability given to what happened."""
+        """Probability given to what happened; the floor where it was given none."""
+        given = self._raw(p)
+        return np.where(given > 0, np.maximum(given, _LEAST), self.floor)
+
+    def surprises(self, p: FloatArray) -> int:
+        """How many held-out outcomes had been given no probability, in one partition."""
+        return int(np.sum(self._raw(p)[: self.ends[0]] == 0)) if self.ends else 0
+
+    def _raw(self, p: FloatArray) -> FloatArray:
         return p[np.arange(len(self.y)), self.y]
 
     def brier(self, p: FloatArray) -> float:
         """Mean Brier score: of the positive class for two classes, summed over more."""
-        given = self.outcome(p)
+        given = self._raw(p)
         if p.shape[1] == 2:
             return self.mean((1 - given) ** 2)
         return self.mean(np.einsum("ij,ij->i", p, p) - 2 * given + 1)
@@ -91,14 +103,14 @@ class Judge:
         return mean / error if error > 0 else float(np.sign(mean)) * np.inf if mean else 0.0
 
 
-def floored(p: FloatArray) -> FloatArray:
-    """Probabilities with a stand-in for zeros: half the smallest positive one, within bounds.
+def stand_in(p: FloatArray) -> float:
+    """Half the smallest positive probability, within bounds: what a zero may have been.
 
-    One impossible outcome that happens would decide every comparison.
+    One impossible outcome that happens would otherwise decide every comparison. Zeros that nothing
+    contradicts stay zeros.
     """
     least = float(np.min(p, where=p > 0, initial=1.0)) / 2
-    raised = np.maximum(p, min(max(least, _LEAST_FLOOR), 1 / (4 * p.shape[1])))
-    return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+    return min(max(least, _LEAST), 1 / (4 * p.shape[1]))
 
 
 def pooled_weights(judge: Judge, given: FloatArray, basic: BoolArray) -> FloatArray:
@@ -129,4 +141,7 @@ def identity_share(judge: Judge, pooled: FloatArray, identity: FloatArray) -> fl
     from scipy.special import ndtr
 
     certainty = judge.certainty(np.log(pooled) - np.log(identity))
-    return 1.0 if certainty <= -1 else float(ndtr(_CAUTION / np.sqrt(judge.size) - certainty))
+    share = float(ndtr(_CAUTION / np.sqrt(judge.size) - certainty))
+    if certainty <= -1 or share > 1 - _HARDLY:
+        return 1.0
+    return 0.0 if share < _HARDLY else share
