@@ -11,9 +11,9 @@ from scipy import stats
 from veridical import reliability_curve
 from veridical._core.sample import BinarySample
 from veridical.binning import UniformBins
+from veridical.curves._bin_levels import levels_of_curve, levels_of_rows
 from veridical.exceptions import InvalidInputError
 from veridical.plots import probability_paper
-from veridical.plots._paper_levels import levels_of_curve, levels_of_rows
 
 
 def _mid_level(p, hits):

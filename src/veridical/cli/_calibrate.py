@@ -21,8 +21,8 @@ from veridical.cli._data import (
     read_data_arguments,
     split_names,
 )
-from veridical.cli._held_out import held_out
 from veridical.cli._output import busy, doubts_as_notes
+from veridical.evaluation._held_out import held_out
 from veridical.evaluation._inputs import gather_inputs
 from veridical.exceptions import invalid
 from veridical.frames import column_names, guess_columns

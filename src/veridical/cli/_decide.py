@@ -25,7 +25,13 @@ from veridical.decisions._expected_cost import expected_cost
 from veridical.decisions._miscalibration_cost import miscalibration_cost
 from veridical.decisions._thresholds import cost_threshold
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames import column_names, expand_columns, labels_from_columns, open_table
+from veridical.frames import (
+    column_names,
+    expand_columns,
+    label_of_column,
+    labels_from_columns,
+    open_table,
+)
 from veridical.frames._with_columns import check_new_columns, check_target, write_with_columns
 
 if TYPE_CHECKING:
@@ -175,7 +181,8 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
     labels, pos_label = _labels(arguments, rows, costs)
     from_file = arguments.costs is not None
     if pos_label is None and len(rows.columns) == 1:
-        pos_label = _class_of_column(rows.columns[0], labels, rows.y)
+        known = labels if labels is not None else [] if rows.y is None else np.unique(rows.y)
+        pos_label = label_of_column(rows.columns[0], list(known))
     if rows.y is not None:
         sample = check_sample(
             rows.y, rows.p, caller=_CALLER, labels=labels, pos_label=pos_label,
@@ -237,13 +244,6 @@ def _labels(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> tuple[lis
         got = f"columns {rows.columns[:6]} and classes {classes[:6]}"
         raise invalid(_CALLER, "labels", "given when names do not tell", got, hint=hint)
     return labels, positive
-
-
-def _class_of_column(column: str, labels: list[Any] | None, y: Array | None) -> Any:
-    """Class that a single column is named after, such as p_ill; None if its name does not say."""
-    known = labels if labels is not None else [] if y is None else np.unique(y).tolist()
-    ends = [column, *(column[i + 1 :] for i, letter in enumerate(column) if letter in "_-. ")]
-    return next((label for label in known if str(label) in ends), None)
 
 
 def _threshold(cost_fp: float, cost_fn: float) -> float | None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from veridical._core.sample import BinarySample, Sample, weighted_mean
-from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import ArrayLike, IntArray, WeightType
 from veridical._core.validation import is_integer
 from veridical.decisions._choice import choose, outcome_of
 from veridical.decisions._cost_intervals import (
@@ -116,7 +114,7 @@ def miscalibration_cost(
     )  # fmt: skip
     _check_folds(sample, cv)
     chosen = _check_calibrator(calibrator, sample)
-    rows, calibrated = _cross_fitted(sample, chosen, cv)
+    rows, calibrated = _recalibrated(sample, chosen, cv)
     table = table.take(rows)
     before = choose(sample.take(rows), table).action
     after = choose(calibrated, table).action
@@ -152,60 +150,30 @@ def _check_folds(sample: Sample, cv: Any) -> None:
 
 
 def _check_calibrator(calibrator: Any, sample: Sample) -> Calibrator:
-    """Copy of the map, not fitted, that takes class indices."""
-    from sklearn.base import clone
-
-    from veridical.calibrators import BetaCalibrator, Calibrator, StructuredVectorCalibrator
+    from veridical.calibrators import Calibrator
 
     if calibrator is None:
-        two = isinstance(sample, BinarySample)
-        calibrator = BetaCalibrator() if two else StructuredVectorCalibrator()
+        return default_calibrator(sample)
     if not isinstance(calibrator, Calibrator) or calibrator.input != "probability":
         hint = "pass a calibrator of probabilities such as `IsotonicCalibrator()`."
         raise invalid(_CALLER, "calibrator", "a calibrator", repr(calibrator), hint=hint)
-    copy: Calibrator = clone(calibrator)
-    labels = list(range(len(sample.classes)))
-    copy.set_params(labels=labels, weight_type=sample.weight_type)
-    return copy
+    return calibrator
 
 
-def _cross_fitted(sample: Sample, calibrator: Calibrator, cv: int) -> tuple[IntArray, Sample]:
-    """Rows of all folds, and the sample of these rows with predictions of maps fitted elsewhere.
+def default_calibrator(sample: Sample) -> Calibrator:
+    """`BetaCalibrator` for two classes, `StructuredVectorCalibrator` for more."""
+    from veridical.calibrators import BetaCalibrator, StructuredVectorCalibrator
 
-    With frequency weights a row may be in several folds, with a part of its weight in each.
-    """
-    from sklearn.base import clone
+    two = isinstance(sample, BinarySample)
+    return BetaCalibrator() if two else StructuredVectorCalibrator()
 
-    from veridical.calibrators._folds import folds
-    from veridical.calibrators._wrapping import CheckedRows
 
-    # The place of a row by weight travels as the first column, which breaks ties only.
-    by_weight = np.arange(sample.n)
-    if sample.weight is not None:
-        by_weight = np.argsort(sample.weight, kind="stable")
-    place = np.empty(sample.n)
-    place[by_weight] = np.arange(sample.n)
-    numbered = np.column_stack([place, sample.p])
-    parts = CheckedRows(numbered, sample.y, sample.weight, sample.weight_type, sample.classes)
-    rows: list[IntArray] = []
-    predicted: list[FloatArray] = []
-    weights: list[FloatArray] = []
-    for kept, held in folds(parts, cv):
-        fitted = clone(calibrator)
-        fitted.keeps_fingerprint = False
-        fitted.fit(_predictions(kept.values, sample), kept.y, sample_weight=kept.weight)
-        rows.append(by_weight[held.values[:, 0].astype(np.intp)])
-        predicted.append(fitted.predict_proba(_predictions(held.values, sample)))
-        weights.append(np.ones(len(held.y)) if held.weight is None else held.weight)
-    taken, p = np.concatenate(rows), np.concatenate(predicted)
-    weight = None if sample.weight is None else np.concatenate(weights)
-    dealt = sample.take(taken)
+def _recalibrated(sample: Sample, calibrator: Calibrator, cv: int) -> tuple[IntArray, Sample]:
+    """Rows of all folds, and the sample of these rows with predictions of maps fitted elsewhere."""
+    from veridical.calibrators._cross_fitted import cross_fitted
+
+    found = cross_fitted(sample, calibrator, cv)
+    dealt = sample.take(found.rows)
     if isinstance(dealt, BinarySample):
-        return taken, replace(dealt, p=p[:, 1], pair=p, weight=weight)
-    return taken, replace(dealt, p=p, weight=weight, confidence=None, right=None)
-
-
-def _predictions(numbered: FloatArray, sample: Sample) -> FloatArray:
-    """Predictions without the places of their rows, in the precision they were given in."""
-    p = numbered[:, 1:] if len(sample.classes) > 2 else numbered[:, 1]
-    return p.astype(sample.p.dtype)
+        return found.rows, replace(dealt, p=found.p[:, 1], pair=found.p, weight=found.weight)
+    return found.rows, replace(dealt, p=found.p, weight=found.weight, confidence=None, right=None)

@@ -170,7 +170,8 @@ class _Module:
 
     @singledispatchmethod
     def _write(self, node: Node) -> str:
-        raise NotImplementedError(type(node).__name__)
+        msg = f"a node that cannot be written: {type(node).__name__}"
+        raise TypeError(msg)
 
     @_write.register
     def _(self, node: Column) -> str:

@@ -3,7 +3,7 @@
 from veridical.frames._detect import is_frame
 from veridical.frames._expand import expand_columns
 from veridical.frames._guess import ColumnGuess, guess_columns
-from veridical.frames._labels import labels_from_columns
+from veridical.frames._labels import label_of_column, labels_from_columns
 from veridical.frames._open import column_names, open_table
 from veridical.frames._small import small_table
 from veridical.frames._table import Table
@@ -15,6 +15,7 @@ __all__ = [
     "expand_columns",
     "guess_columns",
     "is_frame",
+    "label_of_column",
     "labels_from_columns",
     "open_table",
     "small_table",

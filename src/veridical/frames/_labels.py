@@ -119,3 +119,16 @@ def _at_boundary(prefix: str, suffixes: Sequence[str]) -> bool:
 
 def _within_word(prefix: str, suffixes: Sequence[str]) -> bool:
     return prefix[-1].isalpha() and all(suffix[0].isalpha() for suffix in suffixes)
+
+
+def label_of_column(column: str, labels: Sequence[Any]) -> Any:
+    """Label that a single column is named after; None if its name does not say.
+
+    Examples
+    --------
+    >>> label_of_column("p_ill", ["ill", "well"])
+    'ill'
+    >>> label_of_column("p", ["ill", "well"])
+    """
+    ends = [column, *(column[i + 1 :] for i, letter in enumerate(column) if letter in "_-. ")]
+    return next((label for label in labels if str(label) in ends), None)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def read_names(path: Path, kind: FileKind, *, caller: str, param: str) -> list[str]:
     """Return the column names of one file."""
     with _readable(path, kind, caller=caller, param=param):
-        return _scan(path, kind).collect_schema().names()
+        return scan_file(path, kind).collect_schema().names()
 
 
 def read_files(
@@ -35,7 +35,7 @@ def read_files(
     """Return the rows of all files, in the order given."""
     import polars as pl
 
-    wanted = _check_columns(paths, kind, columns, caller=caller, param=param)
+    wanted = check_columns(paths, kind, columns, caller=caller, param=param)
     if kind in ("CSV", "TSV"):
         frame = read_csv(
             paths,
@@ -47,11 +47,11 @@ def read_files(
         frames = []
         for path in paths:
             with _readable(path, kind, caller=caller, param=param):
-                frames.append(_scan(path, kind).select(wanted).collect())
+                frames.append(scan_file(path, kind).select(wanted).collect())
         try:
             frame = pl.concat(frames, how="vertical_relaxed")
         except pl.exceptions.PolarsError as error:
-            got = _first_line(error)
+            got = first_line(error)
             hint = "write the files with the same column types."
             expected = "files whose columns have the same types"
             raise invalid(caller, param, expected, got, hint=hint) from error
@@ -60,7 +60,7 @@ def read_files(
     return frame
 
 
-def _check_columns(
+def check_columns(
     paths: Sequence[Path],
     kind: FileKind,
     columns: Sequence[str] | None,
@@ -84,7 +84,7 @@ def _check_columns(
     return wanted
 
 
-def _scan(path: Path, kind: FileKind) -> pl.LazyFrame:
+def scan_file(path: Path, kind: FileKind) -> pl.LazyFrame:
     import polars as pl
 
     if kind == "Parquet":
@@ -110,13 +110,13 @@ def _readable(path: Path, kind: FileKind, *, caller: str, param: str) -> Iterato
         raise empty_file(path, "no header", caller=caller, param=param) from error
     # Some damaged files make polars panic, which is no `Exception`.
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        got = f"{str(path)!r}, where reading stops with: {_first_line(error)}"
+        got = f"{str(path)!r}, where reading stops with: {first_line(error)}"
         hint = "write the file again, or read it yourself and pass the frame."
         if "utf-8" in str(error).lower():
             hint = "save the file as UTF-8."
         raise invalid(caller, param, f"a readable {kind} file", got, hint=hint) from error
 
 
-def _first_line(error: BaseException) -> str:
+def first_line(error: BaseException) -> str:
     text = str(error).strip() or type(error).__name__
     return text.splitlines()[0].rstrip(".")[:200]

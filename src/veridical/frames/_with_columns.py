@@ -12,7 +12,7 @@ from veridical.exceptions import invalid
 from veridical.frames._csv import scan_text
 from veridical.frames._names import listed
 from veridical.frames._paths import FileKind, find_files
-from veridical.frames._read import _check_columns, _first_line, _scan, read_files
+from veridical.frames._read import check_columns, first_line, read_files, scan_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -124,7 +124,7 @@ def write_with_columns(
             else:
                 wide.sink_csv(temporary, separator=_SEPARATORS[kind])
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-            got = f"{str(source)!r}, where copying stops with: {_first_line(error)}"
+            got = f"{str(source)!r}, where copying stops with: {first_line(error)}"
             hint = "write the file again."
             raise invalid(caller, "FILE", "a table that can be copied", got, hint=hint) from error
 
@@ -133,9 +133,9 @@ def _lazy(source: str | os.PathLike[str], *, as_text: bool, caller: str) -> pl.L
     import polars as pl
 
     paths, kind = find_files(source, caller=caller, param="FILE")
-    names = _check_columns(paths, kind, None, caller=caller, param="FILE")
+    names = check_columns(paths, kind, None, caller=caller, param="FILE")
     if kind not in _SEPARATORS:
-        parts = [_scan(path, kind).select(names) for path in paths]
+        parts = [scan_file(path, kind).select(names) for path in paths]
         return pl.concat(parts, how="vertical_relaxed")
     if as_text:
         return pl.concat(

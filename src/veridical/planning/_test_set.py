@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._core.sample import BinarySample, Sample, weighted_mean
-from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical._core.validation import check_sample
+from veridical.calibrators._cross_fitted import cross_fitted
 from veridical.decisions._cost_intervals import (
     IntervalOptions,
     doubts_of_mean,
     mean_cost,
 )
+from veridical.decisions._miscalibration_cost import default_calibrator
 from veridical.exceptions import invalid
 from veridical.miscalibration._functions import expected_calibration_error
 from veridical.planning._processes import DecisionProcess
@@ -64,7 +66,7 @@ def value_of_predictions(
     prior = np.array([weighted_mean(y == k, sample.weight) for k in range(p.shape[1])])
     value = process.value(y, p)
     without = process.without_model(y, prior)
-    dealt = cross_fitted(sample)
+    dealt = cross_fitted(sample, default_calibrator(sample), _FOLDS)
     calibrated = process.value(y[dealt.rows], dealt.p)
     before = value if dealt.in_order else process.value(y[dealt.rows], p[dealt.rows])
     mean = _limits(value, sample.weight, sample.weight_type, level, caller)
@@ -92,57 +94,6 @@ def value_of_predictions(
         n_samples=sample.n,
     )  # fmt: skip
     return Evaluated(found, prior, notes)
-
-
-class CrossFitted(NamedTuple):
-    """Rows, what maps fitted to other rows say of them, and weights.
-
-    With frequency weights a row may come several times, with a part of its weight each.
-    """
-
-    rows: IntArray
-    p: FloatArray
-    weight: FloatArray | None
-
-    @property
-    def in_order(self) -> bool:
-        """Whether every row comes once, in its place."""
-        return bool(np.array_equal(self.rows, np.arange(len(self.rows))))
-
-
-def cross_fitted(sample: Sample) -> CrossFitted:
-    """Recalibrate every row by a map fitted to other rows: five folds, the usual default map.
-
-    `BetaCalibrator` for two classes, `StructuredVectorCalibrator` for more, as in
-    :func:`miscalibration_cost`.
-    """
-    from veridical.calibrators import BetaCalibrator, StructuredVectorCalibrator
-    from veridical.calibrators._folds import held_masses, masses, some
-    from veridical.calibrators._wrapping import CheckedRows
-
-    binary = isinstance(sample, BinarySample)
-    values = sample.p.astype(np.float64, copy=False)
-    rows = CheckedRows(values, sample.y, sample.weight, sample.weight_type, sample.classes)
-    total = masses(rows)
-    taken: list[IntArray] = []
-    predicted: list[FloatArray] = []
-    shares: list[FloatArray] = []
-    for held in held_masses(rows, _FOLDS):
-        kind = BetaCalibrator if binary else StructuredVectorCalibrator
-        fitted = kind(labels=list(range(len(sample.classes))), weight_type=sample.weight_type)
-        kept = some(rows, total - held)
-        fitted.fit(kept.values, kept.y, sample_weight=kept.weight)
-        at = np.flatnonzero(held)
-        taken.append(at)
-        predicted.append(fitted.predict_proba(values[at]))
-        shares.append(held[at] / total[at])
-    index = np.concatenate(taken)
-    order = np.argsort(index, kind="stable")
-    index = index[order]
-    weight = None
-    if sample.weight is not None:
-        weight = sample.weight[index] * np.concatenate(shares)[order]
-    return CrossFitted(index, np.concatenate(predicted)[order], weight)
 
 
 def _matrix(sample: Sample) -> FloatArray:

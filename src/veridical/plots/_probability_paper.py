@@ -11,12 +11,12 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical._core.validation import check_level, check_option
 from veridical.binning import Binning
+from veridical.curves._bin_levels import levels_of_curve, levels_of_rows
 from veridical.exceptions import invalid
 from veridical.plots._artists import CurveArtists, DiagramArtists
 from veridical.plots._axes import get_axes, probability_axis
 from veridical.plots._legend import draw_legend, x_label
 from veridical.plots._marks import draw_markers
-from veridical.plots._paper_levels import levels_of_curve, levels_of_rows
 from veridical.plots._series import CurveOptions, Series, gather_series, options_binning
 from veridical.plots._shapes import broken
 from veridical.plots._style import style_of

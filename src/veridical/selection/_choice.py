@@ -84,8 +84,7 @@ def choose(
 ) -> Choice:
     """Cross-fit the candidates, weigh or select them, and fit what was chosen."""
     used = _thinned(rows)
-    partitions = _partitions(used)
-    folds = make_folds(used, partitions)
+    folds = make_folds(used, _partitions(used))
     deadline = None if max_seconds is None else time.perf_counter() + max_seconds
     steps = iter(track(len(candidates) * len(folds), "trying calibrators"))
     tried = []
@@ -97,10 +96,11 @@ def choose(
             tried.append(Tried(c.name, part, c.basic, None, fit))
         else:
             tried.append(Tried(c.name, part, c.basic, fit))
-    identity = None if input == "score" else _own_predictions(folds, used, input)
+    alone = _identity(rows, input)
+    identity = None if input == "score" else _own_predictions(alone, folds)
     judge = Judge.of(folds, used, identity)
     start = Choice(
-        _identity(rows, input),
+        alone,
         tuple(tried),
         np.zeros(len(tried)),
         identity,
@@ -110,7 +110,7 @@ def choose(
         len(used.y),
     )
     decided = (_selected if strategy == "select" else _pooled)(start)
-    return replace(decided, calibrator=_made(decided, rows, used, input))
+    return replace(decided, calibrator=_made(decided, rows))
 
 
 def _prepared(given: Calibrator, input: str, rows: CheckedRows) -> Calibrator:
@@ -128,11 +128,10 @@ def _identity(rows: CheckedRows, input: str) -> Calibrator:
     return identity.fit(rows.values, rows.y, rows.weight)
 
 
-def _own_predictions(folds: Sequence[Fold], rows: CheckedRows, input: str) -> FloatArray:
+def _own_predictions(identity: Calibrator, folds: Sequence[Fold]) -> FloatArray:
     """Predictions of held-out rows as they came, fold after fold."""
-    identity = _identity(rows, input)
     own = [identity.predict_proba(fold.held.values) for fold in folds]
-    return np.concatenate(own) if own else np.empty((0, len(rows.classes)))
+    return np.concatenate(own) if own else np.empty((0, len(identity.classes_)))
 
 
 def _thinned(rows: CheckedRows) -> CheckedRows:
@@ -193,7 +192,7 @@ def _selected(choice: Choice) -> Choice:
     return replace(choice, weights=weights, identity_weight=float(number < 0))
 
 
-def _made(choice: Choice, rows: CheckedRows, used: CheckedRows, input: str) -> Calibrator:
+def _made(choice: Choice, rows: CheckedRows) -> Calibrator:
     """Fitted map: the maps of the folds averaged, or fitted once to all of many rows."""
     if choice.identity_weight == 1:
         return choice.calibrator
@@ -204,7 +203,7 @@ def _made(choice: Choice, rows: CheckedRows, used: CheckedRows, input: str) -> C
     weights: list[float] = []
     for weight, each in kept:
         maps = list(each.fit.maps) if each.fit is not None else []
-        if len(used.y) < len(rows.y):
+        if choice.n_used < len(rows.y):
             whole = fitted_part(each.calibrator, rows)
             maps = maps if whole is None else [whole]
         parts += maps

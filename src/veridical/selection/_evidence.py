@@ -24,7 +24,7 @@ def evidence_of(choice: Choice, rows: CheckedRows, strategy: str, level: float) 
     return Evidence(
         candidates=(*entries, result),
         strategy=strategy,
-        verdict=_verdict(choice, result, strategy),
+        verdict=_verdict(choice, result),
         n_samples=len(rows.y),
         n_classes=len(rows.classes),
         partitions=choice.partitions,
@@ -108,7 +108,7 @@ def _untried(
     )  # fmt: skip
 
 
-def _verdict(choice: Choice, result: CandidateEvidence, strategy: str) -> str:
+def _verdict(choice: Choice, result: CandidateEvidence) -> str:
     if not len(choice.judge.y):
         return "Leave the model alone: there are too few rows to hold any out."
     if choice.identity_weight == 1:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.typing import BoolArray, FloatArray, IntArray
+from veridical.calibrators._scales import smallest_share
 from veridical.calibrators._wrapping import CheckedRows
 from veridical.inference._mean_interval import make_units, standard_error
 from veridical.selection._cross_fit import Fold
@@ -109,8 +110,7 @@ def stand_in(p: FloatArray) -> float:
     One impossible outcome that happens would otherwise decide every comparison. Zeros that nothing
     contradicts stay zeros.
     """
-    least = float(np.min(p, where=p > 0, initial=1.0)) / 2
-    return min(max(least, _LEAST), 1 / (4 * p.shape[1]))
+    return min(max(smallest_share(p), _LEAST), 1 / (4 * p.shape[1]))
 
 
 def pooled_weights(judge: Judge, given: FloatArray, basic: BoolArray) -> FloatArray:

@@ -8,7 +8,8 @@ import numpy as np
 
 from veridical._core.progress import track
 from veridical._core.typing import Array, ArrayLike, FloatArray
-from veridical.evaluation import compare, evaluate
+from veridical.evaluation._compare import compare
+from veridical.evaluation._evaluate import evaluate
 from veridical.exceptions import InvalidInputError
 from veridical.results import Comparison, Evaluation
 
