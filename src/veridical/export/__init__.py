@@ -1,7 +1,5 @@
 """Fitted calibrators elsewhere: as files, as Python source and as SQL."""
 
-import veridical.export._binary_maps
-import veridical.export._wrapped_maps  # noqa: F401 - both make their formulas known
 from veridical.export._files import load, save
 from veridical.export._python import to_python
 from veridical.export._sql import to_sql

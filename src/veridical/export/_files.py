@@ -11,8 +11,8 @@ from typing import Any
 import veridical.selection  # noqa: F401 - makes AutoCalibrator known to from_dict
 from veridical._core.files import write_whole
 from veridical.calibrators import Calibrator
+from veridical.calibrators.formulas import check_exportable
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.export._maps import check_exportable
 
 _HINT = "write one with `veridical.save(calibrator, path)` or `veridical calibrate`."
 

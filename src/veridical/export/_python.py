@@ -5,10 +5,7 @@ from __future__ import annotations
 import keyword
 from functools import singledispatchmethod
 
-from veridical._core.typing import FloatArray
-from veridical.calibrators import Calibrator
-from veridical.exceptions import invalid
-from veridical.export._formula import (
+from veridical._core.formula import (
     Clip,
     Column,
     Constant,
@@ -24,7 +21,10 @@ from veridical.export._formula import (
     Share,
     Softmax,
 )
-from veridical.export._maps import formula_of
+from veridical._core.typing import FloatArray
+from veridical.calibrators import Calibrator
+from veridical.calibrators.formulas import formula_of
+from veridical.exceptions import invalid
 
 _HELPERS = {
     "_logistic": """\

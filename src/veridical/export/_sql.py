@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from veridical._core.validation import check_option
 from veridical.calibrators import Calibrator
+from veridical.calibrators.formulas import check_exportable, formula_of
 from veridical.exceptions import invalid
 from veridical.export._dialects import DIALECTS
-from veridical.export._maps import check_exportable, formula_of
 from veridical.export._sql_writer import Writer
 
 

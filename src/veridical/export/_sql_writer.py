@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 from functools import singledispatchmethod
 
-from veridical.exceptions import invalid
-from veridical.export._dialects import Dialect
-from veridical.export._formula import (
+from veridical._core.formula import (
     Clip,
     Column,
     Constant,
@@ -23,6 +21,8 @@ from veridical.export._formula import (
     Share,
     Softmax,
 )
+from veridical.exceptions import invalid
+from veridical.export._dialects import Dialect
 
 _FAR = 600.0  # exp(-600) is 1e-261: neither it nor a small share of it leaves the doubles
 # Inputs below count as zero where underflow is an error. A logit may be squared, a probability not.

@@ -1,5 +1,6 @@
 """Choosing a calibrator with evidence, and calibrating a classifier as a whole."""
 
+import veridical.selection._auto_formula  # noqa: F401 - makes its formula known
 from veridical.selection._auto import AutoCalibrator
 from veridical.selection._classifier import CalibratedClassifier
 

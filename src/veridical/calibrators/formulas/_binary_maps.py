@@ -4,6 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from veridical._core.formula import (
+    Clip,
+    Constant,
+    Linear,
+    Log,
+    Logistic,
+    LogSumExp,
+    Node,
+    Piecewise,
+    Quotient,
+    interpolation,
+    minus,
+    one_minus,
+    step,
+)
 from veridical._core.typing import FloatArray
 from veridical.calibrators import (
     BBQCalibrator,
@@ -19,23 +34,8 @@ from veridical.calibrators import (
     VennAbersCalibrator,
 )
 from veridical.calibrators._base import BinaryCalibrator
-from veridical.export._formula import (
-    Clip,
-    Constant,
-    Linear,
-    Log,
-    Logistic,
-    LogSumExp,
-    Node,
-    Piecewise,
-    Quotient,
-    interpolation,
-    minus,
-    one_minus,
-    step,
-)
-from veridical.export._maps import Nodes, outputs_of
-from veridical.export._thresholds import last_within
+from veridical.calibrators.formulas._maps import Nodes, outputs_of
+from veridical.calibrators.formulas._thresholds import last_within
 
 _FARTHEST = 1e3  # log odds are cut there, as when the map was fitted
 _SATURATED = 2e3  # log odds beyond which a probability is 0 or 1

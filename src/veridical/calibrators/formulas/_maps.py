@@ -7,6 +7,19 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.formula import (
+    Clip,
+    Column,
+    Constant,
+    Formula,
+    Linear,
+    Log,
+    LogSumExp,
+    Node,
+    Softmax,
+    minus,
+    one_minus,
+)
 from veridical._core.typing import FloatArray
 from veridical.calibrators import (
     Calibrator,
@@ -21,19 +34,6 @@ from veridical.calibrators import (
     VectorCalibrator,
 )
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.export._formula import (
-    Clip,
-    Column,
-    Constant,
-    Formula,
-    Linear,
-    Log,
-    LogSumExp,
-    Node,
-    Softmax,
-    minus,
-    one_minus,
-)
 
 Nodes = tuple[Node, ...]
 

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from veridical.calibrators import (
-    AveragedCalibrator,
-    Calibrator,
-    ClassConditionalCalibrator,
-    MixingCalibrator,
-    OneVsRestCalibrator,
-)
-from veridical.export._formula import (
+from veridical._core.formula import (
     Constant,
     Linear,
     LogSumExp,
@@ -23,25 +16,25 @@ from veridical.export._formula import (
     minus,
     total,
 )
-from veridical.export._maps import Nodes, NoFormulaError, both_columns, outputs_of
-from veridical.selection import AutoCalibrator
+from veridical.calibrators import (
+    AveragedCalibrator,
+    Calibrator,
+    ClassConditionalCalibrator,
+    MixingCalibrator,
+    OneVsRestCalibrator,
+)
+from veridical.calibrators.formulas._maps import Nodes, NoFormulaError, both_columns, outputs_of
 
 T = TypeVar("T")
-
-
-@outputs_of.register
-def _auto(calibrator: AutoCalibrator, inputs: Nodes) -> Nodes:
-    whole = outputs_of(calibrator.calibrator_, _turned(calibrator, inputs))
-    return _turned(calibrator, whole)
 
 
 @outputs_of.register
 def _averaged(calibrator: AveragedCalibrator, inputs: Nodes) -> Nodes:
     pairs = zip(calibrator.weights_.tolist(), calibrator.parts_, strict=True)
     kept = [(weight, part) for weight, part in pairs if weight]
-    inputs = _turned(calibrator, inputs)
+    inputs = positive_last(calibrator, inputs)
     outputs = [(weight, outputs_of(part, inputs)) for weight, part in kept]
-    return _turned(
+    return positive_last(
         calibrator,
         tuple(
             Linear(tuple((weight, each[k]) for weight, each in outputs)) for k in range(len(inputs))
@@ -51,17 +44,17 @@ def _averaged(calibrator: AveragedCalibrator, inputs: Nodes) -> Nodes:
 
 @outputs_of.register
 def _mixing(calibrator: MixingCalibrator, inputs: Nodes) -> Nodes:
-    parts = outputs_of(calibrator.part_, _turned(calibrator, inputs))
+    parts = outputs_of(calibrator.part_, positive_last(calibrator, inputs))
     mix = calibrator.mix_
     mixed = tuple(Linear(((1 - mix, part),), mix / len(parts)) for part in parts)
-    return _turned(calibrator, mixed)
+    return positive_last(calibrator, mixed)
 
 
 @outputs_of.register
 def _one_vs_rest(calibrator: OneVsRestCalibrator, inputs: Nodes) -> Nodes:
-    inputs = _turned(calibrator, inputs)
+    inputs = positive_last(calibrator, inputs)
     if len(calibrator.parts_) == 1:
-        return _turned(calibrator, outputs_of(calibrator.parts_[0], inputs))
+        return positive_last(calibrator, outputs_of(calibrator.parts_[0], inputs))
     columns = inputs
     if calibrator.input == "logit":
         columns = tuple(
@@ -84,16 +77,16 @@ def _one_vs_rest(calibrator: OneVsRestCalibrator, inputs: Nodes) -> Nodes:
 @outputs_of.register
 def _class_conditional(calibrator: ClassConditionalCalibrator, inputs: Nodes) -> Nodes:
     """Keys stay in the order of classes, so that the first of equal ones is chosen there too."""
-    chosen = _turned(calibrator, calibrator.parts_)
-    turned = _turned(calibrator, inputs)
+    chosen = positive_last(calibrator, calibrator.parts_)
+    turned = positive_last(calibrator, inputs)
     branches = [outputs_of(part or calibrator.pooled_, turned) for part in chosen]
-    branches = [_turned(calibrator, each) for each in branches]
+    branches = [positive_last(calibrator, each) for each in branches]
     return tuple(
         OfLargest(inputs, tuple(branch[k] for branch in branches)) for k in range(len(inputs))
     )
 
 
-def _turned(calibrator: Calibrator, items: tuple[T, ...] | list[T]) -> tuple[T, ...]:
+def positive_last(calibrator: Calibrator, items: tuple[T, ...] | list[T]) -> tuple[T, ...]:
     """Of two classes the positive one last; turning twice is not turning."""
     classes = tuple(calibrator.classes_)
     turned = len(classes) == 2 and not classes[1] > classes[0]
