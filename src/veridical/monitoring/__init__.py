@@ -1,0 +1,5 @@
+"""Calibration in production: evidence batch by batch, with alarms that hold their level."""
+
+from veridical.monitoring._monitor import CalibrationMonitor
+
+__all__ = ["CalibrationMonitor"]

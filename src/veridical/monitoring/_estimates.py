@@ -1,0 +1,95 @@
+"""Calibration in the large over windows, with limits that hold at every look."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.monitoring._buckets import History
+from veridical.monitoring._confidence import radius, window_levels
+from veridical.results._monitoring import MonitorEstimate
+
+
+def estimates_of(
+    history: History,
+    sum_p: FloatArray,
+    *,
+    window: float,
+    half_life: float,
+    confidence_level: float,
+) -> tuple[MonitorEstimate, ...]:
+    r"""Estimates since the start, in the last `window` rows and with weights that halve.
+
+    Parameters
+    ----------
+    history : of the rows in question
+    sum_p : sums of predictions of each bucket
+    window, half_life : rows; windows consist of whole buckets, so they may hold a few more
+    confidence_level : of all the limits together, at all times
+
+    Notes
+    -----
+    The window that begins at batch k has the one-sided level
+    ``(1 - confidence_level) / 2 / ((k + 1) (k + 2))``, so that all windows hold together. A
+    weighted mean with weights that grow with time is a sum of windows,
+    :math:`\sum_b w_b D_b = \sum_s (w_s - w_{s-1}) \sum_{b \ge s} D_b`, and its radius is the
+    same sum of theirs.
+    """
+    if not len(history.n_rows):
+        return ()
+    rows, deviation = history.n_rows, history.deviation
+    limits = _suffix_radius(history, confidence_level)
+    remaining = np.cumsum(rows[::-1])[::-1]  # from each bucket to the end
+    first = max(0, int(np.flatnonzero(remaining >= min(window, remaining[0]))[-1]))
+    weights = 0.5 ** ((remaining - rows) / half_life)
+    steps = np.diff(weights, prepend=0.0)
+
+    def over(start: int, text: str) -> MonitorEstimate:
+        n = float(remaining[start])
+        found = float(deviation[start:].sum()) / n
+        predicted = float(sum_p[start:].sum()) / n
+        return _estimate(text, n, predicted, found, float(limits[start]) / n)
+
+    total = float(weights @ rows)
+    weighted = _estimate(
+        f"weights that halve every {half_life:,.0f} rows",
+        total,
+        float(weights @ sum_p) / total,
+        float(weights @ deviation) / total,
+        float(steps @ limits) / total,
+    )
+    return (
+        over(0, "since the start"),
+        over(first, f"last {remaining[first]:,.0f} rows"),
+        weighted,
+    )
+
+
+def overall_limits(
+    rows: float, deviation: float, squared: float, confidence_level: float
+) -> tuple[float, float, float]:
+    """Mean deviation of a stream since its start, and its limits."""
+    found = deviation / rows
+    wide = float(radius(np.array([squared]), (1 - confidence_level) / 2)[0]) / rows
+    return found, max(-1.0, found - wide), min(1.0, found + wide)
+
+
+def _suffix_radius(history: History, confidence_level: float) -> FloatArray:
+    """Radius of the sum of deviations from each bucket to the end."""
+    squared = np.cumsum(history.squared[::-1])[::-1]
+    levels = window_levels(history.ordinal[-1] + 1, (1 - confidence_level) / 2)
+    return radius(squared, levels[history.ordinal])
+
+
+def _estimate(
+    window: str, n_rows: float, predicted: float, deviation: float, wide: float
+) -> MonitorEstimate:
+    return MonitorEstimate(
+        window=window,
+        n_rows=n_rows,
+        mean_predicted=predicted,
+        mean_observed=predicted + deviation,
+        deviation=deviation,
+        low=max(-1.0, deviation - wide),
+        high=min(1.0, deviation + wide),
+    )

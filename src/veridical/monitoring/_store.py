@@ -1,0 +1,168 @@
+"""The monitor's memory: a SQLite file, or a place in memory with the same tables."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.exceptions import VeridicalError
+from veridical.monitoring._evidence import Evidence
+from veridical.monitoring._schema import prepare, transaction
+from veridical.monitoring._streams import Stream, share_of
+
+_PATIENCE = 60.0  # seconds to wait for another process that writes
+
+
+@dataclass(eq=False)
+class StreamState:
+    """Streams in the order of their ids, and their evidence."""
+
+    ids: list[int]
+    streams: list[Stream]
+    shares: FloatArray
+    alarmed_at: list[str | None]
+    evidence: Evidence
+
+
+class Store:
+    """Reads and writes of the monitor, each transaction whole or not at all.
+
+    Parameters
+    ----------
+    path : str, path or None
+        The file; None keeps everything in memory.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = ":memory:" if path is None else os.fspath(path)
+        with _explained(self.path):
+            self.connection = sqlite3.connect(
+                self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            self.connection.execute("PRAGMA foreign_keys = ON")
+            self.connection.execute("PRAGMA journal_mode = WAL")  # one flush for each batch
+            self.connection.execute("PRAGMA synchronous = FULL")
+            prepare(self.connection, self.path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written within happens, or none of it."""
+        with _explained(self.path), transaction(self.connection):
+            yield
+
+    def setting(self, name: str) -> str | None:
+        """Value of a setting, or None."""
+        row = self.connection.execute(
+            "SELECT value FROM settings WHERE name = ?", (name,)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Write a setting."""
+        self.connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+
+    def batch_digest(self, batch_id: str) -> str | None:
+        """What a batch of this name held, or None if it never came."""
+        row = self.connection.execute(
+            "SELECT digest FROM batches WHERE batch_id = ?", (batch_id,)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def add_batch(self, batch_id: str, digest: str, n_rows: int) -> None:
+        """Remember that a batch has come."""
+        self.connection.execute("INSERT INTO batches VALUES (?, ?, ?)", (batch_id, digest, n_rows))
+
+    def read_streams(self) -> StreamState:
+        """Every stream and its evidence."""
+        rows = self.connection.execute(
+            "SELECT id, family, name, share, alarmed_at, n_rows, log_e, log_max, wealth"
+            " FROM streams ORDER BY id"
+        ).fetchall()
+        evidence = Evidence(len(rows))
+        for i, row in enumerate(rows):
+            evidence.n_rows[i], evidence.log_e[i], evidence.log_max[i] = row[5:8]
+            evidence.wealth[i] = np.frombuffer(row[8])
+        return StreamState(
+            [row[0] for row in rows],
+            [Stream(row[1], row[2]) for row in rows],
+            np.array([row[3] for row in rows], dtype=np.float64),
+            [row[4] for row in rows],
+            evidence,
+        )
+
+    def open_streams(self, state: StreamState, wanted: Sequence[Stream], n_classes: int) -> None:
+        """Add the streams that are new to the store and to `state`."""
+        known = set(state.streams)
+        places = dict.fromkeys(("all", "region", "class", "group"), 0)
+        for stream in state.streams:
+            places[stream.family] += 1
+        shares = state.shares.tolist()
+        for stream in wanted:
+            if stream in known:
+                continue
+            share = share_of(stream.family, places[stream.family], n_classes)
+            places[stream.family] += 1
+            shares.append(share)
+            state.evidence.add_streams(1)
+            added = self.connection.execute(
+                "INSERT INTO streams (family, name, share, n_rows, log_e, log_max, wealth)"
+                " VALUES (?, ?, ?, 0, 0, 0, ?)",
+                (stream.family, stream.name, share, state.evidence.wealth[-1].tobytes()),
+            )
+            assert added.lastrowid is not None
+            state.ids.append(added.lastrowid)
+            state.streams.append(stream)
+            state.alarmed_at.append(None)
+        state.shares = np.array(shares)
+
+    def write_streams(self, state: StreamState) -> None:
+        """Write the evidence of every stream."""
+        e = state.evidence
+        self.connection.executemany(
+            "UPDATE streams SET n_rows = ?, log_e = ?, log_max = ?, wealth = ?, alarmed_at = ?"
+            " WHERE id = ?",
+            [
+                (n, now, most, wealth.tobytes(), alarmed, i)
+                for n, now, most, wealth, alarmed, i in zip(
+                    e.n_rows.tolist(),
+                    e.log_e.tolist(),
+                    e.log_max.tolist(),
+                    e.wealth,
+                    state.alarmed_at,
+                    state.ids,
+                    strict=True,
+                )
+            ],
+        )
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Errors of the database in the library's words."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        text = str(error)
+        hint = "check the path and its permissions."
+        if "locked" in text or "busy" in text:
+            hint = "another process is writing; try again."
+        elif "full" in text or "disk I/O" in text:
+            hint = "free some space and send the batch again; the store is as it was before."
+        msg = f"CalibrationMonitor: the store {path!r} could not be used: {text}.\nHint: {hint}"
+        raise VeridicalError(msg) from error
+    except sqlite3.DatabaseError as error:
+        msg = (
+            f"CalibrationMonitor: {path!r} is not a monitor's store: {error}."
+            "\nHint: name another file; nothing was written to this one."
+        )
+        raise VeridicalError(msg) from error
