@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import hashlib
 import json
 import math
 import os
@@ -14,14 +12,22 @@ import numpy as np
 from veridical._core.groups import Groups, group_rows
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
-from veridical._core.validation import check_level, check_sample, is_number
+from veridical._core.validation import check_level, check_probabilities, check_sample, float_array
 from veridical.exceptions import invalid
 from veridical.monitoring._buckets import Buckets
 from veridical.monitoring._evidence import exp_or_inf
+from veridical.monitoring._inputs import (
+    as_ids,
+    as_rows,
+    as_timestamp,
+    check_rows,
+    digest_of,
+    placed,
+)
+from veridical.monitoring._pending import Pending
 from veridical.monitoring._status import combined_log_e, status_of
 from veridical.monitoring._store import Store
 from veridical.monitoring._streams import batch_streams
-from veridical.monitoring._tally import Tally
 from veridical.results._monitoring import MonitorStatus, MonitorUpdate
 
 _CALLER = "CalibrationMonitor"
@@ -91,12 +97,13 @@ class CalibrationMonitor:
             "labels": None if labels is None else np.asarray(labels).tolist(),
             "pos_label": pos_label,
             "level": check_level(_CALLER, level, "level"),
-            "window": _check_rows(window, "window"),
-            "half_life": _check_rows(half_life, "half_life"),
+            "window": check_rows(window, "window", _CALLER),
+            "half_life": check_rows(half_life, "half_life", _CALLER),
             "confidence_level": check_level(_CALLER, confidence_level),
         }
         self._store = Store(path)
         self._buckets = Buckets(self._store.connection)
+        self._pending = Pending(self._store.connection)
         with self._store.transaction():
             kept = self._store.setting("monitor")
             if kept is None:
@@ -158,19 +165,19 @@ class CalibrationMonitor:
         caller = f"{_CALLER}.update"
         labels = self.classes
         sample = check_sample(
-            _rows(y_true),
-            _rows(y_prob, labels),
+            as_rows(y_true),
+            as_rows(y_prob, labels),
             caller=caller,
             labels=labels,
             pos_label=self.settings["pos_label"],
         )
-        groups = None if by is None else group_rows([_rows(by)], caller=caller)
+        groups = None if by is None else group_rows([as_rows(by)], caller=caller)
         if groups is not None and len(groups.codes) != sample.n:
             hint = "pass one group key per row."
             got = f"{len(groups.codes)} keys for {sample.n} rows"
             raise invalid(caller, "by", "as long as `y_true`", got, hint=hint)
-        when = _timestamp(timestamp, caller)
-        digest = "" if batch_id is None else _digest(sample, groups)
+        when = as_timestamp(timestamp, caller)
+        digest = "" if batch_id is None else digest_of(sample, groups)
         with self._store.transaction():
             if batch_id is not None:
                 before = self._store.batch_digest(batch_id)
@@ -181,6 +188,100 @@ class CalibrationMonitor:
                 self._store.set_setting("classes", json.dumps(list(sample.columns)))
             return self._count(sample, groups, when)
 
+    def observe(
+        self,
+        id: ArrayLike,
+        y_prob: ArrayLike,
+        *,
+        timestamp: Any = None,
+        by: ArrayLike | None = None,
+    ) -> None:
+        """Register predictions whose outcomes are not known yet.
+
+        Parameters
+        ----------
+        id : array-like
+            A name for each prediction, which `resolve` will use. The same prediction may be sent
+            again; another one under a known name is an error.
+        y_prob, by, timestamp
+            As in `update`. Predictions of one call are a cohort.
+
+        Notes
+        -----
+        A cohort is counted as a whole, when all of its outcomes are known or `mature` says that
+        no more will be waited for. Outcomes that are counted as they come would look wrong where
+        one class is known sooner than the other: a fraud may be reported within a day, its
+        absence never.
+        """
+        caller = f"{_CALLER}.observe"
+        labels = self.classes
+        if labels is None:
+            hint = "pass `labels=` to the monitor: predictions alone do not name the classes."
+            raise invalid(caller, "labels", "known before outcomes are", "None", hint=hint)
+        rows = float_array(as_rows(y_prob, labels), caller=caller, param="y_prob")
+        p = check_probabilities(rows, caller=caller)
+        if p.ndim == 2 and p.shape[1] != len(labels):
+            hint = f"one column for each of {list(labels)[:6]}."
+            got = f"{p.shape[1]} columns"
+            raise invalid(caller, "y_prob", f"{len(labels)} columns", got, hint=hint)
+        names = as_ids(id, len(p), caller)
+        groups = None
+        if by is not None:
+            found = group_rows([as_rows(by)], caller=caller)
+            groups = [found.keys[code] for code in found.codes]
+        when = as_timestamp(timestamp, caller)
+        with self._store.transaction():
+            self._store.set_setting("n_columns", str(p.shape[1] if p.ndim == 2 else 1))
+            self._pending.observe(names, p, groups, when, caller=caller)
+            self._count_cohorts(self._pending.complete())
+
+    def resolve(self, id: ArrayLike, y_true: ArrayLike) -> MonitorUpdate:
+        """Register outcomes of predictions, in any order; counts the cohorts that are complete.
+
+        Parameters
+        ----------
+        id : array-like
+            Names given to `observe`. An outcome may come before its prediction, or twice.
+        y_true : array-like
+            What happened.
+        """
+        caller = f"{_CALLER}.resolve"
+        labels = np.atleast_1d(np.asarray(as_rows(y_true))).tolist()
+        known = self.classes
+        for label in labels:
+            if known is None or label not in known:
+                hint = f"the classes of this monitor are {list(known or ())[:6]}."
+                raise invalid(caller, "y_true", "one of the classes", repr(label), hint=hint)
+        names = as_ids(id, len(labels), caller)
+        with self._store.transaction():
+            self._pending.resolve(names, labels, caller=caller)
+            n_rows = self._count_cohorts(self._pending.complete())
+            return self._update_of(n_rows)
+
+    def mature(self, until: Any, *, missing: Any = None) -> MonitorUpdate:
+        """Wait no longer for outcomes of predictions made up to a time; count what is known.
+
+        Parameters
+        ----------
+        until : datetime, date or str
+            Cohorts observed up to then (compared as text, so ISO 8601 throughout) are counted.
+        missing : label, optional
+            What happened where no outcome came, e.g. no fraud where none was reported. Default:
+            such rows are left out, which is right if being known does not depend on the outcome.
+        """
+        caller = f"{_CALLER}.mature"
+        when = as_timestamp(until, caller)
+        if when is None:
+            hint = "pass the time up to which cohorts are counted."
+            raise invalid(caller, "until", "a point in time", "None", hint=hint)
+        known = self.classes
+        if missing is not None and (known is None or missing not in known):
+            hint = f"the classes of this monitor are {list(known or ())[:6]}."
+            raise invalid(caller, "missing", "one of the classes", repr(missing), hint=hint)
+        with self._store.transaction():
+            n_rows = self._count_cohorts(self._pending.mature(when), missing)
+            return self._update_of(n_rows)
+
     def status(self) -> MonitorStatus:
         """Everything known at this look; looking costs nothing of the level."""
         return status_of(self._store, self._buckets, self.settings)
@@ -190,7 +291,7 @@ class CalibrationMonitor:
         state = self._store.read_streams()
         self._store.open_streams(state, wanted, len(sample.classes))
         place = {stream: i for i, stream in enumerate(state.streams)}
-        batch = _placed(batch, [place[stream] for stream in wanted], len(place))
+        batch = placed(batch, [place[stream] for stream in wanted], len(place))
         factors = state.evidence.advance(batch)
         n_batches = int(self._store.setting("n_batches") or 0)
         now = when if when is not None else f"batch {n_batches}"
@@ -215,18 +316,41 @@ class CalibrationMonitor:
             e_value=exp_or_inf(log_e),
         )
 
+    def _count_cohorts(self, cohorts: list[int], missing: Any = None) -> int:
+        """Count cohorts, oldest first; returns their rows."""
+        n_rows, n_columns = 0, int(self._store.setting("n_columns") or 1)
+        for number in cohorts:
+            if missing is not None:
+                self._pending.assume(number, missing)
+            cohort = self._pending.take(number, n_columns)
+            if not cohort.y:
+                continue
+            sample = check_sample(
+                cohort.y,
+                cohort.p,
+                caller=_CALLER,
+                labels=self.classes,
+                pos_label=self.settings["pos_label"],
+            )
+            groups = None if cohort.by is None else group_rows([cohort.by], caller=_CALLER)
+            n_rows += self._count(sample, groups, cohort.observed_at).n_rows
+        return n_rows
+
     def _repeated(self, sample: Sample, batch_id: str, *, same: bool, caller: str) -> MonitorUpdate:
         if not same:
             hint = "give every batch a name of its own; nothing was counted."
             got = f"other data under the known name {batch_id!r}"
             raise invalid(caller, "batch_id", "new, or the same batch again", got, hint=hint)
+        return self._update_of(sample.n, repeated=True)
+
+    def _update_of(self, n_rows: int, *, repeated: bool = False) -> MonitorUpdate:
         state = self._store.read_streams()
         return MonitorUpdate(
-            n_rows=sample.n,
-            n_samples=int(state.evidence.n_rows[0]),
+            n_rows=n_rows,
+            n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
             alarm=self._store.setting("alarmed_at") is not None,
             e_value=exp_or_inf(combined_log_e(state.evidence.log_e, state.shares)),
-            repeated=True,
+            repeated=repeated,
         )
 
     def _check_same(self, given: dict[str, Any]) -> None:
@@ -238,54 +362,3 @@ class CalibrationMonitor:
                 hint = "leave it out to go on with the store's, or start another store."
                 expected = f"{self.settings[name]!r}, as in {self.path!r}"
                 raise invalid(_CALLER, name, expected, repr(given[name]), hint=hint)
-
-
-def _rows(values: Any, labels: tuple[Any, ...] | None = None) -> Any:
-    """One row alone as a batch of one."""
-    if np.ndim(values) == 0 and not hasattr(values, "__array__"):
-        return [values]
-    flat = labels is not None and len(labels) > 2 and np.ndim(values) == 1
-    return [values] if flat else values
-
-
-def _placed(batch: Tally, places: list[int], n_streams: int) -> Tally:
-    """The streams of a batch at their places among all."""
-
-    def spread(values: Any) -> Any:
-        result = np.zeros((n_streams, *values.shape[1:]))
-        result[places] = values
-        return result
-
-    return Tally(
-        spread(batch.counts),
-        spread(batch.sum_p),
-        spread(batch.log_likelihood),
-        spread(batch.squared),
-    )
-
-
-def _digest(sample: Sample, groups: Groups | None) -> str:
-    text = hashlib.blake2b(digest_size=16)
-    text.update(np.ascontiguousarray(sample.y, dtype=np.int64).tobytes())
-    text.update(np.ascontiguousarray(sample.p, dtype=np.float64).tobytes())
-    if groups is not None:
-        text.update(groups.codes.astype(np.int64).tobytes())
-        text.update(json.dumps(groups.keys, default=str).encode())
-    return text.hexdigest()
-
-
-def _timestamp(value: Any, caller: str) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, (dt.date, np.datetime64)):
-        return str(value) if isinstance(value, np.datetime64) else value.isoformat()
-    hint = "pass a datetime, a date or text."
-    got = f"a {type(value).__name__}"
-    raise invalid(caller, "timestamp", "a point in time", got, hint=hint)
-
-
-def _check_rows(value: Any, name: str) -> float:
-    if not (is_number(value) and value >= 1):
-        hint = "the number of rows, for example 5000."
-        raise invalid(_CALLER, name, "a number of rows, at least 1", repr(value), hint=hint)
-    return float(value)

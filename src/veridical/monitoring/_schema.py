@@ -27,6 +27,14 @@ CREATE TABLE bucket_streams (
     PRIMARY KEY (bucket, stream)) WITHOUT ROWID;
 CREATE TABLE batches (
     batch_id TEXT PRIMARY KEY, digest TEXT NOT NULL, n_rows INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE cohorts (
+    id INTEGER PRIMARY KEY, observed_at TEXT, n_rows INTEGER NOT NULL, n_waiting INTEGER NOT NULL,
+    counted INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE predictions (
+    id TEXT PRIMARY KEY, cohort INTEGER NOT NULL REFERENCES cohorts (id), p BLOB NOT NULL,
+    grp TEXT, outcome TEXT) WITHOUT ROWID;
+CREATE INDEX predictions_cohort ON predictions (cohort);
+CREATE TABLE outcomes (id TEXT PRIMARY KEY, outcome TEXT NOT NULL) WITHOUT ROWID;
 """
 
 # How a store of each earlier version becomes one of the next; they run one after another.
