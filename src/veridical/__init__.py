@@ -9,7 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from veridical._core.version import __version__
+from veridical._homes import HOMES
 
 if TYPE_CHECKING:
     from veridical.binning import (
@@ -67,8 +68,12 @@ if TYPE_CHECKING:
     from veridical.decomposition import decompose
     from veridical.evaluation import (
         calibration_tests,
+        check_requirements,
         compare,
         evaluate,
+        grid_summary,
+        measure_summary,
+        summary_curve,
     )
     from veridical.exceptions import (
         InvalidInputError,
@@ -79,8 +84,10 @@ if TYPE_CHECKING:
     from veridical.export import (
         load,
         save,
+        to_onnx,
         to_python,
         to_sql,
+        to_torch,
     )
     from veridical.inference import (
         EProcess,
@@ -133,6 +140,9 @@ if TYPE_CHECKING:
         expected_calibration_error,
         maximum_calibration_error,
     )
+    from veridical.monitoring import (
+        CalibrationMonitor,
+    )
     from veridical.planning import (
         AllocationProcess,
         CostProcess,
@@ -140,6 +150,10 @@ if TYPE_CHECKING:
         KellyProcess,
         ThresholdProcess,
         simulate_decisions,
+    )
+    from veridical.report import (
+        Report,
+        make_report,
     )
     from veridical.results import (
         ActionCost,
@@ -164,10 +178,18 @@ if TYPE_CHECKING:
         ExactValue,
         ExpectedCost,
         GameSummary,
+        GateBaseline,
+        GateCheck,
+        GateFigure,
+        GateResult,
         Interval,
         MeasuredError,
         MiscalibrationCost,
         ModelDifference,
+        MonitorEstimate,
+        MonitorHistory,
+        MonitorStatus,
+        MonitorUpdate,
         MultipleTest,
         NullLevel,
         PatientRound,
@@ -182,6 +204,7 @@ if TYPE_CHECKING:
         RoundOutcome,
         SampleSize,
         SequentialTest,
+        StreamEvidence,
         TestReport,
     )
     from veridical.scores import brier_score, log_loss, spherical_score, zero_one_loss
@@ -199,86 +222,12 @@ if TYPE_CHECKING:
         survey_binary_task,
         survey_three_class_task,
     )
-    from veridical.summaries import Summary, VectorSummary, summarise
-
-# Name -> package that holds it; resolved on first use, so that importing stays light.
-_HOMES = {
-    name: package
-    for package, names in {
-        "binning": (
-            "EdgeBins", "QuantileBins", "SimplexBins", "SweepBins", "UniformBins",
-            "VarianceSplitBins",
-        ),
-        "calibrators": (
-            "AveragedCalibrator", "BBQCalibrator", "BetaCalibrator", "Calibrator",
-            "ClassConditionalCalibrator", "ConfidenceReducedCalibrator", "DensityCalibrator",
-            "DirichletCalibrator", "EnsembleTemperatureCalibrator", "GroupedCalibrator",
-            "HistogramCalibrator", "IdentityCalibrator", "IsotonicCalibrator", "MatrixCalibrator",
-            "MixingCalibrator", "NearIsotonicCalibrator", "OneVsRestCalibrator", "PlattCalibrator",
-            "QuadraticCalibrator", "ScalingBinningCalibrator", "SimplexHistogramCalibrator",
-            "SplineCalibrator", "StructuredMatrixCalibrator", "StructuredVectorCalibrator",
-            "TemperatureCalibrator", "VectorCalibrator", "VennAbersCalibrator",
-        ),
-        "decisions": (
-            "adjust_priors", "allocate", "correct_downsampling", "cost_curve", "cost_threshold",
-            "decide", "decision_curve", "estimate_priors", "expected_cost", "miscalibration_cost",
-            "prior_threshold", "roc_hull",
-        ),
-        "simulation": (
-            "BinaryFakeClassifier", "DirichletFakeClassifier", "FakeClassifier",
-            "GaussianMixtureTask", "fake_classifier_for", "fit_fake_classifier",
-            "survey_binary_task", "survey_three_class_task",
-        ),
-        "selection": (
-            "AutoCalibrator", "CalibratedClassifier",
-        ),
-        "planning": (
-            "AllocationProcess", "CostProcess", "HealthcareGame", "KellyProcess",
-            "ThresholdProcess", "simulate_decisions",
-        ),
-        "export": (
-            "load", "save", "to_python", "to_sql",
-        ),
-        "curves": ("local_calibration_error", "reliability_curve"),
-        "decomposition": ("decompose",),
-        "evaluation": (
-            "calibration_tests", "compare", "evaluate",
-        ),
-        "exceptions": (
-            "InvalidInputError", "MissingDependencyError", "VeridicalError", "VeridicalWarning",
-        ),
-        "inference": (
-            "EProcess", "adjust_pvalues", "bootstrap_interval", "consistency_test", "cox_test",
-            "detectable_error", "equivalence_test", "hosmer_lemeshow_test", "kernel_test",
-            "mean_ranks", "multiple_test", "null_level", "paired_difference", "pearson_test",
-            "required_sample_size", "sequential_test", "spiegelhalter_test", "t_cal_test",
-        ),
-        "lenses": (
-            "Binary", "Canonical", "ClassSpecific", "Classwise", "Confidence", "Grouped", "Lens",
-            "Pooled", "TopK",
-        ),
-        "miscalibration": (
-            "BinnedError", "BrierScore", "CostWeightedError", "CumulativeError", "DensityError",
-            "DirichletKernelError", "IsotonicError", "KernelError", "LoessError", "LogScore",
-            "RecalibrationError", "SmoothError", "SphericalScore", "UCMEError", "ZeroOneLoss",
-            "classwise_calibration_error", "expected_calibration_error",
-            "maximum_calibration_error",
-        ),
-        "results": (
-            "ActionCost", "Allocation", "BayesFigures", "CalibrationTest", "CandidateEvidence",
-            "Coefficient", "Comparison", "ConsistencyTest", "CostCurve", "CoxTest", "CurveReading",
-            "DecisionCurve", "DecisionValue", "Decisions", "Decomposition", "Difference",
-            "EquivalenceTest", "Evaluation", "Evidence", "ExactValue", "ExpectedCost",
-            "GameSummary", "Interval", "MeasuredError", "MiscalibrationCost", "ModelDifference",
-            "MultipleTest", "NullLevel", "PatientRound", "PlayerScore", "PriorEstimate",
-            "RankComparison", "ReliabilityCurve", "Requirement", "RequirementTable", "Requirements",
-            "RocHull", "RoundOutcome", "SampleSize", "SequentialTest", "TestReport",
-        ),
-        "scores": ("brier_score", "log_loss", "spherical_score", "zero_one_loss"),
-        "summaries": ("Summary", "VectorSummary", "summarise"),
-    }.items()
-    for name in names
-}  # fmt: skip
+    from veridical.summaries import (
+        GridSummary,
+        Summary,
+        VectorSummary,
+        summarise,
+    )
 
 __all__ = [
     "ActionCost",
@@ -294,6 +243,7 @@ __all__ = [
     "BinnedError",
     "BrierScore",
     "CalibratedClassifier",
+    "CalibrationMonitor",
     "CalibrationTest",
     "Calibrator",
     "CandidateEvidence",
@@ -332,7 +282,12 @@ __all__ = [
     "ExpectedCost",
     "FakeClassifier",
     "GameSummary",
+    "GateBaseline",
+    "GateCheck",
+    "GateFigure",
+    "GateResult",
     "GaussianMixtureTask",
+    "GridSummary",
     "Grouped",
     "GroupedCalibrator",
     "HealthcareGame",
@@ -353,6 +308,10 @@ __all__ = [
     "MissingDependencyError",
     "MixingCalibrator",
     "ModelDifference",
+    "MonitorEstimate",
+    "MonitorHistory",
+    "MonitorStatus",
+    "MonitorUpdate",
     "MultipleTest",
     "NearIsotonicCalibrator",
     "NullLevel",
@@ -367,6 +326,7 @@ __all__ = [
     "RankComparison",
     "RecalibrationError",
     "ReliabilityCurve",
+    "Report",
     "Requirement",
     "RequirementTable",
     "Requirements",
@@ -380,6 +340,7 @@ __all__ = [
     "SmoothError",
     "SphericalScore",
     "SplineCalibrator",
+    "StreamEvidence",
     "StructuredMatrixCalibrator",
     "StructuredVectorCalibrator",
     "Summary",
@@ -404,6 +365,7 @@ __all__ = [
     "bootstrap_interval",
     "brier_score",
     "calibration_tests",
+    "check_requirements",
     "classwise_calibration_error",
     "compare",
     "consistency_test",
@@ -422,13 +384,16 @@ __all__ = [
     "expected_cost",
     "fake_classifier_for",
     "fit_fake_classifier",
+    "grid_summary",
     "hosmer_lemeshow_test",
     "kernel_test",
     "load",
     "local_calibration_error",
     "log_loss",
+    "make_report",
     "maximum_calibration_error",
     "mean_ranks",
+    "measure_summary",
     "miscalibration_cost",
     "multiple_test",
     "null_level",
@@ -444,22 +409,25 @@ __all__ = [
     "spherical_score",
     "spiegelhalter_test",
     "summarise",
+    "summary_curve",
     "survey_binary_task",
     "survey_three_class_task",
     "t_cal_test",
+    "to_onnx",
     "to_python",
     "to_sql",
+    "to_torch",
     "zero_one_loss",
 ]
 
 
-_PACKAGES = frozenset({*_HOMES.values(), "binning", "frames", "plots"})
+_PACKAGES = frozenset({*HOMES.values(), "binning", "frames", "plots"})
 
 
 def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return importlib.import_module(f"veridical.{name}")
-    home = _HOMES.get(name)
+    home = HOMES.get(name)
     if home is None:
         msg = f"module 'veridical' has no attribute {name!r}"
         raise AttributeError(msg)

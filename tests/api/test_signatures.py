@@ -29,6 +29,7 @@ EXCEPTIONS = {
     "fit_fake_classifier": ("y_prob",),
     "load": ("path",),
     "mean_ranks": ("scores",),
+    "measure_summary": ("estimator", "summary"),
     "miscalibration_cost": ("y_true", "y_prob", "costs"),
     "multiple_test": ("estimator", "y_true", "y_prob"),
     "null_level": ("estimator", "y_true", "y_prob"),
@@ -39,8 +40,11 @@ EXCEPTIONS = {
     "simulate_decisions": ("process", "source"),
     "survey_binary_task": (),
     "survey_three_class_task": (),
+    "summary_curve": ("summary",),
+    "to_onnx": ("calibrator", "path"),
     "to_python": ("calibrator",),
     "to_sql": ("calibrator",),
+    "to_torch": ("calibrator",),
     "summarise": ("problem", "binning"),
 }
 
@@ -66,6 +70,7 @@ DEFAULTS = {
 
 # What a test is known by: Hosmer and Lemeshow's has ten groups. Simulations repeat themselves.
 OWN_DEFAULTS = {("hosmer_lemeshow_test", "n_bins"): 10, ("simulate_decisions", "rng"): 0}
+OWN_DEFAULTS[("summary_curve", "n_bins")] = None  # those of the summary
 # Functions of numbers, not of data.
 EXPORTED = {"save": ("None",), "to_python": ("str",), "to_sql": ("str", "list[str]")}
 ARRAYS = ("adjust_priors", "adjust_pvalues", "correct_downsampling", "cost_threshold")

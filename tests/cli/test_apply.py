@@ -109,7 +109,7 @@ def test_a_calibrator_saved_in_python_can_be_applied(capsys):
     Path("c.json").write_text(json.dumps(calibrator.to_dict()))
     code, _, err = run(capsys, "apply", "c.json", "two.csv", "-o", "o.csv")
     assert code == 2
-    assert "`prob` must be given" in err
+    assert "`--prob` must be given" in err
     code, _, _ = run(capsys, "apply", "c.json", "two.csv", "--prob", "p", "-o", "o.csv")
     assert code == 0
     expected = calibrator.predict_proba(p)[:, 0]
@@ -149,9 +149,9 @@ def check_refusal(capsys, arguments, message, code=2):
         (["c.json", "two.csv", "-o", "o.json"], "a file ending in .csv", 2),
         (["c.json", "two.csv", "-o", "no/o.csv"], "No such folder", 1),
         (["c.json", "two.csv", "-o", "o.csv", "--prefix", "p"], "got 'p' in the input", 2),
-        (["c.json", "two.csv", "-o", "o.csv", "--prob", "q"], "`prob` must be a column", 2),
-        (["c.json", "two.csv", "-o", "o.csv", "--prob", "kind"], "`prob` must be numeric", 2),
-        (["c.json", "three.parquet", "-o", "o.csv"], "`prob` must be a column", 2),
+        (["c.json", "two.csv", "-o", "o.csv", "--prob", "q"], "`--prob` must be a column", 2),
+        (["c.json", "two.csv", "-o", "o.csv", "--prob", "kind"], "`--prob` must be numeric", 2),
+        (["c.json", "three.parquet", "-o", "o.csv"], "`--prob` must be a column", 2),
         (["c.json", "three.parquet", "-o", "o.csv", "--prob", "p_*"], "of 2 classes; got 3", 2),
     ],
 )
@@ -163,8 +163,8 @@ def test_bad_arguments_are_refused_in_one_line(capsys, arguments, message, code)
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        (["0.5", "", "0.1"], "`y_prob` must be finite; got nan at index 1"),
-        (["0.5", "0.2", "1.5"], "`y_prob` must be in [0, 1]; got 1.5 at index 2"),
+        (["0.5", "", "0.1"], "`--prob` must be finite; got nan at index 1"),
+        (["0.5", "0.2", "1.5"], "`--prob` must be in [0, 1]; got 1.5 at index 2"),
     ],
 )
 def test_bad_cells_are_refused_as_in_memory(capsys, cells, message):
@@ -173,7 +173,7 @@ def test_bad_cells_are_refused_as_in_memory(capsys, cells, message):
     check_refusal(capsys, ["c.json", "bad.csv", "-o", "o.csv"], message)
     with pytest.raises(ValueError, match="y_prob") as raised:
         calibrator.predict_proba([float(cell) if cell else np.nan for cell in cells])
-    assert message in str(raised.value)
+    assert message.replace("--prob", "y_prob") in str(raised.value)
 
 
 @pytest.mark.parametrize(

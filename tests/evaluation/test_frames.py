@@ -50,8 +50,9 @@ def without_notes(e):
 
 def test_every_frame_gives_the_evaluation_of_its_arrays(build, data):
     expected = evaluate(data["label"], data["p"])
-    assert evaluate(build(data), y="label", prob="p") == expected
-    weighted = evaluate(build(data), y="label", prob="p", sample_weight="w", n_bins=8)
+    assert evaluate(build(data), y="label", prob="p", engine="memory") == expected
+    options = {"n_bins": 8, "engine": "memory"}
+    weighted = evaluate(build(data), y="label", prob="p", sample_weight="w", **options)
     assert weighted == evaluate(data["label"], data["p"], sample_weight=data["w"], n_bins=8)
 
 
@@ -66,9 +67,11 @@ def test_series_of_every_library_are_arrays(data):
 
 
 def test_columns_are_guessed_and_the_guess_is_said(build, data):
-    e = evaluate(build(data))
+    e = evaluate(build(data), engine="memory")
     assert e.notes[0] == "guessed y = 'label', prob = 'p'"
-    assert without_notes(e) == without_notes(evaluate(build(data), y="label", prob="p"))
+    assert without_notes(e) == without_notes(
+        evaluate(build(data), y="label", prob="p", engine="memory")
+    )
 
 
 def test_only_what_is_missing_is_guessed(data):
@@ -174,7 +177,7 @@ def test_single_precision_columns_stay_single(build, data):
         frame = frame.to_arrow()
     elif build is pl.LazyFrame:
         frame = frame.lazy()
-    assert evaluate(frame, y="label", prob="p") == evaluate(data["label"], p)
+    assert evaluate(frame, y="label", prob="p", engine="memory") == evaluate(data["label"], p)
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -75,6 +76,52 @@ def duckdb(need: Callable[[str], Any]) -> Engine:
 
 def _duck_number(value: Any) -> str:
     return "NULL" if value is None else f"'{value!r}'::DOUBLE"
+
+
+@pytest.fixture(scope="session")
+def spark_session() -> Iterator[Any]:
+    """Spark in this process, with two threads, that talks to nothing beyond this machine."""
+    if shutil.which("java") is None:
+        _unavailable("Java, which Spark needs, is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a library says of its own imports
+        try:
+            from pyspark.sql import SparkSession
+        except ModuleNotFoundError:
+            _unavailable("pyspark is not installed")
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.log.level", "ERROR")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("ERROR")
+    # Hundreds of long expressions over few rows: compiling each would take most of the time.
+    session.conf.set("spark.sql.codegen.wholeStage", "false")
+    session.conf.set("spark.sql.codegen.factoryMode", "NO_CODEGEN")
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def spark(spark_session: Any) -> Engine:
+    """Spark, rows in and out through Python."""
+
+    def run(expressions: list[str], table: Table, kind: str = "DOUBLE") -> np.ndarray:
+        names = [name.replace("`", "``") for name in table]
+        schema = ", ".join(["row_number_ INT", *(f"`{name}` {kind}" for name in names)])
+        frame = spark_session.createDataFrame(_cells(table), schema).coalesce(1)
+        columns = [f"{each} AS c{k}" for k, each in enumerate(expressions)]
+        rows = frame.selectExpr("row_number_", *columns).collect()
+        rows.sort(key=lambda row: row[0])
+        return np.array([row[1:] for row in rows], dtype=np.float64)
+
+    return run
 
 
 @pytest.fixture(scope="session")

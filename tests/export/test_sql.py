@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,11 @@ from veridical.calibrators import (
 )
 from veridical.exceptions import InvalidInputError
 from veridical.export import to_sql
+from veridical.export._dialects import DIALECTS
 from veridical.selection import AutoCalibrator, CalibratedClassifier
 
 CLOSE = 1e-12
-ENGINES = ["duckdb", "postgres", "sqlite"]
+ENGINES = ["duckdb", "postgres", "sqlite"]  # Spark, which is slow to start: test_sql_spark.py
 each_engine = pytest.mark.parametrize("engine", ENGINES, indirect=True)
 
 
@@ -168,7 +170,6 @@ def test_names_of_the_fitted_frame_are_the_default() -> None:
 @pytest.mark.parametrize(
     ("dialect", "number", "name"),
     [
-        ("spark", "0.5D", "`a``b`"),
         ("bigquery", "0.5e0", "`a\\`b`"),
         ("snowflake", "'0.5'::DOUBLE", '"a`b"'),
     ],
@@ -219,6 +220,14 @@ def test_steps_on_odds_of_several_classes_would_differ_between_engines() -> None
 def test_sqlite_refuses_what_its_parser_could_not_read() -> None:
     with pytest.raises(InvalidInputError, match=r"(?s)nests deeper.*to_python"):
         to_sql(maps.fitted_three("mixing", input="logit"), dialect="sqlite")
+
+
+def test_sqlite_does_not_send_those_to_probabilities_who_are_there(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(DIALECTS, "sqlite", replace(DIALECTS["sqlite"], stack=12))
+    with pytest.raises(InvalidInputError, match=r"use `to_python` or another dialect\.$"):
+        to_sql(maps.fitted("platt"), dialect="sqlite")
 
 
 def test_a_group_is_no_input_of_a_formula() -> None:

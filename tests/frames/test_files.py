@@ -228,10 +228,11 @@ def test_a_file_without_rows_is_refused(tmp_path, ending):
 def test_a_damaged_file_is_refused(tmp_path, ending, kind):
     path = write(FRAME, tmp_path / f"data{ending}")
     path.write_bytes(path.read_bytes()[:-20])
-    message = rf"`source` must be a readable {kind} file; got .*reading stops with: \w"
+    message = rf"`source` must be a readable {kind} file; got .*data{ending}', whose end is missing"
     with pytest.raises(InvalidInputError, match=message):
         open_table(path, caller="f")
     path.write_bytes(b"this is no table at all")
+    message = rf"`source` must be a readable {kind} file; got .*reading stops with: \w"
     with pytest.raises(InvalidInputError, match=message):
         column_names(path, caller="f")
 

@@ -45,7 +45,7 @@ def test_an_alarm_says_what_and_since_when():
     assert status.alarm
     assert status.alarmed_at is not None
     assert "2026-03-20" < status.alarmed_at <= "2026-03-24"
-    assert status.direction == "predictions too extreme"
+    assert status.direction == "over-confident (predictions too extreme)"
     assert status.since_low <= "2026-03-21" <= status.since_high
     assert "too extreme" in str(status)
     assert status.n_samples == 12_000

@@ -191,12 +191,16 @@ def interpolation(of: Node, knots: FloatArray, values: FloatArray) -> Node:
     """Linear interpolation between knots, constant outside: `numpy.interp`."""
     if len(knots) == 1:
         return Constant(float(values[0]))
-    with np.errstate(over="ignore", divide="ignore"):
-        rises = np.diff(values) / np.diff(knots)
-    rises = np.where(np.isfinite(rises), rises, 0.0)  # no number lies between such knots
-    slopes = np.concatenate([[0.0], rises, [0.0]])
+    slopes = np.concatenate([[0.0], slopes_between(knots, values), [0.0]])
     base = np.append(values[0], values)
     return Piecewise(of, knots, "right", np.append(knots[0], knots), np.stack([base, slopes]))
+
+
+def slopes_between(knots: FloatArray, values: FloatArray) -> FloatArray:
+    """Slopes of the lines between knots; zero where knots are too close for a number between."""
+    with np.errstate(over="ignore", divide="ignore"):
+        rises = np.diff(values) / np.diff(knots)
+    return np.where(np.isfinite(rises), rises, 0.0)
 
 
 def looks_up(node: object) -> bool:

@@ -27,11 +27,11 @@ def encode_labels(
         return codes, classes
     values, codes = _unique(y, caller)
     if len(values) > n_classes:
-        got = f"{len(values)} classes ({_preview(values)}) for {_columns(n_classes)}"
+        got = f"{len(values)} classes ({preview(values)}) for {_columns(n_classes)}"
         hint = "pass one probability column per class, in the order of `labels`."
         raise invalid(caller, "y_true", f"of at most {n_classes} classes", got, hint=hint)
     if len(values) < n_classes:
-        got = f"only {_preview(values)} for {_columns(n_classes)}"
+        got = f"only {preview(values)} for {_columns(n_classes)}"
         hint = "pass `labels=` with every class in column order; a class may be absent from y_true."
         expected = f"of {n_classes} classes when `labels` is not given"
         raise invalid(caller, "y_true", expected, got, hint=hint)
@@ -71,7 +71,7 @@ def find_label(label: object, classes: tuple[Any, ...], *, caller: str, param: s
     for index, known in enumerate(classes):
         if isinstance(known, str) == isinstance(label, str) and _equal(known, label):
             return index
-    hint = f"the classes are {_preview(classes)}."
+    hint = f"the classes are {preview(classes)}."
     raise invalid(caller, param, "one of the classes", repr(label), hint=hint)
 
 
@@ -93,18 +93,18 @@ def _check_labels(labels: ArrayLike, n_classes: int, caller: str) -> Array:
         raise invalid(caller, "labels", expected, got, hint=hint)
     if missing_values(array).any():
         hint = "name each class."
-        raise invalid(caller, "labels", "free of missing values", _preview(array), hint=hint)
+        raise invalid(caller, "labels", "free of missing values", preview(array), hint=hint)
     if array.dtype.kind == "O":
         array = _plain_kind(array, caller, param="labels")
     if len(np.unique(array)) != len(array):
         hint = "name each class once."
-        raise invalid(caller, "labels", "distinct", _preview(array), hint=hint)
+        raise invalid(caller, "labels", "distinct", preview(array), hint=hint)
     return array
 
 
 def _encode_given(y: Array, labels: Array, caller: str) -> tuple[IntArray, tuple[Any, ...]]:
-    if _family(y) != _family(labels):
-        got = f"labels such as {_preview(y[:1])} while `labels` holds {_preview(labels)}"
+    if family(y) != family(labels):
+        got = f"labels such as {preview(y[:1])} while `labels` holds {preview(labels)}"
         hint = "use the same type in both: all strings or all numbers."
         raise invalid(caller, "y_true", "among `labels`", got, hint=hint)
     order = np.argsort(labels)
@@ -113,13 +113,13 @@ def _encode_given(y: Array, labels: Array, caller: str) -> tuple[IntArray, tuple
     unknown = labels[codes] != y
     if unknown.any():
         first = int(unknown.argmax())
-        got = f"{_preview(y[first : first + 1])} at index {first} ({unknown.sum()} of {len(y)})"
-        hint = f"`labels` holds {_preview(labels)}; add the missing class or drop those rows."
+        got = f"{preview(y[first : first + 1])} at index {first} ({unknown.sum()} of {len(y)})"
+        hint = f"`labels` holds {preview(labels)}; add the missing class or drop those rows."
         raise invalid(caller, "y_true", "among `labels`", got, hint=hint)
     return codes, tuple(labels.tolist())
 
 
-def _family(values: Array) -> str:
+def family(values: Array) -> str:
     """Kinds that can be compared with each other: text, numbers, or one kind of time."""
     kind = values.dtype.kind
     return "text" if kind in "UST" else "number" if kind in "biuf" else kind
@@ -143,7 +143,7 @@ def _unique(y: Array, caller: str) -> tuple[Array, IntArray]:
     values, codes = np.unique(y, return_inverse=True)
     if len(values) == 1:
         hint = "pass `labels=` so that the class that did not occur is known."
-        got = f"only {_preview(values)}"
+        got = f"only {preview(values)}"
         raise invalid(caller, "y_true", "of two or more classes", got, hint=hint)
     return values, codes.reshape(-1)
 
@@ -191,7 +191,7 @@ def _columns(n_classes: int) -> str:
     return "binary probabilities" if n_classes == 2 else f"{n_classes} probability columns"
 
 
-def _preview(values: Any) -> str:
+def preview(values: Any) -> str:
     items = [value.item() if hasattr(value, "item") else value for value in values]
     shown = ", ".join(repr(item) for item in items[:6])
     return shown + (", ..." if len(items) > 6 else "")

@@ -47,13 +47,22 @@ class BinaryCalibrator(Calibrator):
         sample = check_sample(y, y_prob, **self._border(sample_weight))
         if not isinstance(sample, BinarySample):
             raise self._too_many(len(sample.classes))
+        self._fit_sample(sample)
+        self._remember(sample.p, sample.y)
+
+    def _fits_pooled_rows(self, n_columns: int) -> bool:
+        if n_columns > 2:
+            raise self._too_many(n_columns)
+        return getattr(self, "cv", None) is None  # folds are made of rows, not of cells
+
+    def _fit_sample(self, sample: Sample) -> None:
+        assert isinstance(sample, BinarySample)
         p = sample.p.astype(np.float64, copy=False)
         rest = None if sample.pair is None else sample.pair[:, 0].astype(np.float64, copy=False)
         floors = (smallest_share(p), smallest_share(1 - p if rest is None else rest))
         rows = Rows(sample.y, sample.weight, sample.size, 2)
         self._fit_map(BinaryScores(p, rest, "probability", floors), rows)
         self.floors_ = floors
-        self._remember(sample.p, sample.y)
         self._keep_classes(sample.columns, positive=0 if sample.positive_first else 1)
 
     def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
@@ -145,12 +154,18 @@ class MulticlassCalibrator(Calibrator):
 
     def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
         sample = check_sample(y, y_prob, **self._border(sample_weight))
+        self._fit_sample(sample)
+        self._remember(sample.p, sample.y)
+
+    def _fits_pooled_rows(self, n_columns: int) -> bool:
+        return n_columns <= 2
+
+    def _fit_sample(self, sample: Sample) -> None:
         matrix = _double_matrix(sample)
         self.positive_index_ = positive_column(sample.columns)
         self.floor_ = smallest_share(matrix)
         rows = Rows(sample.index, sample.weight, sample.size, matrix.shape[1])
         self._fit_map(log_probabilities(matrix, self.floor_), rows)
-        self._remember(sample.p, sample.y)
         self.classes_ = np.asarray(sample.columns)
 
     def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from veridical._core.groups import Groups, group_rows
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical._core.validation import is_number
 from veridical.calibrators._calibrator import Calibrator
+from veridical.calibrators._fit_frame import read_columns
 from veridical.calibrators._wrapping import (
     CheckedRows,
     WrappingCalibrator,
@@ -101,18 +102,19 @@ class GroupedCalibrator(WrappingCalibrator):
     def fit(
         self,
         y_prob: ArrayLike,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        y: ArrayLike | str,
+        sample_weight: ArrayLike | str | None = None,
         *,
-        by: ArrayLike | None = None,
+        prob: str | Sequence[str] | None = None,
+        by: ArrayLike | str | None = None,
     ) -> Self:
         """Fit the maps.
 
         Parameters
         ----------
-        y_prob, y, sample_weight
-            As for every calibrator.
-        by : array-like of shape (n,)
+        y_prob, y, sample_weight, prob
+            As for every calibrator; columns of a query are read into memory.
+        by : array-like of shape (n,), or the name of a column
             Group of each row; required.
 
         Returns
@@ -121,6 +123,10 @@ class GroupedCalibrator(WrappingCalibrator):
         """
         caller = type(self).__name__
         self._start_fit()
+        if isinstance(y, str):
+            y_prob, y, sample_weight, by = read_columns(
+                y_prob, y, prob, sample_weight, by, caller=caller
+            )
         groups = _groups(by, caller)
         rows = self._checked_rows(y_prob, y, sample_weight)
         if sample_weight is not None:  # rows of weight zero are gone

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -69,6 +69,10 @@ class _Gaps:
         logits = np.ascontiguousarray(self.logits[::step])
         return _Gaps(logits, self.top[::step], self.target[::step], weight / weight.sum())
 
+    @property
+    def separable(self) -> bool:
+        return not self.target.any()
+
     def widest(self) -> float:
         return float((self.top - row_minima(self.logits)).max())
 
@@ -103,19 +107,36 @@ class _Gaps:
         return total, first, second
 
 
+class LossOfGaps(Protocol):
+    """What the search asks of rows, in memory or in an engine."""
+
+    @property
+    def separable(self) -> bool:
+        """Whether the class that occurred has the largest logit in every row."""
+
+    def widest(self) -> float:
+        """Largest gap."""
+
+    def slope_at_zero(self) -> float:
+        """L'(0)."""
+
+    def loss(self, inverse: float, dtype: Any = ...) -> tuple[float, float, float]:
+        """L, L' and L''; `dtype` is what may be computed in."""
+
+
+def inverse_temperature_of(gaps: LossOfGaps, size: float) -> TemperatureFit:
+    """Return the inverse temperature of least log loss of rows that are only known by sums."""
+    found, start = _without_search(gaps, size)
+    return found or _search(gaps, start, gaps.widest(), tolerance=_TOLERANCE)
+
+
 def fit_inverse_temperature(logits: FloatArray, rows: Rows) -> TemperatureFit:
     """Return the inverse temperature of least log loss, always positive and finite."""
     gaps = _Gaps.of(logits, rows.y, rows.weights)
-    widest = gaps.widest()
-    if widest == 0:  # every row says that all classes are equal, at any temperature
-        return TemperatureFit(1.0, 0, 0.0)
-    flattest = _FLATTEST / widest
-    if gaps.slope_at_zero() >= 0:
-        return TemperatureFit(flattest, 0, 0.0)
-    if not gaps.target.any():
-        return _separable(gaps, flattest, rows.size)
-    start = min(max(1.0, flattest), _STEEPEST * flattest)
-    passes = 0
+    found, start = _without_search(gaps, rows.size)
+    if found is not None:
+        return found
+    widest, passes = gaps.widest(), 0
     if logits.size > _LARGE and len(logits) > _PART**2:
         single = _SINGLE_GAPS[0] <= widest <= _SINGLE_GAPS[1]
         dtype = np.float32 if single else np.float64
@@ -127,8 +148,21 @@ def fit_inverse_temperature(logits: FloatArray, rows: Rows) -> TemperatureFit:
     return replace(found, n_iter=passes + found.n_iter)
 
 
+def _without_search(gaps: LossOfGaps, size: float) -> tuple[TemperatureFit | None, float]:
+    """The answer where no optimum exists, or where to begin."""
+    widest = gaps.widest()
+    if widest == 0:  # every row says that all classes are equal, at any temperature
+        return TemperatureFit(1.0, 0, 0.0), 1.0
+    flattest = _FLATTEST / widest
+    if gaps.slope_at_zero() >= 0:
+        return TemperatureFit(flattest, 0, 0.0), flattest
+    if gaps.separable:
+        return _separable(gaps, flattest, size), flattest
+    return None, min(max(1.0, flattest), _STEEPEST * flattest)
+
+
 def _search(
-    gaps: _Gaps, start: float, widest: float, *, tolerance: float, dtype: Any = np.float64
+    gaps: LossOfGaps, start: float, widest: float, *, tolerance: float, dtype: Any = np.float64
 ) -> TemperatureFit:
     """Newton steps on L', kept inside a bracket of its root."""
     low, high = _FLATTEST / widest, _STEEPEST * _FLATTEST / widest
@@ -187,7 +221,7 @@ def _next(here: tuple[float, float, float], before: tuple[float, float, float] |
     )
 
 
-def _separable(gaps: _Gaps, flattest: float, size: float) -> TemperatureFit:
+def _separable(gaps: LossOfGaps, flattest: float, size: float) -> TemperatureFit:
     """Stop where the log loss is 1 / (n + 1) above its limit: n rows support no more.
 
     The limit is not zero where classes tie for the largest score.

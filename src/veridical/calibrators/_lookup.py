@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from veridical._core.blocks import row_blocks
+from veridical._core.formula import slopes_between
 from veridical._core.typing import FloatArray, IntArray, Side
 
 _CELLS = 1 << 14  # a table of them stays in the cache
@@ -28,7 +29,7 @@ def interpolate(knots: FloatArray, values: FloatArray, scores: FloatArray) -> Fl
     """Linear interpolation between increasing knots, constant outside: `numpy.interp`, faster."""
     if len(scores) < _WORTHWHILE:
         return np.interp(scores, knots, values)
-    rises = np.concatenate([[0.0], np.diff(values) / np.diff(knots), [0.0]])
+    rises = np.concatenate([[0.0], slopes_between(knots, values), [0.0]])
     start, base = np.append(knots[0], knots), np.append(values[0], values)
     result = np.empty(len(scores))
     for block, index in located(knots, scores, "right"):

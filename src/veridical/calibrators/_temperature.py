@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base import MulticlassCalibrator, Rows
-from veridical.calibrators._inverse_temperature import fit_inverse_temperature
+from veridical.calibrators._fit_frame import Columns
+from veridical.calibrators._inverse_temperature import (
+    TemperatureFit,
+    fit_inverse_temperature,
+    inverse_temperature_of,
+)
+from veridical.calibrators._orientation import positive_column
 from veridical.calibrators._softmax import check_pseudo_rows, mixing_share, softmax_in_place
+from veridical.calibrators._temperature_sums import sums_of_columns
 
 
 class TemperatureCalibrator(MulticlassCalibrator):
@@ -95,12 +104,24 @@ class TemperatureCalibrator(MulticlassCalibrator):
         check_pseudo_rows(type(self).__name__, self.pseudo_rows)
 
     def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
-        fit = fit_inverse_temperature(logits, rows)
+        self._keep(fit_inverse_temperature(logits, rows), rows.size)
+
+    def _fits_sums(self) -> bool:
+        return True
+
+    def _fit_sums(self, columns: Columns) -> None:
+        sums = sums_of_columns(self, columns)
+        self._keep(inverse_temperature_of(sums.gaps, sums.size), sums.size)
+        self.floor_, self.classes_ = sums.floor, np.asarray(sums.classes)
+        self.positive_index_ = positive_column(sums.classes)
+        self.fitted_on_ = f"all {sums.n_rows:,} rows, by sums of an engine"
+
+    def _keep(self, fit: TemperatureFit, size: float) -> None:
         self.inverse_temperature_ = fit.inverse
         self.temperature_ = 1 / fit.inverse
         self.n_iter_ = fit.n_iter
         self.gradient_norm_ = abs(fit.gradient)
-        self.mix_ = mixing_share(self.pseudo_rows, rows.size)
+        self.mix_ = mixing_share(self.pseudo_rows, size)
 
     def _map(self, logits: FloatArray) -> FloatArray:
         # logarithms of probabilities were made for this call; logits are the caller's

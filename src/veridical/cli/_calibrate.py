@@ -21,7 +21,7 @@ from veridical.cli._data import (
     read_data_arguments,
     split_names,
 )
-from veridical.cli._output import busy, doubts_as_notes
+from veridical.cli._output import busy, doubts_as_notes, without_draws
 from veridical.evaluation._held_out import held_out
 from veridical.evaluation._inputs import gather_inputs
 from veridical.exceptions import invalid
@@ -226,7 +226,8 @@ def _print(
             "held_out": None if found is None else found.to_dict(),
             "notes": notes,
         }
-        print(json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False))
+        text = json.dumps(without_draws(result), indent=2, allow_nan=False, ensure_ascii=False)
+        print(text)
         for note in notes:
             print(f"veridical: note: {note}", file=sys.stderr)
         return

@@ -9,7 +9,21 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from veridical import __version__
-from veridical.cli import _apply, _calibrate, _decide, _evaluate, _simulate, _test
+from veridical.cli import (
+    _apply,
+    _calibrate,
+    _check,
+    _completion,
+    _decide,
+    _doctor,
+    _evaluate,
+    _monitor,
+    _report,
+    _simulate,
+    _studio,
+    _test,
+)
+from veridical.cli._messages import explain
 from veridical.exceptions import VeridicalError
 
 BAD_INPUT, FAILED = 2, 1
@@ -17,9 +31,10 @@ BAD_INPUT, FAILED = 2, 1
 _EPILOG = """\
 exit codes:
   0  done
-  1  could not finish (for instance the output could not be written)
+  1  could not finish (for instance the output could not be written), or `check`: not all
+     requirements are met
   2  bad input or usage; one line on standard error says what and what to do
-  3  `test --fail-if-rejected`: calibration is rejected
+  3  `test --fail-if-rejected`: calibration is rejected; `monitor`: there is an alarm
 """
 
 
@@ -40,12 +55,18 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"veridical {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _report.register(commands)
     _evaluate.register(commands)
     _test.register(commands)
+    _check.register(commands)
     _calibrate.register(commands)
     _apply.register(commands)
     _decide.register(commands)
     _simulate.register(commands)
+    _monitor.register(commands)
+    _studio.register(commands)
+    _doctor.register(commands)
+    _completion.register(commands)
     return parser
 
 
@@ -56,13 +77,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
     except VeridicalError as error:
-        print("veridical: error: " + " ".join(str(error).splitlines()), file=sys.stderr)
+        print(explain(error), file=sys.stderr)
         return BAD_INPUT
     except BrokenPipeError:
         # The reader (`head`) has gone: not an error, but Python must not complain at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:
-        print(f"veridical: error: {error}", file=sys.stderr)
+        print(explain(error), file=sys.stderr)
         return FAILED
     return code

@@ -7,11 +7,31 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
+
+import numpy as np
 
 from veridical._core.files import write_whole
 from veridical.exceptions import VeridicalWarning
-from veridical.results import Evaluation, TestReport
+
+_QUANTILES = np.linspace(0, 1, 21)
+
+
+class Printable(Protocol):
+    """A result with notes, in words or as data."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Statistical doubts in words."""
+        ...
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """All of it."""
+        ...
+
+    def to_frame(self, *, backend: str = "polars") -> Any:
+        """A small table."""
+        ...
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +43,7 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def put_out(
-    result: Evaluation | TestReport,
+    result: Printable,
     arguments: argparse.Namespace,
     caught: list[warnings.WarningMessage],
 ) -> None:
@@ -53,7 +73,26 @@ def doubts_as_notes() -> Iterator[None]:
     _tell(_others(caught))
 
 
-def _render(result: Evaluation | TestReport, form: str) -> str:
+def without_draws(result: Any) -> Any:
+    """A result as data, in which a null sample is 21 quantiles (0, 5, ..., 100 %) of itself.
+
+    Examples
+    --------
+    >>> level = {"null_level": {"mean": 1.0, "n_resamples": 41, "sample": list(range(41))}}
+    >>> without_draws(level)["null_level"]["sample"][:3]
+    [0.0, 2.0, 4.0]
+    """
+    if isinstance(result, list):
+        return [without_draws(each) for each in result]
+    if not isinstance(result, dict):
+        return result
+    data = {key: without_draws(each) for key, each in result.items()}
+    if "n_resamples" in data and isinstance(data.get("sample"), list):
+        data["sample"] = np.quantile(data["sample"], _QUANTILES).tolist()
+    return data
+
+
+def _render(result: Printable, form: str) -> str:
     if form == "json":
         return result.to_json(indent=2)
     if form == "csv":
@@ -61,7 +100,7 @@ def _render(result: Evaluation | TestReport, form: str) -> str:
     return str(result)
 
 
-def _report(result: Evaluation | TestReport, caught: list[warnings.WarningMessage]) -> None:
+def _report(result: Printable, caught: list[warnings.WarningMessage]) -> None:
     """Say on standard error what the text form would have said in its notes."""
     _tell([f"note: {note}" for note in result.notes] + _others(caught))
 

@@ -67,7 +67,7 @@ class Battery:
             through_it = Induced(sample, lens, lens.induce(sample))
             return replace(self, induced=through_it).run("consistency")
         y_true, y_prob = self.inputs.y_true, self.inputs.y_prob
-        options = self._options()
+        options = self._options(name)
         if name == "consistency":
             error = default_error(self.induced.problem, self.n_bins)
             return consistency_test(error, y_true, y_prob, **options)
@@ -86,8 +86,21 @@ class Battery:
             self.inputs.y_prob,
             over="classes" if by is None else "groups",
             by=by,
-            **self._options(),
+            **self._options("consistency"),
         )
+
+    def groups(self) -> MultipleTest | None:
+        """Test every group of rows, if there are groups."""
+        by = self.inputs.by
+        if by is None:
+            return None
+        family = self.family(by.codes)
+        return replace(family, names=tuple(by.keys[code] for code in family.names))
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows tested."""
+        return self.induced.sample.n
 
     def takes_long(self, name: str) -> bool:
         """Whether a test takes much more than a second."""
@@ -105,13 +118,17 @@ class Battery:
             return several and drawn > _MOST_BY_VECTOR
         return name == "cox" and _cox_takes_long(sample, self.n_resamples)
 
+    def can(self, name: str) -> bool:
+        """Whether what is known of the rows is enough for a test."""
+        return True
+
     @property
     def asks_of_classes(self) -> bool:
         """Whether the classes are a question beside that of the lens."""
         whole = isinstance(self.induced.lens, (Canonical, Classwise, Confidence))
         return whole and isinstance(self.induced.sample, MulticlassSample)
 
-    def _options(self) -> dict[str, Any]:
+    def _options(self, name: str) -> dict[str, Any]:
         return {
             "lens": self.induced.lens,
             "labels": self.inputs.labels,
@@ -171,6 +188,9 @@ def run_tests(
         fit = (*UNASKED, "classwise")
     made, notes = {}, []
     for name in fit:
+        if not battery.can(name):
+            notes.append(f"{_TITLES[name]} was left out: it needs the rows, engine='memory'")
+            continue
         if battery.takes_long(name):
             ask = "by that lens" if name == "classwise" else f"by name, {name!r}"
             notes.append(f"{_TITLES[name]} was left out, as it would take long; ask for it {ask}")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,6 +18,11 @@ from veridical._core.validation import check_level, kept_rows
 from veridical.binning import UniformBins
 from veridical.evaluation._default import default_error
 from veridical.evaluation._measure import evaluate_sample
+from veridical.evaluation._pushed import about_sums, evaluate_pushed
+from veridical.evaluation._pushed_compare import ComparisonRequest
+from veridical.evaluation._pushed_notes import notes_on_models
+from veridical.evaluation._pushed_pairs import Pairs
+from veridical.evaluation._pushed_tests import sums_battery
 from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
 from veridical.inference import (
     adjust_pvalues,
@@ -26,35 +32,48 @@ from veridical.inference import (
 )
 from veridical.lenses import Binary, Canonical, Confidence, Induced, induce_problem
 from veridical.miscalibration import BinnedError, BrierScore, Estimator, LogScore, ZeroOneLoss
-from veridical.results import Comparison, ConsistencyTest, Difference, ModelDifference
+from veridical.results import (
+    Comparison,
+    ConsistencyTest,
+    Difference,
+    Evaluation,
+    ModelDifference,
+)
 
 _CALLER = "compare"
 
 
 def compare(
-    predictions: Mapping[str, ArrayLike],
-    y_true: ArrayLike,
+    predictions: Mapping[str, Any],
+    y_true: Any,
     *,
+    y: str | None = None,
     reference: str | None = None,
     lens: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
     n_bins: Any = 15,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
-    groups: ArrayLike | None = None,
+    groups: Any = None,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     rng: Any = None,
+    engine: Literal["auto", "memory", "pushdown"] = "auto",
 ) -> Comparison:
     """Compare models by their predictions for the same rows.
 
     Parameters
     ----------
-    predictions : mapping of str to array-like
-        Predictions of each model, of shape (n,), (n, 1) or (n, K).
-    y_true, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    predictions : mapping of str to array-like, column name or list of column names
+        Predictions of each model, of shape (n,), (n, 1) or (n, K); or the columns of a frame that
+        hold them.
+    y_true : array-like, frame or path
+        Labels; or the frame, query or file of the columns.
+    y : str, optional
+        Column of the labels; guessed when unambiguous.
+    labels, pos_label, sample_weight
+        As in :func:`evaluate`; weights of a frame by the name of their column.
     reference : str, optional
         Compare every other model with this one; default every pair.
     lens : lens, name or callable, optional
@@ -63,7 +82,7 @@ def compare(
         Number of bins.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
-    groups : array-like of shape (n,), optional
+    groups : array-like of shape (n,) or column name, optional
         Cluster of each row, for the intervals of the differences.
     confidence_level : float, default 0.95
         Of all intervals.
@@ -71,6 +90,10 @@ def compare(
         Draws for null levels and consistency tests.
     rng : int, Generator or None
         Seed of those draws. None is a fixed seed here: the same data give the same comparison.
+    engine : {"auto", "memory", "pushdown"}, default "auto"
+        As in :func:`evaluate`. Models of two classes, seen through the binary lens and without
+        clusters, are compared by sums of their engine (one scan a model and one a pair), with the
+        same differences and intervals; anything else reads the rows.
 
     Returns
     -------
@@ -98,68 +121,128 @@ def compare(
     """
     level = check_level(_CALLER, confidence_level)
     count = check_resamples(n_resamples, caller=_CALLER)
-    seed = 0 if rng is None else rng
     models = _check_models(predictions, reference)
+    request = ComparisonRequest(
+        predictions=predictions,
+        y_true=y_true,
+        y=y,
+        lens=lens,
+        labels=labels,
+        pos_label=pos_label,
+        n_bins=n_bins,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        groups=groups,
+    )
+    options = {
+        "n_bins": n_bins,
+        "confidence_level": level,
+        "n_resamples": count,
+        "rng": 0 if rng is None else rng,
+    }
+    pairs = request.pushed(engine, level)
+    compared = _by_rows(request, options) if pairs is None else _by_sums(pairs, options)
+    notes = [
+        f"{name}: {note}"
+        for name, evaluation in zip(models, compared.evaluations, strict=True)
+        for note in evaluation.notes
+    ]
+    notes += _rank_notes(models, compared.tests)
+    figures = _figures(n_bins, compared.evaluations, notes)
+    differences = _differences(figures, models, reference, compared.differ)
+    for note in notes:
+        warnings.warn(f"{_CALLER}: {note}.", VeridicalWarning, stacklevel=2)
+    return Comparison(
+        models=models,
+        evaluations=compared.evaluations,
+        tests=compared.tests,
+        differences=differences,
+        lens=compared.lens,
+        n_samples=compared.n_samples,
+        confidence_level=level,
+        notes=(*compared.said, *notes),
+    )
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """What is known of the models one by one, and how to find what they differ by."""
+
+    evaluations: tuple[Evaluation, ...]
+    tests: tuple[ConsistencyTest, ...]
+    lens: str
+    n_samples: int
+    differ: Callable[[Sequence[Estimator], str, str], list[Difference]]
+    said: tuple[str, ...] = ()
+
+
+def _by_rows(request: ComparisonRequest, options: dict[str, Any]) -> _Compared:
+    """Compare rows in memory."""
+    data = request.arrays()
 
     def seen(name: str) -> Induced:
         try:
             return induce_problem(
-                y_true,
-                predictions[name],
+                data.y_true,
+                data.predictions[name],
                 caller=_CALLER,
-                lens=lens,
-                labels=labels,
-                pos_label=pos_label,
-                sample_weight=sample_weight,
-                weight_type=weight_type,
+                lens=request.lens,
+                labels=data.labels,
+                pos_label=request.pos_label,
+                sample_weight=data.sample_weight,
+                weight_type=request.weight_type,
             )
         except InvalidInputError as error:
             msg = f"{error}\nModel: {name!r}."
             raise InvalidInputError(msg) from error
 
-    induced = {name: seen(name) for name in models}
-    _check_alike(induced)
-    generator = check_rng(seed, caller=_CALLER)
-    first = induced[models[0]]
-    clusters = check_groups(groups, kept_rows(sample_weight, first.sample), caller=_CALLER)
+    induced = {name: seen(name) for name in request.predictions}
+    _check_alike({name: each.sample.classes for name, each in induced.items()})
+    generator = check_rng(options["rng"], caller=_CALLER)
+    first = next(iter(induced.values()))
+    kept = kept_rows(data.sample_weight, first.sample)
+    clusters = check_groups(data.groups, kept, caller=_CALLER)
     evaluations = tuple(
-        evaluate_sample(
-            each.sample,
-            each.lens,
-            n_bins=n_bins,
-            confidence_level=level,
-            n_resamples=count,
-            rng=seed,
+        evaluate_sample(each.sample, each.lens, **options) for each in induced.values()
+    )
+    tests = tuple(
+        consistency_of(
+            default_error(each.problem, options["n_bins"]), each, options["n_resamples"], generator
         )
         for each in induced.values()
     )
-    tests = tuple(
-        consistency_of(default_error(each.problem, n_bins), each, count, generator)
-        for each in induced.values()
+
+    def differ(figures: Sequence[Estimator], a: str, b: str) -> list[Difference]:
+        pair, level = (induced[a], induced[b]), options["confidence_level"]
+        return [_difference(estimator, pair, clusters, level) for estimator in figures]
+
+    return _Compared(evaluations, tests, first.lens.name, first.sample.n, differ, tuple(data.said))
+
+
+def _by_sums(pairs: Pairs, options: dict[str, Any]) -> _Compared:
+    """Compare what engines made of the rows."""
+    n_bins = options["n_bins"]
+    evaluations = tuple(
+        evaluate_pushed(each, caller=_CALLER, **options) for each in pairs.pushed.values()
     )
-    notes = [
-        f"{name}: {note}"
-        for name, evaluation in zip(models, evaluations, strict=True)
-        for note in evaluation.notes
-    ]
-    notes += _rank_notes(models, tests)
-    figures = _figures(n_bins, evaluations, notes)
-    differences = tuple(
-        difference
-        for estimator in figures
-        for difference in _differences(estimator, induced, reference, clusters, level)
-    )
-    for note in notes:
-        warnings.warn(f"{_CALLER}: {note}.", VeridicalWarning, stacklevel=2)
-    return Comparison(
-        models=models,
-        evaluations=evaluations,
-        tests=tests,
-        differences=differences,
-        lens=first.lens.name,
-        n_samples=first.sample.n,
-        confidence_level=level,
-        notes=tuple(notes),
+    seed = check_rng(options["rng"], caller=_CALLER).integers(2**63, size=len(evaluations))
+    tests = []
+    for each, own in zip(pairs.pushed.values(), seed.tolist(), strict=True):
+        battery = sums_battery(
+            each, n_bins=n_bins, level=0.05, n_resamples=options["n_resamples"], seed=own
+        )
+        test = battery.run("consistency")
+        assert isinstance(test, ConsistencyTest)
+        tests.append(test)
+    first = next(iter(pairs.pushed.values()))
+    said = about_sums(first, n_bins=n_bins, caller=_CALLER, of=notes_on_models)
+    return _Compared(
+        evaluations,
+        tuple(tests),
+        first.lens.name,
+        first.grid.n_samples,
+        pairs.differ,
+        tuple(said),
     )
 
 
@@ -179,8 +262,7 @@ def _check_models(predictions: Any, reference: str | None) -> tuple[str, ...]:
     return tuple(predictions)
 
 
-def _check_alike(induced: Mapping[str, Induced]) -> None:
-    classes = {name: each.sample.classes for name, each in induced.items()}
+def _check_alike(classes: Mapping[str, tuple[Any, ...]]) -> None:
     first = next(iter(classes))
     for name, found in classes.items():
         if found != classes[first]:
@@ -200,19 +282,24 @@ def _figures(n_bins: Any, evaluations: Any, notes: list[str]) -> list[Estimator]
 
 
 def _differences(
-    estimator: Estimator,
-    induced: Mapping[str, Induced],
+    figures: Sequence[Estimator],
+    models: tuple[str, ...],
     reference: str | None,
-    clusters: IntArray | None,
-    level: float,
-) -> Iterator[ModelDifference]:
-    pairs = list(combinations(induced, 2))
+    differ: Callable[[Sequence[Estimator], str, str], list[Difference]],
+) -> tuple[ModelDifference, ...]:
+    """Differences of every figure between every pair, adjusted for the number of pairs."""
+    pairs = list(combinations(models, 2))
     if reference is not None:
-        pairs = [(name, reference) for name in induced if name != reference]
-    found = [_difference(estimator, (induced[a], induced[b]), clusters, level) for a, b in pairs]
-    adjusted = adjust_pvalues([d.pvalue for d in found])
-    for (a, b), difference, pvalue in zip(pairs, found, adjusted, strict=True):
-        yield ModelDifference(first=a, second=b, difference=difference, adjusted=float(pvalue))
+        pairs = [(name, reference) for name in models if name != reference]
+    found = [differ(figures, a, b) for a, b in pairs]
+    differences = []
+    for of_figure in zip(*found, strict=True):
+        adjusted = adjust_pvalues([d.pvalue for d in of_figure])
+        for (a, b), difference, pvalue in zip(pairs, of_figure, adjusted, strict=True):
+            differences.append(
+                ModelDifference(first=a, second=b, difference=difference, adjusted=float(pvalue))
+            )
+    return tuple(differences)
 
 
 def _difference(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from veridical._core.randomness import check_resamples
 from veridical._core.sample import Sample
@@ -12,6 +12,8 @@ from veridical._core.typing import ArrayLike
 from veridical._core.validation import check_level, check_sample, kept_rows
 from veridical.evaluation._inputs import Inputs, gather_inputs
 from veridical.evaluation._measure import evaluate_sample
+from veridical.evaluation._pushed import Request, about_sums, evaluate_pushed
+from veridical.evaluation._pushed_notes import notes_on_sums
 from veridical.exceptions import VeridicalWarning, invalid
 from veridical.lenses import resolve_lens
 from veridical.results import Evaluation
@@ -33,14 +35,16 @@ def evaluate(
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     rng: Any = None,
+    engine: Literal["auto", "memory", "pushdown"] = "auto",
 ) -> Evaluation:
     """Measure discrimination and calibration of probabilistic predictions.
 
     Parameters
     ----------
-    y_true : array-like, frame or path
-        Labels; or a pandas, polars or pyarrow frame, or a CSV, Parquet or Arrow file (globs
-        too), with the columns named by `y` and `prob`.
+    y_true : array-like, frame, path or GridSummary
+        Labels; or a pandas, polars or pyarrow frame, a query of polars, DuckDB, Spark, Dask or
+        Ibis, or a CSV, Parquet or Arrow file (globs too), with the columns named by `y` and
+        `prob`; or what :func:`grid_summary` made of any of them.
     y_prob : array-like of shape (n,), (n, 1) or (n, K), optional
         Probability of the positive class, or of every class. Leave out for a frame or file.
     y, prob : str; str or list of str, optional
@@ -68,6 +72,10 @@ def evaluate(
         Draws for the null levels of the binned errors; 0 leaves them out.
     rng : int, Generator or None
         Seed of those draws. None is a fixed seed here: the same data give the same evaluation.
+    engine : {"auto", "memory", "pushdown"}, default "auto"
+        Where rows are summed up. "pushdown" lets the engine that holds them do it, in one scan,
+        and evaluates the table of sums it leaves; "memory" reads them. "auto" pushes down queries
+        and files of a million rows or more, where the lens allows, and reads anything else.
 
     Returns
     -------
@@ -75,6 +83,13 @@ def evaluate(
         `print` it, or use `to_frame`, `to_dict`, `to_json`. Errors of a binary problem come with
         their null level: what a perfectly calibrated model with these same predictions would
         have scored; ECE and RMSCE also with a confidence interval of their population value.
+
+    Notes
+    -----
+    From sums, counts, scores and whatever the equal-width bins decide are those of the rows; what
+    bins do not decide (AUC, smECE, KS, equal-mass and sweep bins, isotonic parts, recalibration
+    line) is that of rows moved within cells no wider than 1/2048, and `notes` say how far that can
+    be off. Whole vectors (the canonical lens) have no such sums.
 
     Examples
     --------
@@ -87,15 +102,44 @@ def evaluate(
     if n_resamples != 0:
         check_resamples(n_resamples, caller=caller)
     seed = 0 if rng is None else rng
-    inputs = gather_inputs(
-        y_true,
-        y_prob,
+    request = Request(
+        y_true=y_true,
+        y_prob=y_prob,
         y=y,
         prob=prob,
+        lens=lens,
+        labels=labels,
+        pos_label=pos_label,
+        n_bins=n_bins,
         sample_weight=sample_weight,
         by=by,
-        labels=labels,
         caller=caller,
+    )
+    options = {"confidence_level": level, "n_resamples": n_resamples, "rng": seed}
+    pushed = request.pushed(engine, needs_rows=None if calibrator is None else "a calibrator")
+    if pushed is not None:
+        result = evaluate_pushed(pushed, n_bins=n_bins, caller=caller, **options)
+        said = about_sums(pushed, n_bins=n_bins, caller=caller, of=notes_on_sums)
+    else:
+        result, said = _in_memory(request, calibrator, options)
+    for note in result.notes:
+        warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=2)
+    return replace(result, notes=(*said, *result.notes))
+
+
+def _in_memory(
+    request: Request, calibrator: Any, options: dict[str, Any]
+) -> tuple[Evaluation, list[str]]:
+    """Evaluate rows read into memory; with what was guessed about them."""
+    inputs = gather_inputs(
+        request.y_true,
+        request.y_prob,
+        y=request.y,
+        prob=request.prob,
+        sample_weight=request.sample_weight,
+        by=request.by,
+        labels=request.labels,
+        caller=request.caller,
     )
     seen = None
     if calibrator is not None:
@@ -103,35 +147,24 @@ def evaluate(
     sample = check_sample(
         inputs.y_true,
         inputs.y_prob,
-        caller=caller,
+        caller=request.caller,
         labels=inputs.labels,
-        pos_label=pos_label,
+        pos_label=request.pos_label,
         sample_weight=inputs.sample_weight,
     )
-    chosen = resolve_lens(lens, sample, caller=caller)
+    chosen = resolve_lens(request.lens, sample, caller=request.caller)
 
     def measured(part: Sample) -> Evaluation:
-        return evaluate_sample(
-            part,
-            chosen,
-            n_bins=n_bins,
-            confidence_level=level,
-            n_resamples=n_resamples,
-            rng=seed,
-        )
+        return evaluate_sample(part, chosen, n_bins=request.n_bins, **options)
 
     result = measured(sample)
     if inputs.by is not None:
         kept = kept_rows(inputs.sample_weight, sample)
-        groups = tuple((key, measured(part)) for key, part in inputs.by.of(sample, kept, caller))
-        result = replace(result, groups=groups)
+        parts = inputs.by.of(sample, kept, request.caller)
+        result = replace(result, groups=tuple((key, measured(part)) for key, part in parts))
     if seen is not None:
         result = replace(result, notes=(seen, *result.notes))
-    for note in result.notes:
-        warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=2)
-    if inputs.said is not None:
-        result = replace(result, notes=(inputs.said, *result.notes))
-    return result
+    return result, [] if inputs.said is None else [inputs.said]
 
 
 def _calibrated(calibrator: Any, inputs: Inputs) -> tuple[str | None, Inputs]:

@@ -60,15 +60,33 @@ def gather_inputs(
     return _from_table(y_true, y, prob, sample_weight, by, labels, caller)
 
 
-def _from_table(
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns of a frame or file that are wanted, and what was guessed."""
+
+    y: str
+    prob: list[str]
+    sample_weight: str | None
+    by: list[str]
+    said: str | None
+
+    @property
+    def all(self) -> list[str]:
+        """Every name once."""
+        weight = [] if self.sample_weight is None else [self.sample_weight]
+        return list(dict.fromkeys([self.y, *self.prob, *weight, *self.by]))
+
+
+def name_columns(
     source: Any,
+    *,
     y: str | None,
     prob: str | list[str] | tuple[str, ...] | None,
     sample_weight: Any,
     by: Any,
-    labels: ArrayLike | None,
     caller: str,
-) -> Inputs:
+) -> Columns:
+    """Expand globs and guess what is not given; weights and groups only if they are names."""
     available = column_names(source, caller=caller, param="y_true")
 
     def named(columns: Any, param: str) -> list[str]:
@@ -83,25 +101,39 @@ def _from_table(
         outcome, columns, said = guess.y, list(guess.prob), guess.said or None
     weight = named(sample_weight, "sample_weight") if isinstance(sample_weight, str) else []
     keys = named(by, "by") if _names_columns(by, available) else []
-    needed = dict.fromkeys([outcome, *columns, *weight, *keys])
-    table = open_table(source, columns=list(needed), caller=caller)
-    y_true = table.column(outcome, caller=caller, param="y")
-    matrix = table.matrix(columns, caller=caller, param="prob")
-    if labels is None and len(columns) > 1:
-        labels = labels_from_columns(columns, y_true)
+    return Columns(outcome, columns, weight[0] if weight else None, keys, said)
+
+
+def _from_table(
+    source: Any,
+    y: str | None,
+    prob: str | list[str] | tuple[str, ...] | None,
+    sample_weight: Any,
+    by: Any,
+    labels: ArrayLike | None,
+    caller: str,
+) -> Inputs:
+    names = name_columns(source, y=y, prob=prob, sample_weight=sample_weight, by=by, caller=caller)
+    table = open_table(source, columns=names.all, caller=caller)
+    y_true = table.column(names.y, caller=caller, param="y")
+    matrix = table.matrix(names.prob, caller=caller, param="prob")
+    if labels is None and len(names.prob) > 1:
+        labels = labels_from_columns(names.prob, y_true)
     groups = None
-    if keys:
-        values = [table.column(key, caller=caller, param="by") for key in keys]
+    if names.by:
+        values = [table.column(key, caller=caller, param="by") for key in names.by]
         groups = group_rows(values, caller=caller)
     elif by is not None:
         groups = group_rows([by], caller=caller)
+    if names.sample_weight is not None:
+        sample_weight = table.column(names.sample_weight, caller=caller, param="sample_weight")
     return Inputs(
         y_true,
-        matrix[:, 0] if len(columns) == 1 else matrix,
-        table.column(weight[0], caller=caller, param="sample_weight") if weight else sample_weight,
+        matrix[:, 0] if len(names.prob) == 1 else matrix,
+        sample_weight,
         groups,
         labels,
-        said,
+        names.said,
     )
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +22,9 @@ from veridical.evaluation._battery import (
     run_tests,
 )
 from veridical.evaluation._inputs import gather_inputs
+from veridical.evaluation._pushed import Request, about_sums
+from veridical.evaluation._pushed_notes import notes_on_tests
+from veridical.evaluation._pushed_tests import sums_battery
 from veridical.evaluation._tests_verdict import Findings
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.inference import adjust_pvalues, detectable_error
@@ -50,13 +52,14 @@ def calibration_tests(
     n_bins: Any = 15,
     n_resamples: int = 1000,
     rng: Any = None,
+    engine: Literal["auto", "memory", "pushdown"] = "auto",
 ) -> TestReport:
     """Test calibration in several ways, and say what came out in one paragraph.
 
     Parameters
     ----------
     y_true, y_prob, y, prob, lens, labels, pos_label, sample_weight
-        As in :func:`evaluate`: arrays, or a frame or file with column names.
+        As in :func:`evaluate`: arrays, or a frame, query or file with column names, or a summary.
     by : array-like, column name or list of column names, optional
         Subgroups, each tested by itself in `TestReport.groups`.
     tests : str or list of str, optional
@@ -74,6 +77,10 @@ def calibration_tests(
     rng : int, Generator or None
         Seed. None is a fixed seed here: the same data give the same report. Every test starts
         from the same seed, so its p-value is that of the test by itself.
+    engine : {"auto", "memory", "pushdown"}, default "auto"
+        Where rows are summed up, as in :func:`evaluate`. From sums, the consistency test and those
+        of groups are those of the rows; the other tests see rows moved to the mean of their cell,
+        classes are corrected by Holm's method, and what needs whole rows is left out with a note.
 
     Returns
     -------
@@ -114,32 +121,32 @@ def calibration_tests(
     level = check_level(_CALLER, level, "level")
     count = check_resamples(n_resamples, caller=_CALLER)
     UniformBins(n_bins)  # refuses a bad number before any test is made
-    inputs = gather_inputs(
-        y_true,
-        y_prob,
+    request = Request(
+        y_true=y_true,
+        y_prob=y_prob,
         y=y,
         prob=prob,
+        lens=lens,
+        labels=labels,
+        pos_label=pos_label,
+        n_bins=n_bins,
         sample_weight=sample_weight,
         by=by,
-        labels=labels,
         caller=_CALLER,
     )
-    induced = induce_problem(
-        inputs.y_true,
-        inputs.y_prob,
-        caller=_CALLER,
-        lens=lens,
-        labels=inputs.labels,
-        pos_label=pos_label,
-        sample_weight=inputs.sample_weight,
-        weight_type="importance",
-    )
-    if inputs.by is not None:
-        next(inputs.by.of(induced.sample, kept_rows(inputs.sample_weight, induced.sample), _CALLER))
+    options = {"n_bins": n_bins, "level": level, "n_resamples": count, "seed": _seed(rng)}
+    pushed = request.pushed(engine)
+    battery: Battery
+    if pushed is not None:
+        battery = sums_battery(pushed, **options)
+        said = about_sums(pushed, n_bins=n_bins, caller=_CALLER, of=notes_on_tests)
+    else:
+        battery = _rows_battery(request, **options)
+        said = [] if battery.inputs.said is None else [battery.inputs.said]
+    induced = battery.induced
     asked = check_names(tests, induced, caller=_CALLER)
-    battery = Battery(inputs, pos_label, induced, n_bins, level, count, _seed(rng))
     notes: list[str] = []
-    classes = groups = detectable = None
+    classes = detectable = None
     with doubts_into(notes):
         made, left_out = run_tests(battery, asked)
         if asked is None and battery.asks_of_classes:
@@ -147,9 +154,8 @@ def calibration_tests(
                 left_out.append("single classes were not tested, as it would take long")
             else:
                 classes = battery.family()
-        if inputs.by is not None:
-            family = battery.family(inputs.by.codes)
-            groups = replace(family, names=tuple(inputs.by.keys[code] for code in family.names))
+        groups = battery.groups()
+        if groups is not None:
             made["groups"] = group_test(groups)
         adjusted = tuple(adjust_pvalues([test.pvalue for test in made.values()]).tolist())
         findings = Findings(made, adjusted, level, induced)
@@ -158,7 +164,6 @@ def calibration_tests(
     notes += [*_dependent_rows(induced), *_too_few_draws(made, level)]
     for note in notes:
         warnings.warn(f"{_CALLER}: {note}.", VeridicalWarning, stacklevel=2)
-    said = [] if inputs.said is None else [inputs.said]
     families = [family for family in (classes, groups) if family is not None]
     return TestReport(
         names=tuple(made),
@@ -166,7 +171,7 @@ def calibration_tests(
         adjusted=adjusted,
         level=level,
         lens=induced.lens.name,
-        n_samples=induced.sample.n,
+        n_samples=battery.n_samples,
         verdict=findings.paragraph(families, detectable),
         slope=findings.slope,
         intercept=findings.intercept,
@@ -175,6 +180,33 @@ def calibration_tests(
         detectable=detectable,
         notes=(*said, *left_out, *notes),
     )
+
+
+def _rows_battery(request: Request, **options: Any) -> Battery:
+    """Tests of rows read into memory."""
+    inputs = gather_inputs(
+        request.y_true,
+        request.y_prob,
+        y=request.y,
+        prob=request.prob,
+        sample_weight=request.sample_weight,
+        by=request.by,
+        labels=request.labels,
+        caller=_CALLER,
+    )
+    induced = induce_problem(
+        inputs.y_true,
+        inputs.y_prob,
+        caller=_CALLER,
+        lens=request.lens,
+        labels=inputs.labels,
+        pos_label=request.pos_label,
+        sample_weight=inputs.sample_weight,
+        weight_type="importance",
+    )
+    if inputs.by is not None:
+        next(inputs.by.of(induced.sample, kept_rows(inputs.sample_weight, induced.sample), _CALLER))
+    return Battery(inputs, request.pos_label, induced, **options)
 
 
 def _seed(rng: Any) -> int:

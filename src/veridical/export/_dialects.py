@@ -105,7 +105,6 @@ DIALECTS = {
         lambda value: _signed(f"{value!r}D"),
         _doubled("`"),
         lambda x: f"CAST({x} AS DOUBLE)",
-        executed=False,
     ),
     "bigquery": Dialect(
         lambda value: _signed(_scientific(value)),

@@ -61,7 +61,7 @@ def write_file(
     calibrator: Calibrator, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None
 ) -> None:
     """Write a calibrator and, beside it, what a program wants to find again."""
-    from veridical import __version__
+    from veridical._core.version import __version__
 
     data = {"veridical": __version__, **calibrator.to_dict(), **(notes or {})}
     write_whole(path, json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n")

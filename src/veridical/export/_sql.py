@@ -25,7 +25,7 @@ def to_sql(
     calibrator : Calibrator
         Fitted.
     dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}, default "duckdb"
-        The first three are executed in this package's tests against `predict_proba`. The others
+        The first four are executed in this package's tests against `predict_proba`. The others
         are generated from the same formula and labelled by a comment as not executed. SQLite
         needs its mathematical functions, which most builds since 3.35 have.
     columns : str or sequence of str, optional

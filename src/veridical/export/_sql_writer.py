@@ -51,7 +51,9 @@ class Writer:
         tests = " AND ".join(f"{column} BETWEEN {limits}" for column in self._columns)
         text = f"CASE WHEN {tests} THEN\n{self.write(output)}\nEND"
         if self._dialect.stack is not None and self._depth(text) > self._dialect.stack:
-            hint = "use `to_python`, another dialect, or a calibrator fitted to probabilities."
+            hint = "use `to_python` or another dialect."
+            if formula.input != "probability":  # odds against the rest are what nests
+                hint = "use `to_python`, another dialect, or a calibrator fitted to probabilities."
             got = "one that nests deeper than the parser allows"
             raise invalid("to_sql", "calibrator", "of a shallow formula", got, hint=hint)
         return text

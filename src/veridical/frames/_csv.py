@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import glob
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from veridical.frames._dialect import Dialect, as_utf_8, sniff
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 # Types are first taken from so many rows of each file. If a later cell contradicts them, the files
 # are read once more as text; scanning whole files for types first would cost 5 to 10 times more.
-_SNIFFED_ROWS = 10_000
+SNIFFED_ROWS = 10_000
 
 
 def read_csv(
@@ -32,48 +34,87 @@ def read_csv(
             scan = scan_text(path, separator=separator).select(columns)
             return (scan if rows is None else scan.head(rows)).collect()
 
-    types = _narrow(pl.concat([text(path, _SNIFFED_ROWS) for path in paths])).schema
+    commas = all(sniff(path, separator=separator).separator != "," for path in paths)
+    first = pl.concat([text(path, SNIFFED_ROWS) for path in paths])
+    types = dict(narrow(first, decimal_commas=commas).schema)
+    with_comma = [name for name in types if _has_decimal_comma(first[name], types[name])]
     try:
-        return pl.concat(
-            scan_text(path, separator=separator, types=types).select(columns).collect()
+        frame = pl.concat(
+            scan_text(
+                path, separator=separator, types=types | dict.fromkeys(with_comma, pl.String())
+            )
+            .select(columns)
+            .collect()
             for path in paths
         )
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         # A cell below the sniffed rows is of another type; any other trouble will show again.
-        return _narrow(pl.concat([text(path) for path in paths]))
+        return narrow(pl.concat([text(path) for path in paths]), decimal_commas=commas)
+    narrowed = [_narrow_column(frame[name], decimal_commas=commas) for name in with_comma]
+    return frame.with_columns(narrowed)
 
 
 def scan_text(
     path: Path, *, separator: str, types: Mapping[str, pl.DataType] | None = None
 ) -> pl.LazyFrame:
-    """Scan a CSV file whose columns are text, except those in `types`."""
+    """Scan a CSV file whose columns are text, except those in `types`.
+
+    `separator` is the usual one; what the first lines say goes before it.
+    """
     import polars as pl
 
-    return pl.scan_csv(
-        glob.escape(str(path)), separator=separator, infer_schema=False, schema_overrides=types
+    dialect = sniff(path, separator=separator)
+    written = {name: doubled for doubled, name in dialect.quoted_names.items()}
+    options: dict[str, Any] = {
+        "separator": dialect.separator,
+        "eol_char": dialect.line_end,
+        "skip_rows": dialect.skipped,
+        "infer_schema": False,
+        "schema_overrides": {written.get(n, n): t for n, t in (types or {}).items()},
+    }
+    if dialect.utf_16:
+        scan = pl.read_csv(as_utf_8(path), **options).lazy()
+    else:
+        scan = pl.scan_csv(glob.escape(str(path)), **options)
+    return _with_names(scan, dialect)
+
+
+def _has_decimal_comma(text: pl.Series, dtype: pl.DataType) -> bool:
+    """Whether a column that was narrowed to numbers writes them with a comma."""
+    return dtype.is_float() and bool(text.str.contains(",", literal=True).any())
+
+
+def _with_names(scan: pl.LazyFrame, dialect: Dialect) -> pl.LazyFrame:
+    """Polars leaves doubled quotes in names as they are written."""
+    if not dialect.quoted_names:
+        return scan
+    present = scan.collect_schema().names()
+    return scan.rename({old: new for old, new in dialect.quoted_names.items() if old in present})
+
+
+def narrow(text: pl.DataFrame, *, decimal_commas: bool) -> pl.DataFrame:
+    return text.with_columns(
+        _narrow_column(column, decimal_commas=decimal_commas) for column in text.iter_columns()
     )
 
 
-def check_encoding(path: Path) -> None:
-    """Raise OSError for UTF-16, which would otherwise be read as one odd column."""
-    with path.open("rb") as stream:
-        if stream.read(2) in (b"\xff\xfe", b"\xfe\xff"):
-            msg = "the text is UTF-16, not UTF-8"
-            raise OSError(msg)
+def _narrow_column(text: pl.Series, *, decimal_commas: bool) -> pl.Series:
+    """Integers, else floats, else booleans, if every cell that is not blank is one; else text.
 
-
-def _narrow(text: pl.DataFrame) -> pl.DataFrame:
-    return text.with_columns(_narrow_column(column) for column in text.iter_columns())
-
-
-def _narrow_column(text: pl.Series) -> pl.Series:
-    """Integers, else floats, else booleans, if every cell that is not blank is one; else text."""
+    In a file whose cells a comma separates, "1,234" may be a thousand and more; where one cell is
+    like "0,5", commas are decimal.
+    """
     import polars as pl
 
     bare = text.str.strip_chars()
     bare = bare.set(bare == "", None)
     for dtype in (pl.Int64, pl.Float64):
         numbers = bare.cast(dtype, strict=False)
+        if numbers.null_count() == bare.null_count():
+            return numbers
+    if decimal_commas or bool(bare.str.contains(r"^[-+]?0?,\d").any()):
+        numbers = bare.str.replace(r"^([-+]?\d*),(\d+(?:[eE][-+]?\d+)?)$", "$1.$2")
+        numbers = numbers.cast(pl.Float64, strict=False)
         if numbers.null_count() == bare.null_count():
             return numbers
     lower = bare.str.to_lowercase()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 # A frame can exist only once its library is loaded; modin and cuDF load pandas.
 _LIBRARIES = frozenset({"pandas", "polars", "pyarrow", "narwhals"})
+_ENGINES = frozenset({"polars", "duckdb", "pyspark", "dask", "ibis", "sqlframe", "narwhals"})
 
 
 def is_frame(obj: object) -> bool:
@@ -20,8 +22,8 @@ def is_frame(obj: object) -> bool:
     Returns
     -------
     bool
-        True for a pandas or polars DataFrame, a polars LazyFrame, a pyarrow Table and the
-        pandas-likes narwhals knows; False for series, arrays, paths and everything else.
+        True for a pandas or polars DataFrame, a pyarrow Table, the pandas-likes narwhals knows,
+        and whatever `is_lazy` knows; False for series, arrays, paths and everything else.
 
     Examples
     --------
@@ -29,12 +31,51 @@ def is_frame(obj: object) -> bool:
     >>> is_frame(pl.DataFrame({"p": [0.2, 0.7]})), is_frame([0.2, 0.7])
     (True, False)
     """
+    if is_lazy(obj):
+        return True
     if _LIBRARIES.isdisjoint(sys.modules):
         return False
     import narwhals.stable.v2 as nw
 
+    return nw.dependencies.is_into_dataframe(unwrap(obj))
+
+
+def is_lazy(obj: object) -> bool:
+    """Whether `obj` is a query that an engine has yet to run.
+
+    Parameters
+    ----------
+    obj : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for a polars LazyFrame, a DuckDB relation, a PySpark DataFrame (classic or Connect), a
+        Dask DataFrame, an Ibis table and a SQLFrame DataFrame.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> is_lazy(pl.LazyFrame({"p": [0.2, 0.7]})), is_lazy(pl.DataFrame({"p": [0.2, 0.7]}))
+    (True, False)
+    """
+    if _ENGINES.isdisjoint(sys.modules):
+        return False
+    import narwhals.stable.v2 as nw
+
+    known = nw.dependencies
+    tests: tuple[Callable[[Any], bool], ...] = (
+        known.is_polars_lazyframe,
+        known.is_duckdb_relation,
+        known.is_pyspark_dataframe,
+        known.is_pyspark_connect_dataframe,
+        known.is_dask_dataframe,
+        known.is_ibis_table,
+        known.is_sqlframe_dataframe,
+    )
     obj = unwrap(obj)
-    return nw.dependencies.is_into_dataframe(obj) or nw.dependencies.is_polars_lazyframe(obj)
+    return any(test(obj) for test in tests)
 
 
 def unwrap(obj: object) -> Any:

@@ -66,7 +66,7 @@ def guess_columns(
     -----
     Outcome: y, y_true, label, labels, target, outcome, truth, class. Probability: p, prob, proba,
     probability, y_prob, y_proba, or two or more columns that start with ``p_``, ``prob_``,
-    ``proba_`` or ``probability_``. Case does not matter.
+    ``proba_`` or ``probability_``. Case and spaces around a name do not matter.
 
     Examples
     --------
@@ -98,16 +98,19 @@ def guess_columns(
 
 
 def _outcomes(available: Sequence[str]) -> list[str]:
-    return [name for name in available if name.lower() in _OUTCOMES]
+    return [name for name in available if name.strip().lower() in _OUTCOMES]
 
 
 def _probabilities(available: Sequence[str]) -> list[tuple[str, ...]]:
     """Each single column and each family that could be the probabilities."""
-    found: list[tuple[str, ...]] = [(name,) for name in available if name.lower() in _PROBABILITIES]
+    found: list[tuple[str, ...]] = [
+        (name,) for name in available if name.strip().lower() in _PROBABILITIES
+    ]
     for prefix in _FAMILIES:
-        family = [name for name in available if name.lower().startswith(prefix)]
+        family = [name for name in available if name.strip().lower().startswith(prefix)]
         if len(family) >= 2:
-            found.append(tuple(natural_order(family, [name[len(prefix) :] for name in family])))
+            ends = [name.strip()[len(prefix) :] for name in family]
+            found.append(tuple(natural_order(family, ends)))
     return found
 
 

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames._detect import is_frame, unwrap
+from veridical.frames._detect import is_frame, is_lazy, unwrap
 from veridical.frames._names import missing_column
 from veridical.frames._paths import find_files
 from veridical.frames._read import read_files, read_names
@@ -26,9 +26,10 @@ def open_table(
     Parameters
     ----------
     source : frame, str or path
-        A pandas, polars (eager or lazy) or pyarrow table; or a file: CSV (.csv, .tsv, also .gz),
-        Parquet (.parquet, .pq) or Arrow (.arrow, .feather, .ipc). A glob such as
-        ``"part-*.parquet"`` opens several files, in sorted order, as one table.
+        A pandas, polars or pyarrow table; a query of polars, DuckDB, Spark, Dask or Ibis, which
+        is run; or a file: CSV (.csv, .tsv, also .gz), Parquet (.parquet, .pq) or Arrow (.arrow,
+        .feather, .ipc). A glob such as ``"part-*.parquet"`` opens several files, in sorted order,
+        as one table.
     columns : sequence of str, optional
         Read only these, in this order; default all. Names, not globs: see `expand_columns`.
     caller, param : str
@@ -61,7 +62,7 @@ def open_table(
 
 
 def column_names(source: Any, *, caller: str, param: str = "source") -> list[str]:
-    """Names of the columns of a frame or a file, without reading the rows.
+    """Names of the columns of a frame or a file, without reading the rows or running a query.
 
     Parameters
     ----------
@@ -85,8 +86,8 @@ def column_names(source: Any, *, caller: str, param: str = "source") -> list[str
         paths, kind = find_files(source, caller=caller, param=param)
         return read_names(paths[0], kind, caller=caller, param=param)
     source = _check_frame(source, caller=caller, param=param)
-    if hasattr(source, "collect_schema"):  # polars, lazy or not
-        return list(source.collect_schema().names())
+    if is_lazy(source):
+        return lazy_frame(source, caller=caller, param=param).collect_schema().names()
     return _from_frame(source, None, caller=caller, param=param).columns
 
 
@@ -96,11 +97,12 @@ def _from_frame(
     import narwhals.stable.v2 as nw
 
     source = _check_frame(source, caller=caller, param=param)
-    if nw.dependencies.is_polars_lazyframe(source):
+    if is_lazy(source):
+        query = lazy_frame(source, caller=caller, param=param)
         if columns is not None:
-            _check_present(columns, source.collect_schema().names(), caller=caller)
-            source = source.select(list(dict.fromkeys(columns)))
-        source = source.collect()
+            _check_present(columns, query.collect_schema().names(), caller=caller)
+            query = query.select(list(dict.fromkeys(columns)))
+        return query.collect()
     try:
         frame = nw.from_native(source, eager_only=True)
     except nw.exceptions.DuplicateError as error:
@@ -110,6 +112,19 @@ def _from_frame(
         return frame
     _check_present(columns, frame.columns, caller=caller)
     return frame.select(list(dict.fromkeys(columns)))
+
+
+def lazy_frame(source: Any, *, caller: str, param: str) -> nw.LazyFrame[Any]:
+    """Return a frame as a query; rows already in memory stay where they are."""
+    import narwhals.stable.v2 as nw
+
+    source = _check_frame(source, caller=caller, param=param)
+    if not is_lazy(source):
+        return _from_frame(source, None, caller=caller, param=param).lazy()
+    try:
+        return nw.from_native(source)
+    except nw.exceptions.DuplicateError as error:
+        raise _repeated(caller, param) from error
 
 
 def _check_frame(source: object, *, caller: str, param: str) -> Any:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from veridical.exceptions import invalid
-from veridical.frames._csv import check_encoding, read_csv, scan_text
+from veridical.frames._csv import read_csv, scan_text
 from veridical.frames._names import missing_column
 from veridical.frames._paths import FileKind, empty_file
 
@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+
+
+# Written at both ends of a file.
+_MARKS: dict[FileKind, tuple[bytes, ...]] = {"Parquet": (b"PAR1", b"PARE"), "Arrow": (b"ARROW1",)}
 
 
 def read_names(path: Path, kind: FileKind, *, caller: str, param: str) -> list[str]:
@@ -95,7 +99,6 @@ def scan_file(path: Path, kind: FileKind) -> pl.LazyFrame:
         if is_file_format:
             return pl.scan_ipc(glob.escape(str(path)))
         return pl.read_ipc_stream(path).lazy()
-    check_encoding(path)
     return scan_text(path, separator="," if kind == "CSV" else "\t")
 
 
@@ -112,9 +115,29 @@ def _readable(path: Path, kind: FileKind, *, caller: str, param: str) -> Iterato
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         got = f"{str(path)!r}, where reading stops with: {first_line(error)}"
         hint = "write the file again, or read it yourself and pass the frame."
+        if _is_cut_short(path, kind):
+            got = f"{str(path)!r}, whose end is missing"
+            hint = "copy or write the file again; it is cut short, or something else by this name."
         if "utf-8" in str(error).lower():
             hint = "save the file as UTF-8."
         raise invalid(caller, param, f"a readable {kind} file", got, hint=hint) from error
+
+
+def _is_cut_short(path: Path, kind: FileKind) -> bool:
+    """Whether a file lacks the mark that ends its kind."""
+    marks: dict[FileKind, tuple[bytes, ...]] = {
+        "Parquet": (b"PAR1", b"PARE"),
+        "Arrow": (b"ARROW1",),
+    }
+    if kind not in marks:
+        return False
+    try:
+        with path.open("rb") as stream:
+            starts = stream.read(6).startswith(marks[kind])
+            stream.seek(-min(6, path.stat().st_size), 2)
+            return starts and not stream.read().endswith(marks[kind])
+    except OSError:
+        return False
 
 
 def first_line(error: BaseException) -> str:

@@ -35,7 +35,7 @@ _CORRECTIONS = ("max", "holm", "benjamini-hochberg", "bonferroni")
 
 
 @dataclass(frozen=True)
-class _Family:
+class Family:
     """Observed statistics of m tests and their joint null sample, (n_resamples, m)."""
 
     over: str
@@ -137,7 +137,7 @@ def multiple_test(
             group_rows([by], caller=_CALLER).of(sample, kept_rows(sample_weight, sample), _CALLER)
         )
         family = _groups(estimator, parts, sample, lens, count, generator)
-    return _corrected(estimator, family, correction)
+    return corrected(estimator, family, correction)
 
 
 def _default(sample: Sample, by: ArrayLike | None) -> str:
@@ -146,7 +146,7 @@ def _default(sample: Sample, by: ArrayLike | None) -> str:
     return "bins" if isinstance(sample, BinarySample) else "classes"
 
 
-def _classes(estimator: Estimator, sample: Sample, count: int, rng: np.random.Generator) -> _Family:
+def _classes(estimator: Estimator, sample: Sample, count: int, rng: np.random.Generator) -> Family:
     problem = ClasswiseProblem(as_multiclass(sample))
     each = [estimator.measure(problem.problem(k)) for k in range(problem.n_problems)]
     observed = np.array(each)
@@ -163,7 +163,7 @@ def _classes(estimator: Estimator, sample: Sample, count: int, rng: np.random.Ge
             for k in range(len(observed)):
                 null[r, k] = estimator.measure(resampled.problem(k))
     rows = (sample.n,) * len(observed)
-    return _Family("class", problem.sample.classes, rows, observed, null, "one-vs-rest")
+    return Family("class", problem.sample.classes, rows, observed, null, "one-vs-rest")
 
 
 def _class_errors(
@@ -183,7 +183,7 @@ def _class_errors(
 
 def _bins(
     estimator: Estimator, sample: Sample, lens: Any, count: int, rng: np.random.Generator
-) -> _Family:
+) -> Family:
     chosen = resolve_lens(lens, sample, caller=_CALLER)
     problem = chosen.induce(sample)
     if not (isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator)):
@@ -209,7 +209,7 @@ def _bins(
     at = np.flatnonzero(held)
     names = tuple(f"{edges[b]:.4g} to {edges[b + 1]:.4g}" for b in at)
     rows = tuple(int(c) for c in summary.count[0, held])
-    return _Family("bin", names, rows, observed / spread, null / spread, chosen.name)
+    return Family("bin", names, rows, observed / spread, null / spread, chosen.name)
 
 
 def _groups(
@@ -219,7 +219,7 @@ def _groups(
     lens: Any,
     count: int,
     rng: np.random.Generator,
-) -> _Family:
+) -> Family:
     chosen = resolve_lens(lens, sample, caller=_CALLER)
     observed, columns = [], []
     for _, part in parts:
@@ -229,10 +229,10 @@ def _groups(
     rows = tuple(part.n for _, part in parts)
     names = tuple(key for key, _ in parts)
     null = np.column_stack(columns)
-    return _Family("group", names, rows, np.array(observed), null, chosen.name)
+    return Family("group", names, rows, np.array(observed), null, chosen.name)
 
 
-def _corrected(estimator: Estimator, family: _Family, correction: str) -> MultipleTest:
+def corrected(estimator: Estimator, family: Family, correction: str) -> MultipleTest:
     pairs = zip(family.observed, family.null.T, strict=True)
     pvalues = np.array([monte_carlo_pvalue(float(value), null) for value, null in pairs])
     if correction == "max":

@@ -127,9 +127,15 @@ def null_sample(
     With `fixed_bins` the bins of a binned error stay as the real outcomes made them; else bins
     that depend on the outcomes are made anew.
     """
-    problem, probabilities = repeat_rows(problem, probabilities)
-    if isinstance(estimator, BinnedError) and (fixed_bins or depends_on_fixed_sums(estimator)):
-        return _from_sums(estimator, problem, n_resamples, rng, probabilities)
+    binned = (
+        estimator
+        if isinstance(estimator, BinnedError) and (fixed_bins or depends_on_fixed_sums(estimator))
+        else None
+    )
+    if binned is None or not isinstance(problem, BinarySample):
+        problem, probabilities = repeat_rows(problem, probabilities)
+    if binned is not None:  # of a binary problem, sums by bin need no row written out
+        return _from_sums(binned, problem, n_resamples, rng, probabilities)
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
     draws = OutcomeDraws(sample, probabilities)
     values = np.empty(n_resamples)

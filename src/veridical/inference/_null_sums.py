@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core import poisson_binomial
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray
 from veridical.inference._class_draws import OutcomeDraws
+from veridical.inference._repeats import Outcomes, counts_rows
 from veridical.lenses import ClasswiseProblem
 from veridical.summaries import Summary, VectorSummary
 
@@ -29,14 +29,17 @@ def null_summaries(
     rng: np.random.Generator,
     probabilities: FloatArray | None = None,
     cells: ClassCells | None = None,
+    outcomes: Outcomes | None = None,
 ) -> Summary:
     """Return a summary whose problems are resamples: same predictions, outcomes drawn from them.
 
     Counts of unweighted bins of a binary problem are independent Poisson-binomials: drawn exactly,
-    or from a normal distribution where their variance exceeds 400. Outcomes of weighted rows and
-    of several classes are drawn row by row; the problems of one resample follow each other.
-    `probabilities` are what to draw from, if not the predictions; `cells` spares several calls for
-    the same classes finding them again.
+    or from a normal distribution where their variance exceeds 400. A row of a whole frequency is
+    so many rows with outcomes of their own, which are never written out beyond a bounded number.
+    Outcomes of rows of other weights and of several classes are drawn row by row; the problems of
+    one resample follow each other. `probabilities` are what to draw from, if not the predictions;
+    `cells` spares several calls for the same classes finding them again; `outcomes` are what a
+    binary problem draws, if its rows are not what happened one by one.
     """
     n_problems = len(summary.names)
     shape = (n_resamples, *summary.sum_w.shape)
@@ -44,7 +47,7 @@ def null_summaries(
         cells = cells or ClassCells(problem.sample, summary, probabilities)
         sum_wy = cells.sums(n_resamples, rng)
     else:
-        sum_wy = _binary_sums(problem, summary, n_resamples, rng, probabilities)
+        sum_wy = _binary_sums(problem, summary, n_resamples, rng, probabilities, outcomes)
     same: dict[str, Any] = {
         name: np.broadcast_to(getattr(summary, name), shape).reshape(-1, shape[2])
         for name in ("count", "sum_w", "sum_w2", "sum_wp", "sum_wpq")
@@ -119,45 +122,53 @@ def _binary_sums(
     n_resamples: int,
     rng: np.random.Generator,
     probabilities: FloatArray | None,
+    outcomes: Outcomes | None,
 ) -> FloatArray:
-    same_weight = 1.0 if sample.weight is None else float(sample.weight[0])
-    if sample.weight is not None and not (sample.weight == same_weight).all():
-        return _weighted_sums(sample, summary, n_resamples, rng, probabilities)
-    mean, variance = summary.sum_wp[0] / same_weight, summary.sum_wpq[0] / same_weight
-    if probabilities is not None:
-        bins, n_bins = summary.partitions[0].assign(sample.p), len(mean)
-        mean = np.bincount(bins, weights=probabilities, minlength=n_bins)
-        variance = mean - np.bincount(bins, weights=probabilities**2, minlength=n_bins)
+    if outcomes is not None:
+        return _drawn_sums(outcomes, summary, outcomes.variance(summary), n_resamples, rng)
+    unit, count = 1.0, None
+    if sample.weight is not None and counts_rows(sample):
+        count = sample.weight
+    elif sample.weight is not None:
+        unit = float(sample.weight[0])
+        if (sample.weight != unit).any():
+            return _weighted_sums(sample, summary, n_resamples, rng, probabilities)
     p = sample.p if probabilities is None else probabilities
-    return same_weight * _counts(sample, summary, mean, variance, p, n_resamples, rng)
+    drawn = Outcomes(sample.p, p, count, unit)
+    if probabilities is None:
+        return _drawn_sums(drawn, summary, unit * summary.sum_wpq[0], n_resamples, rng)
+    mean = drawn.by_bin(summary, p if count is None else p * count)
+    expected = replace(summary, sum_wp=unit * mean[None, :])
+    return _drawn_sums(drawn, expected, drawn.variance(summary), n_resamples, rng)
 
 
-def _counts(
-    sample: BinarySample,
+def _drawn_sums(
+    outcomes: Outcomes,
     summary: Summary,
-    mean: FloatArray,
     variance: FloatArray,
-    p: FloatArray,
     n_resamples: int,
     rng: np.random.Generator,
 ) -> FloatArray:
-    """Counts of successes by bin; each has this mean and variance."""
-    sums = np.zeros((n_resamples, len(mean)))
-    normal = variance >= _NORMAL_FROM
-    sums[:, normal] = mean[normal] + np.sqrt(variance[normal]) * rng.standard_normal(
+    """Weighted outcomes by bin, (n_resamples, B); each has the mean `sum_wp` and this variance."""
+    mean = summary.sum_wp[0]
+    normal = variance >= _NORMAL_FROM * outcomes.largest_unit(summary) ** 2
+    normal &= summary.occupied[0]
+    sums = np.tile(mean, (n_resamples, 1))
+    sums[:, normal] += np.sqrt(variance[normal]) * rng.standard_normal(
         (n_resamples, int(normal.sum()))
     )
-    # A count is a whole number between none and all.
-    sums[:, normal] = np.clip(np.rint(sums[:, normal]), 0, summary.count[0, normal])
+    if not isinstance(outcomes.unit, np.ndarray):  # whole numbers of it, between none and all
+        most = np.rint(summary.sum_w[0, normal] / outcomes.unit)
+        counts = np.rint(sums[:, normal] / outcomes.unit)
+        sums[:, normal] = outcomes.unit * np.clip(counts, 0, most)
     exact = np.flatnonzero(~normal & summary.occupied[0])
     if exact.size:
-        bins = summary.partitions[0].assign(sample.p)
+        bins = summary.partitions[0].assign(outcomes.score)
         order = np.argsort(bins, kind="stable")
         starts = np.searchsorted(bins[order], np.arange(len(mean) + 1))
         for b in exact:
-            rows = order[starts[b] : starts[b + 1]]
-            sorted_p = np.sort(p[rows]).astype(np.float64)  # row order must not matter
-            sums[:, b] = poisson_binomial.draw(sorted_p, n_resamples, rng)
+            held = outcomes.take(order[starts[b] : starts[b + 1]])
+            sums[:, b] = held.draw(float(mean[b]), n_resamples, rng)
     return sums
 
 

@@ -65,9 +65,10 @@ class Buckets:
             ordinal = 0 if last is None else last[1] + last[2]
             bucket = c.execute(
                 "INSERT INTO buckets (ordinal, n_batches, n_rows, began, ended, log_e, counts,"
-                " sum_p) VALUES (?, 1, ?, ?, ?, ?, ?, ?)",
-                (ordinal, rows, began, ended, log_e, counts.tobytes(), sum_p.tobytes()),
-            ).lastrowid
+                " sum_p, predicted) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?)",
+                (ordinal, rows, began, ended, log_e, counts.tobytes(), sum_p.tobytes(),
+                 float(sum_p.sum())),
+            ).lastrowid  # fmt: skip
         else:
             bucket = last[0]
             self._grow(bucket, (1, rows, ended, log_e), counts, sum_p)
@@ -75,6 +76,10 @@ class Buckets:
         for i in np.flatnonzero(batch.rows):
             sums = (float(batch.rows[i]), float(batch.deviation[i]), float(batch.squared[i]))
             self._add_stream(bucket, ids[i], sums, factors[i])
+            c.execute(
+                "UPDATE streams SET deviation = deviation + ?, squared = squared + ? WHERE id = ?",
+                (*sums[1:], ids[i]),
+            )
         if c.execute("SELECT count(*) FROM buckets").fetchone()[0] > MOST_BUCKETS:
             self._halve()
 
@@ -108,35 +113,34 @@ class Buckets:
         Parameters
         ----------
         last_rows : at least so many rows from the end; default all
-        skip_rows : leave out buckets from the end that hold so many rows
+        skip_rows : leave out the buckets that `last_rows` of this size would take
         """
         total = np.zeros((N_CELLS, 3))
-        seen = 0.0
-        for bucket, rows in self._connection.execute(
-            "SELECT id, n_rows FROM buckets ORDER BY id DESC"
-        ).fetchall():
-            seen += rows
-            if seen <= skip_rows:
+        skipped, taken = 0.0, 0.0
+        for rows, counts, sum_p in self._connection.execute(
+            "SELECT n_rows, counts, sum_p FROM buckets ORDER BY id DESC"
+        ):
+            if skipped < skip_rows:
+                skipped += rows
                 continue
-            counts, sum_p = self._cells(bucket)
-            total[:, :2] += counts
-            total[:, 2] += sum_p
-            if last_rows is not None and seen - skip_rows >= last_rows:
+            total[:, :2] += np.frombuffer(counts).reshape(N_CELLS, 2)
+            total[:, 2] += np.frombuffer(sum_p)
+            taken += rows
+            if last_rows is not None and taken >= last_rows:
                 break
         return total
 
     def totals(self) -> dict[int, tuple[float, float, float]]:
-        """Rows, sum of y - p and sum of (y - p)^2 of every stream, by its id."""
+        """Rows, sum of y - p and sum of (y - p)^2 of every stream that has rows, by its id."""
         rows = self._connection.execute(
-            "SELECT stream, sum(n_rows), sum(deviation), sum(squared) FROM bucket_streams"
-            " GROUP BY stream"
+            "SELECT id, n_rows, deviation, squared FROM streams WHERE n_rows > 0"
         )
         return {stream: (n, deviation, squared) for stream, n, deviation, squared in rows}
 
     def sums_of_p(self) -> FloatArray:
         """Sum of predictions of each bucket, oldest first."""
-        blobs = self._connection.execute("SELECT sum_p FROM buckets ORDER BY id").fetchall()
-        return np.array([np.frombuffer(blob).sum() for (blob,) in blobs])
+        rows = self._connection.execute("SELECT predicted FROM buckets ORDER BY id").fetchall()
+        return np.array(rows, dtype=np.float64).reshape(-1)
 
     def _cells(self, bucket: int) -> tuple[FloatArray, FloatArray]:
         counts, sum_p = self._connection.execute(
@@ -155,9 +159,11 @@ class Buckets:
         before = self._cells(bucket)
         self._connection.execute(
             "UPDATE buckets SET n_batches = n_batches + ?, n_rows = n_rows + ?,"
-            " ended = coalesce(?, ended), log_e = ?, counts = ?, sum_p = ? WHERE id = ?",
-            (*more, (before[0] + counts).tobytes(), (before[1] + sum_p).tobytes(), bucket),
-        )
+            " ended = coalesce(?, ended), log_e = ?, counts = ?, sum_p = ?,"
+            " predicted = predicted + ? WHERE id = ?",
+            (*more, (before[0] + counts).tobytes(), (before[1] + sum_p).tobytes(),
+             float(sum_p.sum()), bucket),
+        )  # fmt: skip
 
     def _add_stream(
         self, bucket: int, stream: int, sums: tuple[float, float, float], factors: FloatArray

@@ -7,7 +7,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.monitoring._buckets import History
 from veridical.monitoring._confidence import radius, window_levels
-from veridical.results._monitoring import MonitorEstimate
+from veridical.results._monitoring import MonitorEstimate, MonitorHistory
 
 
 def estimates_of(
@@ -62,6 +62,35 @@ def estimates_of(
         over(0, "since the start"),
         over(first, f"last {remaining[first]:,.0f} rows"),
         weighted,
+    )
+
+
+def rolling(
+    history: History, sum_p: FloatArray, *, window: float, confidence_level: float
+) -> MonitorHistory:
+    """The rolling window at the end of every bucket, with limits that all hold together."""
+    rows = history.n_rows
+    ends = np.cumsum(rows)
+    first = np.searchsorted(ends, np.maximum(ends - window, 0.0), side="right")
+    first = np.minimum(first, np.arange(len(rows)))  # a bucket larger than the window is one
+
+    def within(values: FloatArray) -> FloatArray:
+        total = np.append(0.0, np.cumsum(values))
+        return total[1:] - total[first]
+
+    levels = window_levels(history.ordinal[-1] + 1, (1 - confidence_level) / 2)
+    n = within(rows)
+    deviation = within(history.deviation) / n
+    wide = radius(within(history.squared), levels[np.array(history.ordinal)[first]]) / n
+    return MonitorHistory(
+        n_rows=ends,
+        ended=tuple(text or "" for text in history.ended),
+        predicted=sum_p / rows,
+        observed=(sum_p + history.deviation) / rows,
+        deviation=deviation,
+        low=np.maximum(deviation - wide, -1.0),
+        high=np.minimum(deviation + wide, 1.0),
+        log_e=history.log_e,
     )
 
 

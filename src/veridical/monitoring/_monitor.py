@@ -12,9 +12,16 @@ import numpy as np
 from veridical._core.groups import Groups, group_rows
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
-from veridical._core.validation import check_level, check_probabilities, check_sample, float_array
+from veridical._core.validation import (
+    check_level,
+    check_probabilities,
+    check_sample,
+    float_array,
+    is_integer,
+)
 from veridical.exceptions import invalid
 from veridical.monitoring._buckets import Buckets
+from veridical.monitoring._estimates import rolling
 from veridical.monitoring._evidence import exp_or_inf
 from veridical.monitoring._inputs import (
     as_ids,
@@ -25,16 +32,21 @@ from veridical.monitoring._inputs import (
     placed,
 )
 from veridical.monitoring._pending import Pending
+from veridical.monitoring._refit_actions import MonitorActions
+from veridical.monitoring._refit_rows import RecentRows
+from veridical.monitoring._reliability import curve_of_cells
 from veridical.monitoring._status import combined_log_e, status_of
 from veridical.monitoring._store import Store
 from veridical.monitoring._streams import batch_streams
-from veridical.results._monitoring import MonitorStatus, MonitorUpdate
+from veridical.monitoring._versions import Versions
+from veridical.results import ReliabilityCurve
+from veridical.results._monitoring import MonitorHistory, MonitorStatus, MonitorUpdate
 
 _CALLER = "CalibrationMonitor"
 _SETTINGS = ("labels", "pos_label", "level", "window", "half_life", "confidence_level")
 
 
-class CalibrationMonitor:
+class CalibrationMonitor(MonitorActions):
     """Watches calibration batch by batch, with alarms that hold their level over all time.
 
     Parameters
@@ -104,7 +116,10 @@ class CalibrationMonitor:
         self._store = Store(path)
         self._buckets = Buckets(self._store.connection)
         self._pending = Pending(self._store.connection)
+        self._versions = Versions(self._store.connection)
+        self._recent = RecentRows(self._store.connection)
         with self._store.transaction():
+            self._versions.prepare()
             kept = self._store.setting("monitor")
             if kept is None:
                 self._store.set_setting("monitor", json.dumps(given))
@@ -286,7 +301,48 @@ class CalibrationMonitor:
         """Everything known at this look; looking costs nothing of the level."""
         return status_of(self._store, self._buckets, self.settings)
 
+    def history(self) -> MonitorHistory:
+        """What happened so far, bucket by bucket, for tables and timelines."""
+        self._check_rows_seen("history")
+        return rolling(
+            self._buckets.history(1),
+            self._buckets.sums_of_p(),
+            window=self.settings["window"],
+            confidence_level=self.settings["confidence_level"],
+        )
+
+    def curves(self, *, n_bins: int = 10) -> dict[str, ReliabilityCurve]:
+        """Reliability curves of the rolling window, "now", and of everything before it, "before".
+
+        Windows consist of whole buckets. Rows are placed by the mean prediction of their cell of
+        width 1/32 in log odds, so that a row near the edge of a bin may be counted next door; of
+        three or more classes it is the confidence that is drawn.
+        """
+        caller = f"{_CALLER}.curves"
+        if not (is_integer(n_bins) and n_bins >= 1):
+            hint = "10 to 20 bins are read most easily."
+            raise invalid(caller, "n_bins", "a positive integer", repr(n_bins), hint=hint)
+        self._check_rows_seen("curves")
+        window = self.settings["window"]
+        with self._store.reading():
+            parts = {
+                "before": self._buckets.cells(skip_rows=window),
+                "now": self._buckets.cells(last_rows=window),
+            }
+        lens = "confidence" if len(self.classes or ()) > 2 else "binary"
+        return {
+            name: curve_of_cells(cells, n_bins=n_bins, lens=lens)
+            for name, cells in parts.items()
+            if cells.any()
+        }
+
+    def _check_rows_seen(self, method: str) -> None:
+        if not int(self._store.setting("n_batches") or 0):
+            hint, caller = "call `update` first.", f"{_CALLER}.{method}"
+            raise invalid(caller, "monitor", "one with rows", "none", hint=hint)
+
     def _count(self, sample: Sample, groups: Groups | None, when: str | None) -> MonitorUpdate:
+        given, sample = sample, self._calibrated(sample)
         wanted, batch = batch_streams(sample, groups)
         state = self._store.read_streams()
         self._store.open_streams(state, wanted, len(sample.classes))
@@ -309,6 +365,7 @@ class CalibrationMonitor:
         self._store.set_setting("n_batches", str(n_batches + 1))
         self._store.write_streams(state)
         self._buckets.add(batch, factors, state.ids, log_e=log_e, began=when, ended=when)
+        self._learn(given, sample)
         return MonitorUpdate(
             n_rows=sample.n,
             n_samples=int(state.evidence.n_rows[0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
@@ -10,11 +11,17 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.monitoring._buckets import Buckets, History
 from veridical.monitoring._change import change_point
-from veridical.monitoring._estimates import estimates_of, overall_limits
+from veridical.monitoring._confidence import radius
+from veridical.monitoring._directions import Directions
+from veridical.monitoring._estimates import estimates_of
 from veridical.monitoring._evidence import exp_or_inf
+from veridical.monitoring._pending import Pending
 from veridical.monitoring._store import Store, StreamState
 from veridical.results._monitoring import MonitorEstimate, MonitorStatus, StreamEvidence
 from veridical.results._test import format_pvalue
+
+_MOST_NAMED, _LONGEST = 5, 60  # parts in a sentence, and letters of a name
+_LARGEST = 300 * math.log(10)  # beyond, a float has no room for the evidence
 
 
 def combined_log_e(log_e: FloatArray, shares: FloatArray) -> float:
@@ -26,19 +33,22 @@ def combined_log_e(log_e: FloatArray, shares: FloatArray) -> float:
 
 def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
     """Read the store and say what is known."""
+    with store.reading():
+        return _status_of(store, buckets, settings)
+
+
+def _status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
     state = store.read_streams()
-    level = float(settings["level"])
     log_max = float(store.setting("log_max") or 0.0)
-    log_e = combined_log_e(state.evidence.log_e, state.shares) if state.ids else 0.0
     alarmed_at = store.setting("alarmed_at")
-    totals = buckets.totals()
-    streams = tuple(
-        _stream(state, i, totals[id], settings) for i, id in enumerate(state.ids) if id in totals
-    )
+    classes = json.loads(store.setting("classes") or "null") or settings["labels"] or ()
+    says = Directions(of_confidence=len(classes) > 2)
+    streams = _streams(state, buckets.totals(), settings, says)
+    log_e, direction = 0.0, None
     estimates: tuple[MonitorEstimate, ...] = ()
-    direction = None
     since: tuple[str | None, str | None, str | None] = (None, None, None)
     if state.ids:
+        log_e = combined_log_e(state.evidence.log_e, state.shares)
         history = buckets.history(state.ids[0])
         estimates = estimates_of(
             history,
@@ -48,47 +58,104 @@ def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Monit
             confidence_level=settings["confidence_level"],
         )
         if alarmed_at is not None:
-            direction = state.evidence.direction(0)
+            direction = says.of("all", state.evidence.direction(0))
             since = _since(history)
-    ordered = tuple(sorted(streams, key=lambda s: -s.max_e_value / s.threshold))
-    highest = exp_or_inf(log_max)
+    waiting, oldest = Pending(store.connection).waiting()
     return MonitorStatus(
         n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
         n_batches=int(store.setting("n_batches") or 0),
-        level=level,
+        level=float(settings["level"]),
         alarm=alarmed_at is not None,
         alarmed_at=alarmed_at,
         e_value=exp_or_inf(log_e),
-        max_e_value=highest,
+        max_e_value=exp_or_inf(log_max),
         pvalue=math.exp(-log_max),
         direction=direction,
         since=since[0],
         since_low=since[1],
         since_high=since[2],
         estimates=estimates,
-        streams=ordered,
-        verdict=_verdict(alarmed_at, direction, since, highest, ordered),
+        streams=streams,
+        verdict=verdict_of(alarmed_at, direction, since, log_max, streams),
+        notes=(_waiting_note(waiting, oldest),) if waiting else (),
     )
 
 
-def _stream(
-    state: StreamState, i: int, sums: tuple[float, float, float], settings: dict[str, Any]
-) -> StreamEvidence:
-    deviation, low, high = overall_limits(*sums, settings["confidence_level"])
-    stream, evidence = state.streams[i], state.evidence
-    return StreamEvidence(
-        family=stream.family,
-        name="" if stream.family == "all" else str(stream).split(" ", 1)[1],
-        n_rows=float(evidence.n_rows[i]),
-        e_value=exp_or_inf(float(evidence.log_e[i])),
-        max_e_value=exp_or_inf(float(evidence.log_max[i])),
-        threshold=1 / (settings["level"] * float(state.shares[i])),
-        alarmed_at=state.alarmed_at[i],
-        deviation=deviation,
-        low=low,
-        high=high,
-        direction=evidence.direction(i) if evidence.n_rows[i] else "",
-    )
+def evidence_words(log_max: float) -> str:
+    """Largest evidence and the p-value it makes.
+
+    Examples
+    --------
+    >>> evidence_words(math.log(40))
+    'largest evidence 40, p = 0.0250 at any time'
+    """
+    if log_max > _LARGEST:
+        return "largest evidence above 1e300, p < 1e-300 at any time"
+    p = format_pvalue(math.exp(-max(log_max, 0.0)))
+    return f"largest evidence {math.exp(log_max):.4g}, p = {p} at any time"
+
+
+def verdict_of(
+    alarmed_at: str | None,
+    direction: str | None,
+    since: tuple[str | None, str | None, str | None],
+    log_max: float,
+    streams: tuple[StreamEvidence, ...],
+) -> str:
+    """Everything in a sentence."""
+    if alarmed_at is None:
+        return f"No alarm: {evidence_words(log_max)}."
+    text = f"Alarm at {alarmed_at}: {direction}"
+    if since[0] is not None:
+        text += f", since about {since[0]}"
+        if since[1] != since[2]:
+            text += f" (between {since[1]} and {since[2]})"
+    blamed = [s for s in streams if s.alarmed_at is not None and s.family in ("class", "group")]
+    if blamed:
+        text += "; to blame: " + ", ".join(
+            f"{s.family} {_cut(s.name)}" for s in blamed[:_MOST_NAMED]
+        )
+        if len(blamed) > _MOST_NAMED:
+            text += f" and {len(blamed) - _MOST_NAMED} more"
+    return f"{text}; {evidence_words(log_max)}."
+
+
+def _streams(
+    state: StreamState,
+    totals: dict[int, tuple[float, float, float]],
+    settings: dict[str, Any],
+    says: Directions,
+) -> tuple[StreamEvidence, ...]:
+    """Every part that has rows, the one nearest to being blamed first."""
+    places = [i for i, stream in enumerate(state.ids) if stream in totals]
+    if not places:
+        return ()
+    rows, total, squared = np.array([totals[state.ids[i]] for i in places]).T
+    deviation = total / rows
+    wide = radius(squared, (1 - settings["confidence_level"]) / 2) / rows
+    low, high = np.maximum(deviation - wide, -1.0), np.minimum(deviation + wide, 1.0)
+    evidence = state.evidence
+    nearness = evidence.log_max[places] + np.log(state.shares[places])
+    found = []
+    for k in np.argsort(-nearness, kind="stable").tolist():
+        i = places[k]
+        stream = state.streams[i]
+        found.append(
+            StreamEvidence(
+                family=stream.family,
+                name="" if stream.family == "all" else str(stream).split(" ", 1)[1],
+                n_rows=float(rows[k]),
+                e_value=exp_or_inf(float(evidence.log_e[i])),
+                max_e_value=exp_or_inf(float(evidence.log_max[i])),
+                threshold=1 / (settings["level"] * float(state.shares[i])),
+                alarmed_at=state.alarmed_at[i],
+                deviation=float(deviation[k]),
+                low=float(low[k]),
+                high=float(high[k]),
+                direction=says.of(stream.family, evidence.direction(i)),
+            )
+        )
+    return tuple(found)
 
 
 def _since(history: History) -> tuple[str | None, str | None, str | None]:
@@ -102,22 +169,11 @@ def _since(history: History) -> tuple[str | None, str | None, str | None]:
     return named(found.batch), named(found.low), named(found.high)
 
 
-def _verdict(
-    alarmed_at: str | None,
-    direction: str | None,
-    since: tuple[str | None, str | None, str | None],
-    highest: float,
-    streams: tuple[StreamEvidence, ...],
-) -> str:
-    p = format_pvalue(1 / max(highest, 1.0))
-    if alarmed_at is None:
-        return f"No alarm: largest evidence {highest:.4g}, p = {p} at any time."
-    text = f"Alarm at {alarmed_at}: {direction}"
-    if since[0] is not None:
-        text += f", since about {since[0]}"
-        if since[1] != since[2]:
-            text += f" (between {since[1]} and {since[2]})"
-    blamed = [s for s in streams if s.alarmed_at is not None and s.family in ("class", "group")]
-    if blamed:
-        text += "; to blame: " + ", ".join(f"{s.family} {s.name}" for s in blamed[:5])
-    return f"{text}; largest evidence {highest:.4g}, p = {p} at any time."
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _waiting_note(n: int, oldest: str | None) -> str:
+    wait = "prediction waits for its outcome" if n == 1 else "predictions wait for their outcomes"
+    since = "" if oldest is None else f", the oldest since {oldest}"
+    return f"{n:,} {wait}{since}"

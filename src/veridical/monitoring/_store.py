@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,20 +45,45 @@ class Store:
             self.connection = sqlite3.connect(
                 self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
             )
-            self.connection.execute("PRAGMA foreign_keys = ON")
-            self.connection.execute("PRAGMA journal_mode = WAL")  # one flush for each batch
-            self.connection.execute("PRAGMA synchronous = FULL")
-            prepare(self.connection, self.path)
+            try:
+                self._set_up()
+            except BaseException:
+                self.connection.close()
+                raise
 
     def close(self) -> None:
         """Let go of the file."""
         self.connection.close()
+
+    def _set_up(self) -> None:
+        c = self.connection
+        c.execute("PRAGMA foreign_keys = ON")
+        c.execute("PRAGMA synchronous = FULL")
+        prepare(c, self.path)  # first, so that a file of another program stays as it is
+        # A log beside the file needs one flush a batch. While others are at the store it cannot
+        # be changed to; the next who opens it will, and without it the store is as safe.
+        if c.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
+            with suppress(sqlite3.OperationalError):
+                c.execute("PRAGMA journal_mode = WAL")
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is written within happens, or none of it."""
         with _explained(self.path), transaction(self.connection):
             yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """All that is read within is of one moment, whatever others write meanwhile."""
+        with _explained(self.path):
+            if self.connection.in_transaction:
+                yield
+                return
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.connection.execute("COMMIT")
 
     def setting(self, name: str) -> str | None:
         """Value of a setting, or None."""
@@ -153,11 +178,13 @@ def _explained(path: str) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         text = str(error)
-        hint = "check the path and its permissions."
+        hint = "check that the file is in a folder that exists and can be written to."
         if "locked" in text or "busy" in text:
             hint = "another process is writing; try again."
         elif "full" in text or "disk I/O" in text:
             hint = "free some space and send the batch again; the store is as it was before."
+        elif "readonly" in text:
+            hint = "the file cannot be written to; change its permissions or copy it elsewhere."
         msg = f"CalibrationMonitor: the store {path!r} could not be used: {text}.\nHint: {hint}"
         raise VeridicalError(msg) from error
     except sqlite3.DatabaseError as error:

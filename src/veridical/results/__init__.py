@@ -16,7 +16,15 @@ from veridical.results._evidence import CandidateEvidence, Evidence
 from veridical.results._fake import ExactValue
 from veridical.results._figures import Decomposition, MeasuredError
 from veridical.results._game import GameSummary, PatientRound, PlayerScore, RoundOutcome
+from veridical.results._gate import GateBaseline, GateCheck, GateFigure, GateResult
 from veridical.results._interval import Interval
+from veridical.results._monitoring import (
+    MonitorEstimate,
+    MonitorHistory,
+    MonitorStatus,
+    MonitorUpdate,
+    StreamEvidence,
+)
 from veridical.results._multiple import MultipleTest
 from veridical.results._null import NullLevel
 from veridical.results._planning import DecisionValue, RequirementTable
@@ -53,10 +61,18 @@ __all__ = [
     "ExactValue",
     "ExpectedCost",
     "GameSummary",
+    "GateBaseline",
+    "GateCheck",
+    "GateFigure",
+    "GateResult",
     "Interval",
     "MeasuredError",
     "MiscalibrationCost",
     "ModelDifference",
+    "MonitorEstimate",
+    "MonitorHistory",
+    "MonitorStatus",
+    "MonitorUpdate",
     "MultipleTest",
     "NullLevel",
     "PatientRound",
@@ -72,5 +88,6 @@ __all__ = [
     "RoundOutcome",
     "SampleSize",
     "SequentialTest",
+    "StreamEvidence",
     "TestReport",
 ]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from html import escape
 from typing import ClassVar
 
+from veridical._core.typing import FloatArray
 from veridical.results._base import Result
 from veridical.results._text import html_table
 
@@ -167,3 +168,29 @@ class MonitorStatus(Result):
         names: tuple[str, ...] = ("family", "name", "n_rows", "e_value", "max_e_value", "threshold")
         names += ("alarmed_at", "deviation", "low", "high", "direction")
         return {name: [getattr(s, name) for s in self.streams] for name in names}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MonitorHistory(Result):
+    """What happened, bucket by bucket (neighbouring batches, coarser the older they are).
+
+    Attributes
+    ----------
+    n_rows : rows up to the end of each bucket
+    ended : timestamp of its last batch, "" where none was given
+    predicted, observed : mean prediction and share of positives in the bucket
+    deviation, low, high : mean deviation of the rolling window that ends there, and its limits
+    log_e : log of the evidence after it
+    """
+
+    n_rows: FloatArray
+    ended: tuple[str, ...]
+    predicted: FloatArray
+    observed: FloatArray
+    deviation: FloatArray
+    low: FloatArray
+    high: FloatArray
+    log_e: FloatArray
+
+    def _columns(self) -> dict[str, list[object]]:
+        return {f.name: list(getattr(self, f.name)) for f in fields(self)}

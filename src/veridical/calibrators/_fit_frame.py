@@ -1,0 +1,215 @@
+"""Fitting to columns of a frame or a file, where the rows are."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from veridical._core.sample import effective_size
+from veridical._core.typing import FloatArray
+from veridical._core.validation import is_integer
+from veridical.exceptions import VeridicalWarning, invalid
+from veridical.frames import (
+    Table,
+    column_names,
+    expand_columns,
+    guess_columns,
+    is_frame,
+    labels_from_columns,
+    open_table,
+)
+from veridical.frames._detect import is_lazy
+from veridical.frames._row_count import is_large_file
+
+if TYPE_CHECKING:
+    from veridical.calibrators._calibrator import Calibrator
+
+_RESOLUTION = 16384  # cells no wider than 6e-5 in probability and 0.004 in log odds
+_SAMPLE_ROWS = 200_000
+_SEED = 0  # of the sample: the same rows give the same map
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What to fit to, and where it is."""
+
+    source: Any
+    y: str
+    prob: tuple[str, ...]
+    weight: str | None
+    caller: str
+
+
+def fit_frame(
+    calibrator: Calibrator,
+    source: Any,
+    y: str,
+    prob: str | Sequence[str] | None,
+    sample_weight: str | None,
+) -> None:
+    """Fit to columns; see `Calibrator.fit`."""
+    columns = _columns(source, y, prob, sample_weight, caller=type(calibrator).__name__)
+    if _in_memory(source):
+        _fit_exactly(calibrator, columns)
+    elif calibrator.input == "probability" and calibrator._fits_pooled_rows(len(columns.prob)):
+        _fit_cells(calibrator, columns)
+    elif calibrator.input == "probability" and calibrator._fits_sums():
+        calibrator._fit_sums(columns)
+        calibrator.feature_names_in_ = np.asarray(columns.prob)
+    else:
+        _fit_sample(calibrator, columns)
+
+
+def read_columns(
+    source: Any, y: str, prob: Any, sample_weight: Any, by: Any, *, caller: str
+) -> tuple[Any, Any, Any, Any]:
+    """Predictions, labels, weights and groups of a frame or file, in memory."""
+    columns = _columns(source, y, prob, sample_weight, caller=caller)
+    named = [name for name in (columns.weight, by) if isinstance(name, str)]
+    wanted = list(dict.fromkeys([columns.y, *columns.prob, *named]))
+    table = open_table(source, columns=wanted, caller=caller, param="y_prob")
+    matrix = table.matrix(columns.prob, caller=caller, param="prob")
+    weight = columns.weight
+    return (
+        matrix[:, 0] if len(columns.prob) == 1 else matrix,
+        table.column(columns.y, caller=caller, param="y"),
+        None if weight is None else table.column(weight, caller=caller, param="sample_weight"),
+        table.column(by, caller=caller, param="by") if isinstance(by, str) else by,
+    )
+
+
+def is_source(obj: object) -> bool:
+    """Whether this is a frame or a file, of which columns can be named."""
+    return isinstance(obj, (str, os.PathLike)) or is_frame(obj)
+
+
+def _in_memory(source: Any) -> bool:
+    """Whether the rows are here, or few enough to be read."""
+    if isinstance(source, (str, os.PathLike)):
+        return not is_large_file(source)
+    return not is_lazy(source)
+
+
+def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str) -> Columns:
+    if sample_weight is not None and not isinstance(sample_weight, str):
+        hint = 'name its column, e.g. sample_weight="weight".'
+        got = type(sample_weight).__name__
+        raise invalid(caller, "sample_weight", "a column if `y` is one", got, hint=hint)
+    available = column_names(source, caller=caller, param="y_prob")
+    outcome = expand_columns(y, available, caller=caller, param="y")[0]
+    weight = None
+    if sample_weight is not None:
+        [weight] = expand_columns([sample_weight], available, caller=caller, param="sample_weight")
+    names = [name for name in available if name != weight]
+    guess = guess_columns(names, y=outcome, prob=prob, caller=caller)
+    return Columns(source, outcome, guess.prob, weight, caller)
+
+
+def _fit_exactly(calibrator: Calibrator, columns: Columns) -> None:
+    caller, name = columns.caller, columns.weight
+    wanted = [columns.y, *columns.prob, *([name] if name else [])]
+    table = open_table(columns.source, columns=wanted, caller=caller, param="y_prob")
+    weight = None if name is None else table.column(name, caller=caller, param="sample_weight")
+    _fit_table(calibrator, table, columns, weight)
+
+
+def _fit_cells(calibrator: Calibrator, columns: Columns) -> None:
+    """Fit to one row for each cell of a fine grid and outcome, as often as it occurred."""
+    from veridical.frames._grid import grid_table
+    from veridical.summaries._grid import GridSummary
+
+    table = grid_table(
+        columns.source,
+        y=columns.y,
+        prob=columns.prob,
+        sample_weight=columns.weight,
+        labels=calibrator.labels,
+        problems=["binary"],
+        n_bins=_cut_at(calibrator),
+        resolution=_RESOLUTION,
+        scores=False,
+        caller=columns.caller,
+    )
+    grid = GridSummary(table)
+    sample = grid.sample("binary")
+    first = len(columns.prob) == 2 and table.positive == 0
+    # weights are counts of rows now, whatever those of the rows meant
+    with _meanwhile(calibrator, weight_type=sample.weight_type):
+        calibrator._fit_sample(replace(sample, p=_snapped(sample.p), positive_first=first))
+    calibrator.feature_names_in_ = np.asarray(columns.prob)
+    calibrator.fitted_on_ = f"{grid.n_samples:,} rows, pooled in {len(np.unique(sample.p)):,} cells"
+
+
+def _snapped(p: FloatArray) -> FloatArray:
+    """Means without the rounding of sums: of equal predictions, again the prediction itself.
+
+    A step at 0.2 must not be put beside the rows that say 0.2. Numbers of single precision, and
+    decimals of up to twelve digits, are found again; everything else moves by less than 1e-12.
+    """
+    single = p.astype(np.float32).astype(np.float64)
+    decimal = np.array([float(f"{value:.12g}") for value in p.tolist()])
+    return np.where(np.abs(single - p) <= 1e-12 * p, single, decimal)
+
+
+def _cut_at(calibrator: Calibrator) -> int:
+    """Equal-width bins whose edges no cell lies across: those of the map, if it has any."""
+    n_bins = getattr(calibrator, "n_bins", 1)
+    return int(n_bins) if is_integer(n_bins) else 1
+
+
+def _fit_sample(calibrator: Calibrator, columns: Columns) -> None:
+    """Fit to rows drawn in the engine, which weights make stand for all."""
+    from veridical.frames._engine_sample import SAMPLING_WEIGHT, sample_rows
+
+    caller, given = columns.caller, [columns.weight] if columns.weight else []
+    table = sample_rows(
+        columns.source,
+        [columns.y, *columns.prob, *given],
+        n=_SAMPLE_ROWS,
+        stratify=columns.y,
+        seed=_SEED,
+        caller=caller,
+    )
+    stands_for = table.column(SAMPLING_WEIGHT, caller=caller, param="prob")
+    n_rows = round(float(stands_for.sum()))
+    weight = None
+    if n_rows > table.n_rows:  # counted as the rows that were drawn, not as those they stand for
+        weight = stands_for * (effective_size(stands_for, table.n_rows, "importance") / n_rows)
+    for name in given:
+        own = table.column(name, caller=caller, param="sample_weight")
+        weight = own if weight is None else weight * own
+    _fit_table(calibrator, table, columns, weight)
+    if n_rows > table.n_rows:
+        said = f"a stratified sample of {table.n_rows:,} of {n_rows:,} rows"
+        calibrator.fitted_on_ = said
+        warnings.warn(f"{caller}: fitted on {said}.", VeridicalWarning, stacklevel=4)
+
+
+def _fit_table(calibrator: Calibrator, table: Table, columns: Columns, weight: Any) -> None:
+    y = table.column(columns.y, caller=columns.caller, param="y")
+    values = table.matrix(columns.prob, caller=columns.caller, param="prob")
+    labels = calibrator.labels
+    if labels is None and len(columns.prob) > 1:
+        labels = labels_from_columns(columns.prob, y)
+    with _meanwhile(calibrator, labels=labels):
+        calibrator._fit_arrays(values[:, 0] if len(columns.prob) == 1 else values, y, weight)
+    calibrator.feature_names_in_ = np.asarray(columns.prob)
+
+
+@contextmanager
+def _meanwhile(calibrator: Calibrator, **params: Any) -> Iterator[None]:
+    """Fit with other parameters than the user's, which are put back."""
+    before = {name: getattr(calibrator, name) for name in params}
+    for name, value in params.items():
+        setattr(calibrator, name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(calibrator, name, value)

@@ -1,0 +1,89 @@
+"""Errors in the words of the command line: options instead of arguments, and what to do."""
+
+from __future__ import annotations
+
+import errno
+import re
+import shlex
+
+from veridical.exceptions import VeridicalError
+
+_OPTIONS = {
+    "source": "FILE",
+    "y": "--y",
+    "y_true": "--y",
+    "prob": "--prob",
+    "y_prob": "--prob",
+    "sample_weight": "--weight",
+    "rng": "--seed",
+    "requirements": "--require",
+    "against_prob": "--against-column",
+    "output": "--output",
+    **{
+        name: "--" + name.replace("_", "-")
+        for name in (
+            "labels", "pos_label", "lens", "n_bins", "by", "confidence_level", "n_resamples",
+            "level", "tests", "against", "method", "strategy", "max_seconds", "folds", "input",
+            "prefix", "costs", "require",
+        )
+    },
+}  # fmt: skip
+_COMMANDS = {
+    "calibration_tests": "test",
+    "check_requirements": "check",
+    "equivalence_test": "check",
+}
+_NAMED = re.compile(r"`(\w+)`")
+_GIVEN = re.compile(r"`?\b(\w+)=('[^']*'|\"[^\"]*\"|[\w.]+)(\(\w*\))?`?")
+_LENSES = {"ClassSpecific": "class:LABEL", "TopK": "top:K", "Grouped": "'groups:A+B|C'"}
+_TO_DO = {
+    errno.ENOENT: "create the folder first, or write somewhere else",
+    errno.ENOTDIR: "a part of the path is a file; write somewhere else",
+    errno.EISDIR: "name a file in it",
+    errno.EACCES: "you may not write there; write somewhere else",
+    errno.EPERM: "you may not write there; write somewhere else",
+    errno.EROFS: "nothing can be written there; write somewhere else",
+    errno.ENOSPC: "the disk is full; make room, or write somewhere else",
+}
+
+
+def explain(error: VeridicalError | OSError) -> str:
+    """Return one line for standard error.
+
+    Examples
+    --------
+    >>> from veridical.exceptions import invalid
+    >>> error = invalid("evaluate", "sample_weight", "numeric", "'x'", hint="see `n_bins=5`.")
+    >>> explain(error)
+    "veridical: error: evaluate: `--weight` must be numeric; got 'x'. Hint: see --n-bins 5."
+    """
+    if isinstance(error, VeridicalError):
+        text = " ".join(str(error).splitlines())
+        caller, colon, rest = text.partition(": ")
+        command = "calibrate" if caller.endswith("Calibrator") else _COMMANDS.get(caller, caller)
+        return f"veridical: error: {command}{colon}{_in_options(rest, command)}"
+    what = error.strerror or str(error)
+    where = "" if error.filename is None else f": {error.filename!r}"
+    to_do = _TO_DO.get(error.errno or 0)
+    return f"veridical: error: {what}{where}." + ("" if to_do is None else f" Hint: {to_do}.")
+
+
+def _in_options(text: str, command: str) -> str:
+    text = _GIVEN.sub(_as_option, text)
+    text = _NAMED.sub(lambda found: f"`{_OPTIONS.get(found[1], found[1])}`", text)
+    text = text.replace(" of y_prob", " of --prob")
+    if "not logits" in text and command == "calibrate":
+        return re.sub(r"Hint: .*", "Hint: say --input logit if --prob holds logits.", text)
+    if "`--prob` must be numeric; got" in text and "%'" in text:
+        return re.sub(r"Hint: .*", "Hint: write 50 % as 0.5.", text)
+    return text.replace(", or read it yourself and pass the frame", "")
+
+
+def _as_option(found: re.Match[str]) -> str:
+    """``lens='canonical'`` as ``--lens canonical``."""
+    name, value = found[1], found[2]
+    if name not in _OPTIONS or _OPTIONS[name] == "FILE":
+        return found[0]
+    if value in _LENSES:
+        return f"{_OPTIONS[name]} {_LENSES[value]}"
+    return f"{_OPTIONS[name]} {shlex.quote(value.strip(chr(39) + chr(34)))}"

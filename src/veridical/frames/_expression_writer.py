@@ -1,0 +1,284 @@
+"""Formulas as expressions of columns, in stages.
+
+An expression has no names for its parts, so whatever is used more than once becomes a column of an
+earlier stage. A pool of some hundred maps then stays as large as it is, and no larger.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import singledispatchmethod
+from typing import Any
+
+import narwhals.stable.v2 as nw
+
+from veridical._core.formula import (
+    Clip,
+    Column,
+    Constant,
+    Linear,
+    Log,
+    Logistic,
+    LogSumExp,
+    Node,
+    OfLargest,
+    Piecewise,
+    Quotient,
+    Share,
+    Softmax,
+)
+
+_FAR = 700.0  # exp(-700) is 1e-304: some engines refuse powers beyond the doubles
+
+
+@dataclass(frozen=True)
+class Written:
+    """An expression, and the first stage in which every column it names is there.
+
+    `name` is set if the expression is a column and nothing else.
+    """
+
+    expr: nw.Expr
+    stage: int
+    name: str | None = None
+
+
+@dataclass
+class Stage:
+    """Columns that are added at once; lookups are those that an engine has its own way for."""
+
+    columns: dict[str, nw.Expr] = field(default_factory=dict)
+    lookups: dict[str, tuple[str, Piecewise]] = field(default_factory=dict)
+
+
+class ExpressionWriter:
+    """Writes nodes as expressions.
+
+    Parameters
+    ----------
+    outputs : sequence of Node
+        All that will be written: parts they share become columns.
+    inputs : sequence of str
+        Names of the input columns, which hold doubles and nothing missing.
+    fresh : iterator of str
+        Names that are free.
+    most_pieces : int or None
+        Lookups of more pieces are left to the engine; None if it has no way of its own.
+    """
+
+    def __init__(
+        self,
+        outputs: Sequence[Node],
+        inputs: Sequence[str],
+        fresh: Iterator[str],
+        most_pieces: int | None,
+    ) -> None:
+        self.stages: list[Stage] = []
+        self._inputs, self._fresh, self._most_pieces = inputs, fresh, most_pieces
+        self._written: dict[int, Written] = {}
+        self._powers: dict[tuple[Any, ...], tuple[list[Written], Written]] = {}
+        self._uses, self._places = _uses(outputs)
+
+    def write(self, node: Node) -> Written:
+        """Write a node; of one that is used again, the column that holds it."""
+        key = id(node)
+        if key not in self._written:
+            written = self._write(node)
+            again = self._uses[key] > 1 and not isinstance(node, Column | Constant)
+            self._written[key] = self._named(written) if again else written
+        return self._written[key]
+
+    def _named(self, written: Written) -> Written:
+        """Make an expression a column of its own."""
+        if written.name is not None:
+            return written
+        name = next(self._fresh)
+        self._stage(written.stage).columns[name] = written.expr
+        return Written(nw.col(name), written.stage + 1, name)
+
+    def _stage(self, index: int) -> Stage:
+        while len(self.stages) <= index:
+            self.stages.append(Stage())
+        return self.stages[index]
+
+    def _all(self, nodes: Iterable[Node]) -> tuple[list[nw.Expr], int]:
+        parts = [self.write(node) for node in nodes]
+        return [part.expr for part in parts], max((part.stage for part in parts), default=0)
+
+    @singledispatchmethod
+    def _write(self, node: Node) -> Written:
+        msg = f"a node that cannot be written: {type(node).__name__}"
+        raise TypeError(msg)
+
+    @_write.register
+    def _(self, node: Column) -> Written:
+        name = self._inputs[node.index]
+        return Written(nw.col(name), 0, name)
+
+    @_write.register
+    def _(self, node: Constant) -> Written:
+        return Written(nw.lit(node.value), 0)
+
+    @_write.register
+    def _(self, node: Linear) -> Written:
+        parts, stage = self._all(part for _, part in node.terms)
+        weights = [weight for weight, _ in node.terms]
+        terms = [_times(weight, part) for weight, part in zip(weights, parts, strict=True)]
+        if node.constant or not terms:
+            terms = [nw.lit(node.constant), *terms]
+        return Written(_sum(terms), stage)
+
+    @_write.register
+    def _(self, node: Quotient) -> Written:
+        (top, bottom), stage = self._all((node.numerator, node.denominator))
+        return Written(top / bottom, stage)
+
+    @_write.register
+    def _(self, node: Log) -> Written:
+        part = self.write(node.of)
+        return replace(part, expr=part.expr.log(), name=None)
+
+    @_write.register
+    def _(self, node: Clip) -> Written:
+        part = self.write(node.of)
+        return replace(part, expr=part.expr.clip(node.low, node.high), name=None)
+
+    @_write.register
+    def _(self, node: Logistic) -> Written:
+        part = self.write(node.of)
+        return replace(part, expr=1.0 / (1.0 + _exp(-1.0 * part.expr)), name=None)
+
+    @_write.register
+    def _(self, node: Softmax) -> Written:
+        if self._places[_softmax_key(node)] == 1:  # no other class is asked for
+            chosen = self.write(node.scores[node.index])
+            others, stage = self._all(s for k, s in enumerate(node.scores) if k != node.index)
+            powers = [_exp(node.scale * (other - chosen.expr)) for other in others]
+            return Written(1.0 / (1.0 + _sum(powers)), max(stage, chosen.stage))
+        parts, whole = self._shared_powers(node)
+        part = parts[node.index]
+        return Written(part.expr / whole.expr, max(part.stage, whole.stage))
+
+    def _shared_powers(self, node: Softmax) -> tuple[list[Written], Written]:
+        """Columns of exp(scale (score - largest score)) and of their sum, for all classes."""
+        key = _softmax_key(node)
+        if key not in self._powers:
+            scores, stage = self._all(node.scores)
+            top = self._named(Written(nw.max_horizontal(*scores), stage))
+            gaps = [node.scale * (score - top.expr) for score in scores]
+            parts = [self._named(Written(_exp(gap), top.stage)) for gap in gaps]
+            whole = Written(_sum([part.expr for part in parts]), top.stage + 1)
+            self._powers[key] = parts, self._named(whole)
+        return self._powers[key]
+
+    @_write.register
+    def _(self, node: LogSumExp) -> Written:
+        parts, stage = self._all(node.parts)
+        if len(parts) == 1:
+            return Written(parts[0], stage)
+        top = self._named(Written(nw.max_horizontal(*parts), stage))
+        powers = [_exp(part - top.expr) for part in parts]
+        return Written(top.expr + _sum(powers).log(), top.stage)
+
+    @_write.register
+    def _(self, node: Share) -> Written:
+        (part, whole, rest), stage = self._all((node.part, node.total, node.otherwise))
+        empty = whole == 0.0
+        share = part / nw.when(empty).then(nw.lit(1.0)).otherwise(whole)  # some trap x / 0
+        return Written(nw.when(empty).then(rest).otherwise(share), stage)
+
+    @_write.register
+    def _(self, node: OfLargest) -> Written:
+        keys, stage = self._all(node.keys)
+        branches, later = self._all(node.branches)
+        top = self._named(Written(nw.max_horizontal(*keys), stage))
+        chosen = branches[-1]
+        for key, branch in zip(keys[-2::-1], branches[-2::-1], strict=True):
+            chosen = nw.when(key == top.expr).then(branch).otherwise(chosen)
+        return Written(chosen, max(top.stage, later))
+
+    @_write.register
+    def _(self, node: Piecewise) -> Written:
+        of = self._named(self.write(node.of))
+        n_pieces = len(node.starts)
+        if self._most_pieces is not None and n_pieces > self._most_pieces:
+            assert of.name is not None
+            name = next(self._fresh)
+            self._stage(of.stage).lookups[name] = (of.name, node)
+            return Written(nw.col(name), of.stage + 1, name)
+        x, edges, starts = of.expr, node.edges.tolist(), node.starts.tolist()
+        pieces = [
+            _polynomial(x, start, each)
+            for start, each in zip(starts, node.coefficients.T.tolist(), strict=True)
+        ]
+
+        def tree(first: int, last: int) -> nw.Expr:
+            if first == last:
+                return pieces[first]
+            middle = (first + last) // 2
+            test = x <= edges[middle] if node.side == "left" else x < edges[middle]
+            return nw.when(test).then(tree(first, middle)).otherwise(tree(middle + 1, last))
+
+        return Written(tree(0, n_pieces - 1), of.stage)
+
+
+def _uses(outputs: Sequence[Node]) -> tuple[Counter[int], Counter[tuple[Any, ...]]]:
+    """How often each node is used, and how many classes of each softmax are asked for.
+
+    A softmax of several classes uses its scores once, however many classes there are.
+    """
+    uses: Counter[int] = Counter()
+    places: Counter[tuple[Any, ...]] = Counter()
+    left: list[Node] = list(outputs)
+    while left:
+        node = left.pop()
+        uses[id(node)] += 1
+        if uses[id(node)] > 1:
+            continue
+        if isinstance(node, Softmax):
+            places[_softmax_key(node)] += 1
+            if places[_softmax_key(node)] > 1:
+                continue
+        left.extend(_parts(node))
+    return uses, places
+
+
+def _parts(node: Node) -> Iterator[Node]:
+    for value in vars(node).values():
+        if isinstance(value, Node):
+            yield value
+        elif isinstance(value, tuple):
+            for each in value:
+                yield each[1] if isinstance(each, tuple) else each
+
+
+def _softmax_key(node: Softmax) -> tuple[Any, ...]:
+    return (node.scale, *map(id, node.scores))
+
+
+def _times(weight: float, part: nw.Expr) -> nw.Expr:
+    return part if weight == 1 else weight * part
+
+
+def _exp(expr: nw.Expr) -> nw.Expr:
+    return expr.clip(-_FAR, _FAR).exp()
+
+
+def _sum(terms: list[nw.Expr]) -> nw.Expr:
+    """Sum whose brackets nest as little as possible: engines limit the depth of expressions."""
+    if len(terms) == 1:
+        return terms[0]
+    half = len(terms) // 2
+    return _sum(terms[:half]) + _sum(terms[half:])
+
+
+def _polynomial(x: nw.Expr, start: float, coefficients: list[float]) -> nw.Expr:
+    while len(coefficients) > 1 and coefficients[-1] == 0:
+        coefficients = coefficients[:-1]
+    distance = x - start if start else x
+    result = nw.lit(coefficients[-1])
+    for each in coefficients[-2::-1]:
+        result = each + distance * result
+    return result

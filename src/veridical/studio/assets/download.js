@@ -1,0 +1,46 @@
+// What was made, as files.
+
+import { fill, field, h, notice, select } from "./dom.js";
+
+export const title = "Download";
+
+export async function show(root, app) {
+  const { current, dialects, onnx } = app.state;
+  const ready = Boolean(current.picked);
+  const dialect = select(dialects, "duckdb", { disabled: !ready });
+  const sql = link("sql", "SQL", ready, { dialect: dialect.value });
+  dialect.addEventListener("change", () => { sql.href = address("sql", { dialect: dialect.value }); });
+  const cards = [
+    card("Calibrator as JSON",
+      "Read it with veridical.load(path), or use it on the command line: veridical apply.", [link("json", "JSON", ready)]),
+    card("Calibrator as SQL",
+      "An expression over the columns of a table, for the database that holds the scores.", [field("Dialect", dialect), sql]),
+    card("Calibrator as Python", "A module without dependencies.", [link("python", "Python", ready)]),
+    onnx ? card("Calibrator as ONNX", "For servers that run ONNX models.", [link("onnx", "ONNX", ready)]) : null,
+    card("Calibrated predictions",
+      "All columns of the file, and the calibrated probabilities, as CSV.", [link("predictions", "CSV", ready)]),
+    card("Report",
+      "The whole evaluation as one page that can be read, printed and sent. It takes some seconds.", [link("report", "HTML report", true)]),
+  ];
+  fill(root,
+    h("h1", {}, "Download"),
+    ready ? h("p", { class: "lead" }, `The calibrator chosen is ${current.picked}, fitted to all rows of ${current.name}.`)
+      : notice("No calibrator is chosen yet.",
+        "fit some on the page Calibrate and choose one; the report needs none."),
+    h("div", { class: "columns even" }, cards));
+}
+
+function card(name, about, controls) {
+  return h("section", { class: "card", "aria-label": name }, h("h2", {}, name), h("p", { class: "soft" }, about), controls);
+}
+
+function address(what, query = {}) {
+  const text = new URLSearchParams(query).toString();
+  return `/api/download/${what}${text ? `?${text}` : ""}`;
+}
+
+// A link that cannot be followed is no link: without a calibrator it is a button that is off.
+function link(what, name, ready, query) {
+  if (!ready) return h("button", { type: "button", disabled: true }, `Download ${name}`);
+  return h("a", { class: "button main", href: address(what, query), download: true, id: `download-${what}` }, `Download ${name}`);
+}

@@ -1,0 +1,172 @@
+"""The report in a real browser: without a network, with a keyboard, light and dark, on a phone."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from veridical.report import make_report
+
+_CHROMIUM = Path(os.environ.get("VERIDICAL_CHROMIUM", "/usr/bin/chromium"))
+_FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
+
+
+def _skip_or_fail(reason: str) -> None:
+    if os.environ.get("VERIDICAL_REQUIRE_ALL") == "1":
+        pytest.fail(f"{reason} and VERIDICAL_REQUIRE_ALL=1")
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    try:
+        from playwright.sync_api import sync_playwright
+    except ModuleNotFoundError:
+        _skip_or_fail("playwright is not installed")
+    if not _CHROMIUM.exists():
+        _skip_or_fail(f"there is no Chromium at {_CHROMIUM}")
+    with sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=str(_CHROMIUM), args=_FLAGS)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models of three classes with groups: every section, and all charts but one.
+
+    Eighteen rows are too few to recalibrate, which keeps it quick.
+    """
+    rng = np.random.default_rng(5)
+    p = rng.dirichlet([1, 1, 1], 18).round(3)
+    p[:, 2] = 1 - p[:, 0] - p[:, 1]
+    p = np.clip(p, 0.001, None)
+    p /= p.sum(axis=1, keepdims=True)
+    y = (rng.random(18)[:, None] > p.cumsum(axis=1)).sum(axis=1).clip(max=2)
+    names = np.array(["<b>cat</b>", "dog", "x" * 200])
+    models = {"raw": p, "</script><script>document.title='taken'</script>": p[:, [1, 0, 2]]}
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    make_report(models, names[y], labels=list(names), by=rng.integers(0, 3, 18).astype(str),
+                title="A report", path=path)  # fmt: skip
+    return path
+
+
+class _Visit:
+    """A page that was opened, and what it complained about."""
+
+    def __init__(self, browser: Any, path: Path, *, width: int = 1280, dark: bool = False) -> None:
+        scheme = "dark" if dark else "light"
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True
+        )
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page = self.context.new_page()
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("console", self._said)
+        self.page.goto(path.as_uri())
+        self.until("[...document.querySelectorAll('figure.chart')].every((f) => f.dataset.drawn)")
+
+    def until(self, condition: str, seconds: float = 60) -> None:
+        """Wait until the page says so; its security policy forbids Playwright's own way."""
+        for _ in range(round(seconds * 10)):
+            if self.page.evaluate(condition):
+                return
+            self.page.wait_for_timeout(100)
+        pytest.fail(f"still not: {condition}")
+
+    def _said(self, message: Any) -> None:
+        if message.type == "error":
+            self.complaints.append(message.text)
+
+    def __enter__(self) -> _Visit:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+
+@pytest.fixture(scope="module")
+def visit(browser: Any, page_file: Path) -> Iterator[_Visit]:
+    with _Visit(browser, page_file) as found:
+        yield found
+
+
+def test_it_loads_without_a_network_and_complains_of_nothing(visit, page_file):
+    assert [url for url in visit.requests if not url.startswith("data:")] == [page_file.as_uri()]
+    assert visit.complaints == []
+    assert visit.page.title() == "A report"  # no model name became a script
+    assert visit.page.locator("h2").first.inner_text() == "Verdict"
+    assert visit.page.locator("figure.chart").count() >= 10
+
+
+def test_choosing_another_curve_changes_the_diagram(visit):
+    figure = visit.page.locator("#reliability-0")
+    before = figure.locator(".chart-view svg").inner_html()
+    label = figure.locator(".chart-view").get_attribute("aria-label")
+    drawn = figure.get_attribute("data-drawn")
+    figure.get_by_label("method").select_option(label="isotonic")
+    visit.until(f"document.getElementById('reliability-0').dataset.drawn > '{drawn}'")
+    assert figure.locator(".chart-view svg").inner_html() != before
+    assert figure.locator(".chart-view").get_attribute("aria-label") != label
+    figure.get_by_label("class", exact=True).select_option(label="dog")  # and with it the lens
+    chosen = figure.get_by_label("lens").locator("option:checked")
+    assert chosen.inner_text() == "one class against the rest"
+    assert visit.complaints == []
+
+
+def test_costs_move_with_the_keyboard(visit):
+    figure = visit.page.locator("#decisions-0")
+    slider = figure.locator("input[type=range]")
+    shown = figure.locator("[data-output]")
+    before = shown.all_inner_texts()
+    slider.focus()
+    for _ in range(8):
+        visit.page.keyboard.press("ArrowRight")
+    visit.page.wait_for_timeout(100)
+    assert shown.all_inner_texts() != before
+
+
+def test_the_skip_link_comes_first_and_leads_to_the_verdict(browser, page_file):
+    with _Visit(browser, page_file, width=375) as visit:
+        visit.page.keyboard.press("Tab")
+        assert visit.page.evaluate("document.activeElement.className") == "skip"
+        visit.page.keyboard.press("Enter")
+        assert visit.page.evaluate("location.hash") == "#content"
+        # Nothing sticks out of a phone's screen.
+        assert visit.page.evaluate("document.documentElement.scrollWidth") <= 375
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_serious(browser, page_file, width, dark):
+    try:
+        from axe_playwright_python.sync_playwright import Axe
+    except ModuleNotFoundError:
+        _skip_or_fail("axe-playwright-python is not installed")
+    with _Visit(browser, page_file, width=width, dark=dark) as visit:
+        found = Axe().run(visit.page).response["violations"]
+    grave = [(v["id"], v["nodes"][0]["html"][:200]) for v in found
+             if v["impact"] in ("serious", "critical")]  # fmt: skip
+    assert grave == []
+
+
+def test_the_button_switches_light_and_dark(visit):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    before = visit.page.evaluate(ground)
+    visit.page.get_by_role("button", name="Light or dark").click()
+    assert visit.page.evaluate(ground) != before
+
+
+def test_it_prints(visit, tmp_path):
+    visit.page.pdf(path=tmp_path / "report.pdf", format="A4")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")

@@ -1,0 +1,390 @@
+"""The release gate: figures, limits, tests, groups and baselines that requirements speak of."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import polars as pl
+import pytest
+
+from veridical import (
+    BinnedError,
+    BrierScore,
+    bootstrap_interval,
+    cox_test,
+    equivalence_test,
+    evaluate,
+    paired_difference,
+    required_sample_size,
+)
+from veridical.evaluation._gate import check_requirements
+from veridical.exceptions import InvalidInputError, VeridicalWarning
+from veridical.results._gate import GateBaseline, GateFigure, GateResult
+
+Z = 1.959963984540054  # 97.5 % quantile of the standard normal
+
+
+@pytest.fixture(scope="module")
+def rows():
+    rng = np.random.default_rng(5)
+    p = rng.random(2000)
+    return (rng.random(2000) < p).astype(int), p
+
+
+def check(*arguments, **options):
+    """Without the doubts, which are asked for where they matter."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VeridicalWarning)
+        return check_requirements(*arguments, **options)
+
+
+def value(requirement, *arguments, **options):
+    return check(*arguments, requirements=requirement, **options).checks[0].value
+
+
+def test_figures_are_those_of_an_evaluation(rows):
+    found = {figure.name: figure for figure in check(*rows, requirements=[]).measured.figures}
+    e = evaluate(*rows)
+    assert found["ece_equal_mass"].value == e.error("ECE equal-mass").value
+    assert found["auc"].value == e.auc
+    assert found["log"].value == e.scores["log"]
+    assert found["zero_one"].value == 1 - e.accuracy
+    assert (found["slope"].low, found["slope"].high) == (e.slope.low, e.slope.high)
+    assert found["observed_expected"].value == e.observed_expected
+    assert value("ece.pvalue > 0", *rows) == e.error("ECE").pvalue
+    assert value("ece.null_q95 > 0", *rows) == e.error("ECE").null_q95
+
+
+def test_limits_of_errors_are_those_of_the_interval_by_itself(rows):
+    interval = bootstrap_interval(BinnedError(), *rows, confidence_level=0.9)
+    assert value("ece.high < 1", *rows, confidence_level=0.9) == interval.high
+    assert value("ece.low < 1", *rows, confidence_level=0.9) == interval.low
+
+
+def test_limits_of_scores_are_normal(rows):
+    y, p = rows
+    scores = (p - y) ** 2
+    half = Z * scores.std() / math.sqrt(len(y))
+    assert value("brier.high < 1", *rows) == pytest.approx(scores.mean() + half)
+    assert value("brier.low < 1", *rows) == pytest.approx(scores.mean() - half)
+    right = ((p > 0.5) == y).mean()
+    half = Z * math.sqrt(right * (1 - right) / len(y))
+    assert value("accuracy.low > 0", *rows) == pytest.approx(right - half)
+    assert value("accuracy.high > 0", *rows) == pytest.approx(right + half)
+
+
+def test_limits_of_weighted_scores_are_those_of_the_interval_by_itself(rows):
+    y, p = rows
+    w = np.random.default_rng(1).integers(0, 3, len(y))
+    interval = bootstrap_interval(BrierScore(), y, p, sample_weight=w)
+    assert value("brier.high < 1", y, p, sample_weight=w) == pytest.approx(interval.high)
+    kept = w > 0
+    alone = check(y[kept], p[kept], requirements="brier.high<1", sample_weight=w[kept])
+    both = check(y, p, requirements="brier.high<1", sample_weight=w)
+    assert alone.checks == both.checks
+
+
+@pytest.mark.parametrize("shape", ["one column", "positive first", "two columns"])
+def test_tests_are_those_of_the_functions(rows, shape):
+    y, p = rows
+    names = np.array(["ill", "well"])[y]
+    options = {}
+    given = p
+    if shape == "positive first":
+        options, given = {"pos_label": "ill"}, 1 - p
+    elif shape == "two columns":
+        options, given = {"labels": ["well", "ill"]}, np.column_stack([p, 1 - p])
+    found = check(
+        names, given,
+        requirements=["cox().pvalue > 0", "equivalence(0.05).pvalue < 1",
+                      "equivalence(0.05).high < 1", "cox().statistic < 100"],
+        **options,
+    )  # fmt: skip
+    cox = cox_test(names, given, **options)
+    equivalent = equivalence_test(names, given, delta=0.05, **options)
+    expected = [cox.pvalue, equivalent.pvalue, equivalent.upper, cox.statistic]
+    assert [each.value for each in found.checks] == pytest.approx(expected, rel=1e-9)
+
+
+def test_all_requirements_must_be_met(rows):
+    result = check(*rows, requirements=["auc > 0.5", "auc > 0.99", "ece.high < 0.5"])
+    assert [each.passed for each in result.checks] == [True, False, True]
+    assert not result.passed
+    assert [each.requirement for each in result.failed] == ["auc > 0.99"]
+    assert check(*rows, requirements=[]).passed
+
+
+def test_a_test_that_does_not_reject_is_no_evidence(rows):
+    with pytest.warns(VeridicalWarning, match="no evidence of calibration"):
+        result = check_requirements(*rows, requirements="cox().pvalue > 0.001")
+    assert result.passed
+    assert any("no evidence of calibration" in note for note in result.notes)
+    with pytest.warns(VeridicalWarning, match=r"'ece.high' is its limit"):
+        check_requirements(*rows, requirements="ece < 0.5")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_requirements(*rows, requirements=["ece.high < 0.5", "auc > 0.5"])
+
+
+def test_rows_that_would_have_been_enough_are_told():
+    rng = np.random.default_rng(8)
+    p = rng.random(400)
+    y = (rng.random(400) < p).astype(int)
+    result = check(y, p, requirements="equivalence(0.02).pvalue < 0.05")
+    assert not result.passed
+    needed = required_sample_size(0.02, goal="equivalence", y_prob=p).n
+    assert any(f"{needed:,} rows show that" in note for note in result.notes)
+    wrong = check(y, 1 - p, requirements="equivalence(0.2).pvalue < 0.05")  # rows were enough
+    assert not any("rows show that" in note for note in wrong.notes)
+
+
+def test_doubts_about_figures_not_asked_for_are_left_out():
+    y, p = [0, 0, 0, 1] * 250 + [1, 1, 1, 0] * 250, [0.25] * 1000 + [0.75] * 1000
+    assert check(y, p, requirements="auc > 0").notes == ()
+    notes = check(y, p, requirements="ece_equal_mass.high < 1").notes
+    assert any(note.startswith("ECE equal-mass: ") for note in notes)
+
+
+def test_few_rows_pass_a_test_but_not_a_limit():
+    # Predictions 0.5 and a true rate of 0.6: 20 rows do not show it, and prove nothing.
+    y, p = [1] * 12 + [0] * 8, [0.5] * 20
+    result = check(y, p, requirements=["cox().pvalue > 0.05", "ece.high < 0.1"])
+    assert [each.passed for each in result.checks] == [True, False]
+
+
+def test_every_group_is_asked_by_itself(rows):
+    y, p = rows
+    region = np.where(np.arange(len(y)) % 3 == 0, "north", "south")
+    texts = ["ece.high < 1", "groups: equivalence(0.1).pvalue < 1", "all: cox().pvalue > 0"]
+    result = check(y, p, requirements=texts, by=region)
+    assert [each.group for each in result.checks] == [
+        None, "north", "south", "north", "south", None,
+    ]  # fmt: skip
+    for found in result.checks:
+        kept = np.ones(len(y), bool) if found.group is None else region == found.group
+        text = found.requirement.split(": ")[-1]
+        assert found.value == value(text, y[kept], p[kept])
+        assert found.n_samples == kept.sum()
+    assert any("all 2 groups must pass" in note for note in result.notes)
+
+
+def test_what_cannot_be_told_of_a_group_fails_with_a_reason(rows):
+    y, p = rows
+    lonely = np.where(p > 0.999, "few", "many")
+    y = np.where(p > 0.999, 1, y)
+    result = check(y, p, requirements=["groups: auc > 0", "groups: auc.low > 0"][:1], by=lonely)
+    few, many = result.checks
+    assert (few.group, few.passed, few.value) == ("few", False, None)
+    assert "no value" in few.reason
+    assert many.passed
+
+
+def test_an_infinite_score_fails_and_has_no_limits():
+    y, p = [0, 1] * 50, [0.2, 0.8] * 49 + [0.0, 0.0]
+    result = check(y, p, requirements=["log < 100"])
+    assert result.checks[0].value == math.inf
+    assert not result.passed
+    with pytest.raises(InvalidInputError, match=r"of figures with limits; got 'log.high'"):
+        check(y, p, requirements=["log.high < 1"])
+
+
+@pytest.mark.parametrize(
+    ("requirement", "message"),
+    [
+        ("ecee < 1", "did you mean 'ece'?"),
+        ("equivalense < 1", "did you mean 'equivalence'?"),
+        ("something < 1", "figures: accuracy, auc"),
+        ("auc.high < 1", "figures with limits: accuracy, brier"),
+        ("auc.pvalue < 1", "figures with a null level: ece"),
+        ("difference(log).high < 1", "`against` must be given"),
+        ("log - baseline.log < 1", "`against` must be given"),
+        ("groups: ece < 1", "`by` must be given"),
+    ],
+)
+def test_what_is_not_there_is_refused_with_what_is(rows, requirement, message):
+    with pytest.raises(InvalidInputError) as caught:
+        check(*rows, requirements=requirement)
+    assert message in str(caught.value)
+
+
+def test_an_evaluation_has_figures_but_no_rows(rows):
+    e = evaluate(*rows, by=rows[0])
+    result = check(e, requirements=["all: ece.high < 1", "groups: brier < 2"])
+    assert result.checks[0].value == e.error("ECE").high
+    assert [each.group for each in result.checks] == [None, "0", "1"]
+    with pytest.raises(InvalidInputError, match="an evaluation, which has no rows"):
+        check(e, requirements="cox().pvalue > 0")
+    with pytest.raises(InvalidInputError, match=r"of figures with limits; got 'brier.high'"):
+        check(e, requirements="brier.high < 1")
+    with pytest.raises(InvalidInputError, match="`by` must be unset with an evaluation"):
+        check(e, requirements="ece < 1", by="region")
+
+
+def test_a_frame_names_columns(rows):
+    y, p = rows
+    frame = pl.DataFrame({"out": y, "new": p, "old": np.clip(p + 0.1, 0, 1), "part": y % 2})
+    result = check(
+        frame, y="out", prob="new", by="part", against_prob="old",
+        requirements=["difference(brier).high < 1"],
+    )  # fmt: skip
+    assert [each.group for each in result.checks] == [None, "0", "1"]
+    difference = paired_difference(BrierScore(), y, p, frame["old"].to_numpy())
+    assert result.checks[0].value == difference.high
+    assert "guessed" not in " ".join(result.notes)
+
+
+def test_paired_differences_by_hand():
+    # Two of four rows differ, by 1/4 each: 1/8 + 1.96 / 16.
+    options = {"against_prob": [0, 1, 0, 1]}
+    y, p = [0, 1, 0, 1], [0.5, 0.5, 0.0, 1.0]
+    assert value("difference(brier).value < 1", y, p, **options) == 0.125
+    assert value("difference(brier).high < 1", y, p, **options) == pytest.approx(0.125 + Z / 16)
+    # Ties go to the first class, so one row of four is wrong where none was.
+    assert value("difference(accuracy).value < 1", y, p, **options) == -0.25
+    with pytest.raises(InvalidInputError, match="differences of brier, log, spherical"):
+        check(y, p, requirements="difference(ece).high < 1", **options)
+
+
+def baseline(**figures):
+    """A baseline with these (value, low, high)."""
+    return GateBaseline(
+        figures=tuple(
+            GateFigure(name=name, value=v, low=low, high=high, unbiased=name != "ece",
+                       definition="15 equal-width bins" if name == "ece" else "mean score",
+                       lens="binary" if name == "ece" else "whole prediction", n_samples=100)
+            for name, (v, low, high) in figures.items()
+        ),
+        classes=("0", "1"), lens="binary", n_samples=100, confidence_level=0.95, version="0",
+    )  # fmt: skip
+
+
+def test_a_stored_baseline_is_of_independent_rows(rows):
+    y, p = rows
+    scores = (p - y) ** 2
+    old, error = 0.2, 0.01
+    known = baseline(brier=(old, old - Z * error, old + Z * error), ece=(0.02, 0.01, 0.03))
+    spread = Z * math.hypot(error, scores.std() / math.sqrt(len(y)))
+    options = {"against": known}
+    middle = scores.mean() - old
+    assert value("brier - baseline.brier < 1", y, p, **options) == pytest.approx(middle)
+    assert value("difference(brier).value < 1", y, p, **options) == pytest.approx(middle)
+    assert value("difference(brier).high < 1", y, p, **options) == pytest.approx(middle + spread)
+    assert value("difference(brier).low < 1", y, p, **options) == pytest.approx(middle - spread)
+    # A calibration error may lie above its limits: the cautious ones are those of both.
+    ece = evaluate(y, p).error("ECE")
+    found = value("difference(ece).high < 1", y, p, **options)
+    assert found == pytest.approx(ece.high - 0.01)
+    with pytest.raises(InvalidInputError, match="'value', 'low' or 'high'"):
+        check(y, p, requirements="difference(brier).pvalue < 1", **options)
+
+
+def test_limits_of_a_difference_are_recovered_from_those_of_each():
+    from veridical.evaluation._gate_difference import unpaired_change
+
+    def proportion(positive, n):
+        """With Wilson's limits."""
+        p = positive / n
+        middle = (p + Z**2 / (2 * n)) / (1 + Z**2 / n)
+        half = Z * math.sqrt(p * (1 - p) / n + Z**2 / (4 * n**2)) / (1 + Z**2 / n)
+        return GateFigure(name="accuracy", value=p, low=middle - half, high=middle + half,
+                          unbiased=True, definition="", lens="", n_samples=n)  # fmt: skip
+
+    change = unpaired_change(proportion(56, 70), proportion(48, 80), caller="f")
+    # statsmodels 0.15.0, confint_proportions_2indep(56, 70, 48, 80, method="newcomb").
+    assert change.value == pytest.approx(0.2)
+    assert change.low == pytest.approx(0.05243147240236498)
+    assert change.high == pytest.approx(0.33387265403690614)
+
+
+def test_what_was_measured_is_the_next_baseline(rows, tmp_path):
+    y, p = rows
+    part = np.where(np.arange(len(y)) % 2, "a", "b")
+    first = check(y, p, requirements=[], by=part)
+    path = tmp_path / "baseline.json"
+    path.write_text(first.measured.to_json())
+    assert GateBaseline.from_json(path.read_text()) == first.measured
+    again = check(y, p, requirements=["log - baseline.log >= 0"], by=part, against=path)
+    assert [each.value for each in again.checks] == [0, 0, 0]
+    assert "2,000 rows, taken as independent" in again.compared
+    other = np.where(part == "a", "a", "c")
+    unknown = check(y, p, requirements=["difference(log).high < 1"], by=other, against=path)
+    assert [each.passed for each in unknown.checks] == [True, True, False]
+    assert "with the same groups" in unknown.checks[2].reason
+
+
+def test_an_evaluation_is_a_baseline_of_what_it_holds(rows, tmp_path):
+    path = tmp_path / "evaluation.json"
+    path.write_text(evaluate(*rows).to_json())
+    assert check(*rows, requirements="ece - baseline.ece <= 0", against=path).passed
+    message = "'log' without limits in the baseline"
+    with pytest.raises(InvalidInputError, match=message):
+        check(*rows, requirements="difference(log).high < 1", against=path)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_bins": 10}, "figures of the same definition"),
+        ({"confidence_level": 0.9}, "with limits at 0.95; got limits at 0.9"),
+        ({"labels": ["no", "yes"]}, "of classes 0, 1; got classes no, yes"),
+    ],
+)
+def test_a_baseline_of_something_else_is_refused(rows, options, message):
+    y, p = rows
+    labels = options.get("labels")
+    known = check(y if labels is None else np.array(labels)[y], p, requirements=[], **options)
+    with pytest.raises(InvalidInputError, match=message):
+        check(y, p, requirements="ece - baseline.ece < 1", against=known.measured)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "3", "null", '{"figures": 3}', '{"figures": [{}]}', '{"n_samples": 1}',
+     '{"figures": [], "classes": "ab"}'],
+)  # fmt: skip
+def test_a_file_that_is_no_baseline_is_refused(rows, tmp_path, text):
+    path = tmp_path / "baseline.json"
+    path.write_text(text)
+    with pytest.raises(InvalidInputError, match="a readable JSON file of a baseline"):
+        check(*rows, requirements="ece < 1", against=path)
+
+
+def test_a_number_of_a_baseline_that_is_text_is_refused(rows, tmp_path):
+    known = check(*rows, requirements=[]).measured
+    path = tmp_path / "baseline.json"
+    path.write_text(known.to_json().replace('"value": ', '"value": [] , "old": ', 1))
+    with pytest.raises(InvalidInputError, match="neither a baseline nor an evaluation"):
+        check(*rows, requirements="ece < 1", against=path)
+    with pytest.raises(InvalidInputError, match=r"missing.json.*No such file"):
+        check(*rows, requirements="ece < 1", against=tmp_path / "missing.json")
+
+
+def test_several_classes_are_asked_through_the_confidence_by_default():
+    rng = np.random.default_rng(2)
+    p = rng.dirichlet([1.0, 1.0, 1.0], 600)
+    y = np.array([rng.choice(3, p=row) for row in p])
+    result = check(y, p, requirements=["ece.high < 1", "classwise_ece < 1", "brier.high < 2"])
+    assert result.lens == "confidence"
+    assert result.checks[0].value == bootstrap_interval(BinnedError(), y, p).high
+    assert result.checks[2].value == pytest.approx(
+        bootstrap_interval(BrierScore(), y, p, lens="canonical").high
+    )
+    with pytest.raises(InvalidInputError, match="a single binary problem"):
+        check(y, p, requirements="equivalence(0.1).pvalue < 1", lens="classwise")
+
+
+def test_the_same_seed_gives_the_same_result(rows):
+    texts = ["consistency().pvalue > 0", "ece.pvalue > 0"]
+    first = check(*rows, requirements=texts, rng=3, n_resamples=200)
+    assert first == check(*rows, requirements=texts, rng=3, n_resamples=200)
+    assert GateResult.from_json(first.to_json()) == first
+
+
+def test_requirements_must_be_texts(rows):
+    for bad in (3, [3], {"ece": 1}):
+        with pytest.raises(InvalidInputError, match="`requirements` must be"):
+            check(*rows, requirements=bad)
+    with pytest.raises(InvalidInputError, match="`against_prob` must be unset with `against`"):
+        check(*rows, requirements=[], against=baseline(), against_prob=rows[1])
