@@ -3,7 +3,7 @@ PYTHON ?= python
 
 .PHONY: help
 help:  ## Show this help
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
 
 .PHONY: check
 check: lint types layers test  ## Everything CI runs
@@ -35,6 +35,10 @@ bench:  ## Compare speed with other packages; writes docs/evidence
 	$(PYTHON) benchmarks/bench_errors.py --write docs/evidence
 	$(PYTHON) benchmarks/bench_inference.py --write docs/evidence
 
+.PHONY: bench-engines
+bench-engines:  ## Evaluate files of up to a hundred million rows (2 GB of disk); writes docs/engines.md
+	$(PYTHON) benchmarks/bench_engines.py --write docs/evidence --page docs/engines.md --folder build/engines
+
 .PHONY: evidence
 evidence:  ## Simulate coverage, null levels, levels and power of tests, estimators; writes docs/evidence
 	$(PYTHON) evidence/coverage.py docs/evidence
@@ -43,6 +47,7 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/levels.py docs/evidence
 	$(PYTHON) evidence/power_page.py docs/evidence/test_power.csv docs/which-test.md
 	$(PYTHON) evidence/game.py docs/evidence
+	$(PYTHON) evidence/monitoring.py docs/evidence
 
 .PHONY: league
 league:  ## The calibration league (needs benchmarks/league/requirements.txt); writes the page on calibrators

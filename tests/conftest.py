@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
+
+# Workers share the cores: threads of the linear algebra of each would wait for those of others.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

@@ -30,6 +30,8 @@ EXCEPTIONS = {
     "load": ("path",),
     "mean_ranks": ("scores",),
     "measure_summary": ("estimator", "summary"),
+    "merge_stores": ("paths",),
+    "monitor_report": ("monitor",),
     "miscalibration_cost": ("y_true", "y_prob", "costs"),
     "multiple_test": ("estimator", "y_true", "y_prob"),
     "null_level": ("estimator", "y_true", "y_prob"),

@@ -20,5 +20,7 @@ def test_steps_of_many_scores_are_those_of_few():
     edges, values = np.sort(rng.random(50)), rng.random(51)
     scores = np.concatenate([edges, rng.random(70_000)])
     for side in ("left", "right"):
-        few = np.concatenate([steps(edges, values, part, side) for part in np.array_split(scores, 75)])
+        few = np.concatenate(
+            [steps(edges, values, part, side) for part in np.array_split(scores, 75)]
+        )
         np.testing.assert_array_equal(steps(edges, values, scores, side), few)

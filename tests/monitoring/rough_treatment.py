@@ -1,7 +1,6 @@
 """Processes that update one store are killed, or run at once; run by `test_crash.py`.
 
-python tests/monitoring/rough_treatment.py killed FOLDER 200
-python tests/monitoring/rough_treatment.py together FOLDER
+python tests/monitoring/rough_treatment.py FOLDER 200
 
 A script of its own, with one thread, since processes are made by forking.
 """
@@ -20,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from veridical.monitoring import CalibrationMonitor
+from veridical.results._monitoring import MonitorStatus
 
 BATCHES = 30
 
@@ -32,16 +32,17 @@ def batch(i: int) -> dict[str, object]:
     return {"y_true": y, "y_prob": p, "by": by, "timestamp": f"{i:03d}", "batch_id": f"{i}"}
 
 
-def send(path: Path, numbers: Iterable[int], tell: int) -> None:
-    """Send batches, and tell the number of each that was taken."""
+def send(path: Path, numbers: Iterable[int], tell: int, pause: float) -> None:
+    """Send batches, and tell of each that was taken."""
     with CalibrationMonitor(path, labels=[0, 1]) as monitor:
         os.write(tell, b"o")
         for i in numbers:
             monitor.update(**batch(i))  # type: ignore[arg-type]
             os.write(tell, b"x")
+            time.sleep(pause)
 
 
-def started(path: Path, numbers: Iterable[int]) -> tuple[int, int]:
+def started(path: Path, numbers: Iterable[int], pause: float = 0) -> tuple[int, int]:
     """A process that sends, and where it tells."""
     read, write = os.pipe()
     child = os.fork()
@@ -49,7 +50,7 @@ def started(path: Path, numbers: Iterable[int]) -> tuple[int, int]:
         os.close(read)
         code = 1
         try:
-            send(path, numbers, write)
+            send(path, numbers, write, pause)
             code = 0
         finally:
             os._exit(code)
@@ -86,37 +87,43 @@ def check(path: Path, acknowledged: int) -> int:
 
 
 def killed(folder: Path, n_kills: int) -> None:
-    """Kill a sender again and again; what it was told was taken is there, once."""
+    """Kill a sender again and again; what it said was taken is there, once."""
     rng = random.Random(0)
     expected = serial(range(BATCHES)).status()
-    path, round_, held, interrupted = folder / "store-0.sqlite", 0, 0, 0
+    store, held, during, taken = 0, 0, 0, 0
+    path = folder / "store-0.sqlite"
     for _ in range(n_kills):
-        child, read = started(path, range(BATCHES))
-        said = os.read(read, 1) if rng.random() < 0.7 else b""
-        time.sleep(rng.uniform(0, 0.03))
+        first = max(0, held - 2)  # two that are known are sent again
+        child, read = started(path, range(first, BATCHES))
+        said = os.read(read, 1) if rng.random() < 0.8 else b""
+        time.sleep(rng.uniform(0, 0.05))
         os.kill(child, signal.SIGKILL)
         said += told(read)
         os.waitpid(child, 0)
-        interrupted += said.count(b"x") < BATCHES
-        held = check(path, max(held, said.count(b"x")))
+        during += said.startswith(b"o") and said.count(b"x") < BATCHES - first
+        before, held = held, check(path, max(held, first + said.count(b"x")))
+        taken += held - before
         if held == BATCHES:
-            with CalibrationMonitor(path) as monitor:
-                assert monitor.status() == expected
-            round_, held = round_ + 1, 0
-            path = folder / f"store-{round_}.sqlite"
-    child, read = started(path, range(BATCHES))  # once more without a kill
+            check_equal(path, expected)
+            store, held = store + 1, 0
+            path = folder / f"store-{store}.sqlite"
+    child, read = started(path, range(BATCHES))  # once more, all of them, without a kill
     told(read)
     assert os.waitpid(child, 0)[1] == 0
+    check_equal(path, expected)
+    print(f"{n_kills} kills, {during} while sending, {taken} batches taken in between: all whole")
+
+
+def check_equal(path: Path, expected: MonitorStatus) -> None:
     with CalibrationMonitor(path) as monitor:
         assert monitor.status() == expected
-    print(f"{n_kills} kills, {interrupted} of them before the end, {round_ + 1} stores: all whole")
 
 
 def together(folder: Path) -> None:
     """Two at once: their batches count as if they had come in some order, and once."""
     path = folder / "two.sqlite"
-    children = [started(path, range(half, BATCHES, 2)) for half in (0, 1)]
-    children += [started(path, range(BATCHES))]  # who sends all of them once more
+    children = [started(path, range(half, BATCHES, 2), 0.005) for half in (0, 1)]
+    children += [started(path, range(BATCHES)[::-1], 0.005)]  # who sends all of them once more
     for child, read in children:
         told(read)
         assert os.waitpid(child, 0)[1] == 0
@@ -129,8 +136,5 @@ def together(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    what, where = sys.argv[1], Path(sys.argv[2])
-    if what == "killed":
-        killed(where, int(sys.argv[3]))
-    else:
-        together(where)
+    killed(Path(sys.argv[1]), int(sys.argv[2]))
+    together(Path(sys.argv[1]))

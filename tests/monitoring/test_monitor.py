@@ -111,6 +111,9 @@ def test_the_past_stays_within_bounds_and_nothing_is_lost(monkeypatch: pytest.Mo
     y, p = np.concatenate([b[0] for b in rows]), np.concatenate([b[1] for b in rows])
     status = monitor.status()
     assert status.estimates[0].deviation == pytest.approx((y - p).mean())
+    assert status.estimates[0].mean_predicted == pytest.approx(p.mean())
+    (whole,) = [s for s in status.streams if s.family == "all"]
+    assert whole.deviation == pytest.approx((y - p).mean())
     assert status.estimates[1].deviation == pytest.approx((y - p)[-1000:].mean())
     assert history.deviation.sum() == pytest.approx((y - p).sum())
 

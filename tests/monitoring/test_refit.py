@@ -194,6 +194,29 @@ def test_three_classes_are_refitted_too():
     np.testing.assert_allclose(monitor.calibrate(p[800]), given[:1])
 
 
+def test_another_process_uses_the_map_from_the_next_batch_on(tmp_path: Path):
+    path = tmp_path / "m.sqlite"
+    one, other = CalibrationMonitor(path, labels=[0, 1]), CalibrationMonitor(path)
+    y, p = rows(600, 1, 3.0)
+    names = np.arange(600)
+    other.observe(names, p)
+    one.update(*rows(600, 2, 3.0))
+    one.refit("temperature")
+    one.switch(force=True)
+    other.resolve(names, y)
+    found = other.status()
+    assert found.n_samples == 600
+    assert found.estimates[0].mean_predicted == pytest.approx(one.calibrate(p).mean())
+
+
+def test_results_survive_a_trip_through_json():
+    monitor = CalibrationMonitor()
+    monitor.update(rows(300, 0)[0] == 1, rows(300, 0)[1])  # labels are booleans
+    for found in (monitor.refit(), monitor.shadow_status(), monitor.switch(force=True)):
+        assert type(found).from_json(found.to_json()) == found
+        assert found.to_frame().shape[0] == 1
+
+
 def test_what_cannot_be_done_is_said():
     monitor = CalibrationMonitor()
     with pytest.raises(InvalidInputError, match="knows its classes"):

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from veridical.exceptions import InvalidInputError
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring._shadow import MOST_GAIN, Trial, shadow_status, suffices, trial_of
+from veridical.monitoring._shadow import MOST_GAIN, Trial, most_loss, shadow_status
 from veridical.simulation import (
     DriftStream,
     GaussianMixtureTask,
@@ -22,21 +22,23 @@ from veridical.simulation import (
 def test_the_sums_are_those_of_cut_differences():
     before, after = np.array([0.5, 0.9, 0.02, 0.4]), np.array([0.6, 0.01, 0.8, 0.4])
     gain = [np.log(1.2), -2.0, 2.0, 0.0]
-    found = trial_of(before, after)
+    found = Trial().scored(before, after)
     assert found.gain == pytest.approx(sum(gain))
     assert found.squared == pytest.approx(sum(g * g for g in gain))
     assert found.uncut == pytest.approx(np.log(after / before).sum())
     assert (found.n_rows, found.n_cut) == (4, 2)
-    halves = trial_of(before[:1], after[:1]) + trial_of(before[1:], after[1:])
+    halves = Trial().scored(before[:1], after[:1]).scored(before[1:], after[1:])
     assert halves.gain == pytest.approx(found.gain)
 
 
 def test_evidence_is_at_most_one_on_average_over_all_outcomes():
     """By enumeration: current 0.2, candidate such that both are as good on average."""
-    for size in (0.1, 0.7, 2.0):  # a gain of `size` or `-size`, each with probability 1/2
+    for size, scale in product((0.1, 0.7, 2.0), (0.7, 2.0)):  # +-`size` with probability 1/2
+        if size > scale:
+            continue
         mean = np.mean(
             [
-                np.exp(Trial(6, size * sum(signs), 6 * size**2).log_e)
+                np.exp(Trial(scale, 6, size * sum(signs), 6 * size**2).log_e)
                 for signs in product((-1, 1), repeat=6)
             ]
         )
@@ -48,23 +50,46 @@ def test_skewed_gains_are_fair_too():
     mean = 0.0
     for losses in range(41):
         gain, squared = 0.2 * (40 - losses) - 2 * losses, 0.04 * (40 - losses) + 4 * losses
-        mean += binom.pmf(losses, 40, 1 / 11) * np.exp(Trial(40, gain, squared).log_e)
+        mean += binom.pmf(losses, 40, 1 / 11) * np.exp(Trial(2.0, 40, gain, squared).log_e)
     assert mean <= 1
 
 
-def test_limits_are_where_the_evidence_would_be_and_hold_the_mean():
+def test_limits_hold_the_mean_at_every_look():
+    """Of 100 trials with 10 looks each, at most 5 % (99.9 % binomial bound) ever err."""
     rng = np.random.default_rng(0)
-    gain = rng.normal(0.05, 0.3, 4000)
-    trial = Trial(4000, gain.sum(), gain @ gain)
-    low, high = trial.limits(0.95)
-    assert low < 0.05 < high
-    assert high - low < 8 * 0.3 / np.sqrt(4000)  # wider than one look's, by less than twice
-    assert low > 0
-    assert suffices(Trial(4000, gain.sum(), gain @ gain, gain.sum()), 0.05)
+    gain = np.where(rng.random((100, 2000)) < 0.8, 0.3, -0.9)  # mean 0.06
+    looks = np.arange(199, 2000, 200)
+    ever = 0
+    for row in gain:
+        total, squared = row.cumsum()[looks], (row**2).cumsum()[looks]
+        limits = [
+            Trial(0.9, n, t, v).limits(0.95)
+            for n, t, v in zip(looks + 1, total, squared, strict=True)
+        ]
+        ever += any(not low <= 0.06 <= high for low, high in limits)
+    assert ever <= binom.ppf(0.999, 100, 0.05)
+    low, high = limits[-1]
+    assert high - low < 3 * 2 * 1.96 * 0.48 / np.sqrt(2000)  # less than three times one look's
+
+
+def test_the_largest_loss_is_that_of_the_maps():
+    """A temperature of 2: p against sqrt(p) / (sqrt(p) + sqrt(1 - p)), by a fine search."""
+    monitor = CalibrationMonitor(labels=[0, 1])
+    rng = np.random.default_rng(6)
+    p = rng.random(500)
+    monitor.update(rng.random(500) < p, p)
+    monitor.refit("temperature")
+    candidate = monitor._versions.calibrator(1)
+    candidate.inverse_temperature_, candidate.mix_ = 0.5, 0.0
+    found = most_loss(None, candidate, monitor._columns("test"))
+    fine = np.linspace(0.5, 0.999, 20_001)
+    after = np.sqrt(fine) / (np.sqrt(fine) + np.sqrt(1 - fine))
+    assert found == pytest.approx(1.05 * np.log(fine / after).max(), rel=1e-3)
+    assert most_loss(candidate, None, monitor._columns("test")) == MOST_GAIN  # 1e-6 to 1e-3
 
 
 def test_a_candidate_that_is_worse_without_cutting_is_not_switched_to():
-    trial = trial_of(np.full(1000, 0.5), np.append(np.full(990, 0.56), np.full(10, 1e-6)))
+    trial = Trial().scored(np.full(1000, 0.5), np.append(np.full(990, 0.56), np.full(10, 1e-6)))
     assert trial.uncut < 0 < trial.gain
     assert trial.log_e > np.log(20)
     status = shadow_status(1, None, trial, level=0.05, confidence_level=0.95)
@@ -73,8 +98,8 @@ def test_a_candidate_that_is_worse_without_cutting_is_not_switched_to():
     assert status.difference == pytest.approx(-trial.gain / 1000)
 
 
-@pytest.mark.parametrize("drifting", [False, True])
-def test_a_candidate_that_is_no_better_is_seldom_switched_to(drifting):
+@pytest.mark.parametrize(("drifting", "scale"), [(False, 2.0), (True, 2.0), (False, 0.41)])
+def test_a_candidate_that_is_no_better_is_seldom_switched_to(drifting, scale):
     """The level: 400 trials of 2,000 rows, a look every 20; the bound is 99.9 % binomial.
 
     Outcomes of probability 1/2, forecasts 0.4 and 0.6 by turns the better one: gains of
@@ -90,7 +115,7 @@ def test_a_candidate_that_is_no_better_is_seldom_switched_to(drifting):
     total = gain.cumsum(axis=1)[:, looks]
     squared = np.log(1.5) ** 2 * (looks + 1)
     ever = sum(
-        any(Trial(1, t, v).log_e >= np.log(20) for t, v in zip(row, squared, strict=True))
+        any(Trial(scale, 1, t, v).log_e >= np.log(20) for t, v in zip(row, squared, strict=True))
         for row in total
     )
     assert ever <= binom.ppf(0.999, streams, 0.05)
@@ -168,9 +193,9 @@ def test_the_largest_gain_is_what_the_result_says():
     status = shadow_status(
         1,
         None,
-        trial_of(np.array([0.01, 0.5]), np.array([0.9, 0.5])),
+        Trial().scored(np.array([0.01, 0.5]), np.array([0.9, 0.5])),
         level=0.05,
         confidence_level=0.9,
     )
-    assert f"more than {MOST_GAIN:g} nats" in status.notes[0]
+    assert f"gains more than {MOST_GAIN:g} nats" in status.notes[0]
     assert status.n_cut == 1

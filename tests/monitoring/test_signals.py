@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
 from veridical.decisions import adjust_priors
-from veridical.exceptions import InvalidInputError
+from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.monitoring import CalibrationMonitor
 from veridical.monitoring._signals import stability_index
 from veridical.results._monitor_action import MonitorSignals
@@ -47,9 +49,10 @@ def test_figures_are_those_of_their_definitions(shifted):
     half = 1.959964 * np.sqrt((confidence * (1 - confidence)).sum()) / 2000
     assert found.high - found.estimated_accuracy == pytest.approx(half, rel=1e-5)
     assert found.labelled_accuracy == pytest.approx(((p > 0.5) == (y == 1)).mean())
+    gap = ((p > 0.5) == (y == 1)).mean() - np.maximum(p, 1 - p).mean()
+    assert found.corrected_accuracy == pytest.approx(confidence.mean() + gap)
     assert found.labelled_estimated == pytest.approx(np.maximum(p, 1 - p).mean())
-    assert "if calibrated" in str(found)
-    assert "supposed, not shown" in str(found)
+    assert "if still calibrated" in str(found)
     assert MonitorSignals.from_dict(found.to_dict()) == found
     assert found.to_frame().shape[0] == 1
 
@@ -59,7 +62,7 @@ def test_the_index_is_summed_over_deciles(shifted):
     edges = np.quantile(p, np.arange(1, 10) / 10)
     bins = [-np.inf, *edges, np.inf]
     total = 0.0
-    for low, high in zip(bins[:-1], bins[1:], strict=True):
+    for low, high in pairwise(bins):
         e = (((p > low) & (p <= high)).sum() + 0.5) / 3005
         a = (((waiting > low) & (waiting <= high)).sum() + 0.5) / 2005
         total += (a - e) * np.log(a / e)
@@ -134,6 +137,7 @@ def test_nothing_to_compare_is_said():
     with pytest.raises(InvalidInputError, match="labelled rows"):
         monitor.signals()
     monitor.update([1] * 60, np.full(60, 0.9))
-    assert monitor.signals().priors is None
+    with pytest.warns(VeridicalWarning, match="2 rows are few|no labelled row"):
+        assert monitor.signals().priors is None
     with pytest.raises(InvalidInputError, match="every class"):
         monitor.prior_correction()

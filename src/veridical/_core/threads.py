@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from contextlib import AbstractContextManager
+from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
@@ -27,3 +28,10 @@ def map_in_order(function: Callable[[_Item], _Result], items: Sequence[_Item]) -
         return
     with ThreadPoolExecutor(workers) as pool:
         yield from pool.map(function, items)
+
+
+def one_blas_thread() -> AbstractContextManager[Any]:
+    """Linear algebra on one thread: those of many small matrices would only wait for each other."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(1, user_api="blas")

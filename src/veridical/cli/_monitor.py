@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from veridical._core.files import write_whole
 from veridical.cli._data import file_argument, split_names
+from veridical.cli._monitor_maps import add_map_kinds
+from veridical.cli._monitor_store import add_kind, check_apart, open_store
 from veridical.cli._output import busy
 from veridical.exceptions import invalid
 from veridical.frames import Table, column_names, expand_columns, guess_columns, open_table
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
-
-    from veridical.monitoring import CalibrationMonitor
 
 ALARM = 3
 
@@ -29,6 +29,9 @@ examples:
   veridical monitor status store.sqlite --format prometheus
   veridical monitor status north.sqlite south.sqlite
   veridical monitor report store.sqlite -o page.html
+  veridical monitor refit store.sqlite --calibrator beta
+  veridical monitor trial store.sqlite
+  veridical monitor switch store.sqlite
 
 exit codes of update, resolve, mature, status and report: 0 fine, 3 there is, or was, an alarm.
 """
@@ -45,22 +48,22 @@ def register(commands: _SubParsersAction[Any]) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     kinds = parser.add_subparsers(title="what", metavar="WHAT", required=True)
-    _init(_added(kinds, "init", "start a store", init))
-    update = _added(kinds, "update", "count predictions with their outcomes", run_update)
+    _init(add_kind(kinds, "init", "start a store", init))
+    update = add_kind(kinds, "update", "count predictions with their outcomes", run_update)
     _add_rows(update, y=True, prob=True)
     update.add_argument("--batch-id", metavar="NAME", help="the same batch sent again counts once")
-    observed = _added(kinds, "observe", "register predictions whose outcomes come later", observe)
+    observed = add_kind(kinds, "observe", "register predictions whose outcomes come later", observe)
     _add_rows(observed, prob=True, identified=True)
-    resolved = _added(kinds, "resolve", "register outcomes of predictions", resolve)
+    resolved = add_kind(kinds, "resolve", "register outcomes of predictions", resolve)
     _add_rows(resolved, y=True, identified=True)
-    matured = _added(kinds, "mature", "wait no longer for outcomes", mature)
+    matured = add_kind(kinds, "mature", "wait no longer for outcomes", mature)
     matured.add_argument("until", metavar="TIME", help="of predictions made up to then")
     matured.add_argument("--missing", metavar="LABEL", help="what happened where nothing is known")
-    looked = _added(kinds, "status", "say what is known", status)
+    looked = add_kind(kinds, "status", "say what is known", status)
     looked.add_argument("more", nargs="*", metavar="STORE", help="others, to be joined with it")
     looked.add_argument("--format", choices=("text", "json", "csv", "prometheus"), default="text")
     looked.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
-    page = _added(kinds, "report", "write a page of what is known", run_report)
+    page = add_kind(kinds, "report", "write a page of what is known", run_report)
     page.add_argument("--title", metavar="TEXT", help="heading of the page")
     page.add_argument(
         "-o",
@@ -69,13 +72,7 @@ def register(commands: _SubParsersAction[Any]) -> None:
         default="monitor.html",
         help="a name that ends in .html, .md or .json (default: monitor.html)",
     )
-
-
-def _added(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = kinds.add_parser(name, help=text, description=text + ".")
-    parser.add_argument("store", metavar="STORE", help="the monitor's file")
-    parser.set_defaults(run=run)
-    return parser
+    add_map_kinds(kinds)
 
 
 def _init(parser: argparse.ArgumentParser) -> None:
@@ -130,7 +127,7 @@ def init(arguments: argparse.Namespace) -> int:
 
 def run_update(arguments: argparse.Namespace) -> int:
     """Count a file."""
-    with busy(f"counting {arguments.file}"), _opened(arguments) as monitor:
+    with busy(f"counting {arguments.file}"), open_store(arguments) as monitor:
         available = column_names(arguments.file, caller="monitor", param="FILE")
         prob = split_names(arguments.prob)
         named = None if prob is None else _expanded(prob, available, "prob")
@@ -149,7 +146,7 @@ def run_update(arguments: argparse.Namespace) -> int:
 
 def observe(arguments: argparse.Namespace) -> int:
     """Register predictions."""
-    with busy(f"reading {arguments.file}"), _opened(arguments) as monitor:
+    with busy(f"reading {arguments.file}"), open_store(arguments) as monitor:
         available = column_names(arguments.file, caller="monitor", param="FILE")
         prob = split_names(arguments.prob)
         if prob is None:
@@ -170,7 +167,7 @@ def observe(arguments: argparse.Namespace) -> int:
 
 def resolve(arguments: argparse.Namespace) -> int:
     """Register outcomes."""
-    with busy(f"reading {arguments.file}"), _opened(arguments) as monitor:
+    with busy(f"reading {arguments.file}"), open_store(arguments) as monitor:
         outcome = arguments.y or "label"
         table = _table(arguments, [arguments.id, outcome])
         found = monitor.resolve(
@@ -183,7 +180,7 @@ def resolve(arguments: argparse.Namespace) -> int:
 
 def mature(arguments: argparse.Namespace) -> int:
     """Count what is known of predictions up to a time."""
-    with _opened(arguments) as monitor:
+    with open_store(arguments) as monitor:
         missing = None if arguments.missing is None else _typed([arguments.missing])[0]
         found = monitor.mature(arguments.until, missing=missing)
     print(found)
@@ -197,11 +194,11 @@ def status(arguments: argparse.Namespace) -> int:
 
     stores = [arguments.store, *arguments.more]
     if arguments.output is not None:
-        _check_apart(stores, arguments.output)
+        check_apart(stores, arguments.output)
     if arguments.more:
         found = merge_stores(stores)
     else:
-        with _opened(arguments) as monitor:
+        with open_store(arguments) as monitor:
             found = monitor.status()
     written = {
         "text": lambda: f"{found}\n",
@@ -220,29 +217,13 @@ def run_report(arguments: argparse.Namespace) -> int:
     """Write a page."""
     from veridical.report._monitor_page import monitor_report
 
-    _check_apart([arguments.store], arguments.output)
-    with busy("writing the page"), _opened(arguments) as monitor:
+    check_apart([arguments.store], arguments.output)
+    with busy("writing the page"), open_store(arguments) as monitor:
         report = monitor_report(monitor, title=arguments.title)
         report.save(arguments.output)
     print(report.headline)
     print(f"veridical: wrote {arguments.output}", file=sys.stderr)
     return ALARM if report.status.alarm else 0
-
-
-def _opened(arguments: argparse.Namespace) -> CalibrationMonitor:
-    from veridical.monitoring import CalibrationMonitor
-
-    if not Path(arguments.store).exists():
-        hint = f"start one with `veridical monitor init {arguments.store}`."
-        raise invalid("monitor", "STORE", "an existing store", repr(arguments.store), hint=hint)
-    return CalibrationMonitor(arguments.store)
-
-
-def _check_apart(stores: list[str], output: str) -> None:
-    target = Path(output)
-    if target.exists() and any(Path(s).exists() and target.samefile(s) for s in stores):
-        hint = "nothing is written over a store: name another file."
-        raise invalid("monitor", "output", "another file than the store", repr(output), hint=hint)
 
 
 def _expanded(names: list[str], available: list[str], param: str) -> list[str]:

@@ -94,15 +94,6 @@ def rolling(
     )
 
 
-def overall_limits(
-    rows: float, deviation: float, squared: float, confidence_level: float
-) -> tuple[float, float, float]:
-    """Mean deviation of a stream since its start, and its limits."""
-    found = deviation / rows
-    wide = float(radius(np.array([squared]), (1 - confidence_level) / 2)[0]) / rows
-    return found, max(-1.0, found - wide), min(1.0, found + wide)
-
-
 def _suffix_radius(history: History, confidence_level: float) -> FloatArray:
     """Radius of the sum of deviations from each bucket to the end."""
     squared = np.cumsum(history.squared[::-1])[::-1]

@@ -79,6 +79,10 @@ class CalibrationMonitor(MonitorActions):
     before. Rows must come in an order that does not depend on their outcomes: frauds that are
     reported before all else look like miscalibration, and are, in that order.
 
+    **Maps.** `refit` fits a calibrator to recent outcomes and tries it beside the map in use;
+    `switch` puts it in place. From then on what it makes of the predictions is watched: `update`
+    and `observe` are always given the model's own.
+
     Memory does not grow with the stream: the past is kept in at most 512 buckets, coarser the
     older they are. A prediction beyond 1e-6 of 0 or 1 is read as that far off.
 

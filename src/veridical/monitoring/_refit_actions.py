@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from veridical._core.sample import BinarySample, Sample
-from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators import Calibrator
-from veridical.decisions import adjust_priors
-from veridical.decisions._class_numbers import check_columns
 from veridical.exceptions import invalid
-from veridical.monitoring._inputs import as_rows, check_rows
+from veridical.inference._doubts import warn_of
+from veridical.monitoring._inputs import check_rows
 from veridical.monitoring._refit import (
     choose_rows,
     fitted,
@@ -21,80 +17,31 @@ from veridical.monitoring._refit import (
     suggestion,
     unfitted,
 )
-from veridical.monitoring._refit_rows import Columns, KeptRows, RecentRows, happened
-from veridical.monitoring._shadow import shadow_status, suffices, trial_of
-from veridical.monitoring._signals import priors_of, signals_of
-from veridical.monitoring._versions import Made, Versions
+from veridical.monitoring._refit_rows import happened
+from veridical.monitoring._shadow import most_loss, shadow_status, suffices
+from veridical.monitoring._signals_actions import PredictionActions
+from veridical.monitoring._versions import Made
 from veridical.results._monitor_action import (
-    MonitorSignals,
     MonitorVersions,
     RefitSuggestion,
     ShadowStatus,
 )
 from veridical.results._monitoring import MonitorStatus
-from veridical.results._priors import PriorEstimate
 
 if TYPE_CHECKING:
     from veridical.monitoring._buckets import Buckets
-    from veridical.monitoring._pending import Pending
-    from veridical.monitoring._store import Store
 
 _CALLER = "CalibrationMonitor"
 
 
-class MonitorActions:
+class MonitorActions(PredictionActions):
     """The part of a monitor that acts; :class:`CalibrationMonitor` is the whole."""
 
-    settings: dict[str, Any]
-    _store: Store
     _buckets: Buckets
-    _pending: Pending
-    _versions: Versions
-    _recent: RecentRows
 
     if TYPE_CHECKING:
 
-        @property
-        def classes(self) -> tuple[Any, ...] | None: ...
-
         def status(self) -> MonitorStatus: ...
-
-    @property
-    def current(self) -> Calibrator | None:
-        """The fitted map in use; None for predictions as they come."""
-        return self._versions.calibrator(self._versions.current)
-
-    def calibrate(self, y_prob: ArrayLike, *, priors: PriorEstimate | None = None) -> FloatArray:
-        """Predictions of the map in use.
-
-        Parameters
-        ----------
-        y_prob : array-like of shape (n,) or (n, K)
-            The model's own predictions, as `update` takes them.
-        priors : PriorEstimate, optional
-            What `prior_correction` returned: probabilities are then moved to these priors.
-
-        Returns
-        -------
-        ndarray
-            Of the shape of `y_prob`.
-        """
-        caller = f"{_CALLER}.calibrate"
-        columns = self._columns(caller)
-        rows = as_rows(y_prob, columns.labels)
-        checked = check_columns(
-            rows, labels=columns.labels, pos_label=self._positive_label, caller=caller
-        )
-        made = columns.calibrated(self.current, checked.p)
-        if priors is None:
-            return made.astype(np.float64)
-        train, deploy = (
-            dict(zip(priors.classes, shares.tolist(), strict=True))
-            for shares in (priors.train, priors.priors)
-        )
-        return adjust_priors(
-            made, train, deploy, labels=columns.labels, pos_label=self._positive_label
-        )
 
     def refit(
         self,
@@ -136,7 +83,7 @@ class MonitorActions:
         caller = f"{_CALLER}.refit"
         columns = self._columns(caller)
         wanted = None if rows is None else check_rows(rows, "rows", caller)
-        made = unfitted(calibrator, columns)
+        empty = unfitted(calibrator, columns)
         with self._store.transaction():
             current = self._versions.calibrator(self._versions.current)
             now = self._now()
@@ -151,15 +98,16 @@ class MonitorActions:
             )
         level = self.settings["confidence_level"]
         # Outside of the transaction: fits may take long, and others must be able to count.
-        map = fitted(made, chosen.rows, columns)
+        map = fitted(empty, chosen.rows, columns)
         difference = held_out_difference(map, current, chosen.rows, columns, level)
-        numbers = (None, None, None) if isinstance(difference, str) else difference
-        n_rows = len(chosen.rows)
+        estimate, low, high = (None,) * 3 if isinstance(difference, str) else difference
+        first, n_rows = chosen.rows.first, len(chosen.rows)
         with self._store.transaction():
-            version = self._versions.add(
-                map, Made(now, chosen.rows.first, n_rows, *numbers, auto_switch)
-            )
-        return suggestion(version, map, chosen, difference, level)
+            about = Made(now, first, n_rows, estimate, low, high, auto_switch)
+            version = self._versions.add(map, about, most_loss(self.current, map, columns))
+        made = suggestion(version, map, chosen, difference, level)
+        warn_of(made.notes, caller=caller)
+        return made
 
     def shadow_status(self) -> ShadowStatus:
         """How the candidate's trial stands; looking costs nothing of the level."""
@@ -215,45 +163,6 @@ class MonitorActions:
         """Every map that was fitted, and the epochs with their alarms."""
         return self._versions.listed(self.status())
 
-    def prior_correction(self) -> PriorEstimate:
-        """Estimate class priors of the predictions that wait, as a stopgap until outcomes come.
-
-        Returns
-        -------
-        PriorEstimate
-            For ``monitor.calibrate(y_prob, priors=...)``. It supposes that nothing but the priors
-            has changed and that the map in use was calibrated on the labelled rows of the rolling
-            window (see :func:`estimate_priors`); predictions alone cannot show either.
-        """
-        waiting, kept, columns = self._waiting("prior_correction")
-        if len(np.unique(kept.y)) < len(columns.labels):
-            hint = "wait for outcomes of every class."
-            caller = f"{_CALLER}.prior_correction"
-            raise invalid(caller, "monitor", "with labelled rows of every class", "not", hint=hint)
-        level = self.settings["confidence_level"]
-        labelled = columns.calibrated(self.current, kept.p)
-        return priors_of(waiting, labelled, kept.y, columns, level)
-
-    def signals(self) -> MonitorSignals:
-        """What predictions that wait for outcomes say by themselves.
-
-        Returns
-        -------
-        MonitorSignals
-            Distance of their scores to those of the rolling window, priors, and accuracy as
-            estimated from confidences. Descriptive: no alarm is made of it, and p-value and
-            limits are for one look.
-        """
-        waiting, kept, columns = self._waiting("signals")
-        return signals_of(
-            waiting,
-            columns.calibrated(self.current, kept.p),
-            kept.y,
-            columns,
-            waiting_since=self._pending.waiting()[1],
-            confidence_level=self.settings["confidence_level"],
-        )
-
     def _calibrated(self, sample: Sample) -> Sample:
         """Rows as the map in use sees them, which are the ones that are watched."""
         current = self.current
@@ -274,25 +183,10 @@ class MonitorActions:
         candidate = self._versions.calibrator(version)
         rival = self._columns(_CALLER).calibrated(candidate, given.p)
         trial = self._versions.trial(version)
-        trial += trial_of(happened(watched.p, given.y), happened(rival, given.y))
+        trial = trial.scored(happened(watched.p, given.y), happened(rival, given.y))
         self._versions.set_trial(version, trial)
         if self._versions.auto_switch(version) and suffices(trial, self.settings["level"]):
             self._versions.switch(self.status(), self._now())
-
-    @property
-    def _positive_label(self) -> Any:
-        return self.settings["pos_label"]
-
-    def _columns(self, caller: str) -> Columns:
-        labels = self.classes
-        if labels is None:
-            hint = "call `update` first, or pass `labels=` to the monitor."
-            raise invalid(caller, "monitor", "one that knows its classes", "none", hint=hint)
-        positive = 1
-        if len(labels) == 2:
-            chosen = self._positive_label
-            positive = labels.index(max(labels) if chosen is None else chosen)
-        return Columns(labels, positive)
 
     def _check_candidate(self, method: str) -> int:
         version = self._versions.candidate
@@ -300,23 +194,6 @@ class MonitorActions:
             hint, caller = "call `refit` first.", f"{_CALLER}.{method}"
             raise invalid(caller, "monitor", "one with a candidate", "none", hint=hint)
         return version
-
-    def _waiting(self, method: str) -> tuple[FloatArray, KeptRows, Columns]:
-        """Predictions that wait, as the map in use makes them, and the rolling window."""
-        caller = f"{_CALLER}.{method}"
-        columns = self._columns(caller)
-        n_columns = int(self._store.setting("n_columns") or 1)
-        waiting = self._pending.unlabelled(n_columns)
-        if not len(waiting):
-            hint = "register predictions with `observe` first."
-            raise invalid(caller, "monitor", "one with predictions that wait", "none", hint=hint)
-        kept = self._recent.read(len(columns.labels)).last(int(self.settings["window"]))
-        if not len(kept):
-            hint = "wait for outcomes: they are what predictions are compared with."
-            raise invalid(caller, "monitor", "one with labelled rows", "none", hint=hint)
-        if waiting.ndim == 2 and len(columns.labels) == 2:
-            waiting = waiting[:, columns.positive]
-        return columns.calibrated(self.current, waiting), kept, columns
 
     def _now(self) -> str:
         """Timestamp of the last batch, else its number in this epoch."""

@@ -112,7 +112,8 @@ class RecentRows:
             (first, epoch, batch, len(y), y.tobytes(), p.tobytes()),
         )
         self._connection.execute(
-            "DELETE FROM recent WHERE first + n_rows <= ?", (end + sample.n - limit,)
+            "DELETE FROM recent WHERE first < (SELECT max(first) FROM recent WHERE first <= ?)",
+            (end + sample.n - limit,),
         )
 
     def read(self, n_classes: int) -> KeptRows:

@@ -22,7 +22,7 @@ CREATE TABLE streams (
 CREATE TABLE buckets (
     id INTEGER PRIMARY KEY, ordinal INTEGER NOT NULL, n_batches INTEGER NOT NULL,
     n_rows REAL NOT NULL, began TEXT, ended TEXT, log_e REAL NOT NULL,
-    counts BLOB NOT NULL, sum_p BLOB NOT NULL, predicted REAL NOT NULL DEFAULT 0);
+    predicted REAL NOT NULL DEFAULT 0, counts BLOB NOT NULL, sum_p BLOB NOT NULL);
 CREATE TABLE bucket_streams (
     bucket INTEGER NOT NULL REFERENCES buckets (id) ON DELETE CASCADE,
     stream INTEGER NOT NULL REFERENCES streams (id),

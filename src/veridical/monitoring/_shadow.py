@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
 from veridical._core.typing import FloatArray
+from veridical.calibrators import Calibrator
+from veridical.monitoring._cells import centres
 from veridical.monitoring._confidence import radius
 from veridical.monitoring._evidence import exp_or_inf
+from veridical.monitoring._refit_rows import Columns, happened
 from veridical.results._monitor_action import ShadowStatus
 
 MOST_GAIN = 2.0  # nats by which one row may speak for or against a candidate
-_BETS = np.geomspace(3e-3, 0.95, 32)
+_LEAST_LOSS = 0.05
+_BETS = np.geomspace(5e-3, 0.95, 16)
 
 
 @dataclass(frozen=True)
@@ -21,21 +25,39 @@ class Trial:
 
     Attributes
     ----------
+    most_loss : nats by which a row may speak against the candidate, fixed when the trial begins
     n_rows : rows
-    gain : sum of log p(candidate) - log p(current) of what happened, cut to +-`MOST_GAIN`
+    gain : sum of log p(candidate) - log p(current) of what happened, cut to [-`most_loss`, 2]
     squared : sum of their squares
     uncut : sum without cutting
     n_cut : rows that were cut
     """
 
+    most_loss: float = MOST_GAIN
     n_rows: int = 0
     gain: float = 0.0
     squared: float = 0.0
     uncut: float = 0.0
     n_cut: int = 0
 
-    def __add__(self, other: Trial) -> Trial:
-        return Trial(*(a + b for a, b in zip(astuple(self), astuple(other), strict=True)))
+    def scored(self, current: FloatArray, candidate: FloatArray) -> Trial:
+        """With more rows, by the probabilities that both maps gave to what happened.
+
+        Examples
+        --------
+        >>> Trial().scored(np.array([0.5, 0.5]), np.array([1.0, 0.01]))  # log 2; log 0.02 is cut
+        Trial(most_loss=2.0, n_rows=2, gain=-1.30..., squared=4.48..., uncut=-3.21..., n_cut=1)
+        """
+        gain = np.log(candidate) - np.log(current)
+        cut = np.clip(gain, -self.most_loss, MOST_GAIN)
+        return Trial(
+            self.most_loss,
+            self.n_rows + len(gain),
+            self.gain + float(cut.sum()),
+            self.squared + float(cut @ cut),
+            self.uncut + float(gain.sum()),
+            self.n_cut + int((gain != cut).sum()),
+        )
 
     @property
     def log_e(self) -> float:
@@ -43,7 +65,7 @@ class Trial:
 
         Notes
         -----
-        With :math:`X_i` the gain of a row divided by `MOST_GAIN`, so that :math:`X_i \ge -1`, and
+        With :math:`X_i` the gain of a row divided by `most_loss`, so that :math:`X_i \ge -1`, and
         :math:`\mu_i` its mean given everything before, the process
         :math:`\exp(\lambda \sum (X_i - \mu_i) - \psi(\lambda) \sum X_i^2)` with
         :math:`\psi(\lambda) = -\log(1 - \lambda) - \lambda` is a supermartingale for every
@@ -53,37 +75,38 @@ class Trial:
         :math:`\sum \mu_i \le 0`. So if the candidate was at no time better on average since the
         trial began, the evidence ever reaches 1 / alpha with probability at most alpha (Ville),
         whatever the stream: rows may depend on each other and the advantage may come and go (the
-        weak null of Choe & Ramdas 2023, Operations Research 72, arXiv 2110.00115).
+        weak null of Choe & Ramdas 2023, Operations Research, arXiv 2110.00115). Bets on every
+        row (Waudby-Smith & Ramdas 2024, arXiv 2010.09686) would grow faster, but are fair only if
+        the candidate is never better, not even for a while.
         """
-        total, squared = self.gain / MOST_GAIN, self.squared / MOST_GAIN**2
+        total, squared = self.gain / self.most_loss, self.squared / self.most_loss**2
         cost = -np.log1p(-_BETS) - _BETS
         return float(np.logaddexp.reduce(_BETS * total - cost * squared) - np.log(len(_BETS)))
 
     def limits(self, confidence_level: float) -> tuple[float, float]:
         """Limits of the mean gain over these rows that hold at every look together."""
-        scaled = np.array([self.squared / MOST_GAIN**2])
-        wide = MOST_GAIN * float(radius(scaled, (1 - confidence_level) / 2)[0]) / self.n_rows
         mean = self.gain / self.n_rows
-        return max(-MOST_GAIN, mean - wide), min(MOST_GAIN, mean + wide)
+        scale = np.array([self.most_loss, MOST_GAIN])  # below, and above by symmetry
+        wide = scale * radius(self.squared / scale**2, (1 - confidence_level) / 2) / self.n_rows
+        return max(-self.most_loss, mean - float(wide[0])), min(MOST_GAIN, mean + float(wide[1]))
 
 
-def trial_of(current: FloatArray, candidate: FloatArray) -> Trial:
-    """Score rows by the probabilities that both maps gave to what happened.
+def most_loss(current: Calibrator | None, candidate: Calibrator | None, columns: Columns) -> float:
+    """How many nats a row can speak against the candidate, whatever happens; at most 2.
 
-    Examples
-    --------
-    >>> trial_of(np.array([0.5, 0.5]), np.array([1.0, 0.01]))  # log 2, and log 0.02 cut to -2
-    Trial(n_rows=2, gain=-1.30..., squared=4.48..., uncut=-3.21..., n_cut=1)
+    Of two classes it is the largest loss on a grid of predictions, a twentieth more for what is
+    between its points. Maps that move predictions towards the middle lose little on any row, and
+    the less can be lost, the more can be bet. Of more classes it is 2.
     """
-    gain = np.log(candidate) - np.log(current)
-    cut = np.clip(gain, -MOST_GAIN, MOST_GAIN)
-    return Trial(
-        len(gain),
-        float(cut.sum()),
-        float(cut @ cut),
-        float(gain.sum()),
-        int((gain != cut).sum()),
+    if len(columns.labels) > 2:
+        return MOST_GAIN
+    p = centres()
+    before, after = (columns.calibrated(each, p) for each in (current, candidate))
+    loss = max(
+        float((np.log(happened(before, y)) - np.log(happened(after, y))).max())
+        for y in (np.zeros(len(p), dtype=np.intp), np.ones(len(p), dtype=np.intp))
     )
+    return min(MOST_GAIN, max(_LEAST_LOSS, 1.05 * loss))
 
 
 def suffices(trial: Trial, level: float) -> bool:
@@ -104,8 +127,8 @@ def shadow_status(
         difference, uncut = -trial.gain / trial.n_rows, -trial.uncut / trial.n_rows
     if trial.n_cut:
         notes.append(
-            f"{trial.n_cut:,} rows on which the two differ by more than {MOST_GAIN:g} nats count"
-            " as that much"
+            f"{trial.n_cut:,} rows on which the candidate gains more than {MOST_GAIN:g} nats or"
+            f" loses more than {trial.most_loss:.2g} count as that much"
         )
         if trial.log_e >= -np.log(level) and not switch:
             notes.append("no switch: without that the candidate is the worse one")

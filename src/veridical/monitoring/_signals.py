@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 
 from veridical._core.typing import FloatArray, IntArray
 from veridical.decisions import estimate_priors
+from veridical.exceptions import VeridicalWarning
 from veridical.monitoring._refit_rows import Columns
 from veridical.results._monitor_action import MonitorSignals
 from veridical.results._priors import PriorEstimate
@@ -44,15 +46,17 @@ def signals_of(
     confidence, known = _confidence(waiting), _confidence(labelled)
     right = (labelled > 0.5) == (y == 1) if binary else labelled.argmax(axis=1) == y
     tied = labelled == 0.5 if binary else np.zeros(len(y), dtype=bool)
+    accuracy = float(np.where(tied, 0.5, right).mean())
     mean = float(confidence.mean())
     spread = math.sqrt(float((confidence * (1 - confidence)).sum())) / len(confidence)
     half = float(ndtri((1 + confidence_level) / 2)) * spread
-    notes = ["that calibration still holds is supposed, not shown, by the estimated accuracy"]
+    notes = []
     if min(len(now), len(before)) < _FEW_ROWS:
         notes.append(f"{min(len(now), len(before))} rows are few to compare distributions")
     priors = None
     if len(np.unique(y)) == len(columns.labels):
         priors = priors_of(waiting, labelled, y, columns, confidence_level)
+        notes += [f"priors: {note}" for note in priors.notes]
     else:
         notes.append("priors are not estimated: a class has no labelled row")
     return MonitorSignals(
@@ -69,7 +73,8 @@ def signals_of(
         low=max(0.0, mean - half),
         high=min(1.0, mean + half),
         labelled_estimated=float(known.mean()),
-        labelled_accuracy=float(np.where(tied, 0.5, right).mean()),
+        labelled_accuracy=accuracy,
+        corrected_accuracy=min(1.0, max(0.0, accuracy + mean - float(known.mean()))),
         confidence_level=confidence_level,
         notes=tuple(notes),
     )
@@ -113,14 +118,16 @@ def priors_of(
 ) -> PriorEstimate:
     """Class priors of the predictions that wait, if nothing but priors has changed."""
     classes = list(columns.classes)
-    return estimate_priors(
-        _matrix(waiting),
-        reference=(np.asarray(classes)[y], _matrix(labelled)),
-        labels=classes,
-        pos_label=classes[1] if len(classes) == 2 else None,
-        interval="analytic",
-        confidence_level=confidence_level,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", VeridicalWarning)  # the methods warn of its notes
+        return estimate_priors(
+            _matrix(waiting),
+            reference=(np.asarray(classes)[y], _matrix(labelled)),
+            labels=classes,
+            pos_label=classes[1] if len(classes) == 2 else None,
+            interval="analytic",
+            confidence_level=confidence_level,
+        )
 
 
 def _matrix(p: FloatArray) -> FloatArray:

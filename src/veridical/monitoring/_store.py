@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ class Store:
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self.path = ":memory:" if path is None else os.fspath(path)
+        self._one_thread = threading.RLock()  # a connection has one transaction at a time
         with _explained(self.path):
             self.connection = sqlite3.connect(
                 self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
@@ -69,13 +71,13 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is written within happens, or none of it."""
-        with _explained(self.path), transaction(self.connection):
+        with self._one_thread, _explained(self.path), transaction(self.connection):
             yield
 
     @contextmanager
     def reading(self) -> Iterator[None]:
         """All that is read within is of one moment, whatever others write meanwhile."""
-        with _explained(self.path):
+        with self._one_thread, _explained(self.path):
             if self.connection.in_transaction:
                 yield
                 return

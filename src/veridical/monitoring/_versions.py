@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
 import sqlite3
 from dataclasses import astuple, dataclass
+from typing import Any
 
 from veridical.calibrators import Calibrator
 from veridical.monitoring._evidence import exp_or_inf
@@ -21,11 +21,11 @@ CREATE TABLE IF NOT EXISTS versions (
     id INTEGER PRIMARY KEY, state TEXT NOT NULL, calibrator TEXT NOT NULL, made_at TEXT NOT NULL,
     first_row INTEGER NOT NULL, n_rows INTEGER NOT NULL, difference REAL, low REAL, high REAL,
     auto_switch INTEGER NOT NULL, replaced INTEGER REFERENCES versions (id),
-    n_trial INTEGER NOT NULL, gain REAL NOT NULL, squared REAL NOT NULL, uncut REAL NOT NULL,
-    n_cut INTEGER NOT NULL);
+    most_loss REAL NOT NULL, n_trial INTEGER NOT NULL, gain REAL NOT NULL, squared REAL NOT NULL,
+    uncut REAL NOT NULL, n_cut INTEGER NOT NULL);
 CREATE TABLE IF NOT EXISTS epochs (
     id INTEGER PRIMARY KEY, version INTEGER REFERENCES versions (id), ended_at TEXT,
-    n_samples INTEGER, n_batches INTEGER, alarmed_at TEXT, max_e_value TEXT, verdict TEXT);
+    n_samples INTEGER, n_batches INTEGER, alarmed_at TEXT, max_e_value REAL, verdict TEXT);
 """
 )
 
@@ -97,14 +97,14 @@ class Versions:
             self._loaded[version] = Calibrator.from_dict(json.loads(text))
         return self._loaded[version]
 
-    def add(self, calibrator: Calibrator, made: Made) -> int:
+    def add(self, calibrator: Calibrator, made: Made, most_loss: float) -> int:
         """Put a new candidate on trial; the one before is dropped."""
         self._set_state(self.candidate, "dropped")
         added = self._connection.execute(
             "INSERT INTO versions (state, calibrator, made_at, first_row, n_rows, difference, low,"
-            " high, auto_switch, n_trial, gain, squared, uncut, n_cut)"
-            " VALUES ('candidate', ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)",
-            (json.dumps(calibrator.to_dict()), *astuple(made)),
+            " high, auto_switch, most_loss, n_trial, gain, squared, uncut, n_cut)"
+            " VALUES ('candidate', ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)",
+            (json.dumps(calibrator.to_dict()), *astuple(made), most_loss),
         )
         assert added.lastrowid is not None
         return added.lastrowid
@@ -112,7 +112,8 @@ class Versions:
     def trial(self, version: int) -> Trial:
         """Sums of a version's trial."""
         row = self._connection.execute(
-            "SELECT n_trial, gain, squared, uncut, n_cut FROM versions WHERE id = ?", (version,)
+            "SELECT most_loss, n_trial, gain, squared, uncut, n_cut FROM versions WHERE id = ?",
+            (version,),
         ).fetchone()
         return Trial(*row)
 
@@ -121,7 +122,7 @@ class Versions:
         self._connection.execute(
             "UPDATE versions SET n_trial = ?, gain = ?, squared = ?, uncut = ?, n_cut = ?"
             " WHERE id = ?",
-            (*astuple(trial), version),
+            (*astuple(trial)[1:], version),
         )
 
     def first_row(self, version: int | None) -> int:
@@ -160,13 +161,15 @@ class Versions:
             "SELECT id, version, ended_at, n_samples, n_batches, alarmed_at, max_e_value, verdict"
             " FROM epochs ORDER BY id"
         ).fetchall()
-        ended = [MonitorEpoch(**_epoch(row)) for row in epochs[:-1]]
-        last = MonitorEpoch(**_epoch((epochs[-1][0], epochs[-1][1], None, *_summary(status))))
+        *ended, (number, version, *_) = epochs
         return MonitorVersions(
             current=self.current,
             candidate=self.candidate,
             versions=tuple(self._version(*row) for row in versions),
-            epochs=(*ended, last),
+            epochs=(
+                *(_epoch(*row) for row in ended),
+                _epoch(number, version, None, *_summary(status)),
+            ),
         )
 
     def _version(
@@ -216,24 +219,42 @@ class Versions:
     def _set_state(self, version: int | None, state: str) -> None:
         self._connection.execute("UPDATE versions SET state = ? WHERE id = ?", (state, version))
 
-    def _value(self, version: int, column: str) -> str:
+    def _value(self, version: int, column: str) -> Any:
         row = self._connection.execute(
             f"SELECT {column} FROM versions WHERE id = ?",
             (version,),
         ).fetchone()
-        return row[0]  # type: ignore[no-any-return]
+        return row[0]
 
 
-_EPOCH = ("epoch", "version", "ended_at", "n_samples", "n_batches", "alarmed_at", "max_e_value")
+def _epoch(
+    number: int,
+    version: int | None,
+    ended_at: str | None,
+    n_samples: int,
+    n_batches: int,
+    alarmed_at: str | None,
+    max_e_value: float,
+    verdict: str,
+) -> MonitorEpoch:
+    return MonitorEpoch(
+        epoch=number,
+        version=version,
+        ended_at=ended_at,
+        n_samples=n_samples,
+        n_batches=n_batches,
+        alarmed_at=alarmed_at,
+        max_e_value=max_e_value,
+        verdict=verdict,
+    )
 
 
-def _epoch(row: tuple[object, ...]) -> dict[str, object]:
-    values = dict(zip((*_EPOCH, "verdict"), row, strict=True))
-    return values | {"max_e_value": float(str(values["max_e_value"]))}
-
-
-def _summary(status: MonitorStatus) -> tuple[object, ...]:
-    """Columns of an epoch that tell how it went; text holds infinite evidence too."""
-    largest = status.max_e_value
-    text = repr(largest) if math.isfinite(largest) else "inf"
-    return status.n_samples, status.n_batches, status.alarmed_at, text, status.verdict
+def _summary(status: MonitorStatus) -> tuple[int, int, str | None, float, str]:
+    """Columns of an epoch that tell how it went."""
+    return (
+        status.n_samples,
+        status.n_batches,
+        status.alarmed_at,
+        status.max_e_value,
+        status.verdict,
+    )

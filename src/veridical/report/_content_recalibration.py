@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.sample import BinarySample
+from veridical._core.threads import one_blas_thread
 from veridical.evaluation._held_out import held_out
 from veridical.exceptions import InvalidInputError
 from veridical.report._content import Recalibration
@@ -48,7 +49,7 @@ def recalibrate(rows: Rows, *, n_bins: Any, seed: int) -> Recalibration:
     calibrator = _calibrator(rows)
     n_folds = _FOLDS_OF_SEVERAL if several else _FOLDS
     try:
-        with _one_thread():
+        with one_blas_thread():
             calibrator.fit(values, sample.y, sample.weight)
             found = held_out(calibrator, values, sample.y, sample.weight,
                              n_folds=n_folds, lens=None, n_bins=n_bins)  # fmt: skip
@@ -60,13 +61,6 @@ def recalibrate(rows: Rows, *, n_bins: Any, seed: int) -> Recalibration:
     if evidence is not None:
         evidence = _timeless(evidence)
     return _described(found, type(calibrator).__name__, evidence, n_folds, note)
-
-
-def _one_thread() -> Any:
-    """Many small matrices: threads of the linear algebra would only wait for each other."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    return threadpool_limits(1, user_api="blas")
 
 
 def _calibrator(rows: Rows) -> Any:

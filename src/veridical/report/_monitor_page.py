@@ -41,9 +41,6 @@ def monitor_report(
     """
     if isinstance(monitor, CalibrationMonitor):
         return _gathered(monitor, title)
-    if not isinstance(monitor, (str, os.PathLike)):
-        hint = "pass a CalibrationMonitor or the path of its store."
-        raise invalid(_CALLER, "monitor", "a monitor", f"a {type(monitor).__name__}", hint=hint)
     if not Path(monitor).is_file():
         hint = "name a file that `CalibrationMonitor` has made."
         raise invalid(_CALLER, "monitor", "an existing store", repr(str(monitor)), hint=hint)
@@ -74,4 +71,5 @@ def _gathered(monitor: CalibrationMonitor, title: str | None) -> MonitorReport:
             curves=monitor.curves() if seen else {},
             n_waiting=n_waiting,
             waiting_since=since if n_waiting else None,
+            versions=monitor.versions(),
         )

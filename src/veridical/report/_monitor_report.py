@@ -15,6 +15,7 @@ from veridical.report._markdown import plain, section_markdown
 from veridical.report._report import check_kind
 from veridical.results import ReliabilityCurve
 from veridical.results._base import Result
+from veridical.results._monitor_action import MonitorVersions
 from veridical.results._monitoring import MonitorHistory, MonitorStatus
 
 
@@ -55,6 +56,7 @@ class MonitorReport(Result):
     curves : reliability "now" (the rolling window) and "before"
     n_waiting : predictions without an outcome yet
     waiting_since : timestamp of the oldest of them, if it has one
+    versions : maps that were fitted, and what was watched when
     html : the page, whole and without outside resources (needs the extra `report`)
     markdown : the same without charts
     """
@@ -67,6 +69,7 @@ class MonitorReport(Result):
     curves: dict[str, ReliabilityCurve]
     n_waiting: int
     waiting_since: str | None
+    versions: MonitorVersions
 
     @property
     def headline(self) -> str:

@@ -29,6 +29,7 @@ def sections_of_monitor(report: MonitorReport) -> list[Section]:
         ("reliability", "Reliability before and now", _reliability),
         ("parts", "Parts of the rows", _parts),
         ("waiting", "Predictions that wait", _waiting),
+        ("maps", "Maps", _maps),
         ("appendix", "Appendix: definitions, settings, versions", _appendix),
     )
     found = [Section(name, title, tuple(write(report))) for name, title, write in writers]
@@ -149,6 +150,46 @@ def _waiting(report: MonitorReport) -> Iterator[Block]:
         " look too frequent.",
         "note",
     )
+
+
+def _maps(report: MonitorReport) -> Iterator[Block]:
+    known = report.versions
+    if not known.versions:
+        return
+    used = "predictions as they come" if known.current is None else f"version {known.current}"
+    trial = "" if known.candidate is None else f" Version {known.candidate} is on trial beside it."
+    yield Paragraph(f"In use: {used}.{trial} The sections above are about what is in use.")
+    yield Table(
+        "Maps that were fitted; trial evidence is that a map was better than the one in use",
+        ("version", "map", "state", "made at", "fitted to rows", "trial rows", "trial evidence"),
+        tuple(
+            (
+                str(v.version),
+                v.calibrator,
+                v.state,
+                v.made_at,
+                f"{v.n_rows:,}",
+                f"{v.n_trial:,}",
+                _evidence(v.e_value),
+            )
+            for v in known.versions
+        ),
+    )
+    if len(known.epochs) > 1:
+        yield Table(
+            "What was watched when; each has the level to itself",
+            ("epoch", "version", "rows", "up to", "verdict"),
+            tuple(
+                (
+                    str(e.epoch),
+                    MISSING if e.version is None else str(e.version),
+                    f"{e.n_samples:,}",
+                    e.ended_at or "goes on",
+                    e.verdict,
+                )
+                for e in known.epochs
+            ),
+        )
 
 
 _TERMS = (

@@ -31,14 +31,14 @@ def monitor_timeline(history: MonitorHistory, status: MonitorStatus, window: flo
             low=history.low.tolist(),
             high=history.high.tolist(),
             reference=0.0,
-            alarms=alarms,  # type: ignore[arg-type]
+            alarms=alarms,
         ),
         TimePanel(
             name="log10 of the evidence",
             at=at,
             value=(history.log_e / math.log(10)).tolist(),
             reference=-math.log10(status.level),
-            alarms=alarms,  # type: ignore[arg-type]
+            alarms=alarms,
         ),
     ]
     axis = "end of batch" if timed else "rows seen"

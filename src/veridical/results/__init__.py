@@ -18,6 +18,14 @@ from veridical.results._figures import Decomposition, MeasuredError
 from veridical.results._game import GameSummary, PatientRound, PlayerScore, RoundOutcome
 from veridical.results._gate import GateBaseline, GateCheck, GateFigure, GateResult
 from veridical.results._interval import Interval
+from veridical.results._monitor_action import (
+    CalibratorVersion,
+    MonitorEpoch,
+    MonitorSignals,
+    MonitorVersions,
+    RefitSuggestion,
+    ShadowStatus,
+)
 from veridical.results._monitoring import (
     MonitorEstimate,
     MonitorHistory,
@@ -43,6 +51,7 @@ __all__ = [
     "Allocation",
     "BayesFigures",
     "CalibrationTest",
+    "CalibratorVersion",
     "CandidateEvidence",
     "Coefficient",
     "Comparison",
@@ -69,16 +78,20 @@ __all__ = [
     "MeasuredError",
     "MiscalibrationCost",
     "ModelDifference",
+    "MonitorEpoch",
     "MonitorEstimate",
     "MonitorHistory",
+    "MonitorSignals",
     "MonitorStatus",
     "MonitorUpdate",
+    "MonitorVersions",
     "MultipleTest",
     "NullLevel",
     "PatientRound",
     "PlayerScore",
     "PriorEstimate",
     "RankComparison",
+    "RefitSuggestion",
     "ReliabilityCurve",
     "Requirement",
     "RequirementTable",
@@ -88,6 +101,7 @@ __all__ = [
     "RoundOutcome",
     "SampleSize",
     "SequentialTest",
+    "ShadowStatus",
     "StreamEvidence",
     "TestReport",
 ]

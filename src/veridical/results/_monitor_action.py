@@ -102,6 +102,8 @@ class CalibratorVersion(Result):
     e_value : evidence of the trial at its end, or so far
     """
 
+    _number_columns: ClassVar[tuple[str, ...]] = ("difference", "low", "high")
+
     version: int
     state: str
     calibrator: str
@@ -128,6 +130,9 @@ class MonitorEpoch(Result):
     max_e_value : largest evidence against calibration
     verdict : what was known at its end
     """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("ended_at", "alarmed_at")
+    _number_columns: ClassVar[tuple[str, ...]] = ("version",)
 
     epoch: int
     version: int | None
@@ -199,13 +204,18 @@ class MonitorSignals(Result):
     priors : class priors of the waiting predictions, if only priors have changed; None if a class
         has no labelled row
     estimated_accuracy : mean of the largest probability of the waiting predictions, which is their
-        expected accuracy if they are calibrated
+        expected accuracy if they are calibrated (survey of classifier calibration, section 5.8)
     low, high : where their accuracy will be, if they are, at `confidence_level`
     labelled_estimated : the same mean of the labelled rows
     labelled_accuracy : their accuracy; the two differ by chance alone if they are calibrated
+    corrected_accuracy : `estimated_accuracy` plus that difference, right if predictions that wait
+        are as wrong as labelled ones (difference of confidences: Guillory et al. 2021, arXiv
+        2107.03315)
     confidence_level : of the limits, for this look alone
     notes : doubts in words
     """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("waiting_since",)
 
     n_waiting: int
     waiting_since: str | None
@@ -221,6 +231,7 @@ class MonitorSignals(Result):
     high: float
     labelled_estimated: float
     labelled_accuracy: float
+    corrected_accuracy: float
     confidence_level: float
     notes: tuple[str, ...] = ()
 
@@ -238,9 +249,9 @@ class MonitorSignals(Result):
             f"  distribution of scores: KS distance {self.ks_distance:.4f} (p ="
             f" {self.ks_pvalue:.2g} for this look alone), PSI {self.psi:.4f} ({self.psi_noise:.4f}"
             " by chance)",
-            f"  accuracy, if calibrated: {self.estimated_accuracy:.4f} ({self.low:.4f} to"
+            f"  accuracy, if still calibrated: {self.estimated_accuracy:.4f} ({self.low:.4f} to"
             f" {self.high:.4f}); of labelled rows {self.labelled_accuracy:.4f}, estimated"
-            f" {self.labelled_estimated:.4f}",
+            f" {self.labelled_estimated:.4f}; corrected by that {self.corrected_accuracy:.4f}",
         ]
         if self.priors is not None:
             shown = zip(*self._priors().values(), strict=True)

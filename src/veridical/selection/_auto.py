@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
+from veridical._core.threads import one_blas_thread
 from veridical._core.typing import FloatArray, WeightType
 from veridical._core.validation import check_level, check_option, is_number
 from veridical.calibrators import Calibrator
@@ -127,13 +128,14 @@ class AutoCalibrator(WrappingCalibrator):
             candidates = given_candidates(self.candidates, type(self).__name__)
             for each in candidates:
                 self._part(each.calibrator)
-        choice = choose(
-            candidates,
-            rows,
-            input=self.input,
-            strategy=self.strategy,
-            max_seconds=self.max_seconds,
-        )
+        with one_blas_thread():
+            choice = choose(
+                candidates,
+                rows,
+                input=self.input,
+                strategy=self.strategy,
+                max_seconds=self.max_seconds,
+            )
         self.calibrator_ = choice.calibrator
         self.evidence_ = evidence_of(choice, rows, self.strategy, self.confidence_level)
 

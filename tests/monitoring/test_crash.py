@@ -1,0 +1,190 @@
+"""Stores survive kills, rivals, full disks and files that are none."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from veridical.exceptions import VeridicalError
+from veridical.monitoring import CalibrationMonitor, _schema, _store
+
+SCRIPT = Path(__file__).parent / "rough_treatment.py"
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are made by forking")
+
+
+def rows(seed: int, n: int = 250) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    p = rng.random(n)
+    return (rng.random(n) < p).astype(int), p
+
+
+@forks
+def test_killed_or_at_once_no_batch_is_lost_or_counted_twice(tmp_path: Path):
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), str(tmp_path), "10"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    kills, order = done.stdout.splitlines()
+    assert kills.startswith("10 kills")
+    assert order.endswith("as one after another")
+
+
+def test_threads_may_share_a_monitor():
+    monitor = CalibrationMonitor()
+
+    def send(first: int) -> None:
+        for i in range(first, 24, 4):
+            monitor.update(*rows(i), timestamp=f"{i}")
+            assert monitor.status().n_samples % 250 == 0
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(send, range(4)))
+    order = [int(text) for text in monitor.history().ended]
+    assert sorted(order) == list(range(24))
+    serial = CalibrationMonitor()
+    for i in order:
+        serial.update(*rows(i), timestamp=f"{i}")
+    assert monitor.status() == serial.status()
+
+
+def test_who_waits_in_vain_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    path = tmp_path / "m.sqlite"
+    CalibrationMonitor(path).close()
+    monkeypatch.setattr(_store, "_PATIENCE", 0.1)
+    monitor = CalibrationMonitor(path)
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(VeridicalError, match="another process is writing; try again"):
+        monitor.update(*rows(0))
+    assert monitor.status().n_samples == 0  # reading goes on
+    other.close()
+    assert monitor.update(*rows(0)).n_samples == 250
+
+
+def test_a_full_disk_gives_a_clear_error_and_an_intact_store(tmp_path: Path):
+    path = tmp_path / "m.sqlite"
+    monitor = CalibrationMonitor(path)
+    monitor.update(*rows(0), batch_id="0")
+    before = monitor.status()
+    connection = monitor._store.connection
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+    with pytest.raises(VeridicalError, match=r"is full\.\nHint: free some space and send"):
+        monitor.update(*rows(1), batch_id="1")
+    assert monitor.status() == before
+    connection.execute("PRAGMA max_page_count = 1000000")
+    assert monitor.update(*rows(1), batch_id="1").n_samples == 500
+    monitor.close()
+    whole = CalibrationMonitor()
+    for seed in (0, 1):
+        whole.update(*rows(seed))
+    assert CalibrationMonitor(path).status() == whole.status()
+
+
+def test_an_interruption_inside_a_batch_leaves_nothing_of_it(monkeypatch: pytest.MonkeyPatch):
+    monitor = CalibrationMonitor()
+    monitor.update(*rows(0), batch_id="0")
+    before = monitor.status()
+
+    def stop(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(monitor._buckets, "add", stop)  # the last thing that is written
+        with pytest.raises(KeyboardInterrupt):
+            monitor.update(*rows(1), batch_id="1")
+    assert monitor.status() == before
+    assert not monitor.update(*rows(1), batch_id="1").repeated
+
+
+@pytest.mark.parametrize("where", [".", "absent/m.sqlite"])
+def test_a_folder_or_a_file_in_none_is_refused(tmp_path: Path, where: str):
+    with pytest.raises(VeridicalError, match="could not be used: unable to open database file"):
+        CalibrationMonitor(tmp_path / where)
+
+
+def test_a_file_that_cannot_be_written_is_refused_with_a_hint(tmp_path: Path):
+    path = tmp_path / "m.sqlite"
+    with CalibrationMonitor(path) as monitor:
+        monitor.update(*rows(0))
+    monitor = CalibrationMonitor(path)
+    monitor._store.connection.execute("PRAGMA query_only = ON")  # root may write to any file
+    with pytest.raises(VeridicalError, match="Hint: the file cannot be written to"):
+        monitor.update(*rows(1))
+    assert monitor.status().n_samples == 250
+
+
+def test_a_database_of_another_program_is_left_as_it_is(tmp_path: Path):
+    path = tmp_path / "other.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE recipes (name TEXT)")
+    connection.close()
+    before = path.read_bytes()
+    with pytest.raises(VeridicalError, match="holds 'recipes' of another program"):
+        CalibrationMonitor(path)
+    assert path.read_bytes() == before
+    assert [each.name for each in tmp_path.iterdir()] == ["other.sqlite"]
+
+
+def test_a_store_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path):
+    path = tmp_path / "m.sqlite"
+    with CalibrationMonitor(path) as monitor:
+        for seed in range(3):
+            monitor.update(*rows(seed), by=["a", "b"] * 125)
+        expected = monitor.status()
+    with sqlite3.connect(path) as connection:  # as version 1 had it
+        for table, column in (
+            ("streams", "deviation"),
+            ("streams", "squared"),
+            ("buckets", "predicted"),
+        ):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with CalibrationMonitor(path) as monitor:
+        found = monitor.status()
+        version = monitor._store.connection.execute("PRAGMA user_version").fetchone()
+        assert version == (_schema.VERSION,)
+        assert monitor.update(*rows(3)).n_samples == 1000
+    assert found.n_samples == expected.n_samples
+    for one, other in zip(found.streams, expected.streams, strict=True):
+        assert one.name == other.name
+        assert one.e_value == other.e_value
+        assert one.deviation == pytest.approx(other.deviation, abs=1e-12)
+        assert one.low == pytest.approx(other.low, abs=1e-12)
+    for one, other in zip(found.estimates, expected.estimates, strict=True):
+        assert one.mean_predicted == pytest.approx(other.mean_predicted, abs=1e-12)
+
+
+def test_a_change_of_tables_that_fails_leaves_the_old_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "m.sqlite"
+    with CalibrationMonitor(path) as monitor:
+        monitor.update(*rows(0))
+
+    def half(connection: sqlite3.Connection) -> None:
+        connection.execute("ALTER TABLE streams ADD COLUMN colour TEXT")
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(_schema, "VERSION", _schema.VERSION + 1)
+        patch.setitem(_schema._MIGRATIONS, _schema.VERSION - 1, half)
+        with pytest.raises(VeridicalError, match="is full"):
+            CalibrationMonitor(path)
+    with CalibrationMonitor(path) as monitor:
+        names = [row[1] for row in monitor._store.connection.execute("PRAGMA table_info(streams)")]
+        assert "colour" not in names
+        assert monitor.status().n_samples == 250

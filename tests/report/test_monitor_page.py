@@ -1,0 +1,153 @@
+"""The page of a monitor: safe, whole, and the same for the same store."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from veridical.exceptions import InvalidInputError
+from veridical.monitoring import CalibrationMonitor
+from veridical.report._monitor_page import monitor_report
+from veridical.report._monitor_report import MonitorReport
+from veridical.report._monitor_timeline import monitor_timeline
+
+HOSTILE = (
+    '<script>alert("1")</script>',
+    "</script><img src=x onerror=alert(2)>",
+    "`*|[a](javascript:alert(3))|_&amp;",
+)
+
+
+class _Page(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def fill(monitor: CalibrationMonitor, *, timed: bool = True) -> None:
+    rng = np.random.default_rng(3)
+    for day in range(30):
+        odds = rng.normal(0, 2, 300)
+        truth = odds / (1 if day < 15 else 3)
+        monitor.update(
+            (rng.random(300) < 1 / (1 + np.exp(-truth))).astype(int),
+            1 / (1 + np.exp(-odds)),
+            by=np.array(HOSTILE)[rng.integers(0, 3, 300)],
+            timestamp=dt.date(2026, 3, 1) + dt.timedelta(day) if timed else None,
+        )
+    monitor.observe(["a", "b"], [0.2, 0.4], timestamp="2026-04-02")
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory) -> MonitorReport:
+    path = tmp_path_factory.mktemp("monitor") / "store.sqlite"
+    with CalibrationMonitor(path, labels=[0, 1], window=1000) as monitor:
+        fill(monitor)
+    return monitor_report(path, title=HOSTILE[1])
+
+
+@pytest.fixture(scope="module")
+def page(report: MonitorReport) -> _Page:
+    return _Page(report.html)
+
+
+def test_the_verdict_comes_first_in_the_words_of_the_library(report, page):
+    sections = [a["id"] for tag, a in page.tags if tag == "section"]
+    assert sections == ["verdict", "timeline", "reliability", "parts", "waiting", "appendix"]
+    assert "over-confident (predictions too extreme)" in report.headline
+    assert report.headline in page.text
+    assert "2026-03-16" <= report.status.alarmed_at <= "2026-03-20"
+    assert "2 predictions have no outcome yet, the oldest since 2026-04-02." in page.text
+
+
+def test_nothing_hostile_becomes_markup(page):
+    code = [a for tag, a in page.tags if tag == "script" and a.get("type") != "application/json"]
+    assert len(code) == 2
+    assert not [tag for tag, _ in page.tags if tag in ("img", "iframe", "object", "link")]
+    assert not {n for _, a in page.tags for n in a if n.startswith("on")}
+    for name in HOSTILE:
+        assert name in page.text
+    policy = next(str(a["content"]) for tag, a in page.tags if tag == "meta" and "http-equiv" in a)
+    assert "default-src 'none'" in policy
+    places = [v for _, a in page.tags for n, v in a.items() if n in ("href", "src", "action")]
+    assert all(str(place).startswith("#") for place in places)
+
+
+def test_markdown_has_the_words_and_tables(report):
+    assert "<script" not in report.markdown.replace("\\<script", "")
+    assert "](javascript" not in report.markdown.replace("\\]", "")
+    assert "## Parts of the rows" in report.markdown
+    assert "## Reliability" not in report.markdown  # a picture only
+
+
+def test_numbers_come_back_and_make_the_same_page(report):
+    again = MonitorReport.from_json(report.to_json())
+    assert again == report
+    assert again.html == report.html
+
+
+def test_the_timeline_is_the_history(report):
+    history, status = report.history, report.status
+    chart = monitor_timeline(history, status, 1000)
+    data = chart.spec["datasets"]
+    assert [row["at"] for row in data["line0"]] == list(history.ended)
+    assert [row["at"] for row in data["alarm0"]] == [status.alarmed_at]
+    last = data["line0"][-1]
+    assert last["low"] == pytest.approx(history.low[-1], abs=1e-5)
+    assert data["line1"][-1]["value"] == pytest.approx(history.log_e[-1] / math.log(10), rel=1e-5)
+    # The rolling window of the history is that of the status.
+    assert last["value"] == pytest.approx(status.estimates[1].deviation, abs=1e-5)
+
+
+@pytest.mark.parametrize("stamps", [None, "days"])
+def test_without_times_the_axis_is_rows(stamps):
+    monitor = CalibrationMonitor(labels=[0, 1])
+    if stamps is None:
+        fill(monitor, timed=False)
+    else:
+        for i in range(3):
+            monitor.update([0, 1] * 150, [0.1, 0.2] * 150, timestamp=f"day {i}")
+    found = monitor_report(monitor)
+    data = monitor_timeline(found.history, found.status, 5000).spec["datasets"]
+    assert [row["at"] for row in data["line0"]] == np.cumsum([300.0] * len(data["line0"])).tolist()
+    assert len(data["alarm0"]) == 1
+
+
+def test_a_store_without_rows_has_a_page(tmp_path: Path):
+    found = monitor_report(CalibrationMonitor())
+    assert "No prediction with a known outcome has been counted yet." in found.html
+    assert MonitorReport.from_json(found.to_json()) == found
+
+
+def test_confidence_has_words_of_its_own():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([0.5, 0.5, 0.5], 3000)
+    monitor = CalibrationMonitor()
+    monitor.update(rng.integers(0, 3, 3000), p)  # confident, and right a third of the time
+    found = monitor_report(monitor)
+    assert "confidence" in found.headline
+    assert found.curves["now"].lens == "confidence"
+
+
+def test_it_is_saved_by_its_suffix(report, tmp_path: Path):
+    for suffix in ("html", "md", "json"):
+        report.save(tmp_path / f"p.{suffix}")
+    assert (tmp_path / "p.md").read_text() == report.markdown
+    assert MonitorReport.from_json((tmp_path / "p.json").read_text()) == report
+    with pytest.raises(InvalidInputError, match="ends in"):
+        report.save(tmp_path / "p.docx")
+    with pytest.raises(InvalidInputError, match="an existing store"):
+        monitor_report(tmp_path / "absent.sqlite")
