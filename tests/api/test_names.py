@@ -40,11 +40,11 @@ def test_all_is_sorted_without_repeats():
 
 
 def test_lazy_names_are_exactly_the_public_ones():
-    assert {*veridical._HOMES, "__version__"} == set(veridical.__all__)
+    assert {*veridical.HOMES, "__version__"} == set(veridical.__all__)
 
 
 def test_type_checkers_see_the_names_and_homes_users_get():
-    assert _type_checking_imports() == veridical._HOMES
+    assert _type_checking_imports() == veridical.HOMES
 
 
 @pytest.mark.parametrize("name", veridical.__all__)
@@ -53,9 +53,9 @@ def test_every_public_name_is_importable_and_listed(name):
     assert name in dir(veridical)
 
 
-@pytest.mark.parametrize("name", veridical._HOMES)
+@pytest.mark.parametrize("name", veridical.HOMES)
 def test_the_home_of_a_name_lists_it_too(name):
-    home = importlib.import_module(f"veridical.{veridical._HOMES[name]}")
+    home = importlib.import_module(f"veridical.{veridical.HOMES[name]}")
     assert name in home.__all__
     assert getattr(home, name) is getattr(veridical, name)
 

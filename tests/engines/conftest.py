@@ -65,7 +65,7 @@ def dask_cluster() -> Iterator[Any]:
         n_workers=2,
         threads_per_worker=1,
         processes=True,
-        dashboard_address=None,
+        dashboard_address=f"{_LOOPBACK}:0",
         host=_LOOPBACK,
     )
     with cluster, distributed.Client(cluster):
