@@ -75,6 +75,7 @@ OWN_DEFAULTS = {("hosmer_lemeshow_test", "n_bins"): 10, ("simulate_decisions", "
 OWN_DEFAULTS[("summary_curve", "n_bins")] = None  # those of the summary
 # Functions of numbers, not of data.
 EXPORTED = {"save": ("None",), "to_python": ("str",), "to_sql": ("str", "list[str]")}
+EXPORTED |= {"to_onnx": ("onnx.ModelProto",), "to_torch": ("torch.nn.Module",)}
 ARRAYS = ("adjust_priors", "adjust_pvalues", "correct_downsampling", "cost_threshold")
 RETURNS = dict.fromkeys((*ARRAYS, "prior_threshold"), ("FloatArray",)) | EXPORTED
 ARGUMENTS = {"CostWeightedError": ((1.0, 2.0),)}

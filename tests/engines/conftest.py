@@ -115,6 +115,7 @@ def spark_cluster() -> Iterator[str]:
             command += [f"org.apache.spark.deploy.{name}", "--host", _LOOPBACK, *arguments]
             with (Path(folder) / f"{len(started)}.log").open("wb") as log:
                 environment = {**os.environ, "SPARK_LOCAL_IP": _LOOPBACK, "SPARK_HOME": str(home)}
+                environment["SPARK_SCALA_VERSION"] = "2.13"  # else a source tree is looked for
                 started.append(
                     subprocess.Popen(command, stdout=log, stderr=log, cwd=folder, env=environment)
                 )

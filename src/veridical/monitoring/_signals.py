@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import warnings
 
 import numpy as np
 
 from veridical._core.typing import FloatArray, IntArray
 from veridical.decisions import estimate_priors
-from veridical.exceptions import VeridicalWarning
+from veridical.evaluation._battery import doubts_into
 from veridical.monitoring._refit_rows import Columns
 from veridical.results._monitor_action import MonitorSignals
 from veridical.results._priors import PriorEstimate
@@ -118,8 +117,7 @@ def priors_of(
 ) -> PriorEstimate:
     """Class priors of the predictions that wait, if nothing but priors has changed."""
     classes = list(columns.classes)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", VeridicalWarning)  # the methods warn of its notes
+    with doubts_into([]):  # the methods warn of its notes
         return estimate_priors(
             _matrix(waiting),
             reference=(np.asarray(classes)[y], _matrix(labelled)),
