@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.monitoring import CalibrationMonitor
+from veridical.monitoring import CalibrationMonitor, _pending
 
 
 def rows(n: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -101,3 +101,18 @@ def test_contradictions_are_refused_and_change_nothing():
     assert monitor.resolve(names, y).n_samples == 20
     with pytest.raises(InvalidInputError, match="labels"):
         CalibrationMonitor().observe(names, p)
+
+
+def test_counted_predictions_are_forgotten_at_last(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(_pending, "KEPT", 40)
+    monkeypatch.setattr(_pending, "_TIDIED", 5)
+    monitor = watched()
+    waits = rows(7, seed=99)
+    monitor.observe(waits[0], waits[2])
+    for seed in range(20):
+        names, y, p = rows(10, seed=seed)
+        monitor.observe(names, p)
+        monitor.resolve(names, y)
+    kept = monitor._store.connection.execute("SELECT count(*) FROM predictions").fetchone()[0]
+    assert kept <= 40 + 5 * 10 + 7
+    assert monitor.resolve(waits[0], waits[1]).n_samples == 207  # what waits is not forgotten

@@ -25,7 +25,7 @@ _REPORT = ("vl-convert-python",)
 # Each extra of the package: what it is for, and what it installs.
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "report": ("the HTML report", _REPORT),
-    "studio": ("the web app", (*_REPORT, "starlette", "uvicorn", "python-multipart")),
+    "studio": ("the web app", (*_REPORT, "starlette", "uvicorn")),
     "plots": ("figures", ("matplotlib",)),
     "fast": ("compiled kernels", ("numba",)),
     "duckdb": ("DuckDB tables", ("duckdb",)),

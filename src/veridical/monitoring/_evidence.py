@@ -75,7 +75,11 @@ class Evidence:
 def log_factors(batch: Tally) -> FloatArray:
     """Log likelihood ratio of every rival to the predictions over a batch, (S, G)."""
     happened, missed = _log_rivals()
-    gained = batch.counts[:, :, 1] @ happened + batch.counts[:, :, 0] @ missed
+    seen = np.flatnonzero(batch.counts.any(axis=(0, 2)))
+    counts = batch.counts[:, seen]
+    # Not a matrix product: for so few rows threads of the linear algebra only wait for each other.
+    gained = np.einsum("sc,cg->sg", counts[:, :, 1], happened[seen])
+    gained += np.einsum("sc,cg->sg", counts[:, :, 0], missed[seen])
     return gained - batch.log_likelihood[:, None]
 
 

@@ -15,6 +15,8 @@ from veridical.exceptions import invalid
 from veridical.monitoring._streams import name_of
 
 _AT_ONCE = 500  # names in one question to the store
+KEPT = 1_000_000  # counted predictions that are still known when sent again
+_TIDIED = 1000  # cohorts from one look at what may be forgotten to the next
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,8 @@ class Pending:
         ).fetchall()
         known = [row for row in rows if row[1] is not None]
         c.execute("UPDATE cohorts SET counted = 1 WHERE id = ?", (cohort,))
+        if cohort % _TIDIED == 0:
+            self._forget()
         p = np.frombuffer(b"".join(row[0] for row in known))
         grouped = bool(known) and known[0][2] is not None
         return Cohort(
@@ -164,6 +168,18 @@ class Pending:
         ).fetchall()
         p = np.frombuffer(b"".join(row[0] for row in rows))
         return p.reshape(-1, n_columns) if n_columns > 1 else p
+
+    def _forget(self) -> None:
+        """Drop the oldest counted cohorts, so that the store does not grow with the stream."""
+        old = self._connection.execute(
+            "SELECT max(id) FROM (SELECT id, sum(n_rows) OVER (ORDER BY id DESC) AS kept"
+            " FROM cohorts WHERE counted = 1) WHERE kept > ?",
+            (KEPT,),
+        ).fetchone()[0]
+        if old is not None:
+            gone = "(SELECT id FROM cohorts WHERE counted = 1 AND id <= ?)"
+            self._connection.execute(f"DELETE FROM predictions WHERE cohort IN {gone}", (old,))
+            self._connection.execute(f"DELETE FROM cohorts WHERE id IN {gone}", (old,))
 
     def _settle(self, name: str, outcome: str) -> None:
         c = self._connection
