@@ -64,6 +64,17 @@ def multiclass() -> Data:
     return _multiclass().copy()
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Every other long simulation is a sample enough; VERIDICAL_ALL_SLOW=1 runs all of them."""
+    if os.environ.get("VERIDICAL_ALL_SLOW") == "1":
+        return
+    slow = [item for item in items if item.get_closest_marker("slow") is not None]
+    left_out = set(slow[1::2])
+    if left_out:
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+
+
 @pytest.fixture
 def need() -> Callable[[str], Any]:
     """Import a library the tests can do without: skip, or fail if VERIDICAL_REQUIRE_ALL=1."""

@@ -146,8 +146,7 @@ def test_the_skip_link_comes_first_and_leads_to_the_verdict(browser, page_file):
         assert visit.page.evaluate("document.documentElement.scrollWidth") <= 375
 
 
-@pytest.mark.parametrize("width", [1280, 375])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
 def test_axe_finds_nothing_serious(browser, page_file, width, dark):
     try:
         from axe_playwright_python.sync_playwright import Axe

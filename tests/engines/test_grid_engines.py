@@ -101,7 +101,7 @@ def test_confidence_of_three_classes(engine: str, frame_of: Any) -> None:
         assert table.scores[rule][0] == pytest.approx(expected, rel=1e-10)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", CHEAP)
 def test_a_value_that_is_no_probability_is_found_in_the_scan(engine: str, frame_of: Any) -> None:
     p = DATA["p"].copy()
     p[[7, 9]] = [1.25, np.nan]
