@@ -64,11 +64,15 @@ def multiclass() -> Data:
     return _multiclass().copy()
 
 
+def _simulates(item: pytest.Item) -> bool:
+    return "statistical" in item.path.parts
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Every fifth long simulation is sample enough; VERIDICAL_ALL_SLOW=1 runs all of them."""
     if os.environ.get("VERIDICAL_ALL_SLOW") == "1":
         return
-    slow = [item for item in items if item.get_closest_marker("slow") is not None]
+    slow = [item for item in items if item.get_closest_marker("slow") or _simulates(item)]
     left_out = {item for place, item in enumerate(slow) if place % 5}
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
