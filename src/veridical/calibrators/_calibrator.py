@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
-from veridical._core.sample import Sample
 from veridical._core.score_border import check_scores
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical._core.validation import (
@@ -162,22 +161,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             self._fit_probabilities(y_prob, y, sample_weight)
         else:
             self._fit_scores(y_prob, y, sample_weight)
-
-    def _fits_pooled_rows(self, n_columns: int) -> bool:
-        """Whether `_fit_sample` can fit the map to pooled rows of predictions in `n_columns`."""
-        return False
-
-    def _fits_sums(self) -> bool:
-        """Whether `_fit_sums` can fit the map from sums over all rows."""
-        return False
-
-    def _fit_sample(self, sample: Sample) -> None:
-        """Fit to checked rows, where pooling them is allowed."""
-        raise NotImplementedError
-
-    def _fit_sums(self, columns: Any) -> None:
-        """Fit from sums that an engine returns."""
-        raise NotImplementedError
 
     def predict_proba(self, y_prob: ArrayLike) -> FloatArray:
         """Return calibrated probabilities, (n, K) in the order of `classes_`."""

@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from veridical._core.sample import effective_size
+from veridical._core.sample import Sample, effective_size
 from veridical._core.typing import FloatArray
 from veridical._core.validation import is_integer
 from veridical.exceptions import VeridicalWarning, invalid
@@ -46,6 +46,28 @@ class Columns:
     caller: str
 
 
+@runtime_checkable
+class Pooling(Protocol):
+    """A calibrator that can be fitted to pooled rows."""
+
+    def _fits_pooled_rows(self, n_columns: int) -> bool:
+        """Whether it can with so many columns of predictions and its settings."""
+        ...
+
+    def _fit_sample(self, sample: Sample) -> None:
+        """Fit to checked rows."""
+        ...
+
+
+@runtime_checkable
+class Summing(Protocol):
+    """A calibrator that can be fitted from sums over all rows."""
+
+    def _fit_sums(self, columns: Columns) -> None:
+        """Fit from sums that an engine returns."""
+        ...
+
+
 def fit_frame(
     calibrator: Calibrator,
     source: Any,
@@ -57,9 +79,11 @@ def fit_frame(
     columns = _columns(source, y, prob, sample_weight, caller=type(calibrator).__name__)
     if _in_memory(source):
         _fit_exactly(calibrator, columns)
-    elif calibrator.input == "probability" and calibrator._fits_pooled_rows(len(columns.prob)):
-        _fit_cells(calibrator, columns)
-    elif calibrator.input == "probability" and calibrator._fits_sums():
+    elif calibrator.input != "probability":
+        _fit_sample(calibrator, columns)
+    elif isinstance(calibrator, Pooling) and calibrator._fits_pooled_rows(len(columns.prob)):
+        _fit_cells(calibrator, calibrator, columns)
+    elif isinstance(calibrator, Summing):
         calibrator._fit_sums(columns)
         calibrator.feature_names_in_ = np.asarray(columns.prob)
     else:
@@ -119,7 +143,7 @@ def _fit_exactly(calibrator: Calibrator, columns: Columns) -> None:
     _fit_table(calibrator, table, columns, weight)
 
 
-def _fit_cells(calibrator: Calibrator, columns: Columns) -> None:
+def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: Columns) -> None:
     """Fit to one row for each cell of a fine grid and outcome, as often as it occurred."""
     from veridical.frames._grid import grid_table
     from veridical.summaries._grid import GridSummary
@@ -141,7 +165,7 @@ def _fit_cells(calibrator: Calibrator, columns: Columns) -> None:
     first = len(columns.prob) == 2 and table.positive == 0
     # weights are counts of rows now, whatever those of the rows meant
     with _meanwhile(calibrator, weight_type=sample.weight_type):
-        calibrator._fit_sample(replace(sample, p=_snapped(sample.p), positive_first=first))
+        pooling._fit_sample(replace(sample, p=_snapped(sample.p), positive_first=first))
     calibrator.feature_names_in_ = np.asarray(columns.prob)
     calibrator.fitted_on_ = f"{grid.n_samples:,} rows, pooled in {len(np.unique(sample.p)):,} cells"
 

@@ -106,9 +106,6 @@ class TemperatureCalibrator(MulticlassCalibrator):
     def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
         self._keep(fit_inverse_temperature(logits, rows), rows.size)
 
-    def _fits_sums(self) -> bool:
-        return True
-
     def _fit_sums(self, columns: Columns) -> None:
         sums = sums_of_columns(self, columns)
         self._keep(inverse_temperature_of(sums.gaps, sums.size), sums.size)

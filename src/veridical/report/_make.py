@@ -25,7 +25,8 @@ from veridical.report._content_gather import Options, Step, comparison_of, findi
 from veridical.report._content_rows import Rows, check_rows
 from veridical.report._content_sums import findings_of_sums
 from veridical.report._inputs import ModelInputs, Origin, gather_models, origin_of
-from veridical.report._report import Report, check_kind
+from veridical.report._report import Report
+from veridical.report._saved import check_kind
 from veridical.report._versions import versions
 from veridical.results import Comparison
 

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
-from veridical._core.files import write_whole
 from veridical.report._blocks import Figure, Section
 from veridical.report._markdown import plain, section_markdown
-from veridical.report._report import check_kind
+from veridical.report._saved import SavedPage
 from veridical.results import ReliabilityCurve
 from veridical.results._base import Result
 from veridical.results._monitor_action import MonitorVersions
@@ -43,7 +39,7 @@ class MonitorSettings(Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MonitorReport(Result):
+class MonitorReport(SavedPage):
     """A look at a monitor that can be kept, sent and read without it.
 
     Attributes
@@ -84,13 +80,6 @@ class MonitorReport(Result):
         return sections_of_monitor(self)
 
     @cached_property
-    def html(self) -> str:
-        """The whole page as text."""
-        from veridical.report._page import page_html
-
-        return page_html(cast("Any", self))  # which reads title, subtitle, sections and versions
-
-    @cached_property
     def markdown(self) -> str:
         """The page for a pull request: all words and tables, no charts."""
         parts = [f"# {plain(self.title)}", plain(self.subtitle)]
@@ -107,43 +96,10 @@ class MonitorReport(Result):
             said.append(f"up to {self.history.ended[-1]:.60}")
         return ", ".join(said)
 
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the page (.html), Markdown (.md) or every number (.json), whole or not at all.
-
-        Parameters
-        ----------
-        path : str or path
-            Its suffix says what is written.
-
-        Returns
-        -------
-        Path
-            Where it is.
-        """
-        target = Path(path)
-        check_kind(target, caller="save")
-        suffix = target.suffix.lower()
-        if suffix == ".json":
-            text = self.to_json(indent=2) + "\n"
-        else:
-            text = self.markdown if suffix == ".md" else self.html
-        write_whole(target, text)
-        return target
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MonitorReport) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __str__(self) -> str:
-        return f"{self.title}\n{self.subtitle}\n\n{self.headline}"
-
-    def _repr_html_(self) -> str:
-        page = escape(self.html)
-        return (
-            f'<iframe srcdoc="{page}" title="{escape(self.title)}"'
-            ' style="width:100%;height:800px;border:0" sandbox="allow-scripts"></iframe>'
-        )
+    @property
+    def library(self) -> str:
+        """Version of the library that made it."""
+        return self.settings.versions["veridical"]
 
     def _columns(self) -> dict[str, list[Any]]:
         """Evidence of every part, as in the status."""

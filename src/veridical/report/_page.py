@@ -14,10 +14,10 @@ from veridical.report._html import section_html
 
 if TYPE_CHECKING:
     from veridical.report._blocks import Section
-    from veridical.report._report import Report
+    from veridical.report._saved import SavedPage
 
 
-def page_html(report: Report) -> str:
+def page_html(report: SavedPage) -> str:
     """Return the page of a report.
 
     The content security policy lets the page's own two scripts run and nothing else: what a label
@@ -37,7 +37,7 @@ def page_html(report: Report) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{escape(policy)}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
-        f'<meta name="generator" content="veridical {escape(_version(report))}">'
+        f'<meta name="generator" content="veridical {escape(report.library)}">'
         f"<title>{title}</title><style>{style}</style></head><body>"
         '<a class="skip" href="#content">Skip to the verdict</a>'
         f'<header><h1>{title}</h1><p class="subtitle">{escape(report.subtitle)}</p>'
@@ -45,7 +45,7 @@ def page_html(report: Report) -> str:
         '<button type="button" id="print" hidden>Print or save as PDF</button></div></header>'
         f"{_contents(report.sections)}"
         f'<main id="content" tabindex="-1">{body}</main>'
-        f"<footer><p>Made by veridical {escape(_version(report))}. Everything shown is in this"
+        f"<footer><p>Made by veridical {escape(report.library)}. Everything shown is in this"
         " file; nothing is loaded from elsewhere.</p></footer>"
         + "".join(f"<script>{script}</script>" for script in scripts)
         + "</body></html>\n"
@@ -58,10 +58,6 @@ def _contents(sections: list[Section]) -> str:
         for section in sections
     )
     return f'<nav class="contents" aria-label="Sections"><ul>{links}</ul></nav>'
-
-
-def _version(report: Report) -> str:
-    return report.settings.versions["veridical"]
 
 
 def _digest(text: str) -> str:

@@ -181,6 +181,4 @@ def _sorted(sample: BinarySample) -> BinarySample:
 
 def without_bins(errors: tuple[MeasuredError, ...]) -> list[MeasuredError]:
     """Errors that do not change with the number of bins."""
-    return [
-        e for e in errors if "equal-width" not in e.definition and "equal-mass" not in e.definition
-    ]
+    return [e for e in errors if not any(kind in e.definition for kind in _KINDS)]
