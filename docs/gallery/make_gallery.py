@@ -26,7 +26,7 @@ mpl.use("Agg")
 import _entries_others
 import _entries_reliability
 from _entry import Entry
-from _png import save
+from veridical.plots._picture import save_picture as save
 from matplotlib import pyplot as plt
 
 HERE = Path(__file__).parent

@@ -19,7 +19,7 @@ import numpy as np
 
 mpl.use("Agg")
 
-from _png import save
+from veridical.plots._picture import save_picture as save
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
 

@@ -81,6 +81,11 @@ if TYPE_CHECKING:
         VeridicalError,
         VeridicalWarning,
     )
+    from veridical.experiments import (
+        Experiment,
+        list_experiments,
+        run_experiment,
+    )
     from veridical.export import (
         load,
         save,
@@ -182,6 +187,8 @@ if TYPE_CHECKING:
         Evidence,
         ExactValue,
         ExpectedCost,
+        ExperimentResult,
+        Fact,
         GameSummary,
         GateBaseline,
         GateCheck,
@@ -291,6 +298,9 @@ __all__ = [
     "Evidence",
     "ExactValue",
     "ExpectedCost",
+    "Experiment",
+    "ExperimentResult",
+    "Fact",
     "FakeClassifier",
     "GameSummary",
     "GateBaseline",
@@ -405,6 +415,7 @@ __all__ = [
     "grid_summary",
     "hosmer_lemeshow_test",
     "kernel_test",
+    "list_experiments",
     "load",
     "local_calibration_error",
     "log_loss",
@@ -423,6 +434,7 @@ __all__ = [
     "reliability_curve",
     "required_sample_size",
     "roc_hull",
+    "run_experiment",
     "save",
     "sequential_test",
     "simulate_decisions",

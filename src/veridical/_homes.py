@@ -44,6 +44,9 @@ HOMES = {
         "report": (
             "MonitorReport", "MonitorSettings", "Report", "make_report", "monitor_report",
         ),
+        "experiments": (
+            "Experiment", "list_experiments", "run_experiment",
+        ),
         "curves": ("local_calibration_error", "reliability_curve"),
         "decomposition": ("decompose",),
         "evaluation": (
@@ -75,13 +78,14 @@ HOMES = {
             "CandidateEvidence", "Coefficient", "Comparison", "ConsistencyTest", "CostCurve",
             "CoxTest", "CurveReading", "DecisionCurve", "DecisionValue", "Decisions",
             "Decomposition", "Difference", "EquivalenceTest", "Evaluation", "Evidence",
-            "ExactValue", "ExpectedCost", "GameSummary", "GateBaseline", "GateCheck", "GateFigure",
-            "GateResult", "Interval", "MeasuredError", "MiscalibrationCost", "ModelDifference",
-            "MonitorEpoch", "MonitorEstimate", "MonitorHistory", "MonitorSignals", "MonitorStatus",
-            "MonitorUpdate", "MonitorVersions", "MultipleTest", "NullLevel", "PatientRound",
-            "PlayerScore", "PriorEstimate", "RankComparison", "RefitSuggestion", "ReliabilityCurve",
-            "Requirement", "RequirementTable", "Requirements", "RocHull", "RoundOutcome",
-            "SampleSize", "SequentialTest", "ShadowStatus", "StreamEvidence", "TestReport",
+            "ExactValue", "ExpectedCost", "ExperimentResult", "Fact", "GameSummary", "GateBaseline",
+            "GateCheck", "GateFigure", "GateResult", "Interval", "MeasuredError",
+            "MiscalibrationCost", "ModelDifference", "MonitorEpoch", "MonitorEstimate",
+            "MonitorHistory", "MonitorSignals", "MonitorStatus", "MonitorUpdate", "MonitorVersions",
+            "MultipleTest", "NullLevel", "PatientRound", "PlayerScore", "PriorEstimate",
+            "RankComparison", "RefitSuggestion", "ReliabilityCurve", "Requirement",
+            "RequirementTable", "Requirements", "RocHull", "RoundOutcome", "SampleSize",
+            "SequentialTest", "ShadowStatus", "StreamEvidence", "TestReport",
         ),
         "scores": ("brier_score", "log_loss", "spherical_score", "zero_one_loss"),
         "summaries": (

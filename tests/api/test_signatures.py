@@ -27,6 +27,7 @@ EXCEPTIONS = {
     "expected_cost": ("y_true", "y_prob", "costs"),
     "fake_classifier_for": ("accuracy", "ece"),
     "fit_fake_classifier": ("y_prob",),
+    "list_experiments": (),
     "load": ("path",),
     "mean_ranks": ("scores",),
     "measure_summary": ("estimator", "summary"),
@@ -38,6 +39,7 @@ EXCEPTIONS = {
     "paired_difference": ("estimator", "y_true", "y_prob", "other"),
     "prior_threshold": ("train", "deploy"),
     "required_sample_size": ("delta",),
+    "run_experiment": ("name",),
     "save": ("calibrator", "path"),
     "simulate_decisions": ("process", "source"),
     "survey_binary_task": (),
@@ -72,10 +74,12 @@ DEFAULTS = {
 
 # What a test is known by: Hosmer and Lemeshow's has ten groups. Simulations repeat themselves.
 OWN_DEFAULTS = {("hosmer_lemeshow_test", "n_bins"): 10, ("simulate_decisions", "rng"): 0}
+OWN_DEFAULTS[("run_experiment", "rng")] = 0
 OWN_DEFAULTS[("summary_curve", "n_bins")] = None  # those of the summary
 # Functions of numbers, not of data.
 EXPORTED = {"save": ("None",), "to_python": ("str",), "to_sql": ("str", "list[str]")}
 EXPORTED |= {"to_onnx": ("onnx.ModelProto",), "to_torch": ("torch.nn.Module",)}
+EXPORTED |= {"list_experiments": ("tuple[Experiment, ...]",)}
 ARRAYS = ("adjust_priors", "adjust_pvalues", "correct_downsampling", "cost_threshold")
 RETURNS = dict.fromkeys((*ARRAYS, "prior_threshold"), ("FloatArray",)) | EXPORTED
 ARGUMENTS = {"CostWeightedError": ((1.0, 2.0),)}

@@ -17,6 +17,7 @@ from veridical.cli import (
     _decide,
     _doctor,
     _evaluate,
+    _experiment,
     _monitor,
     _report,
     _simulate,
@@ -64,6 +65,7 @@ def build_parser() -> argparse.ArgumentParser:
     _decide.register(commands)
     _simulate.register(commands)
     _monitor.register(commands)
+    _experiment.register(commands)
     _studio.register(commands)
     _doctor.register(commands)
     _completion.register(commands)

@@ -19,6 +19,9 @@ _OPTIONS = {
     "requirements": "--require",
     "against_prob": "--against-column",
     "output": "--output",
+    "folder": "--output",
+    "n_jobs": "--jobs",
+    "data": "--data",
     **{
         name: "--" + name.replace("_", "-")
         for name in (
@@ -32,6 +35,7 @@ _COMMANDS = {
     "calibration_tests": "test",
     "check_requirements": "check",
     "equivalence_test": "check",
+    "run_experiment": "experiment",
 }
 _NAMED = re.compile(r"`(\w+)`")
 _GIVEN = re.compile(r"`?\b(\w+)=('[^']*'|\"[^\"]*\"|[\w.]+)(\(\w*\))?`?")

@@ -13,6 +13,7 @@ from veridical.results._difference import Difference
 from veridical.results._equivalence import EquivalenceTest
 from veridical.results._evaluation import Evaluation
 from veridical.results._evidence import CandidateEvidence, Evidence
+from veridical.results._experiment import ExperimentResult, Fact
 from veridical.results._fake import ExactValue
 from veridical.results._figures import Decomposition, MeasuredError
 from veridical.results._game import GameSummary, PatientRound, PlayerScore, RoundOutcome
@@ -69,6 +70,8 @@ __all__ = [
     "Evidence",
     "ExactValue",
     "ExpectedCost",
+    "ExperimentResult",
+    "Fact",
     "GameSummary",
     "GateBaseline",
     "GateCheck",

@@ -1,0 +1,86 @@
+"""``veridical experiment``: tables and figures of the literature, regenerated and judged."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from veridical.experiments import list_experiments, run_experiment
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+_EPILOG = """\
+examples:
+  veridical experiment --list
+  veridical experiment survey-toy --quick
+  veridical experiment evaluating --data network.npz -o pages
+  veridical experiment all --quick -o pages
+
+Each writes NAME.md with its pictures (in NAME/), NAME.json and an index.md to the folder. An
+interrupted run goes on where it stopped. Needs matplotlib: pip install "veridical[plots]".
+"""
+_ALL = "all"
+
+
+def register(commands: _SubParsersAction[Any]) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "experiment",
+        help="regenerate tables and figures of the literature, and say what holds",
+        description="Regenerate the tables and figures of a source with this library, beside the"
+        " printed values, and say what holds, what differs and why.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    names = [experiment.name for experiment in list_experiments()]
+    parser.add_argument(
+        "name", metavar="NAME", nargs="?", choices=[*names, _ALL],
+        help=f"{', '.join(names)}; or {_ALL}",
+    )  # fmt: skip
+    parser.add_argument("--list", action="store_true", help="say what there is, and stop")
+    parser.add_argument("--quick", action="store_true", help="fewer repetitions, under a minute")
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", default="experiments",
+        help="folder of the pages, made if there is none; default: experiments",
+    )  # fmt: skip
+    parser.add_argument(
+        "--data", metavar="FILE", action="append", default=[],
+        help="predictions of a model of yours, for evaluating and fake: .npz with `predictions`"
+        " and `ground_truth`, or a file as `veridical evaluate` reads it; may be repeated",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="of all random numbers; default: 0")
+    parser.add_argument("--jobs", type=int, metavar="N", help="processes; default: one a core")
+    parser.set_defaults(run=run, parser=parser)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """List, or run what was named."""
+    if arguments.list:
+        _print_list()
+        return 0
+    if arguments.name is None:
+        arguments.parser.error("which one? `veridical experiment --list` says what there is")
+    for experiment in list_experiments():
+        if arguments.name == experiment.name or (
+            arguments.name == _ALL and (experiment.takes_data or not arguments.data)
+        ):
+            result = run_experiment(
+                experiment.name, folder=arguments.output, quick=arguments.quick,
+                data=arguments.data, rng=arguments.seed, n_jobs=arguments.jobs,
+            )  # fmt: skip
+            print(result)
+            print(f"Page: {Path(arguments.output) / experiment.name}.md")
+    return 0
+
+
+def _print_list() -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("name", "what", "full run", "of", box=None, pad_edge=False)
+    for experiment in list_experiments():
+        minutes = f"{experiment.minutes:g} min"
+        table.add_row(experiment.name, experiment.title, minutes, experiment.cited)
+    Console().print(table)

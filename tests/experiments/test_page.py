@@ -1,0 +1,70 @@
+"""Verdicts are computed, differences have reasons, and pages are written whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from veridical.experiments._page import Page, markdown_table
+
+
+@pytest.fixture
+def page():
+    return Page("demo")
+
+
+@pytest.mark.parametrize(
+    ("value", "verdict"), [(0.178519, "differs"), (0.1787, "reproduced"), (0.17875, "reproduced")]
+)
+def test_a_number_is_judged_by_its_distance(page, value, verdict):
+    page.number("ECE", value, printed=0.1787, tolerance=1e-4, reason="rounded entries")
+    assert page.facts[0].verdict == verdict
+
+
+def test_a_number_the_source_lacks_is_added(page):
+    page.number("null level", 0.02)
+    assert page.facts[0].verdict == "added"
+
+
+def test_a_claim_is_judged_by_what_was_found(page):
+    page.claim("kept", "isotonic keeps accuracy", holds=False, value=0.01, reason="ties")
+    assert page.facts[0].verdict == "differs"
+    assert "isotonic keeps accuracy" in str(page.facts[0])
+
+
+def test_a_difference_needs_its_reason(page):
+    with pytest.raises(ValueError, match="say why"):
+        page.number("ECE", 1.0, printed=2.0)
+
+
+def test_names_of_facts_are_unique(page):
+    page.number("ECE", 1.0)
+    with pytest.raises(ValueError, match="two facts"):
+        page.number("ECE", 1.0)
+
+
+def test_the_page_holds_facts_text_tables_pictures_and_data(page, tmp_path):
+    pytest.importorskip("matplotlib")
+    from veridical.plots._panels import Line, Panel, draw_panels
+
+    page.number("ECE", 0.25, printed=0.25)
+    page.section("Table 1")
+    page.text("Two\n   lines.")
+    page.table({"bin": ["(0, 0.5]", "a|b"], "gap": [0.25, None]}, caption="Gaps")
+    page.data("long", {"x": [1, 2], "y": ["a", "b"]}, caption="all rows")
+    page.figure("line", draw_panels([Panel([Line([0, 1], [0, 1])])]), caption="up", alt="a line")
+    path = page.write(tmp_path, ["# Title"])
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith("# Title\n\n| what | printed | found | verdict |\n")
+    assert "| ECE | 0.25 | 0.25 | **reproduced** |" in text
+    assert "## Table 1\n\nTwo lines.\n\n**Gaps**\n\n| bin | gap |" in text
+    assert "| a\\|b |  |" in text
+    assert "![a line](demo/line.png)" in text
+    assert (tmp_path / "demo" / "line.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "demo" / "long.csv").read_text() == "x,y\n1,a\n2,b\n"
+    assert [p.name for p in tmp_path.rglob("*") if p.is_file()].count("demo.md") == 1
+    assert not list(tmp_path.rglob(".*"))  # no temporary file is left
+
+
+def test_columns_of_a_table_have_one_length():
+    with pytest.raises(ValueError, match="shorter"):
+        markdown_table({"a": [1, 2], "b": [1]}, digits=2)
