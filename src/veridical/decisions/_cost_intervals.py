@@ -106,4 +106,6 @@ def doubts_of_mean(
     rows = square**2 / float(copies @ away**4)
     if rows >= _FEW_ROWS:
         return []
-    return [f"about {max(1, round(rows))} rows alone decide how uncertain the cost is"]
+    count = max(1, round(rows))
+    who = "1 row alone decides" if count == 1 else f"{count} rows alone decide"
+    return [f"about {who} how uncertain the cost is"]

@@ -74,7 +74,8 @@ class Comparison(Result):
                 known.append(d.difference.estimator)
                 if known[-1] == figure:
                     return d.difference if d.first == first else d.difference.reversed()
-        msg = f"{first!r} - {second!r} of {figure!r} was not computed; there is {known}"
+        why = "".join(f" ({note})" for note in self.notes if figure in note)
+        msg = f"{first!r} - {second!r} of {figure!r} was not computed{why}; there is {known}"
         raise KeyError(msg)
 
     def __eq__(self, other: object) -> bool:
