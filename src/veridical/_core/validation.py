@@ -265,7 +265,9 @@ def _probability_error(p: FloatArray, caller: str, param: str) -> InvalidInputEr
     bad = (p < 0) | (p > 1)
     if bad.any():
         hint = "pass probabilities, not logits: apply a sigmoid or softmax first."
-        if p.min() >= 0 and 1 < p.max() <= 100:
+        if caller.endswith("Calibrator"):
+            hint = 'pass probabilities, or say `input="logit"`.'
+        elif p.min() >= 0 and 1 < p.max() <= 100:
             hint = "pass probabilities, not percentages or logits."
         return invalid(caller, param, "in [0, 1]", _at_first(p, bad), hint=hint)
     sums = p.sum(axis=1, dtype=np.float64)

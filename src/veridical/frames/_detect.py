@@ -62,9 +62,8 @@ def is_lazy(obj: object) -> bool:
     """
     if _ENGINES.isdisjoint(sys.modules):
         return False
-    import narwhals.stable.v2 as nw
+    from narwhals import dependencies as known  # the stable namespace has had few of them for long
 
-    known = nw.dependencies
     tests: tuple[Callable[[Any], bool], ...] = (
         known.is_polars_lazyframe,
         known.is_duckdb_relation,

@@ -104,7 +104,8 @@ def headline(result: GateResult) -> str:
         return f"Nothing was required ({what} limits)"
     if failed:
         verb = "is" if failed == 1 else "are"
-        return f"Failed: {failed} of {count} requirements {verb} not met ({what} limits)"
+        whole = "the requirement" if count == 1 else f"{failed} of {count} requirements"
+        return f"Failed: {whole} {verb} not met ({what} limits)"
     return f"Passed: {_all(count)} met ({what} limits)"
 
 
