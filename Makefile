@@ -64,3 +64,7 @@ gallery:  ## Redraw docs/gallery and its page
 figures:  ## Redraw the README's figure and the example files
 	$(PYTHON) examples/make_examples.py
 	$(PYTHON) docs/figures/make_reliability.py
+
+.PHONY: docs
+docs:  ## Build the documentation site into build/site, without a network; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(PYTHON) -m mkdocs build --strict

@@ -83,12 +83,12 @@ def draw_scores_classes():
 def draw_decomposition():
     y, p = forecasts()
     sharp = p**2 / (p**2 + (1 - p) ** 2)
-    models = {
+    parts = {
         "as given": v.decompose(y, p),
         "calibrated": v.decompose(y, sharp),
         "hesitant": v.decompose(y, 0.3 + 0.4 * sharp),
     }
-    return plots.decomposition(models).figure
+    return plots.decomposition(parts).figure
 
 
 def draw_null():

@@ -52,8 +52,8 @@ def draw_bars():
 
 def draw_models():
     y, p = forecasts()
-    models = {"raw": p, "shrunk": 0.15 + 0.7 * p, "squared": p**2}
-    return plots.reliability(y, models, n_bins=10, strategy="quantile").figure
+    three = {"raw": p, "shrunk": 0.15 + 0.7 * p, "squared": p**2}
+    return plots.reliability(y, three, n_bins=10, strategy="quantile").figure
 
 
 def draw_consistency():

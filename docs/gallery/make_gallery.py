@@ -26,8 +26,9 @@ mpl.use("Agg")
 import _entries_others
 import _entries_reliability
 from _entry import Entry
-from veridical.plots._picture import save_picture as save
 from matplotlib import pyplot as plt
+
+from veridical.plots._picture import save_picture as save
 
 HERE = Path(__file__).parent
 IMAGES = HERE / "img"
@@ -91,7 +92,7 @@ def page() -> str:
     parts = [INTRODUCTION]
     for part in PARTS:
         parts.append(f"- **{part.title}**")
-        parts += [f"  - [{one.title}](#{one.slug})" for one in part.module.ENTRIES]
+        parts += [f"    - [{one.title}](#{one.slug})" for one in part.module.ENTRIES]
     parts.append("")
     for part in PARTS:
         made = "\n\n\n".join(inspect.getsource(function).strip() for function in part.data)

@@ -19,9 +19,10 @@ import numpy as np
 
 mpl.use("Agg")
 
-from veridical.plots._picture import save_picture as save
 from matplotlib import pyplot as plt
 from matplotlib.figure import Figure
+
+from veridical.plots._picture import save_picture as save
 
 OUT = Path(__file__).parent / "side_by_side"
 

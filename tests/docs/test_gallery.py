@@ -14,6 +14,7 @@ import pytest
 pytest.importorskip("matplotlib")
 from matplotlib import pyplot as plt
 
+from docs.blocks import blocks_of
 from veridical import plots
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -92,14 +93,36 @@ def test_versions_beside_the_comparison_are_those_that_drew_it():
         assert f"{named.get(package, package)} {version}" in text
 
 
+@pytest.fixture(scope="module")
+def space():
+    """Names that the blocks of the page have made so far; they run in order."""
+    return {}
+
+
+@pytest.mark.xdist_group("gallery")
 @pytest.mark.parametrize("part", [0, 1])
-def test_pictures_are_drawn_without_warnings(gallery, part):
-    for one in gallery.PARTS[part].module.ENTRIES:
-        if one.slug not in SLOW:
-            figure = one.draw()
-            figure.draw_without_rendering()
-            assert figure.axes, one.slug
+def test_the_page_runs_and_draws_without_warnings(gallery, space, part):
+    slow = [gallery.snippet(one.draw) for one in gallery.entries() if one.slug in SLOW]
+    text = gallery.page()
+    start = text.index(f"## {gallery.PARTS[part].title}\n") if part else 0
+    end = text.index(f"## {gallery.PARTS[1].title}\n") if part == 0 else len(text)
+    for block in blocks_of(text[start:end]):
+        code = block.code.rstrip("\n")
+        if code not in slow:
             plt.close("all")
+            exec(compile(code, block.code.splitlines()[0], "exec"), space)
+            figures = _drawn(space)
+            assert len(figures) == ("plots." in code), code
+            for figure in figures:
+                figure.draw_without_rendering()
+                assert figure.axes, code
+    plt.close("all")
+
+
+def _drawn(space):
+    """Figures that the last block made: those of pyplot, and its own."""
+    own = space.pop("figure", None)
+    return [*map(plt.figure, plt.get_fignums()), *([own] if own is not None else [])]
 
 
 @pytest.mark.slow

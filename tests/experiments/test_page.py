@@ -49,14 +49,17 @@ def test_the_page_holds_facts_text_tables_pictures_and_data(page, tmp_path):
     page.number("ECE", 0.25, printed=0.25)
     page.section("Table 1")
     page.text("Two\n   lines.")
+    page.number("gap", 0.5, printed=0.4, reason="rounded")
     page.table({"bin": ["(0, 0.5]", "a|b"], "gap": [0.25, None]}, caption="Gaps")
     page.data("long", {"x": [1, 2], "y": ["a", "b"]}, caption="all rows")
     page.figure("line", draw_panels([Panel([Line([0, 1], [0, 1])])]), caption="up", alt="a line")
     path = page.write(tmp_path, ["# Title"])
     text = path.read_text(encoding="utf-8")
-    assert text.startswith("# Title\n\n| what | printed | found | verdict |\n")
-    assert "| ECE | 0.25 | 0.25 | **reproduced** |" in text
-    assert "## Table 1\n\nTwo lines.\n\n**Gaps**\n\n| bin | gap |" in text
+    row = "| gap | 0.4 | 0.5 | **differs**: rounded |"
+    table = f"| what | printed | found | verdict |\n|---|---|---|---|\n{row}"
+    assert text.startswith(f"# Title\n\n## What differs\n\n{table}\n\n**Checked**\n\n")
+    assert text.endswith(f"*up*\n\n**Checked**\n\n{table}\n")
+    assert "| ECE | 0.25 | 0.25 | **reproduced** |\n\n## Table 1\n\nTwo lines.\n\n**Gaps**" in text
     assert "| a\\|b |  |" in text
     assert "![a line](demo/line.png)" in text
     assert (tmp_path / "demo" / "line.png").read_bytes().startswith(b"\x89PNG")

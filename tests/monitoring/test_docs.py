@@ -54,7 +54,7 @@ def test_commands_run(
     monkeypatch.chdir(space["folder"])
     y, p, region = space["day"](300, drifted=False)
     pl.DataFrame({"label": y, "p": p, "region": region}).write_csv("today.csv")
-    (commands,) = blocks("console")
+    (commands,) = blocks("sh")
     for line in commands.splitlines():
         program, *arguments = shlex.split(line)
         assert program == "veridical"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ from veridical.results import Fact
 from veridical.results._experiment import Verdict
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from veridical.plots._panels import Figure
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -40,23 +41,23 @@ class Page:
         self.name = name
         self.facts: list[Fact] = []
         self.conclusion = ""
-        self._parts: list[str] = []
+        self._sections: list[_Section] = [_Section("")]
         self._figures: dict[str, Figure] = {}
         self._files: dict[str, str] = {}
 
     def section(self, title: str) -> None:
         """Begin a section."""
-        self._parts.append(f"## {title}")
+        self._sections.append(_Section(title))
 
     def text(self, paragraph: str) -> None:
         """Add a paragraph of Markdown."""
-        self._parts.append(" ".join(paragraph.split()))
+        self._sections[-1].parts.append(" ".join(paragraph.split()))
 
     def table(self, columns: Columns, *, caption: str = "", digits: int = 4) -> None:
         """Add a small table; numbers are shown with `digits` decimals at most."""
         if caption:
-            self._parts.append(f"**{caption}**")
-        self._parts.append(markdown_table(columns, digits=digits))
+            self._sections[-1].parts.append(f"**{caption}**")
+        self._sections[-1].parts.append(markdown_table(columns, digits=digits))
 
     def data(self, slug: str, columns: Columns, *, caption: str) -> None:
         """Add a long table as a CSV file beside the page, with a link to it."""
@@ -65,12 +66,12 @@ class Page:
         writer.writerow(columns)
         writer.writerows(zip(*columns.values(), strict=True))
         self._files[f"{slug}.csv"] = stream.getvalue()
-        self._parts.append(f"[{caption}]({self.name}/{slug}.csv)")
+        self._sections[-1].parts.append(f"[{caption}]({self.name}/{slug}.csv)")
 
     def figure(self, slug: str, figure: Figure, *, caption: str, alt: str) -> None:
         """Add a picture with what to see in it (`caption`) and what it shows (`alt`)."""
         self._figures[slug] = figure
-        self._parts += [f"![{alt}]({self.name}/{slug}.png)", f"*{caption}*"]
+        self._sections[-1].parts += [f"![{alt}]({self.name}/{slug}.png)", f"*{caption}*"]
 
     def number(
         self,
@@ -111,6 +112,7 @@ class Page:
             msg = f"{fact.name!r} differs, {fact}: say why"
             raise ValueError(msg)
         self.facts.append(fact)
+        self._sections[-1].facts.append(fact)
 
     def write(self, folder: Path, header: Sequence[str]) -> Path:
         """Write pictures, tables, then the page; return its path."""
@@ -126,21 +128,40 @@ class Page:
         for file, text in self._files.items():
             write_whole(beside / file, text)
         path = folder / f"{self.name}.md"
-        write_whole(path, "\n\n".join([*header, self._fact_table(), *self._parts]) + "\n")
+        differing = [fact for fact in self.facts if fact.verdict == "differs"]
+        parts = [*header, *(["## What differs", _fact_table(differing)] if differing else [])]
+        for section in self._sections:
+            parts += section.markdown()
+        write_whole(path, "\n\n".join(parts) + "\n")
         return path
 
-    def _fact_table(self) -> str:
-        shown = [
-            {
-                "what": fact.name + (f": {fact.claim}" if fact.claim else ""),
-                "printed": "" if fact.printed is None else f"{fact.printed:.6g}",
-                "found": f"{fact.value:.6g}",
-                "verdict": f"**{fact.verdict}**" + (f": {fact.reason}" if fact.reason else ""),
-            }
-            for fact in self.facts
-        ]
-        names = ("what", "printed", "found", "verdict")
-        return markdown_table({name: [row[name] for row in shown] for name in names}, digits=6)
+
+@dataclass
+class _Section:
+    """Parts of a page below one heading, and the facts checked there."""
+
+    title: str
+    parts: list[str] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+
+    def markdown(self) -> list[str]:
+        heading = [f"## {self.title}"] if self.title else []
+        checked = ["**Checked**", _fact_table(self.facts)] if self.facts else []
+        return heading + self.parts + checked
+
+
+def _fact_table(facts: Sequence[Fact]) -> str:
+    shown = [
+        {
+            "what": fact.name + (f": {fact.claim}" if fact.claim else ""),
+            "printed": "" if fact.printed is None else f"{fact.printed:.6g}",
+            "found": f"{fact.value:.6g}",
+            "verdict": f"**{fact.verdict}**" + (f": {fact.reason}" if fact.reason else ""),
+        }
+        for fact in facts
+    ]
+    names = ("what", "printed", "found", "verdict")
+    return markdown_table({name: [row[name] for row in shown] for name in names}, digits=6)
 
 
 def markdown_table(columns: Columns, *, digits: int) -> str:

@@ -85,6 +85,16 @@ def load(path: str | os.PathLike[str]) -> Calibrator:
         If the file cannot be opened.
     InvalidInputError
         If it is not a saved calibrator, is cut short, or is of an unknown format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from veridical.calibrators import HistogramCalibrator
+    >>> map = HistogramCalibrator(n_bins=1).fit([0.2, 0.6], [0, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(map, f"{folder}/map.json")
+    ...     load(f"{folder}/map.json")
+    HistogramCalibrator(n_bins=1)
     """
     return read_file(path, caller="load", param="path")[0]
 

@@ -39,7 +39,18 @@ class Classwise(Lens):
 
 @dataclass(frozen=True)
 class Canonical(Lens):
-    """The whole probability vector (002 Example 2(i)); for two classes the binary problem."""
+    """The whole probability vector (002 Example 2(i)); for two classes the binary problem.
+
+    Examples
+    --------
+    Squared distances of both vectors from what happened are 0.375 and 0; seen through the
+    confidence they are 0.25 and 0.
+
+    >>> from veridical import BrierScore
+    >>> y, p = [2, 0], [[0.25, 0.25, 0.5], [1.0, 0.0, 0.0]]
+    >>> BrierScore()(y, p, lens=Canonical()), BrierScore()(y, p, lens="confidence")
+    (0.1875, 0.125)
+    """
 
     @property
     def name(self) -> str:

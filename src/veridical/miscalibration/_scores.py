@@ -61,8 +61,22 @@ class LogScore(LogRule, MeanScore):
 
 
 class SphericalScore(SphericalRule, MeanScore):
-    """Spherical score as an estimator; see `BrierScore` for the lens."""
+    """Spherical score as an estimator; see `BrierScore` for the lens.
+
+    Examples
+    --------
+    The vector (3/7, 4/7) has length 5/7, so the score is 1 - 4/5.
+
+    >>> round(SphericalScore()([1], [4 / 7]), 6)
+    0.2
+    """
 
 
 class ZeroOneLoss(ZeroOneRule, MeanScore):
-    """Zero-one loss as an estimator; see `BrierScore` for the lens."""
+    """Zero-one loss as an estimator; see `BrierScore` for the lens.
+
+    Examples
+    --------
+    >>> ZeroOneLoss()([1, 0, 1, 1], [0.9, 0.8, 0.6, 0.7])
+    0.25
+    """

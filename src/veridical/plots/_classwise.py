@@ -92,7 +92,7 @@ def classwise(
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType = "importance",
 ) -> ClasswiseArtists:
-    r"""Draw a small reliability diagram for every class, the worst first.
+    """Draw a small reliability diagram for every class, the worst first.
 
     Parameters
     ----------
@@ -114,9 +114,10 @@ def classwise(
     zoom : bool
         End all axes at the largest probability shown rather than at 1: for many classes, whose
         probabilities are small.
-    method, n_bins, strategy, binning, interval, confidence_level, n_resamples, labels, \
-sample_weight, weight_type
+    method, n_bins, strategy, binning, interval, confidence_level, n_resamples
         As in :func:`reliability_curve`, for raw data only.
+    labels, sample_weight, weight_type
+        The same.
     rng : int, Generator or None
         Seed; None is a fixed seed here: the same data give the same picture.
 

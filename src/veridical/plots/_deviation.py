@@ -49,7 +49,7 @@ def deviation(
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType = "importance",
 ) -> DiagramArtists:
-    r"""Draw observed frequency minus prediction, against the prediction.
+    """Draw observed frequency minus prediction, against the prediction.
 
     Parameters
     ----------
@@ -69,9 +69,10 @@ def deviation(
         Consistency limits lie around zero: gaps of a calibrated model with these predictions stay
         inside with probability `confidence_level`, each by itself. Other limits of
         :func:`reliability_curve` lie around the gap.
-    lens, method, n_bins, strategy, binning, confidence_level, n_resamples, labels, pos_label, \
-sample_weight, weight_type
+    lens, method, n_bins, strategy, binning, confidence_level, n_resamples
         As in :func:`reliability_curve`, for raw data only.
+    labels, pos_label, sample_weight, weight_type
+        The same.
     rng : int, Generator or None
         Seed; None is a fixed seed here: the same data give the same picture.
 

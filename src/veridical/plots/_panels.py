@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Figure  # experiments name the type
 
 from veridical._core.typing import ArrayLike
 from veridical.plots._axes import probability_axis

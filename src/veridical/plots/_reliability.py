@@ -53,7 +53,7 @@ def reliability(
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType = "importance",
 ) -> DiagramArtists:
-    r"""Draw observed frequency against prediction.
+    """Draw observed frequency against prediction.
 
     Parameters
     ----------
@@ -90,10 +90,11 @@ def reliability(
         it would read if the model were calibrated; also calibration in the large (mean observed -
         mean predicted) and Cox's slope with its interval. The ECE uses the bins of the curve, or
         `n_bins` bins if the curve has none.
-    lens, method, n_bins, strategy, binning, interval, confidence_level, n_resamples, labels, \
-pos_label, sample_weight, weight_type
+    lens, method, n_bins, strategy, binning, interval, confidence_level, n_resamples
         As in :func:`reliability_curve`, for raw data only. Limits of `interval` "consistency" lie
         around the diagonal, all others around the curve.
+    labels, pos_label, sample_weight, weight_type
+        As in :func:`reliability_curve` too.
     rng : int, Generator or None
         Seed; None is a fixed seed here: the same data give the same picture.
 

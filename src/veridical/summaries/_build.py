@@ -67,6 +67,17 @@ def summarise(
         swapped weights).
     rules : sequence of str
         Scoring rules whose sums are wanted too; Brier sums of binary problems are always there.
+
+    Examples
+    --------
+    Three rows in two bins; two of them in the first one, where one was positive.
+
+    >>> from veridical._core.validation import check_sample
+    >>> from veridical.binning import UniformBins
+    >>> rows = check_sample([0, 1, 1], [0.25, 0.5, 0.75], caller="example")
+    >>> sums = summarise(rows, UniformBins(2))
+    >>> sums.count.tolist(), sums.sum_wp.tolist(), sums.sum_wy.tolist()
+    ([[2.0, 1.0]], [[0.75, 0.75]], [[1.0, 1.0]])
     """
     check_option("summarise", "assignment", assignment, ("hard", "linear", "linear-inverted"))
     scored = [get_rule(name, caller="summarise") for name in rules]

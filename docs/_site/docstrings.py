@@ -1,0 +1,95 @@
+"""Docstrings as Markdown: roles become links, formulas MathML, citations plain text.
+
+Formulas need latex2mathml; where it is not installed they are shown as they are written.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import griffe
+
+from veridical._homes import HOMES
+
+try:
+    from latex2mathml.converter import convert
+except ModuleNotFoundError:
+    convert = None
+
+_ROLE = re.compile(r":(?:func|class|meth|attr|mod|data):`~?\.?([\w.]+)`")
+_INLINE_MATH = re.compile(r":math:`([^`]+)`")
+_DISPLAY_MATH = re.compile(
+    r"^( *)\.\. math::(?:[ ]*\n[ ]*\n)?(.*?)(?=\n\s*\n|\Z)", re.DOTALL | re.MULTILINE
+)
+_CITED = re.compile(r"\[(\d+)\]_")
+_REFERENCE = re.compile(r"^( *)\.\. \[(\d+)\] ", re.MULTILINE)
+_NAME = re.compile(r"(?<![`\[\w])`(\w+)(\(\))?`(?![`\]])")
+_ATTRIBUTES = re.compile(r"(?<=Attributes\n)-{10}\n.*?(?=\n\n\S[^\n]*\n---|\Z)", re.DOTALL)
+_TYPE = r"(?:float|int|str|bool|arrays?|tuple|list|dict|callable|[A-Z]\w*)\b|[({]"
+_TYPED = re.compile(r"^ *[\w, *]+ : .+$", re.MULTILINE)
+_ATTRIBUTE = re.compile(rf"^([\w, ]+?) : (?!{_TYPE})(.+)$", re.MULTILINE)
+
+
+class Docstrings(griffe.Extension):
+    """Rewrites every docstring before it is parsed."""
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Rewrite all docstrings of a package."""
+        _rewrite(pkg)
+
+
+def _rewrite(thing: griffe.Object) -> None:
+    if thing.docstring is not None:
+        text = _ATTRIBUTES.sub(_described, thing.docstring.value)
+        thing.docstring.value = as_markdown(text, skip=thing.name)
+    for member in thing.members.values():
+        if not member.is_alias:
+            _rewrite(member)
+
+
+def _described(match: re.Match[str]) -> str:
+    """Records say after the colon what a field is: its type is that of its annotation."""
+    return _ATTRIBUTE.sub(r"\1\n    \2", match[0])
+
+
+def as_markdown(text: str, skip: str = "") -> str:
+    """Return a docstring without the marks of reStructuredText; examples stay as they are."""
+    body, mark, examples = text.partition("\nExamples\n---")
+    body = _TYPED.sub(_unbroken, body)
+    body = _DISPLAY_MATH.sub(_display, body)
+    body = _INLINE_MATH.sub(lambda match: _mathml(match[1]), body)
+    body = _CITED.sub(r"\\[\1\\]", body)
+    body = _REFERENCE.sub(r"\n\1\2. ", body)
+    body = _ROLE.sub(lambda match: f"`{match[1].removeprefix('veridical.')}`", body)
+    body = _NAME.sub(lambda match: _linked(match, skip), body)
+    return body + mark + examples
+
+
+def _unbroken(match: re.Match[str]) -> str:
+    """Types are read as Python: "array-like" is no difference, "int, Generator or None" no pair."""
+    name, colon, kind = match[0].partition(" : ")
+    kind = re.sub(r"(?<=[a-z])-(?=[a-z])", "\N{NON-BREAKING HYPHEN}", kind)
+    if not kind.startswith("{"):
+        kind = re.sub(r", (?!default|optional)", ",\N{NO-BREAK SPACE}", kind)
+    return name + colon + kind
+
+
+def _linked(match: re.Match[str], skip: str) -> str:
+    name = match[1]
+    if name not in HOMES or name == skip:
+        return match[0]
+    return f"[`{name}`][veridical.{name}]"
+
+
+def _display(match: re.Match[str]) -> str:
+    return f"{match[1]}{_mathml(match[2], display='block')}"
+
+
+def _mathml(tex: str, display: str = "inline") -> str:
+    source = " ".join(tex.split())
+    if convert is None:
+        return f"`{source}`"
+    formula = convert(source, display=display)
+    # Markdown takes <math> at the start of a line for a block of its own.
+    return formula if display == "block" else f"<span>{formula}</span>"
