@@ -24,6 +24,16 @@ _DISPLAY_MATH = re.compile(
 )
 _CITED = re.compile(r"\[(\d+)\]_")
 _REFERENCE = re.compile(r"^( *)\.\. \[(\d+)\] ", re.MULTILINE)
+# The works that docstrings cite by number (docs/references.md), by name for readers of the site.
+_WORKS = {
+    "000": "Silva Filho et al. 2023",
+    "001": "Posocco & Bonnefoy 2021",
+    "002": "Vaicenavicius et al. 2019",
+    "003": "Panchenko 2021",
+    "004": "the textbook chapter",
+}
+_PLACE = r"(?=\s+(?:sections?|eq|equations?|Definitions?|Fig|Tables?|Theorem|Example|Algorithm))"
+_WORK = re.compile(rf"(document )?(?<![\d.,])(00[0-4])(?:{_PLACE}|(?<=document 00[0-4]))")
 _NAME = re.compile(r"(?<![`\[\w])`(\w+)(\(\))?`(?![`\]])")
 _ATTRIBUTES = re.compile(r"(?<=Attributes\n)-{10}\n.*?(?=\n\n\S[^\n]*\n---|\Z)", re.DOTALL)
 _TYPE = r"(?:float|int|str|bool|arrays?|tuple|list|dict|callable|[A-Z]\w*)\b|[({]"
@@ -61,6 +71,7 @@ def as_markdown(text: str, skip: str = "") -> str:
     body = _INLINE_MATH.sub(lambda match: _mathml(match[1]), body)
     body = _CITED.sub(r"\\[\1\\]", body)
     body = _REFERENCE.sub(r"\n\1\2. ", body)
+    body = _WORK.sub(lambda match: _WORKS[match[2]] + ("" if match[1] else ","), body)
     body = _ROLE.sub(lambda match: f"`{match[1].removeprefix('veridical.')}`", body)
     body = _NAME.sub(lambda match: _linked(match, skip), body)
     return body + mark + examples

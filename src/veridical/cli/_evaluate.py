@@ -42,7 +42,10 @@ def register(commands: _SubParsersAction[Any]) -> None:
     )
     add_data_arguments(parser)
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="evaluate each subgroup too")
-    parser.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
+    parser.add_argument(
+        "--confidence-level", type=float, default=0.95, metavar="LEVEL",
+        help="of all intervals; default: 0.95",
+    )  # fmt: skip
     parser.add_argument(
         "--n-resamples", type=int, default=1000, metavar="N", help="for null levels; 0 for none"
     )

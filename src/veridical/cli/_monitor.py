@@ -61,7 +61,10 @@ def register(commands: _SubParsersAction[Any]) -> None:
     matured.add_argument("--missing", metavar="LABEL", help="what happened where nothing is known")
     looked = add_kind(kinds, "status", "say what is known", status)
     looked.add_argument("more", nargs="*", metavar="STORE", help="others, to be joined with it")
-    looked.add_argument("--format", choices=("text", "json", "csv", "prometheus"), default="text")
+    looked.add_argument(
+        "--format", choices=("text", "json", "csv", "prometheus"), default="text",
+        help="default: text",
+    )  # fmt: skip
     looked.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
     page = add_kind(kinds, "report", "write a page of what is known", run_report)
     page.add_argument("--title", metavar="TEXT", help="heading of the page")
@@ -79,8 +82,14 @@ def _init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", metavar="A,B,...", help="classes in column order")
     parser.add_argument("--pos-label", metavar="LABEL", help="positive class of two")
     parser.add_argument("--level", type=float, default=0.05, help="chance of a false alarm, ever")
-    parser.add_argument("--window", type=float, default=5000, metavar="ROWS")
-    parser.add_argument("--half-life", type=float, default=5000, metavar="ROWS")
+    parser.add_argument(
+        "--window", type=float, default=5000, metavar="ROWS",
+        help="latest rows that `status` shows beside all rows; default: 5000",
+    )  # fmt: skip
+    parser.add_argument(
+        "--half-life", type=float, default=5000, metavar="ROWS",
+        help="rows after which a row counts half in the third figure of `status`; default: 5000",
+    )  # fmt: skip
 
 
 def _add_rows(

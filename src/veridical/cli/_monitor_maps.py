@@ -28,7 +28,7 @@ def add_map_kinds(kinds: Any) -> None:
 
 
 def _add_format(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("text", "json"), default="text")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
 
 
 def _put_out(found: Any, arguments: argparse.Namespace) -> int:

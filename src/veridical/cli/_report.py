@@ -61,7 +61,10 @@ def register(commands: _SubParsersAction[Any]) -> None:
         help="a model and its columns, instead of --prob; give it once for each model",
     )
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="look at each subgroup too")
-    parser.add_argument("--confidence-level", type=float, default=0.95, metavar="LEVEL")
+    parser.add_argument(
+        "--confidence-level", type=float, default=0.95, metavar="LEVEL",
+        help="of all intervals; default: 0.95",
+    )  # fmt: skip
     parser.add_argument(
         "--n-resamples", type=int, default=1000, metavar="N", help="for null levels and tests"
     )
