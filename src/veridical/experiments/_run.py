@@ -100,14 +100,15 @@ def run_experiment(
         facts=tuple(page.facts), conclusion=page.conclusion, version=__version__,
     )  # fmt: skip
     if target is not None:
-        page.write(target, _header(experiment, result))
+        page.write(target, _header(experiment, result, paths))
         write_whole(target / f"{name}.json", result.to_json(indent=1) + "\n")
         write_whole(target / "index.md", index_page(target))
     return result
 
 
-def _header(experiment: Experiment, result: ExperimentResult) -> list[str]:
+def _header(experiment: Experiment, result: ExperimentResult, data: tuple[Path, ...]) -> list[str]:
     run = f"veridical experiment {experiment.name}" + (" --quick" if result.quick else "")
+    run += "".join(f" --data {path.name}" for path in data)
     return [
         f"# {experiment.title}",
         f"Source: {experiment.source}.",
