@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.typing import FloatArray
+from veridical._core.typing import FloatArray, IntArray
 
 _STUDENT = 2.093  # 97.5 % quantile with 19 degrees of freedom
 _PILOT = 50_000  # rows that place the bins
@@ -54,12 +54,23 @@ class GapBins:
             d = d * weight[:, None]
         total = np.zeros((len(self.knots), self.n_bins + 1))
         for j, knots in enumerate(self.knots):
-            place = np.interp(z[:, j], knots, np.arange(len(knots), dtype=np.float64))
-            lower = place.astype(np.intp)
-            upper_part = d[:, j] * (place - lower)
+            lower, share = _between(z[:, j], knots)
+            upper_part = d[:, j] * share
             total[j] += np.bincount(lower, d[:, j] - upper_part, self.n_bins + 1)
             total[j] += np.bincount(lower + 1, upper_part, self.n_bins + 1)
         return total[:, :-1]
+
+
+def _between(z: FloatArray, knots: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Knot at or below each value, and how far on it is towards the next one, from 0 to 1.
+
+    A quotient of differences, not a slope: knots may be closer than a slope can express.
+    """
+    if len(knots) == 1:
+        return np.zeros(len(z), dtype=np.intp), np.zeros(len(z))
+    lower = np.clip(np.searchsorted(knots, z, side="right") - 1, 0, len(knots) - 2)
+    share = (z - knots[lower]) / (knots[lower + 1] - knots[lower])
+    return lower, np.clip(share, 0.0, 1.0)
 
 
 def plain_error(sums: FloatArray) -> float:
