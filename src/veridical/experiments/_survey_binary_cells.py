@@ -1,0 +1,194 @@
+"""What one repetition of the two-class experiment does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.binning import QuantileBins, SweepBins, UniformBins
+from veridical.calibrators import (
+    AveragedCalibrator,
+    BBQCalibrator,
+    BetaCalibrator,
+    Calibrator,
+    ClassConditionalCalibrator,
+    ConfidenceReducedCalibrator,
+    DensityCalibrator,
+    DirichletCalibrator,
+    EnsembleTemperatureCalibrator,
+    HistogramCalibrator,
+    IdentityCalibrator,
+    IsotonicCalibrator,
+    MatrixCalibrator,
+    MixingCalibrator,
+    NearIsotonicCalibrator,
+    PlattCalibrator,
+    QuadraticCalibrator,
+    ScalingBinningCalibrator,
+    SplineCalibrator,
+    TemperatureCalibrator,
+    VectorCalibrator,
+    VennAbersCalibrator,
+)
+from veridical.experiments._laboratory import Cell
+from veridical.experiments._survey_tasks import N_NODES, SCORES, Line, Network, line_of
+from veridical.miscalibration import BinnedError, DensityError, LoessError, SmoothError
+from veridical.miscalibration._base import Estimator
+from veridical.simulation import (
+    survey_binary_task,
+    survey_f_over,
+    survey_f_under,
+    true_calibration_error,
+)
+
+Classifier = Callable[[FloatArray], FloatArray]
+NONE = "none"
+SURVEYED = ("binning", "isotonic", "Platt", "beta")
+QUICK = (NONE, *SURVEYED, "Platt, log odds", "spline")
+
+
+def calibrators() -> dict[str, Calibrator]:
+    """Return every calibrator that fits two classes; the survey's own as it describes them.
+
+    Its Platt scaling is a line of the probability itself (equation 8), not of its log odds; its
+    binning has ten bins of equal width, and neither it nor isotonic regression has a guard against
+    frequencies of 0 and 1.
+    """
+    return {
+        NONE: IdentityCalibrator(),
+        "binning": HistogramCalibrator(n_bins=10, strategy="uniform", laplace=0),
+        "isotonic": IsotonicCalibrator(laplace=0),
+        "Platt": PlattCalibrator(input="score"),
+        "beta": BetaCalibrator(),
+        "Platt, log odds": PlattCalibrator(),
+        "temperature": TemperatureCalibrator(),
+        "ensemble temperature": EnsembleTemperatureCalibrator(),
+        "quadratic": QuadraticCalibrator(),
+        "spline": SplineCalibrator(),
+        "equal-mass binning": HistogramCalibrator(n_bins=10),
+        "BBQ": BBQCalibrator(),
+        "scaling-binning": ScalingBinningCalibrator(),
+        "centred isotonic": IsotonicCalibrator(centered=True),
+        "strict isotonic": IsotonicCalibrator(strict=True),
+        "near-isotonic": NearIsotonicCalibrator(),
+        "Venn-Abers": VennAbersCalibrator(),
+        "density": DensityCalibrator(),
+        "vector": VectorCalibrator(),
+        "matrix": MatrixCalibrator(),
+        "Dirichlet": DirichletCalibrator(),
+        "mixing (beta)": MixingCalibrator(BetaCalibrator()),
+        "average (beta, isotonic)": AveragedCalibrator([BetaCalibrator(), IsotonicCalibrator()]),
+        "class-conditional (beta)": ClassConditionalCalibrator(BetaCalibrator()),
+        "confidence (isotonic)": ConfidenceReducedCalibrator(IsotonicCalibrator()),
+    }
+
+
+def estimators() -> dict[str, Estimator]:
+    """Return estimators of the mean gap between frequency and score, in its own unit."""
+    return {
+        "ECE, 15 equal widths": BinnedError(UniformBins(15)),
+        "ECE, 15 equal masses": BinnedError(QuantileBins(15)),
+        "ECE, 15 equal widths, debiased": BinnedError(UniformBins(15), debias=True),
+        "ECE, monotone sweep": BinnedError(SweepBins()),
+        "smooth ECE": SmoothError(),
+        "loess (ICI)": LoessError(),
+        "kernel density": DensityError(),
+    }
+
+
+def classifier_of(cell: Cell) -> Classifier:
+    """Return the classifier of a cell: features (n, 1) to probabilities (n, 2)."""
+    if cell["classifier"] == "posterior":
+        return survey_binary_task().posterior
+    if cell["classifier"] == "MLP":
+        return Network(cell["knots"], cell["logits"])
+    return {"under": survey_f_under, "over": survey_f_over}[cell["classifier"]]
+
+
+@cache
+def the_line() -> Line:
+    """The feature of the two-class task, cut once a process."""
+    return line_of(survey_binary_task())
+
+
+def calibrate(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
+    """Fit every calibrator to fresh rows; true errors, and estimates on as many other rows."""
+    task, model = survey_binary_task(), classifier_of(cell)
+    known, fresh = (task.sample(cell["n_rows"], rng=rng) for _ in range(2))
+    p_known, p_fresh = model(known.x)[:, 1], model(fresh.x)[:, 1]
+    chosen, result = calibrators(), {}
+    for name in cell["calibrators"]:
+        fitted = chosen[name].fit(p_known, known.y)
+        result[name] = {
+            **_truth(fitted, model, exact=name in cell["split"]),
+            **_estimates(fresh.y, fitted.predict_proba(p_fresh)[:, 1]),
+            "map": fitted.predict_proba(SCORES)[:, 1].round(6),
+        }
+    return result
+
+
+def _truth(fitted: Calibrator, model: Classifier, *, exact: bool) -> dict[str, float]:
+    """True errors of a calibrated model; `exact` adds the parts of the squared distance."""
+    task, line = survey_binary_task(), the_line()
+
+    def calibrated(x: FloatArray) -> FloatArray:
+        return fitted.predict_proba(model(x)[:, 1])
+
+    p = calibrated(line.x)
+    found = {
+        "true": true_calibration_error(task, calibrated, n_nodes=N_NODES),
+        "distance": line.distance(p),
+    }
+    if exact:
+        squared = true_calibration_error(task, calibrated, norm=2, n_nodes=N_NODES) ** 2
+        found |= {"calibration_loss": squared, "refined": line.squared_distance(p)}
+    return found
+
+
+def _estimates(y: FloatArray, p: FloatArray) -> dict[str, float]:
+    chosen = estimators()
+    return {
+        "ece": chosen["ECE, 15 equal widths"](y, p),
+        "debiased": chosen["ECE, 15 equal widths, debiased"](y, p),
+        "smooth": chosen["smooth ECE"](y, p),
+        "n_values": len(np.unique(p.round(12))),
+        "smallest": float(p.min()),
+        "largest": float(p.max()),
+    }
+
+
+def estimate(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
+    """Every estimator on fresh rows of an uncalibrated classifier."""
+    rows = survey_binary_task().sample(cell["n_rows"], rng=rng)
+    p = classifier_of(cell)(rows.x)[:, 1]
+    return {name: estimator(rows.y, p) for name, estimator in estimators().items()}
+
+
+def example(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
+    """One fit of each of the survey's calibrators: its map, and the diagram of the population."""
+    model, line = classifier_of(cell), the_line()
+    rows = survey_binary_task().sample(cell["n_rows"], rng=rng)
+    scores = np.linspace(0.001, 0.999, 999)
+    result = {}
+    for name in SURVEYED:
+        fitted = calibrators()[name].fit(model(rows.x)[:, 1], rows.y)
+        diagram = line.diagram(fitted.predict_proba(model(line.x)[:, 1])[:, 1], 1)
+        result[name] = {"map": fitted.predict_proba(scores)[:, 1].round(6), **diagram}
+    return {"scores": scores, "calibrators": result}
+
+
+def twins(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
+    """How far two maps for two sigmoids of the same feature, fitted to the same rows, differ."""
+    line, rows = the_line(), survey_binary_task().sample(cell["n_rows"], rng=rng)
+    result = {}
+    for name in ("beta", "Platt", "Platt, log odds"):
+        under, over = (
+            calibrators()[name].fit(f(rows.x)[:, 1], rows.y).predict_proba(f(line.x)[:, 1])[:, 1]
+            for f in (survey_f_under, survey_f_over)
+        )
+        result[name] = float(line.mass @ np.abs(under - over))
+    return result
