@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from veridical.experiments import _laboratory
 from veridical.experiments._laboratory import Laboratory
 
 CELLS = [{"size": size, "shift": shift} for size in (3, 5) for shift in (0.0, 1.5)]
@@ -68,6 +69,15 @@ def test_an_interrupted_run_goes_on_where_it_stopped(tmp_path):
     assert len(list((tmp_path / "cells").iterdir())) == 2  # those finished, and nothing half
     resumed = laboratory.map("draws", draw_once, CELLS)
     assert resumed == Laboratory("demo").map("draws", draw, CELLS)
+
+
+def test_cells_of_other_code_are_not_used(tmp_path, monkeypatch):
+    laboratory = Laboratory("demo", store=tmp_path)
+    first = laboratory.map("draws", draw, CELLS)
+    assert laboratory.map("draws", draw_once, CELLS) == first
+    monkeypatch.setattr(_laboratory, "_code", lambda: "other")
+    with pytest.raises(AssertionError, match="asked again"):
+        laboratory.map("draws", draw_once, CELLS)
 
 
 def test_a_part_has_random_numbers_of_its_own():

@@ -58,12 +58,12 @@ def report_truth(study: Study, lab: Laboratory, page: Page) -> None:
     page.number("Largest error of the truth, two normals", worst,
                 reason="of posteriors in narrow bins, against integration")  # fmt: skip
     for lens in LENSES:
-        truth, half_width = study.values(lens, "truth"), study.values(lens, "half width")
+        truth, widths = study.values(lens, "truth"), study.values(lens, "half width")
         low, middle, high = np.quantile(truth, [0.05, 0.5, 0.95])
         page.text(
             f"{lens.capitalize()} lens: true errors of {low:.4f} to {high:.4f} (5 % to 95 %), "
-            f"median {middle:.4f}, known to within {np.median(half_width):.4f} "
-            f"(median; {100 * np.median(half_width / truth):.1f} % of the truth)."
+            f"median {middle:.4f}, known to within {np.median(widths):.4f} "
+            f"(median; {100 * np.median(widths / truth):.1f} % of the truth)."
         )
 
 

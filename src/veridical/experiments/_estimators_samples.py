@@ -69,7 +69,7 @@ def read_all(
     for binning, names in shared.items():
         read = [binned_errors(binning, tuple(names), column) for column in columns]
         for assignment, some in names.items():
-            mean = np.mean([errors[assignment] for errors in read], axis=0)
+            mean: FloatArray = np.mean([errors[assignment] for errors in read], axis=0)
             found |= dict.fromkeys(some, mean)
     return found
 
@@ -99,7 +99,7 @@ def binned_errors(
     def summed(cell: IntArray, values: FloatArray) -> FloatArray:
         key = (offset + cell).reshape(-1)
         sums = np.bincount(key, values.reshape(-1), minlength=width * len(samples))
-        return sums.reshape(len(samples), width)
+        return sums.astype(np.float64, copy=False).reshape(len(samples), width)
 
     found: dict[Assignment, FloatArray] = {}
     rows = [p.reshape(-1)] if same else list(p)

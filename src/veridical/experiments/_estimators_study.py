@@ -60,7 +60,7 @@ class Study:
     def run(self, lens: str) -> Curves:
         """Fig. 2 with the estimators as run, against the fine binning, in the printed range."""
         reference = self.values(lens, "reference")[:, None]
-        found = {}
+        found: Curves = {}
         for name in settings():
             known = self.found[0][lens]["errors"]
             used = RUN + name if RUN + name in known else name

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from veridical._core.threads import one_blas_thread
 from veridical._core.version import __version__
 from veridical.evaluation._battery import doubts_into
 
+# Random numbers depend on this, so it must not change with releases: pages would change with it.
+_STREAMS = "0.1.0"
 Cell = Mapping[str, Any]
 Work = Callable[[Cell, np.random.Generator], dict[str, Any]]
 
@@ -74,13 +77,13 @@ class Laboratory:
         return results
 
     def _digest(self, what: str, cell: Cell) -> str:
-        """Key of a cell: changes with everything its result depends on."""
-        described = [__version__, self.name, self.quick, self.seed, what, dict(cell)]
+        """Key of a cell, from which its random numbers come."""
+        described = [_STREAMS, self.name, self.quick, self.seed, what, dict(cell)]
         text = json.dumps(described, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _load(self, key: str) -> dict[str, Any] | None:
-        if self.store is None or not (path := self.store / f"{key}.json").exists():
+        if self.store is None or not (path := self.store / _file_name(key)).exists():
             return None
         known: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return known
@@ -88,13 +91,27 @@ class Laboratory:
     def _keep(self, key: str, text: str) -> None:
         if self.store is not None:
             self.store.mkdir(parents=True, exist_ok=True)
-            write_whole(self.store / f"{key}.json", text)
+            write_whole(self.store / _file_name(key), text)
 
 
 def _one(work: Work, key: str, cell: Cell) -> str:
     """Return the result of one cell as it is kept, so that kept and fresh ones are the same."""
     with one_blas_thread(), doubts_into([]):
         return json.dumps(work(cell, _generator(key)), default=_plain)
+
+
+def _file_name(key: str) -> str:
+    """Name of a finished cell's file; other code would not find it."""
+    return f"{key[:32]}-{_code()}.json"
+
+
+@cache
+def _code() -> str:
+    """Fingerprint of the version and of the experiments' own code."""
+    digest = hashlib.sha256(__version__.encode())
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _generator(key: str) -> np.random.Generator:
