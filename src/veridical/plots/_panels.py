@@ -9,14 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure as Figure  # experiments name the type
+from matplotlib.ticker import FuncFormatter
 
 from veridical._core.typing import ArrayLike
-from veridical.plots._axes import probability_axis
+from veridical.plots._axes import probability_axis, short_count
 from veridical.plots._style import Style, style_of
 
 Scale = Literal["linear", "log", "probability"]
 _LEGEND_SIZE, _LABEL_SIZE, _TITLE_SIZE = 7.5, 8.5, 9.0
 _LEGEND_ROW = 0.2  # inches
+_FEW_DECADES = 1.5
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,7 @@ def _draw(panel: Panel, ax: Axes) -> None:
     ax.set_title(panel.title, fontsize=_TITLE_SIZE)
     ax.set_xlabel(panel.x_label, fontsize=_LABEL_SIZE)
     ax.set_ylabel(panel.y_label, fontsize=_LABEL_SIZE)
-    ax.tick_params(labelsize=_LABEL_SIZE - 1)
+    ax.tick_params(labelsize=_LABEL_SIZE - 1, which="both")
     if panel.names:
         ax.set_xticks(range(len(panel.names)), panel.names, rotation=45, ha="right")
     if panel.legend:
@@ -210,10 +212,28 @@ def _scale(panel: Panel, ax: Axes) -> None:
                 probability_axis(ax, "x" if which == "x" else "y")
             elif scale == "log":
                 getattr(ax, f"set_{which}scale")("log")
+                _log_labels(ax.xaxis if which == "x" else ax.yaxis)
     if panel.x_limits is not None:
         ax.set_xlim(*panel.x_limits)
     if panel.y_limits is not None:
         ax.set_ylim(*panel.y_limits)
+
+
+def _log_labels(axis: Any) -> None:
+    """Numbers without exponents; between powers of ten only where few of these are in sight."""
+
+    def short(value: float) -> str:
+        return short_count(value) if value >= 1 else f"{value:g}"
+
+    def between(value: float) -> str:
+        low, high = axis.get_view_interval()
+        decades = np.log10(high / low)
+        if decades > _FEW_DECADES:
+            return ""
+        return short(value) if decades < 0.5 or f"{value:.0e}"[0] in "25" else ""
+
+    axis.set_major_formatter(FuncFormatter(lambda value, _: short(value)))
+    axis.set_minor_formatter(FuncFormatter(lambda value, _: between(value)))
 
 
 def _common_legend(figure: Figure, columns: int) -> None:
