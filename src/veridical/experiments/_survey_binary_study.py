@@ -51,7 +51,7 @@ def plan_of(lab: Laboratory) -> Plan:
     """Return the full plan, or the quick one."""
     if lab.quick:
         return Plan(1, 1_000, (SURVEY_ROWS,), 2, QUICK)
-    return Plan(10, SURVEY_ROWS, (300, 1_000, SURVEY_ROWS), 40, tuple(calibrators()))
+    return Plan(10, SURVEY_ROWS, (300, 1_000, SURVEY_ROWS), 16, tuple(calibrators()))
 
 
 @dataclass(frozen=True, eq=False)

@@ -49,7 +49,7 @@ def plan_of(lab: Laboratory) -> Plan:
     if lab.quick:
         return Plan(1, 1_000, (FEW_ROWS, SURVEY_ROWS), 2, QUICK, ("over", "posterior"))
     sizes = (FEW_ROWS, 1_000, SURVEY_ROWS)
-    return Plan(10, SURVEY_ROWS, sizes, 30, tuple(calibrators()), ("over", "under", "posterior"))
+    return Plan(10, SURVEY_ROWS, sizes, 12, tuple(calibrators()), ("over", "under", "posterior"))
 
 
 @dataclass(frozen=True, eq=False)
