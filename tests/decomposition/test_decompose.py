@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from veridical import (
     UniformBins,
     brier_score,
     decompose,
+    evaluate,
 )
 
 RULES = ("brier", "log", "spherical", "zero-one")
@@ -189,6 +191,14 @@ def test_text_says_the_parts_and_how_they_were_made():
         "brier 0.3125 = MCB 0.0625 - DSC 0.0000 + UNC 0.2500 + within-bin 0.0000"
         "  (2 equal-width bins, n=4)"
     )
+
+
+def test_a_part_that_is_zero_but_for_rounding_has_no_sign():
+    d = replace(decompose([0, 1], [0.5, 0.5]), miscalibration=-1e-17, discrimination=-1e-17)
+    assert "MCB 0.0000 - DSC 0.0000" in str(d)
+    y, p, _ = oracles.random_rows("plain", 300, 0)
+    e = replace(evaluate(y, p), decompositions=(d,))
+    assert " 0.0000 miscalibration - 0.0000 discrimination" in str(e)
 
 
 @pytest.mark.parametrize("binning", [UniformBins(4), QuantileBins(4)])

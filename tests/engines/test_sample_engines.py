@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
 import pytest
 
 from engines.engine_frames import CHEAP
-from veridical.exceptions import InvalidInputError
+from veridical.exceptions import InvalidInputError, MissingDependencyError
 from veridical.frames._engine_sample import sample_rows
 
 N = 3000
@@ -76,3 +77,24 @@ def test_columns_and_numbers_are_checked(frame_of: Any) -> None:
         sample_rows(frame, ["id"], n=0, seed=0, caller="f")
     with pytest.raises(InvalidInputError, match="`source` must be non-empty"):
         sample_rows(frame.head(0), ["id"], n=5, seed=0, caller="f")
+
+
+@pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")  # Ibis on DuckDB
+@pytest.mark.parametrize(
+    ("engine", "wanted"), [("duckdb", r'"veridical\[duckdb\]"'), ("ibis", "pyarrow")]
+)
+def test_an_engine_without_pyarrow_says_what_to_install(
+    engine: str, wanted: str, frame_of: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    frame = frame_of(engine, DATA)
+    real = importlib.import_module
+
+    def absent(name: str, package: str | None = None) -> Any:
+        if name == "pyarrow":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+        return real(name, package)
+
+    monkeypatch.setattr(importlib, "import_module", absent)
+    message = rf"reading what {engine} returns needs pyarrow\.\nHint: pip install {wanted}\."
+    with pytest.raises(MissingDependencyError, match=message):
+        sample_rows(frame, ["y"], n=400, seed=5, caller="f")

@@ -41,6 +41,13 @@ def test_rows_that_were_fitted_on_are_noticed(data):
     assert not evaluate(y, p, calibrator=fitted).notes
 
 
+def test_labels_the_calibrator_does_not_know_are_an_error_of_evaluate(data):
+    y, p = data
+    fitted = BetaCalibrator().fit(p[:1000], y[:1000])
+    with pytest.raises(InvalidInputError, match=r"^evaluate: `y_true`"):
+        evaluate(y[1000:] + 5, p[1000:], calibrator=fitted)
+
+
 def test_several_classes_with_names():
     rng = np.random.default_rng(1)
     p = rng.dirichlet(np.ones(3), 900)

@@ -38,7 +38,7 @@ def test_reversed_predictions_raise_the_question_of_the_positive_class():
     y, p = calibrated(2000)
     with pytest.warns(VeridicalWarning, match="below 0.5: is the right class taken as positive"):
         e = evaluate(1 - y, p)
-    assert "`pos_label`" in e.notes[0]
+    assert e.notes[0].endswith("See `pos_label`")  # the warning adds the full stop
 
 
 def test_few_rows_a_bin_are_said_to_bias_binned_errors():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from veridical.exceptions import InvalidInputError, VeridicalError
 from veridical.monitoring import CalibrationMonitor, _buckets
 from veridical.monitoring._buckets import Buckets
+from veridical.results._monitoring import StreamEvidence
 
 
 def calibrated(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -50,6 +52,16 @@ def test_an_alarm_says_what_and_since_when():
     assert "too extreme" in str(status)
     assert status.n_samples == 12_000
     assert status.to_frame().columns[0] == "family"
+
+
+def test_long_numbers_of_the_table_keep_apart():
+    estimate = {"deviation": 0.0, "low": 0.0, "high": 0.0, "direction": "", "name": "all"}
+    evidence = {"e_value": 6.142e276, "max_e_value": 6.142e276, "alarmed_at": "3"}
+    stream = StreamEvidence(family="", n_rows=1e9, threshold=1.234e-5, **evidence, **estimate)
+    status = replace(CalibrationMonitor().status(), streams=(stream,))
+    (row,) = [line for line in str(status).splitlines() if "6.142" in line]
+    wanted = ["all", "1,000,000,000", "6.142e+276", "6.142e+276*", "1.234e-05"]
+    assert row.split()[:5] == wanted
 
 
 def test_a_group_is_blamed_and_the_others_are_not():

@@ -28,7 +28,7 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "studio": ("the web app", (*_REPORT, "starlette", "uvicorn")),
     "plots": ("figures", ("matplotlib",)),
     "fast": ("compiled kernels", ("numba",)),
-    "duckdb": ("DuckDB tables", ("duckdb",)),
+    "duckdb": ("DuckDB tables", ("duckdb", "pyarrow")),
     "spark": ("Spark tables", ("pyspark",)),
     "dask": ("Dask tables", ("dask", "distributed")),
     "onnx": ("export to ONNX", ("onnx",)),

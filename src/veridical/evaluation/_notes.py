@@ -24,7 +24,7 @@ def doubts_of(e: Evaluation) -> list[str]:
         )
     elif e.auc is not None and e.auc < 0.5:
         notes.append(
-            f"AUC {e.auc:.3f} is below 0.5: is the right class taken as positive (`pos_label`)?"
+            f"AUC {e.auc:.3f} is below 0.5: is the right class taken as positive? See `pos_label`"
         )
     rows = e.n_samples / max(len(e.curve), 1)
     if rows < _FEW_ROWS:

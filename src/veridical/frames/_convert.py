@@ -44,6 +44,8 @@ def to_numbers(values: Array, name: str, *, caller: str, param: str) -> Array:
         return values.astype(np.float64)
     except (TypeError, ValueError) as error:
         bad = [i for i, value in enumerate(values) if not _is_number(value)]
+        # In a file of decimal commas the words among the numbers are what is wrong.
+        bad = [i for i in bad if not _is_number(str(values[i]).replace(",", ".", 1))] or bad
         if len(bad) < len(values):
             hint = "correct that value, or drop the row; a missing value is an empty cell."
         got = f"{_plain(values[bad[0]])!r} in column {name!r} at index {bad[0]}"

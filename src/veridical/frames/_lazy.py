@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from veridical._core.optional import require
 from veridical.frames._csv import SNIFFED_ROWS, narrow, scan_text
 from veridical.frames._open import lazy_frame
 from veridical.frames._paths import find_files
@@ -93,4 +94,8 @@ def run(query: nw.LazyFrame[Any]) -> Table:
 
     if query.implementation is Implementation.POLARS:
         return Table(query.collect("polars", engine="streaming"))
+    engine = query.implementation
+    if engine.is_duckdb() or engine.is_ibis() or engine.is_spark_like():
+        extra = "duckdb" if engine.is_duckdb() else None
+        require("pyarrow", extra=extra, purpose=f"reading what {engine.value} returns")
     return Table(query.collect())

@@ -47,7 +47,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Points:
-    """Points, with limits from `low` to `high` if given."""
+    """Points, with limits from `low` to `high` if given; of size 0 limits only."""
 
     x: ArrayLike
     y: ArrayLike
@@ -181,7 +181,12 @@ def _add(mark: Mark, ax: Axes, style: Style, colour: int) -> None:
 def _points(mark: Points, ax: Axes, style: Style, colour: int) -> None:
     x, y = np.asarray(mark.x, dtype=np.float64), np.asarray(mark.y, dtype=np.float64)
     if mark.low is not None and mark.high is not None:
-        ax.vlines(x, mark.low, mark.high, color=style.colour(colour), linewidth=1)
+        name = mark.label if mark.size == 0 else ""
+        ax.vlines(
+            x, mark.low, mark.high, color=style.colour(colour), linewidth=1, label=name or None
+        )
+    if mark.size == 0:
+        return
     ax.scatter(
         x, y, s=mark.size, color=style.colour(colour), marker=style.marker(colour),
         label=mark.label or None, linewidths=0, zorder=3,

@@ -29,6 +29,7 @@ class Decisions(_Arrays):
     share : share of the rows each action was chosen for
     mean_expected_cost : mean of `expected_cost`
     definition, n_samples : size of the costs, number of rows
+    notes : doubts in words
     """
 
     choice: IntArray
@@ -38,6 +39,7 @@ class Decisions(_Arrays):
     mean_expected_cost: float
     definition: str
     n_samples: int
+    notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         # Arrays are read back from JSON as floats.
@@ -59,10 +61,11 @@ class Decisions(_Arrays):
             f"{action!r} {share:.1%}"
             for action, share in zip(self.actions, self.share, strict=True)
         )
-        return (
+        text = (
             f"{self.n_samples:,} decisions of expected cost {self.mean_expected_cost:.6g} each:"
             f" {shares} ({self.definition})"
         )
+        return "\n".join([text, *(f"  note: {note}" for note in self.notes)])
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a decision."""

@@ -87,11 +87,11 @@ class Decomposition(Result):
 
     def __str__(self) -> str:
         text = (
-            f"{self.rule} {self.score:.4f} = MCB {self.miscalibration:.4f}"
-            f" - DSC {self.discrimination:.4f} + UNC {self.uncertainty:.4f}"
+            f"{self.rule} {self.score:.4f} = MCB {self.miscalibration:z.4f}"
+            f" - DSC {self.discrimination:z.4f} + UNC {self.uncertainty:.4f}"
         )
         if self.method == "bins":
-            text += f" + within-bin {self.within_bin:.4f}"
+            text += f" + within-bin {self.within_bin:z.4f}"
         if self.epistemic is not None and self.irreducible is not None:
             text += f"; epistemic {self.epistemic:.4f}, irreducible {self.irreducible:.4f}"
             text += f", grouping {self.grouping:.4f}"

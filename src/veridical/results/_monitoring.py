@@ -138,10 +138,10 @@ class MonitorStatus(Result):
     def __str__(self) -> str:
         lines = [self.verdict, ""]
         lines += [f"  {estimate}" for estimate in self.estimates]
-        header = f"  {'part':<28}{'rows':>12}{'e-value':>11}{'largest':>11}{'blamed from':>13}"
+        header = f"  {'part':<28}{'rows':>12}{'e-value':>13}{'largest':>13}{'blamed from':>13}"
         lines += ["", f"{header}  deviation"]
         lines += [
-            f"  {row[0][:27]:<28}{row[1]:>12}{row[2]:>11}{row[3]:>11}{row[4]:>13}  {row[5]}"
+            f"  {row[0][:27]:<28}{row[1]:>12}{row[2]:>13}{row[3]:>13}{row[4]:>13}  {row[5]}"
             for row in self._rows()
         ]
         lines += ["", *(f"  note: {note}" for note in self.notes)] if self.notes else []

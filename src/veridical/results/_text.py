@@ -139,7 +139,7 @@ def _overview(e: Evaluation) -> list[tuple[str, str]]:
 def _scores(e: Evaluation) -> list[tuple[str, str, str]]:
     parts = {}
     for d in e.decompositions:
-        text = f"{d.miscalibration:.4f} miscalibration - {d.discrimination:.4f} discrimination"
+        text = f"{d.miscalibration:z.4f} miscalibration - {d.discrimination:z.4f} discrimination"
         text += f" + {d.uncertainty:.4f} uncertainty ({d.definition})"
         whole = len(e.classes) == 2 and d.lens == "binary"
         parts[d.rule] = text if whole else f"{d.lens} lens: {d.score:.4f} = {text}"
