@@ -58,6 +58,21 @@ def test_bad_probabilities_are_located(rejects, case):
     rejects(y, p, param="y_prob", expected=expected, got=got, hint=hint)
 
 
+@pytest.mark.parametrize(
+    ("p", "hint"),
+    [
+        ([20, 70], 'percentages? divide by 100; logits? say `input="logit"`.'),
+        ([0.5, 100.0], 'percentages? divide by 100; logits? say `input="logit"`.'),
+        ([-1.5, 70], 'pass probabilities, or say `input="logit"`.'),
+        ([0.5, 100.5], 'pass probabilities, or say `input="logit"`.'),
+    ],
+)
+def test_calibrators_say_how_to_pass_percentages_and_logits(p, hint):
+    with pytest.raises(veridical.InvalidInputError, match=r"in \[0, 1\]") as error:
+        veridical.PlattCalibrator().fit(p, [0, 1])
+    assert str(error.value).endswith(f"\nHint: {hint}")
+
+
 # name: (y, p, param, expected, got, hint)
 SHAPES = {
     "shorter": ([0, 1, 1], [0.5, 0.5], "y_prob", "as long as `y_true`", "2 rows for 3 labels",

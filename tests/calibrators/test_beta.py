@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from veridical import InvalidInputError
 from veridical.calibrators._beta import BetaCalibrator
+from veridical.exceptions import VeridicalWarning
 
 GRID = [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99]
 
@@ -152,7 +153,8 @@ def test_betacal_turns_reversed_predictions_round_and_this_map_does_not():
     A constant map then has the smallest log loss at the share of the class.
     """
     p, y = bent()
-    fitted = BetaCalibrator(penalty=None).fit(p, 1 - y)
+    with pytest.warns(VeridicalWarning, match="lower where 1 happened"):
+        fitted = BetaCalibrator(penalty=None).fit(p, 1 - y)
     assert (fitted.a_, fitted.b_) == (0.0, 0.0)
     assert fitted.predict_proba([0.1, 0.9])[:, 1] == pytest.approx([147 / 300] * 2, abs=1e-8)
 

@@ -6,7 +6,7 @@ import pytest
 from oracles import quantile_bins
 from veridical.calibrators._platt import PlattCalibrator
 from veridical.calibrators._scaling_binning import ScalingBinningCalibrator
-from veridical.exceptions import InvalidInputError
+from veridical.exceptions import InvalidInputError, VeridicalWarning
 
 UNGUARDED = {"smooth_targets": False, "penalty": None}
 
@@ -46,7 +46,8 @@ def test_scores_that_rank_the_wrong_way_are_turned_round():
     rng = np.random.default_rng(2)
     z = rng.normal(size=500)
     y = (rng.random(500) < 1 / (1 + np.exp(2 * z))).astype(int)
-    calibrator = ScalingBinningCalibrator(input="score", n_bins=5).fit(z, y)
+    with pytest.warns(VeridicalWarning, match="lower where 1 happened"):
+        calibrator = ScalingBinningCalibrator(input="score", n_bins=5).fit(z, y)
     assert (np.diff(calibrator.predict_proba(np.sort(z))[:, 1]) <= 0).all()
 
 

@@ -9,8 +9,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from veridical.calibrators import BetaCalibrator, Calibrator, PlattCalibrator, VectorCalibrator
+from veridical.calibrators import (
+    BetaCalibrator,
+    Calibrator,
+    IsotonicCalibrator,
+    PlattCalibrator,
+    VectorCalibrator,
+)
 from veridical.cli import _apply, main
+from veridical.exceptions import InvalidInputError
+from veridical.export import load, to_sql
 
 N = 300
 
@@ -202,3 +210,49 @@ def test_other_files_in_place_of_a_calibrator(capsys):
     check_refusal(capsys, ["c.json", "two.csv", "-o", "o.csv"], "is not fitted")
     check_refusal(capsys, ["three.parquet", "two.csv", "-o", "o.csv"], "a saved calibrator")
     check_refusal(capsys, ["no.json", "two.csv", "-o", "o.csv"], "No such file")
+
+
+@pytest.mark.parametrize("options", [[], ["--pos-label", "ok"]])
+@pytest.mark.parametrize("method", ["beta", "isotonic"])
+def test_applied_is_what_python_and_sql_make_of_a_loaded_file(capsys, need, method, options):
+    duckdb = need("duckdb")
+    pl.read_csv("two.csv").with_columns(p=1 - pl.col("p")).write_csv("ok.csv")  # that of "ok"
+    run(capsys, "calibrate", "ok.csv", "-o", "c.json", "--folds", "0", "--y", "kind",
+        "--prob", "p", "--method", method, *options)  # fmt: skip
+    run(capsys, "apply", "c.json", "ok.csv", "-o", "o.csv")
+    applied = pl.read_csv("o.csv")
+    loaded = load("c.json")
+    p = applied["p"].to_numpy()
+    assert loaded.predict_proba(pl.DataFrame({"p": p}))[:, 1] == pytest.approx(
+        applied["calibrated"].to_numpy(), abs=1e-12
+    )
+    expression = to_sql(loaded, dialect="duckdb", columns="p")
+    query = f"SELECT {expression} AS q FROM read_csv('o.csv')"
+    in_sql = [row[0] for row in duckdb.sql(query).fetchall()]
+    assert in_sql == pytest.approx(applied["calibrated"].to_list(), abs=1e-12)
+    fitted = BetaCalibrator if method == "beta" else IsotonicCalibrator
+    expected = fitted().fit(p, applied["kind"].to_numpy()).predict_proba(p)[:, 1]
+    assert in_sql == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+@pytest.mark.parametrize(("y", "smaller", "larger"), [("kind", "fraud", "ok"), ("label", 0, 1)])
+def test_python_refuses_a_map_of_the_smaller_label(capsys, y, smaller, larger):
+    pl.read_csv("two.csv").with_columns(
+        p=pl.col("p") if y == "kind" else 1 - pl.col("p")
+    ).write_csv("smaller.csv")
+    run(capsys, "calibrate", "smaller.csv", "-o", "c.json", "--folds", "0", "--y", y,
+        "--prob", "p", "--method", "beta", "--pos-label", smaller)  # fmt: skip
+    with pytest.raises(InvalidInputError) as error:
+        load("c.json")
+    assert str(error.value) == (
+        f"load: `path` must be a map of the probability of {larger!r}, the larger label; "
+        f"got one of {smaller!r}.\n"
+        f"Hint: use `veridical apply`, or fit in Python: `fit(p, y == {smaller!r})`."
+    )
+    code, _, err = run(capsys, "apply", "c.json", "smaller.csv", "-o", "o.csv")
+    assert (code, err) == (0, "")
+    # What the hint says gives the same probabilities.
+    applied = pl.read_csv("o.csv")
+    p, happened = applied["p"].to_numpy(), applied[y].to_numpy() == smaller
+    expected = BetaCalibrator().fit(p, happened).predict_proba(p)[:, 1]
+    assert applied["calibrated"].to_list() == pytest.approx(expected.tolist(), abs=1e-7)

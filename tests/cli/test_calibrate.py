@@ -271,3 +271,41 @@ def test_outputs_that_must_not_or_cannot_be_written(capsys):
     assert code == 1
     assert len(err.splitlines()) == 1
     assert Path("two.csv").read_bytes() == before
+
+
+TAKEN = "'p' is taken for the probability of 'ok', the larger label; --pos-label says otherwise"
+LOWER = "'p' is lower where 'ok' happened; if it is about 'fraud', say --pos-label fraud"
+
+
+def test_it_is_said_which_text_label_one_column_is_taken_for(capsys):
+    options = ["two.csv", "--y", "kind", "--prob", "p", "--method", "platt", "-o", "c.json",
+               "--folds", "0", "--weight", "w"]  # fmt: skip
+    code, out, err = run(capsys, *options)
+    assert code == 0
+    assert err == f"veridical: note: {TAKEN}\nveridical: note: {LOWER}\n"
+    assert "note" not in out
+    _, out, err = run(capsys, *options, "--format", "json")
+    assert json.loads(out)["notes"] == [TAKEN, LOWER]
+    assert err == f"veridical: note: {TAKEN}\nveridical: note: {LOWER}\n"
+    _, _, err = run(capsys, *options, "--pos-label", "fraud")
+    assert err == ""
+    frame = pl.read_csv("two.csv").with_columns(p=1 - pl.col("p"))
+    frame.write_csv("turned.csv")
+    _, _, err = run(capsys, "turned.csv", *options[1:])
+    assert err == f"veridical: note: {TAKEN}\n"
+    _, _, err = run(capsys, "turned.csv", *options[1:], "--pos-label", "fraud")
+    assert err == (
+        "veridical: note: 'p' is lower where 'fraud' happened; if it is about 'ok', say"
+        " --pos-label ok\n"
+    )
+
+
+def test_numbers_are_noted_only_where_they_point_the_wrong_way(capsys):
+    options = ["--y", "label", "--input", "score", "--method", "platt", "-o", "c.json",
+               "--folds", "0"]  # fmt: skip
+    assert run(capsys, "two.csv", "--prob", "s", *options)[2] == ""
+    pl.read_csv("two.csv").with_columns(s=-pl.col("s")).write_csv("turned.csv")
+    _, _, err = run(capsys, "turned.csv", "--prob", "s", *options)
+    assert err == (
+        "veridical: note: 's' is lower where 1 happened; if it is about 0, say --pos-label 0\n"
+    )

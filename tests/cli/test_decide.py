@@ -198,3 +198,14 @@ def test_a_single_column_of_another_name_says_which_class_it_is_taken_for(capsys
     assert "probability of 'well', the larger label" in result["notes"][0]
     result = found(capsys, "p.csv", "--prob", "p", "--costs", "costs.csv", "--pos-label", "ill")
     assert result["notes"] == ["'p' is taken for the probability of 'ill'"]
+
+
+def test_labels_in_descending_order_are_noted_once(capsys):
+    Path("p.csv").write_text("p\n0.9\n0.1\n")
+    arguments = ["p.csv", "--prob", "p", *PAIR, "--labels", "well,ill"]
+    said = (
+        "'p' is taken for the probability of 'well', the larger label; --pos-label says otherwise"
+    )
+    assert found(capsys, *arguments)["notes"] == [said]
+    assert main(["decide", *arguments]) == 0
+    assert capsys.readouterr().out.count("is taken for") == 1

@@ -62,6 +62,8 @@ def run(capsys, *arguments):
         (["evaluate", "logits.csv"], "`--prob` must be in [0, 1]; got "),
         (["evaluate", "logits.csv"], "not logits: apply a sigmoid or softmax first"),
         (["evaluate", "percent.csv"], "not percentages or logits"),
+        (["calibrate", "percent.csv", "-o", "c.json"],
+         "Hint: percentages? divide by 100; logits? say --input logit."),
         (["evaluate", "signs.csv"], "`--prob` must be numeric; got '"),
         (["evaluate", "signs.csv"], "Hint: write 50 % as 0.5."),
         (["calibrate", "logits.csv", "-o", "c.json"], "Hint: say --input logit if --prob holds"),

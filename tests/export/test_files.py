@@ -54,7 +54,7 @@ def test_command_line_reads_what_is_saved_and_writes_what_is_loaded(tmp_path: Pa
     np.testing.assert_array_equal(
         saved.calibrator.predict_proba(scores), calibrator.predict_proba(scores)
     )
-    SavedCalibrator(calibrator, None, column_of=0).write(str(tmp_path / "written.json"))
+    SavedCalibrator(calibrator, None, column_of=1).write(str(tmp_path / "written.json"))
     again = load(tmp_path / "written.json")
     np.testing.assert_array_equal(again.predict_proba(scores), calibrator.predict_proba(scores))
 

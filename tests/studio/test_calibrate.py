@@ -14,7 +14,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 import veridical
 import veridical.report
-from veridical.calibrators import PlattCalibrator
+from veridical.calibrators import Calibrator, PlattCalibrator
 from veridical.cli import main
 from veridical.evaluation._held_out import held_out
 from veridical.studio._dataset import Dataset
@@ -40,6 +40,15 @@ def two_classes(request, studio, ill):
     return known, label, (ill["state"] == label).astype(int), ill["p"]
 
 
+def read_map(path, label):
+    """The map in a file; `load` refuses one of the smaller label, which Python cannot tell."""
+    if label == "well":
+        return veridical.load(path)
+    with pytest.raises(veridical.InvalidInputError, match="got one of 'ill'"):
+        veridical.load(path)
+    return Calibrator.from_dict(json.loads(path.read_text()))
+
+
 def test_held_out_figures_are_those_of_the_command_line(two_classes, ill):
     known, label, y, p = two_classes
     assert known["state"] == "done"
@@ -62,7 +71,7 @@ def test_the_downloaded_calibrator_gives_the_figures_shown(studio, two_classes, 
     path = tmp_path / "map.json"
     path.write_bytes(studio.client.get("/api/download/json").content)
     assert json.loads(path.read_text())["column_of"] == label
-    loaded = veridical.load(path)
+    loaded = read_map(path, label)
     values = p if label == "well" else np.column_stack([p, 1 - p])
     place = loaded.classes_.tolist().index(label)
     calibrated = loaded.predict_proba(values)[:, place]
@@ -82,7 +91,7 @@ def test_predictions_keep_the_table(studio, two_classes, tmp_path, ill):
     values = p if label == "well" else np.column_stack([p, 1 - p])
     path = tmp_path / "map.json"
     path.write_bytes(studio.client.get("/api/download/json").content)
-    loaded = veridical.load(path)
+    loaded = read_map(path, label)
     wanted = loaded.predict_proba(values)[:, loaded.classes_.tolist().index(label)]
     assert table["calibrated"].to_numpy() == pytest.approx(wanted, abs=1e-12)
     source = studio.settings.folder / "ill.csv"

@@ -264,11 +264,15 @@ def _probability_error(p: FloatArray, caller: str, param: str) -> InvalidInputEr
         return invalid(caller, param, "finite", _at_first(p, bad), hint=hint)
     bad = (p < 0) | (p > 1)
     if bad.any():
-        hint = "pass probabilities, not logits: apply a sigmoid or softmax first."
+        percentages = bool(p.min() >= 0 and 1 < p.max() <= 100)
         if caller.endswith("Calibrator"):
             hint = 'pass probabilities, or say `input="logit"`.'
-        elif p.min() >= 0 and 1 < p.max() <= 100:
+            if percentages:
+                hint = 'percentages? divide by 100; logits? say `input="logit"`.'
+        elif percentages:
             hint = "pass probabilities, not percentages or logits."
+        else:
+            hint = "pass probabilities, not logits: apply a sigmoid or softmax first."
         return invalid(caller, param, "in [0, 1]", _at_first(p, bad), hint=hint)
     sums = p.sum(axis=1, dtype=np.float64)
     tolerance = row_sum_tolerance(p.dtype)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from veridical._core.sample import BinarySample, Sample
-from veridical._core.score_border import check_scored_rows
+from veridical._core.score_border import ScoredRows, check_scored_rows
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical._core.validation import check_sample
 from veridical.calibrators._calibrator import Calibrator, NotFittedError, Rows
+from veridical.calibrators._direction import doubt_direction, doubt_sample
 from veridical.calibrators._orientation import difference, oriented, positive_column
 from veridical.calibrators._scales import BinaryScores, log_probabilities, smallest_share
 from veridical.exceptions import InvalidInputError, invalid
@@ -57,6 +58,7 @@ class BinaryCalibrator(Calibrator):
 
     def _fit_sample(self, sample: Sample) -> None:
         assert isinstance(sample, BinarySample)
+        doubt_sample(sample)
         p = sample.p.astype(np.float64, copy=False)
         rest = None if sample.pair is None else sample.pair[:, 0].astype(np.float64, copy=False)
         floors = (smallest_share(p), smallest_share(1 - p if rest is None else rest))
@@ -70,6 +72,7 @@ class BinaryCalibrator(Calibrator):
         if len(rows.classes) > 2:
             raise self._too_many(len(rows.classes))
         values, y01 = oriented(rows)
+        _doubt_scores(rows)
         self.floors_ = (0.0, 0.0)
         fitted = Rows(y01, rows.weight, rows.size, 2)
         self._fit_map(BinaryScores(values, None, self.input, self.floors_), fitted)
@@ -161,6 +164,7 @@ class MulticlassCalibrator(Calibrator):
         return n_columns <= 2
 
     def _fit_sample(self, sample: Sample) -> None:
+        doubt_sample(sample)
         matrix = _double_matrix(sample)
         self.positive_index_ = positive_column(sample.columns)
         self.floor_ = smallest_share(matrix)
@@ -170,6 +174,7 @@ class MulticlassCalibrator(Calibrator):
 
     def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
         rows = check_scored_rows(y, y_prob, **self._border(sample_weight))
+        _doubt_scores(rows)
         self.positive_index_ = positive_column(rows.classes)
         self.floor_ = 0.0
         fitted = Rows(rows.y, rows.weight, rows.size, len(rows.classes))
@@ -191,6 +196,12 @@ class MulticlassCalibrator(Calibrator):
         logits = np.zeros((len(scores), 2))
         logits[:, self.positive_index_] = scores
         return logits
+
+
+def _doubt_scores(rows: ScoredRows) -> None:
+    if rows.scores.ndim == 1:
+        values, y = oriented(rows)
+        doubt_direction(values, y, rows.weight, rows.weight_type, rows.classes)
 
 
 def _double_matrix(sample: Sample) -> FloatArray:

@@ -19,6 +19,7 @@ from veridical._core.validation import (
     check_probabilities,
     float_array,
 )
+from veridical.calibrators._direction import told_once
 from veridical.calibrators._fingerprint import Fingerprint, take_fingerprint
 from veridical.calibrators._memory import overlap_of
 from veridical.calibrators._persistence import decode, encode, register
@@ -93,8 +94,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         ----------
         y_prob : array-like of shape (n,), (n, 1) or (n, K); or frame, or path
             Predictions on rows the model was not trained on: probabilities, logits or scores as
-            `input` says. Or, with `y` the name of a column, a frame of any library, a query of
-            an engine (polars, DuckDB, Spark, Dask, Ibis), or a CSV, Parquet or Arrow file.
+            `input` says. One column is that of the positive class, the larger of two labels. Or,
+            with `y` the name of a column, a frame of any library, a query of an engine (polars,
+            DuckDB, Spark, Dask, Ibis), or a CSV, Parquet or Arrow file.
         y : array-like of shape (n,), or str
             Labels, or their column.
         sample_weight : array-like of shape (n,), or str, optional
@@ -106,6 +108,13 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Returns
         -------
         self
+
+        Warns
+        -----
+        VeridicalWarning
+            If one column is lower, by four standard errors of the mean, where the larger label
+            happened: it may be that of the smaller one ("bad" of "bad" and "good"). Then fit to
+            ``y == "bad"``.
 
         Notes
         -----
@@ -143,14 +152,16 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 hint = "pass one label a row, or a frame that has the column."
                 got = f"{y!r} with predictions of type {type(y_prob).__name__}"
                 raise invalid(type(self).__name__, "y", "labels", got, hint=hint)
-            fit_frame(self, y_prob, y, prob, sample_weight)
+            with told_once(type(self).__name__):
+                fit_frame(self, y_prob, y, prob, sample_weight)
             return self
         if prob is not None:
             hint = "name the column of labels as well: `fit(frame, y=..., prob=...)`."
             raise invalid(
                 type(self).__name__, "prob", "unset unless `y` is a column", repr(prob), hint=hint
             )
-        self._fit_arrays(y_prob, y, sample_weight)
+        with told_once(type(self).__name__):
+            self._fit_arrays(y_prob, y, sample_weight)
         names = _column_names(y_prob)
         if names is not None:
             self.feature_names_in_ = np.asarray(names)

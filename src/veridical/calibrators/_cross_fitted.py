@@ -10,6 +10,7 @@ from sklearn.base import clone
 from veridical._core.sample import Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._calibrator import Calibrator
+from veridical.calibrators._direction import direction_known
 from veridical.calibrators._folds import held_masses, masses, some
 from veridical.calibrators._wrapping import CheckedRows
 
@@ -42,7 +43,8 @@ def cross_fitted(sample: Sample, calibrator: Calibrator, n_folds: int) -> CrossF
         part: Calibrator = clone(calibrator)
         part.set_params(labels=labels, weight_type=sample.weight_type)
         part.keeps_fingerprint = False
-        part.fit(kept.values, kept.y, sample_weight=kept.weight)
+        with direction_known():
+            part.fit(kept.values, kept.y, sample_weight=kept.weight)
         taken.append(np.flatnonzero(mass))
         predicted.append(part.predict_proba(held.values))
         weights.append(np.ones(len(held.y)) if held.weight is None else held.weight)

@@ -12,6 +12,7 @@ from veridical._core.groups import Groups, group_rows
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical._core.validation import is_number
 from veridical.calibrators._calibrator import Calibrator
+from veridical.calibrators._direction import told_once
 from veridical.calibrators._fit_frame import read_columns
 from veridical.calibrators._wrapping import (
     CheckedRows,
@@ -134,7 +135,8 @@ class GroupedCalibrator(WrappingCalibrator):
             _check_length(groups, len(weight), caller)
             groups = Groups(groups.codes[weight != 0], groups.keys)
         _check_length(groups, len(rows.y), caller)
-        self._fit_and_keep(rows)
+        with told_once(caller):
+            self._fit_and_keep(rows)
         self.groups_: list[Any] = []
         self.parts_: list[Calibrator | None] = []
         sizes = []

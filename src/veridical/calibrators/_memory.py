@@ -35,7 +35,9 @@ def overlap_of(calibrator: Calibrator, y_prob: ArrayLike, y: ArrayLike, *, calle
     return calibrator.fingerprint_.overlap(*oriented(rows))
 
 
-def overlap_note(calibrator: Calibrator, y_prob: ArrayLike, y: ArrayLike) -> str | None:
+def overlap_note(
+    calibrator: Calibrator, y_prob: ArrayLike, y: ArrayLike, *, caller: str = "evaluate"
+) -> str | None:
     """Sentence about rows the calibrator was fitted on, None if there is nothing to say.
 
     Speaks up where at least 1 in 100 rows were fitted on and chance does not explain it:
@@ -50,6 +52,8 @@ def overlap_note(calibrator: Calibrator, y_prob: ArrayLike, y: ArrayLike) -> str
         Predictions before calibration, as its `fit` took them.
     y : array-like of shape (n,)
         Labels.
+    caller : str
+        Who asks: it opens the error message.
 
     Examples
     --------
@@ -62,7 +66,7 @@ def overlap_note(calibrator: Calibrator, y_prob: ArrayLike, y: ArrayLike) -> str
     """
     if not hasattr(calibrator, "fingerprint_"):
         return None
-    overlap = overlap_of(calibrator, y_prob, y, caller="overlap_note")
+    overlap = overlap_of(calibrator, y_prob, y, caller=caller)
     if not (overlap.beyond_chance and overlap.share >= _WORTH_A_NOTE):
         return None
     share = f"{overlap.share:.0%}" if overlap.share < 0.995 else "all"

@@ -14,6 +14,7 @@ from veridical._core.score_border import check_scored_rows
 from veridical._core.typing import Array, FloatArray, IntArray, WeightType
 from veridical._core.validation import check_sample
 from veridical.calibrators._calibrator import Calibrator
+from veridical.calibrators._direction import direction_known, doubt_direction
 from veridical.calibrators._orientation import oriented, positive_column
 from veridical.exceptions import InvalidInputError, invalid
 
@@ -73,6 +74,7 @@ class WrappingCalibrator(Calibrator):
         self._fit_and_keep(self._checked_rows(y_prob, y, sample_weight))
 
     def _fit_and_keep(self, rows: CheckedRows) -> None:
+        doubt_direction(rows.values, rows.y, rows.weight, rows.weight_type, rows.classes)
         self._fit_checked(rows)
         self.classes_ = np.asarray(rows.classes)
 
@@ -125,7 +127,8 @@ class WrappingCalibrator(Calibrator):
 def fitted_part(part: Calibrator, rows: CheckedRows) -> Calibrator | None:
     """Fit a part to some of the rows; None if they do not allow it, e.g. are of one class."""
     try:
-        return part.fit(rows.values, rows.y, rows.weight)
+        with direction_known():
+            return part.fit(rows.values, rows.y, rows.weight)
     except InvalidInputError:
         return None
 

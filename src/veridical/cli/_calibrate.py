@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -195,6 +196,32 @@ def _two_labels(y: Array, labels: Any, pos_label: Any) -> tuple[list[Any], Any]:
     ]
 
 
+def _about_column(arguments: argparse.Namespace, rows: _Rows) -> list[str]:
+    """Say which of two labels one column is taken for, and whether it looks like the other one."""
+    from veridical.calibrators._direction import points_away
+
+    if rows.column_of is None or rows.labels is None:
+        return []
+    name, (smaller, larger) = rows.columns[0], np.asarray(rows.labels).tolist()
+    other = smaller if rows.column_of == larger else larger
+    notes = []
+    if arguments.pos_label is None and isinstance(rows.column_of, str):
+        notes.append(
+            f"{name!r} is taken for the probability of {rows.column_of!r}, the larger label;"
+            " --pos-label says otherwise"
+        )
+    values = rows.values if rows.values.ndim == 1 else rows.values[:, 1]  # those of the larger one
+    weight = None if rows.weight is None else np.asarray(rows.weight, dtype=np.float64).reshape(-1)
+    kept = slice(None) if weight is None else weight != 0
+    happened = np.asarray(rows.y == larger)[kept]
+    if points_away(values[kept], happened, None if weight is None else weight[kept], "importance"):
+        notes.append(
+            f"{name!r} is lower where {rows.column_of!r} happened; if it is about {other!r}, say"
+            f" --pos-label {shlex.quote(str(other))}"
+        )
+    return notes
+
+
 def _calibrator(arguments: argparse.Namespace, rows: _Rows) -> Calibrator:
     from veridical.selection._names import calibrator_named
 
@@ -217,6 +244,8 @@ def _print(
     if isinstance(found, str):
         notes.append(f"no comparison on held-out rows: {found.removeprefix('left out: ')}")
         found = None
+    about = _about_column(arguments, rows)
+    _tell(about)
     if arguments.format == "json":
         result = {
             "method": arguments.method,
@@ -224,12 +253,11 @@ def _print(
             "n_samples": len(rows.y),
             "evidence": None if evidence is None else evidence.to_dict(),
             "held_out": None if found is None else found.to_dict(),
-            "notes": notes,
+            "notes": [*notes, *about],
         }
         text = json.dumps(without_draws(result), indent=2, allow_nan=False, ensure_ascii=False)
         print(text)
-        for note in notes:
-            print(f"veridical: note: {note}", file=sys.stderr)
+        _tell(notes)
         return
     if evidence is not None:
         print(f"{evidence}\n")
@@ -238,6 +266,11 @@ def _print(
     for note in notes:
         print(f"  note: {note}")
     print(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")
+
+
+def _tell(notes: list[str]) -> None:
+    for note in notes:
+        print(f"veridical: note: {note}", file=sys.stderr)
 
 
 def _listed_methods() -> str:

@@ -14,8 +14,6 @@ from veridical.exceptions import invalid
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
 
-_COLUMN_OF = "column_of"  # beside what `Calibrator.to_dict` writes, which ignores it
-
 
 @dataclass(frozen=True)
 class SavedCalibrator:
@@ -47,15 +45,15 @@ class SavedCalibrator:
 
     def write(self, path: str) -> None:
         """Write JSON, whole or not at all."""
-        from veridical.export._files import write_file
+        from veridical.export._files import COLUMN_OF, write_file
 
         known = self.column_of is not None
-        write_file(self.calibrator, path, {_COLUMN_OF: self.column_of} if known else None)
+        write_file(self.calibrator, path, {COLUMN_OF: self.column_of} if known else None)
 
 
 def read_calibrator(path: str, *, caller: str) -> SavedCalibrator:
     """Read what `SavedCalibrator.write` or `veridical.export.save` has written."""
-    from veridical.export._files import read_file
+    from veridical.export._files import COLUMN_OF, read_file
 
     try:
         calibrator, data = read_file(path, caller=caller, param="CALIBRATOR")
@@ -66,10 +64,10 @@ def read_calibrator(path: str, *, caller: str) -> SavedCalibrator:
         raise invalid(caller, "CALIBRATOR", expected, got, hint=hint) from error
     names = getattr(calibrator, "feature_names_in_", None)
     saved = SavedCalibrator(
-        calibrator, None if names is None else tuple(names.tolist()), data.get(_COLUMN_OF)
+        calibrator, None if names is None else tuple(names.tolist()), data.get(COLUMN_OF)
     )
     if saved.column_of is not None:
-        find_label(saved.column_of, saved.classes, caller=caller, param=_COLUMN_OF)
+        find_label(saved.column_of, saved.classes, caller=caller, param=COLUMN_OF)
     return saved
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -192,7 +192,7 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
     if from_file and labels is not None:
         costs = with_labels(costs, labels)
     about = {"abstain_cost": arguments.abstain_cost, "labels": labels, "pos_label": pos_label}
-    decisions = decide(rows.p, costs, **about)
+    decisions = replace(decide(rows.p, costs, **about), notes=())  # below in words of options
     threshold = None
     if not from_file and arguments.abstain_cost is None:
         threshold = _threshold(*costs)

@@ -76,7 +76,8 @@ def _in_options(text: str, command: str) -> str:
     text = _GIVEN.sub(_as_option, text)
     text = _NAMED.sub(lambda found: f"`{_OPTIONS.get(found[1], found[1])}`", text)
     text = text.replace(" of y_prob", " of --prob")
-    if "must be in [0, 1]" in text and "logit" in text and command == "calibrate":
+    outside = "must be in [0, 1]" in text and "logit" in text and "percentages?" not in text
+    if outside and command == "calibrate":
         return re.sub(r"Hint: .*", "Hint: say --input logit if --prob holds logits.", text)
     if "`--prob` must be numeric; got" in text and "%'" in text:
         return re.sub(r"Hint: .*", "Hint: write 50 % as 0.5.", text)

@@ -80,7 +80,9 @@ def register(commands: _SubParsersAction[Any]) -> None:
 
 def _init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--labels", metavar="A,B,...", help="classes in column order")
-    parser.add_argument("--pos-label", metavar="LABEL", help="positive class of two")
+    parser.add_argument(
+        "--pos-label", metavar="LABEL", help="positive class of two; default: the larger label"
+    )
     parser.add_argument("--level", type=float, default=0.05, help="chance of a false alarm, ever")
     parser.add_argument(
         "--window", type=float, default=5000, metavar="ROWS",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.arrays import to_numpy
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike
 from veridical._core.validation import check_sample, float_array
 from veridical.decisions._choice import choose
@@ -50,7 +51,8 @@ def decide(
     Returns
     -------
     Decisions
-        With `action`, one name a row, `expected_cost` of each, and the `share` of each action.
+        With `action`, one name a row, `expected_cost` of each, and the `share` of each action. A
+        note says which class one column was taken for if `labels` end with the smaller one.
 
     Notes
     -----
@@ -111,4 +113,16 @@ def decide(
         mean_expected_cost=float(chosen.promised.mean()),
         definition=table.definition,
         n_samples=sample.n,
+        notes=() if pos_label is not None else _taken_for(sample),
+    )
+
+
+def _taken_for(sample: Sample) -> tuple[str, ...]:
+    """Say what one column is about where the order of labels suggests otherwise."""
+    if not isinstance(sample, BinarySample) or sample.pair is not None or not sample.positive_first:
+        return ()
+    positive = np.asarray(sample.classes).tolist()[1]
+    return (
+        f"y_prob is taken for the probability of {positive!r}, the larger label; pos_label says "
+        "otherwise",
     )

@@ -81,8 +81,8 @@ def _train(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
         flip_y=0.05, random_state=seed,
     )  # fmt: skip
     model = MLPClassifier((100,), learning_rate_init=0.01, max_iter=100, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a hundred epochs are enough to be over-confident
+    with warnings.catch_warnings(record=True):  # a hundred epochs are enough to be over-confident
+        warnings.simplefilter("always")
         model.fit(x[:_TRAIN], y[:_TRAIN])
     p = model.predict_proba(x[_TRAIN:])
     curve = reliability_curve(y[_TRAIN:], p, lens="confidence", n_bins=_BINS, interval=None)

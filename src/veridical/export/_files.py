@@ -8,12 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import veridical.selection  # noqa: F401 - makes AutoCalibrator known to from_dict
 from veridical._core.files import write_whole
 from veridical.calibrators import Calibrator
 from veridical.calibrators.formulas import check_exportable
 from veridical.exceptions import InvalidInputError, invalid
 
+COLUMN_OF = "column_of"  # beside the calibrator: which label its one column is about
 _HINT = "write one with `veridical.save(calibrator, path)` or `veridical calibrate`."
 
 
@@ -84,7 +87,9 @@ def load(path: str | os.PathLike[str]) -> Calibrator:
     FileNotFoundError, OSError
         If the file cannot be opened.
     InvalidInputError
-        If it is not a saved calibrator, is cut short, or is of an unknown format.
+        If it is not a saved calibrator, is cut short, or is of an unknown format; or if `veridical
+        calibrate --pos-label` fitted it to one column about the smaller of two labels: in Python
+        one column is about the larger, so that it would be read the wrong way round.
 
     Examples
     --------
@@ -96,7 +101,20 @@ def load(path: str | os.PathLike[str]) -> Calibrator:
     ...     load(f"{folder}/map.json")
     HistogramCalibrator(n_bins=1)
     """
-    return read_file(path, caller="load", param="path")[0]
+    calibrator, data = read_file(path, caller="load", param="path")
+    _check_larger(calibrator, data.get(COLUMN_OF))
+    return calibrator
+
+
+def _check_larger(calibrator: Calibrator, column_of: Any) -> None:
+    """Raise if one column is about the smaller of two labels, which Python has no word for."""
+    classes = np.asarray(calibrator.classes_).tolist()
+    if column_of is None or len(classes) != 2 or column_of != min(classes):
+        return
+    got = f"one of {column_of!r}"
+    expected = f"a map of the probability of {max(classes)!r}, the larger label"
+    hint = f"use `veridical apply`, or fit in Python: `fit(p, y == {column_of!r})`."
+    raise invalid("load", "path", expected, got, hint=hint)
 
 
 def read_file(

@@ -123,10 +123,13 @@ class RecalibrationError(Estimator):
     def _fitted(self, sample: Sample, rows: Any) -> Calibrator:
         from sklearn.base import clone
 
+        from veridical.calibrators._direction import direction_known
+
         chosen = _default(sample) if self.calibrator is None else clone(self.calibrator)
         part = sample.take(rows)
         chosen.set_params(labels=list(range(len(sample.classes))), weight_type=part.weight_type)
-        fitted: Calibrator = chosen.fit(part.p, part.y, sample_weight=part.weight)
+        with direction_known():
+            fitted: Calibrator = chosen.fit(part.p, part.y, sample_weight=part.weight)
         return fitted
 
 

@@ -182,9 +182,7 @@ def _points(mark: Points, ax: Axes, style: Style, colour: int) -> None:
     x, y = np.asarray(mark.x, dtype=np.float64), np.asarray(mark.y, dtype=np.float64)
     if mark.low is not None and mark.high is not None:
         name = mark.label if mark.size == 0 else ""
-        ax.vlines(
-            x, mark.low, mark.high, color=style.colour(colour), linewidth=1, label=name or None
-        )
+        ax.vlines(x, mark.low, mark.high, color=style.colour(colour), linewidth=1, label=name)
     if mark.size == 0:
         return
     ax.scatter(

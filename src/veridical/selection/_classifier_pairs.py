@@ -11,6 +11,7 @@ from sklearn.base import clone
 from veridical._core.typing import Array, FloatArray, IntArray
 from veridical._core.validation import check_option
 from veridical.calibrators import Calibrator
+from veridical.calibrators._direction import direction_known
 from veridical.exceptions import invalid
 from veridical.selection._classifier_labels import LabelwiseMaps
 from veridical.selection._classifier_response import (
@@ -126,9 +127,10 @@ class Task:
         blank = self.blank_map().set_params(input=kind, labels=labels)
         if not isinstance(self.calibrator, str):
             blank.keeps_fingerprint = self.calibrator.keeps_fingerprint
-        if self.target.multilabel:
-            return LabelwiseMaps(blank).fit(values, y, weight)
-        return blank.fit(values, y, weight)
+        with direction_known():  # the model says which column is whose
+            if self.target.multilabel:
+                return LabelwiseMaps(blank).fit(values, y, weight)
+            return blank.fit(values, y, weight)
 
 
 def fit_pair(task: Task, split: Split) -> Pair:
