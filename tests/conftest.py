@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,31 @@ def _simulates(item: pytest.Item) -> bool:
     return "statistical" in item.path.parts
 
 
+class _ByModule(LoadScopeScheduling):
+    """Tests of a module on one worker, so that what they share is made once.
+
+    Those on Spark share a Java machine, those on Dask two processes.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        for engine in ("spark", "dask"):
+            if engine in nodeid.rpartition("/")[2]:
+                return engine
+        return super()._split_scope(nodeid)
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
+    """Hand modules to workers."""
+    return _ByModule(config, log)
+
+
+# What takes long comes first: at the end a worker would wait for the other.
+_LONG = ("spark", "dask", "experiments/", "docs/", "browser/", "report/", "test_battery", "common/")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Every fifth long simulation is sample enough; VERIDICAL_ALL_SLOW=1 runs all of them."""
+    items.sort(key=lambda item: not any(word in item.nodeid for word in _LONG))
     if os.environ.get("VERIDICAL_ALL_SLOW") == "1":
         return
     slow = [item for item in items if item.get_closest_marker("slow") or _simulates(item)]

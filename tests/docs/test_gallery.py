@@ -99,7 +99,6 @@ def space():
     return {}
 
 
-@pytest.mark.xdist_group("gallery")
 @pytest.mark.parametrize("part", [0, 1])
 def test_the_page_runs_and_draws_without_warnings(gallery, space, part):
     slow = [gallery.snippet(one.draw) for one in gallery.entries() if one.slug in SLOW]

@@ -20,13 +20,6 @@ PAGES = sorted(
 )
 
 
-def _marked(page: str) -> object:
-    """Pages that start Spark share one Java machine with the other tests of it."""
-    blocks = blocks_of((ROOT / page).read_text(encoding="utf-8"))
-    spark = any("import pyspark" in block.code or "from pyspark" in block.code for block in blocks)
-    return pytest.param(page, marks=[pytest.mark.xdist_group("spark")] if spark else [])
-
-
 def _missing(block: Block) -> str | None:
     """What a block needs and this machine lacks."""
     for module in sorted(modules_of(block)):
@@ -37,7 +30,7 @@ def _missing(block: Block) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("page", [_marked(page) for page in PAGES])
+@pytest.mark.parametrize("page", PAGES)
 def test_code_runs_and_prints_what_the_page_says(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -25,8 +25,6 @@ from veridical import plots
 from veridical.cli._main import build_parser
 from veridical.results._base import Result
 
-pytestmark = pytest.mark.xdist_group("site")  # one build for all
-
 DOCS = ROOT / "docs"
 _TAG = re.compile(r"<([a-z][\w-]*)((?:\s+[\w:@.-]+(?:=(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))?)*)\s*/?>")
 _ATTRIBUTE = re.compile(r"([\w:-]+)=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))")

@@ -16,11 +16,9 @@ _IBIS = pytest.param(
     "ibis",
     marks=pytest.mark.filterwarnings("ignore:fetch_arrow_table.. is deprecated:DeprecationWarning"),
 )
-_DASK = pytest.param("dask", marks=pytest.mark.xdist_group("dask"))
 _SPARK = pytest.param(
     "spark",
     marks=[
-        pytest.mark.xdist_group("spark"),
         pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning"),
         pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
     ],
@@ -30,7 +28,7 @@ EAGER = ["pandas", "polars", "pyarrow"]
 # Engines within this process, which answer at once.
 CHEAP = [*EAGER, "polars-lazy", "duckdb", _IBIS]
 # Dask and Spark start processes, and take seconds for a query.
-ENGINES = [*CHEAP, _DASK, _SPARK]
+ENGINES = [*CHEAP, "dask", _SPARK]
 
 
 def make_frame(engine: str, columns: Columns, get_fixture: Any) -> Any:

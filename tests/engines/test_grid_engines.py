@@ -261,7 +261,6 @@ session.stop()
 """
 
 
-@pytest.mark.xdist_group("spark")
 def test_a_spark_cluster_needs_nothing_of_this_library_on_its_workers(
     spark_cluster: str, tmp_path: Any
 ) -> None:

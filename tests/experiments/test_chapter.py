@@ -15,8 +15,6 @@ from veridical.experiments._chapter_draw import Study, printed_draw
 from veridical.experiments._chapter_measures import true_error
 from veridical.experiments._chapter_r import RStream
 
-pytestmark = pytest.mark.xdist_group("experiment chapter")  # one run for all
-
 # Table 86.2: Brier score and ECE.
 PRINTED = {
     "uncalibrated": (0.1527, 0.0784),

@@ -26,8 +26,6 @@ from veridical.lenses import ClasswiseProblem
 from veridical.miscalibration import BinnedError
 from veridical.simulation import LogisticModel, two_normals_model, two_normals_task
 
-pytestmark = pytest.mark.xdist_group("experiment estimators")  # one run for all
-
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):

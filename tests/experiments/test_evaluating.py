@@ -34,8 +34,6 @@ from veridical.experiments._evaluating_networks import (
 )
 from veridical.experiments._predictions import digits_predictions
 
-pytestmark = pytest.mark.xdist_group("experiment evaluating")  # one run for all
-
 FIGURES = (
     "estimates", "normals", "top-digits", "top-calibrated-fake", "top-over-confident-fake",
     "groups-calibrated-fake", "training-simulated",

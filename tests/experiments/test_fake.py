@@ -20,8 +20,6 @@ from veridical.experiments._laboratory import Laboratory
 from veridical.experiments._page import Page
 from veridical.results import ExperimentResult
 
-pytestmark = pytest.mark.xdist_group("experiment fake")  # one run for all
-
 PICTURES = ("small-network", "digits-reliability", "convergence", "benchmark", "lemma")
 
 

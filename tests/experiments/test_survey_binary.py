@@ -25,8 +25,6 @@ from veridical.experiments._survey_tasks import (
 )
 from veridical.simulation import GaussianMixtureTask, survey_binary_task, survey_mlp
 
-pytestmark = pytest.mark.xdist_group("experiment survey_binary")  # one run for all
-
 MEANS = np.array([[4, -72], [-4, 64]])
 DEVIATIONS = np.sqrt([[980, 1024], [960, 1280]])
 X = np.linspace(-400, 400, 40_001)

@@ -16,8 +16,6 @@ from veridical.experiments._survey_multiclass_figures import as_map_of_logarithm
 from veridical.experiments._survey_multiclass_study import removed
 from veridical.simulation import survey_three_class_task
 
-pytestmark = pytest.mark.xdist_group("experiment survey_multiclass")  # one run for all
-
 MODES = [[(-4, 960), (64, 1280)], [(4, 980), (-72, 1024)], [(0, 64)]]
 N = 10_000
 

@@ -27,8 +27,6 @@ from veridical.experiments._survey_toy_data import (
 from veridical.experiments._survey_toy_formulas import random_extreme_error
 from veridical.experiments._survey_toy_shapes import OVER, Distortion
 
-pytestmark = pytest.mark.xdist_group("experiment survey_toy")  # one run for all
-
 FIGURES = [*(f"fig-{k}" for k in (*range(1, 11), 21)), "simplex"]
 
 # Sums of |positives - scores| in the bins listed in Tables 4 to 7.

@@ -10,8 +10,6 @@ import pytest
 from export import maps
 from veridical.export import to_sql
 
-pytestmark = pytest.mark.xdist_group("spark")  # one Java machine for all
-
 CLOSE = 1e-12
 ONE = ("platt", "beta", "uniform", "histogram", "temperature")
 
