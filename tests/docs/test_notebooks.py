@@ -20,9 +20,9 @@ def _code_cells(notebook):
 
 
 def _kinds(notebook):
-    """Return the kinds of output of each code cell: text, table, picture."""
+    """Kinds of output of each code cell: text, table, picture; text may come in several pieces."""
     return [
-        [sorted(out.get("data", {"text/plain": ""})) for out in cell.outputs]
+        {" ".join(sorted(out.get("data", {"text/plain": ""}))) for out in cell.outputs}
         for cell in _code_cells(notebook)
     ]
 
