@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
-from veridical.plots._panels import Band, Bars, Cells, Line, Panel, Points, draw_panels
+from veridical.plots._panels import Band, Bars, Line, Panel, Points, draw_panels
 
 
 def _labels(axis):
@@ -25,13 +25,6 @@ def test_every_mark_is_drawn_where_it_is():
     assert ax.lines[0].get_xydata().tolist() == [[0, 2], [1, 3]]
     assert [bar.get_height() for bar in ax.patches] == [1, 2]
     assert ax.collections[2].get_offsets().tolist() == [[0.5, 0.25]]
-
-
-def test_a_map_has_a_colour_bar_and_a_middle_at_zero():
-    figure = draw_panels([Panel([Cells([0, 1, 2], [0, 1], [[-1, 3]], "gap", diverging=True)])])
-    ax, bar = figure.axes
-    assert ax.collections[0].get_clim() == (-3, 3)
-    assert bar.get_ylabel() == "gap"
 
 
 def test_one_legend_names_each_series_once():

@@ -10,6 +10,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.binning import SimplexBins
+from veridical.experiments._evaluating_examples import TABLE_1
 from veridical.experiments._laboratory import Laboratory
 from veridical.experiments._page import Page
 from veridical.miscalibration import (
@@ -36,13 +37,6 @@ _EVALUATED_ACCURACY = {2: 0.8914, 3: 0.8208}
 _EVALUATED_CLASSWISE = 0.0709
 _NOISE = 0.001  # rounding to three or four digits, and the noise of a sample
 
-# Table 1 of Vaicenavicius et al. (2019): six equally frequent predictions and what is true of them.
-_PREDICTED = np.array(
-    [[1, 3, 6], [1, 6, 3], [3, 1, 6], [3, 6, 1], [6, 1, 3], [6, 3, 1]], dtype=np.float64
-)
-_TRUE = np.array(
-    [[2, 2, 6], [0, 7, 3], [2, 2, 6], [4, 5, 1], [7, 0, 3], [5, 4, 1]], dtype=np.float64
-)
 _ALMOST = 0.01  # the epsilon of section 1.1
 
 
@@ -172,8 +166,9 @@ def _hesitant(p: FloatArray) -> FloatArray:
 
 def _lenses(lab: Laboratory, page: Page) -> None:
     """Zero through two lenses and not through the third; conditioning on less hides error."""
-    y = np.tile(np.arange(3), len(_PREDICTED))
-    c, weight = np.repeat(_PREDICTED / 10, 3, axis=0), _TRUE.ravel() / 10
+    predicted, true = np.array(TABLE_1).transpose(1, 0, 2)
+    y = np.tile(np.arange(3), len(predicted))
+    c, weight = np.repeat(predicted, 3, axis=0), true.ravel()
     ece = expected_calibration_error(y, c, lens="confidence", sample_weight=weight)
     classwise = classwise_calibration_error(y, c, sample_weight=weight)
     canonical = BinnedError(SimplexBins(10))(y, c, lens="canonical", sample_weight=weight)

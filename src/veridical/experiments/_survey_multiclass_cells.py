@@ -34,7 +34,7 @@ from veridical.calibrators import (
     VectorCalibrator,
 )
 from veridical.experiments._laboratory import Cell
-from veridical.experiments._survey_tasks import N_NODES, TINY, Line, Network, line_of
+from veridical.experiments._survey_tasks import N_NODES, TINY, Line, Network, line_of, log_softmax
 from veridical.miscalibration import BinnedError, SmoothError
 from veridical.simulation import survey_three_class_task, true_calibration_error
 
@@ -87,8 +87,7 @@ def log_scores_of(cell: Cell) -> Scorer:
     power, task = POWERS[cell["classifier"]], survey_three_class_task()
 
     def scores(x: FloatArray) -> FloatArray:
-        z = power * np.log(np.maximum(task.posterior(x), TINY))
-        return np.asarray(z - np.log(np.exp(z).sum(axis=1, keepdims=True)))
+        return log_softmax(power * np.log(np.maximum(task.posterior(x), TINY)))
 
     return scores
 

@@ -31,6 +31,13 @@ N_SCORES = 100  # cells of the scores of a calibration map
 SCORES: FloatArray = (np.arange(N_SCORES) + 0.5) / N_SCORES
 
 
+def log_softmax(z: FloatArray) -> FloatArray:
+    """Logarithms of the probabilities that logits (n, K) stand for."""
+    from scipy import special
+
+    return np.asarray(special.log_softmax(z, axis=1))
+
+
 @dataclass(frozen=True)
 class Network:
     """A network of one feature as the straight pieces its logits consist of.
@@ -56,8 +63,7 @@ class Network:
         """Logarithms of the probabilities of the classes, (n, K)."""
         table = np.asarray(self.logits, dtype=np.float64)
         z = np.column_stack([np.interp(x[:, 0], self.knots, column) for column in table.T])
-        z -= z.max(axis=1, keepdims=True)
-        return np.asarray(z - np.log(np.exp(z).sum(axis=1, keepdims=True)))
+        return log_softmax(z)
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """Probabilities of the classes, (n, K)."""

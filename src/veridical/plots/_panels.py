@@ -1,4 +1,4 @@
-"""Several small axes in one figure, described as data: lines, bands, points, bars and maps."""
+"""Several small axes in one figure, described as data: lines, bands, points and bars."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Band:
 
 @dataclass(frozen=True)
 class Points:
-    """Points, with limits from `low` to `high` if given; of size 0 limits only."""
+    """Points, with limits from `low` to `high` if given."""
 
     x: ArrayLike
     y: ArrayLike
@@ -69,18 +69,7 @@ class Bars:
     outline: bool = False
 
 
-@dataclass(frozen=True)
-class Cells:
-    """A map of values over cells: `values[i, j]` lies at `y_edges[i]` and `x_edges[j]`."""
-
-    x_edges: ArrayLike
-    y_edges: ArrayLike
-    values: ArrayLike
-    label: str = ""
-    diverging: bool = False
-
-
-Mark = Line | Band | Points | Bars | Cells
+Mark = Line | Band | Points | Bars
 
 
 @dataclass(frozen=True)
@@ -174,36 +163,16 @@ def _add(mark: Mark, ax: Axes, style: Style, colour: int) -> None:
                 facecolor="none" if mark.outline else style.colour(colour),
                 alpha=1.0 if mark.outline else 0.7,
             )  # fmt: skip
-        case Cells():
-            _cells(mark, ax, style)
 
 
 def _points(mark: Points, ax: Axes, style: Style, colour: int) -> None:
     x, y = np.asarray(mark.x, dtype=np.float64), np.asarray(mark.y, dtype=np.float64)
     if mark.low is not None and mark.high is not None:
-        name = mark.label if mark.size == 0 else ""
-        ax.vlines(x, mark.low, mark.high, color=style.colour(colour), linewidth=1, label=name)
-    if mark.size == 0:
-        return
+        ax.vlines(x, mark.low, mark.high, color=style.colour(colour), linewidth=1)
     ax.scatter(
         x, y, s=mark.size, color=style.colour(colour), marker=style.marker(colour),
         label=mark.label or None, linewidths=0, zorder=3,
     )  # fmt: skip
-
-
-def _cells(mark: Cells, ax: Axes, style: Style) -> None:
-    values = np.asarray(mark.values, dtype=np.float64)
-    limits: dict[str, Any] = {}
-    if mark.diverging:
-        most = float(np.nanmax(np.abs(values)))
-        limits = {"vmin": -most, "vmax": most}
-    drawn = ax.pcolormesh(
-        np.asarray(mark.x_edges), np.asarray(mark.y_edges), values, rasterized=True,
-        cmap=style.diverging if mark.diverging else style.sequential, **limits,
-    )  # fmt: skip
-    bar = ax.figure.colorbar(drawn, ax=ax)
-    bar.set_label(mark.label, fontsize=_LABEL_SIZE)
-    bar.ax.tick_params(labelsize=_LABEL_SIZE - 1)
 
 
 def _scale(panel: Panel, ax: Axes) -> None:
