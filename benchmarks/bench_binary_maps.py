@@ -31,7 +31,18 @@ def data(n):
 
 def veridical_map(name, **options):
     def run(p, y, new):
-        from veridical.calibrators import _beta, _platt, _quadratic, _spline
+        from veridical.calibrators._logistic import (
+            beta as _beta,
+        )
+        from veridical.calibrators._logistic import (
+            platt as _platt,
+        )
+        from veridical.calibrators._logistic import (
+            quadratic as _quadratic,
+        )
+        from veridical.calibrators._logistic import (
+            spline as _spline,
+        )
 
         modules = (_platt, _beta, _quadratic, _spline)
         kind = next(getattr(m, name) for m in modules if hasattr(m, name))

@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical.calibrators._bbq import BBQCalibrator
-from veridical.calibrators._histogram import HistogramCalibrator
-from veridical.calibrators._isotonic import IsotonicCalibrator
-from veridical.calibrators._near_isotonic import NearIsotonicCalibrator
-from veridical.calibrators._venn_abers import VennAbersCalibrator
+from veridical.calibrators._steps.bbq import BBQCalibrator
+from veridical.calibrators._steps.histogram import HistogramCalibrator
+from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
+from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
 
 
 def own(calibrator: Any) -> Callable[..., Any]:

@@ -31,7 +31,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from veridical.selection._classifier import CalibratedClassifier
+from veridical.selection._classifier.classifier import CalibratedClassifier
 
 ROWS, TREES = 20_000, 100
 

@@ -51,7 +51,7 @@ def log_loss(p: np.ndarray, y: np.ndarray) -> float:
 
 def ours_temperature(sample: Sample) -> tuple[np.ndarray, float]:
     """Temperature of this package."""
-    from veridical.calibrators._temperature import TemperatureCalibrator
+    from veridical.calibrators._softmax.temperature import TemperatureCalibrator
 
     calibrator = TemperatureCalibrator(pseudo_rows=0).fit(sample.p, sample.y)
     return calibrator.predict_proba(sample.p), 0.0
@@ -82,7 +82,7 @@ def netcal_temperature(sample: Sample) -> tuple[np.ndarray, float]:
 
 def ours_ensemble(sample: Sample) -> tuple[np.ndarray, float]:
     """Ensemble temperature of this package."""
-    from veridical.calibrators._ensemble_temperature import EnsembleTemperatureCalibrator
+    from veridical.calibrators._softmax.ensemble_temperature import EnsembleTemperatureCalibrator
 
     calibrator = EnsembleTemperatureCalibrator(pseudo_rows=0).fit(sample.p, sample.y)
     return calibrator.predict_proba(sample.p), 0.0
@@ -107,7 +107,7 @@ def ridge(matrix: np.ndarray, intercept: np.ndarray, n: int, diagonal: float = 1
 
 def ours_vector(sample: Sample) -> tuple[np.ndarray, float]:
     """Structured vector scaling of this package."""
-    from veridical.calibrators._structured import StructuredVectorCalibrator
+    from veridical.calibrators._softmax.structured import StructuredVectorCalibrator
 
     calibrator = StructuredVectorCalibrator().fit(sample.p, sample.y)
     p = calibrator.predict_proba(sample.p)
@@ -125,7 +125,7 @@ def probmetrics_vector(sample: Sample) -> tuple[np.ndarray, float]:
 
 def ours_matrix(sample: Sample) -> tuple[np.ndarray, float]:
     """Structured matrix scaling of this package."""
-    from veridical.calibrators._structured import StructuredMatrixCalibrator
+    from veridical.calibrators._softmax.structured import StructuredMatrixCalibrator
 
     calibrator = StructuredMatrixCalibrator().fit(sample.p, sample.y)
     p = calibrator.predict_proba(sample.p)
@@ -143,7 +143,7 @@ def probmetrics_matrix(sample: Sample) -> tuple[np.ndarray, float]:
 
 def ours_dirichlet(sample: Sample) -> tuple[np.ndarray, float]:
     """Dirichlet calibration of this package."""
-    from veridical.calibrators._dirichlet import DirichletCalibrator
+    from veridical.calibrators._softmax.linear import DirichletCalibrator
 
     calibrator = DirichletCalibrator(pseudo_rows=0).fit(sample.p, sample.y)
     p = calibrator.predict_proba(sample.p)

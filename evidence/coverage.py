@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from veridical import BinnedError, BrierScore, LogScore, UniformBins
-from veridical._core.progress import track
+from veridical._core.runtime.progress import track
 from veridical.inference import bootstrap_interval, null_level
 
 N_BINS = 15

@@ -33,7 +33,7 @@ from veridical import (
     UniformBins,
     VeridicalWarning,
 )
-from veridical._core.progress import track
+from veridical._core.runtime.progress import track
 
 SIZES = (30, 100, 300, 1000, 5000)
 LENSES = ("confidence", "classwise")

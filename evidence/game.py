@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 from coverage import write
 
-from veridical._core.progress import track
-from veridical.planning._game_engine import HealthcareGame, play
-from veridical.planning._game_patients import LEVELS, classifier_at
-from veridical.planning._game_players import TrustingPlayer
+from veridical._core.runtime.progress import track
+from veridical.planning._game.engine import HealthcareGame, play
+from veridical.planning._game.players import TrustingPlayer
+from veridical.planning._game.rules import LEVELS, classifier_at
 
 PLAYERS = ("trusting", "recalibrating", "informed")
 Z = 1.959964  # 97.5 % quantile of the normal distribution

@@ -26,7 +26,7 @@ from _battery import BATTERY, Entry
 from _predictions import DISTORTIONS, SHAPES, distance, draw_outcomes, draw_predictions
 
 from veridical import BinnedError, UniformBins, VeridicalWarning, consistency_test
-from veridical._core.progress import track
+from veridical._core.runtime.progress import track
 
 CLASSES = (2, 3, 10)
 NOMINAL = (0.01, 0.05, 0.10)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 from coverage import write
 
-from veridical._core.progress import track
+from veridical._core.runtime.progress import track
 from veridical.monitoring import CalibrationMonitor
 
 BATCH, ONSET, LAST, LATER = 200, 40, 160, 20

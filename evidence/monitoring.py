@@ -27,7 +27,7 @@ import numpy as np
 from coverage import write
 from scipy.stats import beta, binom, chi2
 
-from veridical._core.progress import track
+from veridical._core.runtime.progress import track
 from veridical.monitoring import CalibrationMonitor
 
 BATCH, BATCHES, ONSET = 200, 100, 25

@@ -22,7 +22,7 @@ from veridical import (
     paired_difference,
     reliability_curve,
 )
-from veridical._core.progress import track
+from veridical._core.runtime.progress import track
 
 SIZES = (500, 2000)
 AT = np.array([0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98])

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from veridical import InvalidInputError, brier_score
-from veridical._core.arrays import missing_values, to_numpy
+from veridical._core.data.arrays import missing_values, to_numpy
 
 
 def convert(values):

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from veridical._core.beta_density import (
+from veridical._core.data.sample import BinarySample
+from veridical._core.numeric.beta_density import (
     BETA_KERNELS,
     WIDEST,
     BetaSmoother,
@@ -16,8 +17,7 @@ from veridical._core.beta_density import (
     beta_score_density,
     resolve_beta_bandwidth,
 )
-from veridical._core.density import RULES, choose_bandwidth
-from veridical._core.sample import BinarySample
+from veridical._core.numeric.density import RULES, choose_bandwidth
 
 
 def rows(n, seed=0, shape=(0.7, 0.5)):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from veridical._core.files import write_whole
+from veridical._core.runtime.files import write_whole
 
 
 def test_the_text_is_written_as_utf8(tmp_path):

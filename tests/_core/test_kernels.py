@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import veridical as v
-from veridical._core import blocks, compiled_loader, scan
-from veridical._core.validation import check_sample
+from veridical._core.data.validation import check_sample
+from veridical._core.numeric import blocks, scan
+from veridical._core.numeric import blocks as compiled_loader
 from veridical.lenses import Classwise
 
 DTYPES = [np.float32, np.float64]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from veridical._core.logistic import (
+from veridical._core.numeric.logistic import (
     Terms,
     binary_objective,
     escapes,

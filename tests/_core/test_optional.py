@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from veridical import MissingDependencyError
-from veridical._core.optional import is_installed, require
+from veridical._core.runtime.optional import is_installed, require
 
 
 def test_an_installed_module_is_returned():

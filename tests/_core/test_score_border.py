@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from veridical._core.score_border import check_scored_rows, check_scores
+from veridical._core.data.validation import check_scored_rows, check_scores
 from veridical.exceptions import InvalidInputError
 
 

@@ -15,7 +15,7 @@ from veridical import (
     UniformBins,
     VarianceSplitBins,
 )
-from veridical._core.sample import MulticlassSample
+from veridical._core.data.sample import MulticlassSample
 
 
 def sample(p, w=None, y=None):

@@ -75,8 +75,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     try:
         import uvicorn
 
-        from veridical.studio._app import create_app
-        from veridical.studio._settings import Settings
+        from veridical.studio._data.files import Settings
+        from veridical.studio._server.app import create_app
     except ModuleNotFoundError as error:
         _skip_or_fail(f"{error.name} is not installed")
     with socket.socket() as listener:

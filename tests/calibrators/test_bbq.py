@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from oracles import quantile_bins
-from veridical.calibrators._bbq import BBQCalibrator
+from veridical.calibrators._steps.bbq import BBQCalibrator
 from veridical.exceptions import InvalidInputError
 
 

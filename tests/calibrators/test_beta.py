@@ -10,7 +10,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from veridical import InvalidInputError
-from veridical.calibrators._beta import BetaCalibrator
+from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.exceptions import VeridicalWarning
 
 GRID = [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99]

@@ -11,11 +11,11 @@ from sklearn.base import clone
 from sklearn.metrics import roc_auc_score
 
 from veridical import InvalidInputError
-from veridical.calibrators._beta import BetaCalibrator
-from veridical.calibrators._persistence import decode, encode
-from veridical.calibrators._platt import PlattCalibrator
-from veridical.calibrators._quadratic import QuadraticCalibrator
-from veridical.calibrators._spline import SplineCalibrator
+from veridical.calibrators._base.persistence import decode, encode
+from veridical.calibrators._logistic.beta import BetaCalibrator
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
+from veridical.calibrators._logistic.spline import SplineCalibrator
 from veridical.exceptions import VeridicalWarning
 
 FREE = {

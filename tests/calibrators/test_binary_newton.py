@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from veridical.calibrators._binary_newton import Ridge, better_start, bounded_step, newton
-from veridical.calibrators._binary_rows import logistic_rows
-from veridical.calibrators._spline_basis import Basis
-from veridical.calibrators._spline_loss import SplineLoss
+from veridical.calibrators._logistic.newton import Ridge, better_start, bounded_step, newton
+from veridical.calibrators._logistic.rows import logistic_rows
+from veridical.calibrators._logistic.spline_basis import Basis, SplineLoss
 
 
 def best_on_all_faces(g, h, theta, bounded):

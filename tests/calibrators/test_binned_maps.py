@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from veridical.calibrators._bbq import BBQCalibrator
-from veridical.calibrators._density import DensityCalibrator
-from veridical.calibrators._histogram import HistogramCalibrator
-from veridical.calibrators._isotonic import IsotonicCalibrator
-from veridical.calibrators._near_isotonic import NearIsotonicCalibrator
-from veridical.calibrators._persistence import encode
-from veridical.calibrators._scaling_binning import ScalingBinningCalibrator
-from veridical.calibrators._venn_abers import VennAbersCalibrator
+from veridical.calibrators._base.persistence import encode
+from veridical.calibrators._steps.bbq import BBQCalibrator
+from veridical.calibrators._steps.density import DensityCalibrator
+from veridical.calibrators._steps.histogram import HistogramCalibrator
+from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
+from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
+from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
 
 MAPS = {
     "quantile": HistogramCalibrator(),

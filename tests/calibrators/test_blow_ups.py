@@ -17,25 +17,27 @@ from sklearn.base import clone
 from calibrators.multiclass_oracles import log_loss as rows_loss
 from calibrators.multiclass_oracles import overconfident
 from veridical import log_loss
-from veridical.calibrators._beta import BetaCalibrator
-from veridical.calibrators._dirichlet import DirichletCalibrator
-from veridical.calibrators._ensemble_temperature import EnsembleTemperatureCalibrator
-from veridical.calibrators._histogram import HistogramCalibrator
-from veridical.calibrators._isotonic import IsotonicCalibrator
-from veridical.calibrators._matrix import MatrixCalibrator
-from veridical.calibrators._mixing import MixingCalibrator
-from veridical.calibrators._near_isotonic import NearIsotonicCalibrator
-from veridical.calibrators._one_vs_rest import OneVsRestCalibrator
-from veridical.calibrators._platt import PlattCalibrator
-from veridical.calibrators._quadratic import QuadraticCalibrator
-from veridical.calibrators._scaling_binning import ScalingBinningCalibrator
-from veridical.calibrators._simplex_histogram import SimplexHistogramCalibrator
-from veridical.calibrators._spline import SplineCalibrator
-from veridical.calibrators._structured import (
+from veridical.calibrators._logistic.beta import BetaCalibrator
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
+from veridical.calibrators._logistic.spline import SplineCalibrator
+from veridical.calibrators._softmax.ensemble_temperature import EnsembleTemperatureCalibrator
+from veridical.calibrators._softmax.linear import (
+    DirichletCalibrator,
+    MatrixCalibrator,
+    VectorCalibrator,
+)
+from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,
 )
-from veridical.calibrators._vector import VectorCalibrator
+from veridical.calibrators._steps.histogram import HistogramCalibrator
+from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
+from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
+from veridical.calibrators._steps.simplex_histogram import SimplexHistogramCalibrator
+from veridical.calibrators._wrappers.mixtures import MixingCalibrator
+from veridical.calibrators._wrappers.reductions import OneVsRestCalibrator
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")
 

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from veridical.calibrators._class_conditional import ClassConditionalCalibrator
-from veridical.calibrators._confidence_reduced import ConfidenceReducedCalibrator
-from veridical.calibrators._isotonic import IsotonicCalibrator
-from veridical.calibrators._platt import PlattCalibrator
-from veridical.calibrators._temperature import TemperatureCalibrator
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+from veridical.calibrators._wrappers.reductions import (
+    ClassConditionalCalibrator,
+    ConfidenceReducedCalibrator,
+)
 from veridical.exceptions import InvalidInputError
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from veridical import InvalidInputError, TemperatureCalibrator
 from veridical.calibrators import Calibrator
-from veridical.calibrators._scales import smallest_share
+from veridical.calibrators._base.scales import smallest_share
 
 
 @pytest.fixture
@@ -61,5 +61,5 @@ def test_a_floor_for_zeros_helps_where_tiny_probabilities_are_about(monkeypatch)
         return -np.log(q[np.arange(600), y]).mean()
 
     floored = log_loss()
-    monkeypatch.setattr("veridical.calibrators._scales._LEAST_FOR_ZERO", 1e-300)
+    monkeypatch.setattr("veridical.calibrators._base.scales._LEAST_FOR_ZERO", 1e-300)
     assert floored < log_loss() - 0.05

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from veridical.calibrators._confidence_reduced import ConfidenceReducedCalibrator
-from veridical.calibrators._histogram import HistogramCalibrator
-from veridical.calibrators._isotonic import IsotonicCalibrator
-from veridical.calibrators._platt import PlattCalibrator
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._steps.histogram import HistogramCalibrator
+from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+from veridical.calibrators._wrappers.reductions import ConfidenceReducedCalibrator
 from veridical.exceptions import InvalidInputError
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from veridical.calibrators._density import DensityCalibrator
+from veridical.calibrators._steps.density import DensityCalibrator
 from veridical.exceptions import InvalidInputError
 
 

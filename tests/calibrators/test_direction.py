@@ -17,8 +17,8 @@ from veridical.calibrators import (
     IdentityCalibrator,
     PlattCalibrator,
 )
-from veridical.calibrators._cross_fitted import cross_fitted
-from veridical.calibrators._direction import points_away
+from veridical.calibrators._base.direction import points_away
+from veridical.calibrators._wrappers.wrapping import cross_fitted
 from veridical.exceptions import VeridicalWarning
 from veridical.miscalibration import RecalibrationError
 
@@ -87,7 +87,7 @@ def test_the_order_of_labels_does_not_matter():
 def test_fits_of_which_the_direction_is_settled_say_nothing():
     from sklearn.tree import DecisionTreeClassifier
 
-    from veridical._core.sample import BinarySample
+    from veridical._core.data.sample import BinarySample
     from veridical.selection import CalibratedClassifier
 
     p, y = loans()

@@ -12,8 +12,7 @@ from calibrators.multiclass_oracles import (
     recorded_input,
     three_class_task,
 )
-from veridical.calibrators._dirichlet import DirichletCalibrator
-from veridical.calibrators._matrix import MatrixCalibrator
+from veridical.calibrators._softmax.linear import DirichletCalibrator, MatrixCalibrator
 
 
 @pytest.mark.parametrize("penalty", ["odir", "l2", None])

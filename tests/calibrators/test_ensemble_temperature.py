@@ -9,10 +9,12 @@ import pytest
 from scipy.special import softmax
 
 from calibrators.multiclass_oracles import log_loss, overconfident
-from veridical.calibrators._ensemble_temperature import EnsembleTemperatureCalibrator
-from veridical.calibrators._mixture_weights import fit_mixture
-from veridical.calibrators._persistence import encode
-from veridical.calibrators._temperature import TemperatureCalibrator
+from veridical.calibrators._base.persistence import encode
+from veridical.calibrators._softmax.ensemble_temperature import (
+    EnsembleTemperatureCalibrator,
+    fit_mixture,
+)
+from veridical.calibrators._softmax.temperature import TemperatureCalibrator
 
 
 def blunders(n, seed):

@@ -8,10 +8,15 @@ import numpy as np
 import pytest
 
 from veridical.calibrators import IdentityCalibrator, NotFittedError
-from veridical.calibrators._fingerprint import KEYS, Fingerprint, _row_numbers, take_fingerprint
-from veridical.calibrators._memory import overlap_note
-from veridical.calibrators._one_vs_rest import OneVsRestCalibrator
-from veridical.calibrators._platt import PlattCalibrator
+from veridical.calibrators._base.memory import (
+    KEYS,
+    Fingerprint,
+    _row_numbers,
+    overlap_note,
+    take_fingerprint,
+)
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._wrappers.reductions import OneVsRestCalibrator
 from veridical.exceptions import InvalidInputError
 
 

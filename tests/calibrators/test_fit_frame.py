@@ -22,8 +22,8 @@ from veridical.calibrators import (
     TemperatureCalibrator,
     VectorCalibrator,
     VennAbersCalibrator,
-    _fit_frame,
 )
+from veridical.calibrators._base import frames as _fit_frame
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 
 Need = Callable[[str], Any]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from veridical.calibrators._grouped import GroupedCalibrator
-from veridical.calibrators._isotonic import IsotonicCalibrator
-from veridical.calibrators._platt import PlattCalibrator
-from veridical.calibrators._temperature import TemperatureCalibrator
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+from veridical.calibrators._wrappers.grouped import GroupedCalibrator
 from veridical.exceptions import InvalidInputError
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical.calibrators._lookup import interpolate, steps
+from veridical.calibrators._steps.pieces import interpolate, steps
 
 
 def test_knots_too_close_for_a_slope_give_no_nan_among_many_scores():

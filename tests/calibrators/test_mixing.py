@@ -5,12 +5,11 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from veridical.calibrators import IdentityCalibrator
-from veridical.calibrators._folds import folds
-from veridical.calibrators._isotonic import IsotonicCalibrator
-from veridical.calibrators._mixing import MixingCalibrator, best_mix
-from veridical.calibrators._platt import PlattCalibrator
-from veridical.calibrators._temperature import TemperatureCalibrator
-from veridical.calibrators._wrapping import CheckedRows
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+from veridical.calibrators._wrappers.mixtures import MixingCalibrator, best_mix
+from veridical.calibrators._wrappers.wrapping import CheckedRows, folds
 from veridical.exceptions import InvalidInputError
 
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import lsq_linear
 
-from veridical.calibrators._isotonic import IsotonicCalibrator
-from veridical.calibrators._near_isotonic import NearIsotonicCalibrator
-from veridical.calibrators._near_isotonic_path import near_isotonic_path
+from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator, near_isotonic_path
 
 
 def dual_solution(weight, frequency, penalty):

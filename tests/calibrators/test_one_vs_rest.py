@@ -6,11 +6,14 @@ from scipy.special import logsumexp, softmax
 from sklearn.isotonic import IsotonicRegression
 
 from veridical.calibrators import IdentityCalibrator
-from veridical.calibrators._histogram import HistogramCalibrator
-from veridical.calibrators._isotonic import IsotonicCalibrator
-from veridical.calibrators._one_vs_rest import OneVsRestCalibrator
-from veridical.calibrators._platt import PlattCalibrator
-from veridical.calibrators._rest_odds import odds_against_rest, odds_of_class
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._steps.histogram import HistogramCalibrator
+from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+from veridical.calibrators._wrappers.reductions import (
+    OneVsRestCalibrator,
+    odds_against_rest,
+    odds_of_class,
+)
 from veridical.exceptions import InvalidInputError
 
 

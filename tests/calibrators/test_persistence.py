@@ -13,7 +13,7 @@ from veridical.calibrators import (
     IsotonicCalibrator,
     OneVsRestCalibrator,
 )
-from veridical.calibrators._persistence import FORMAT, _decode_value, _encode_value
+from veridical.calibrators._base.persistence import FORMAT, _decode_value, _encode_value
 from veridical.exceptions import InvalidInputError
 
 

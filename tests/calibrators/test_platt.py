@@ -11,8 +11,8 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from veridical import InvalidInputError
-from veridical.calibrators._base import Rows
-from veridical.calibrators._platt import PlattCalibrator, logistic_map_of_means
+from veridical.calibrators._base.bases import Rows
+from veridical.calibrators._logistic.platt import PlattCalibrator, logistic_map_of_means
 from veridical.exceptions import VeridicalWarning
 
 

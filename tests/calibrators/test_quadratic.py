@@ -10,7 +10,7 @@ from scipy.optimize import LinearConstraint, minimize
 from scipy.special import expit
 
 from veridical import InvalidInputError
-from veridical.calibrators._quadratic import QuadraticCalibrator
+from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
 from veridical.exceptions import VeridicalWarning
 
 

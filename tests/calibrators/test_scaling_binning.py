@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from oracles import quantile_bins
-from veridical.calibrators._platt import PlattCalibrator
-from veridical.calibrators._scaling_binning import ScalingBinningCalibrator
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 
 UNGUARDED = {"smooth_targets": False, "penalty": None}

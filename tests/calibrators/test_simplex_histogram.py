@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from veridical.calibrators._histogram import HistogramCalibrator
-from veridical.calibrators._simplex_histogram import SimplexHistogramCalibrator
+from veridical.calibrators._steps.histogram import HistogramCalibrator
+from veridical.calibrators._steps.simplex_histogram import SimplexHistogramCalibrator
 from veridical.exceptions import InvalidInputError
 
 

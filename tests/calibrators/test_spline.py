@@ -12,11 +12,15 @@ from scipy.optimize import minimize
 from scipy.special import expit
 
 from veridical import InvalidInputError
-from veridical.calibrators._beta import BetaCalibrator
-from veridical.calibrators._platt import PlattCalibrator
-from veridical.calibrators._spline import SplineCalibrator
-from veridical.calibrators._spline_basis import Basis, place_knots
-from veridical.calibrators._spline_cells import pool_rows, share_among_folds
+from veridical.calibrators._logistic.beta import BetaCalibrator
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._logistic.spline import SplineCalibrator
+from veridical.calibrators._logistic.spline_basis import (
+    Basis,
+    place_knots,
+    pool_rows,
+    share_among_folds,
+)
 from veridical.exceptions import VeridicalWarning
 
 

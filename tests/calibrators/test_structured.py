@@ -14,11 +14,11 @@ from calibrators.multiclass_oracles import (
     slopes,
     three_class_task,
 )
-from veridical.calibrators._structured import (
+from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,
 )
-from veridical.calibrators._temperature import TemperatureCalibrator
+from veridical.calibrators._softmax.temperature import TemperatureCalibrator
 from veridical.exceptions import InvalidInputError
 
 BOTH = [StructuredVectorCalibrator, StructuredMatrixCalibrator]

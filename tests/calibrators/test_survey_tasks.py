@@ -18,20 +18,20 @@ from sklearn.base import clone
 
 from calibrators.multiclass_oracles import three_class_task
 from veridical import expected_calibration_error
-from veridical.calibrators._bbq import BBQCalibrator
-from veridical.calibrators._beta import BetaCalibrator
-from veridical.calibrators._density import DensityCalibrator
-from veridical.calibrators._histogram import HistogramCalibrator
-from veridical.calibrators._isotonic import IsotonicCalibrator
-from veridical.calibrators._near_isotonic import NearIsotonicCalibrator
-from veridical.calibrators._one_vs_rest import OneVsRestCalibrator
-from veridical.calibrators._platt import PlattCalibrator
-from veridical.calibrators._quadratic import QuadraticCalibrator
-from veridical.calibrators._scaling_binning import ScalingBinningCalibrator
-from veridical.calibrators._spline import SplineCalibrator
-from veridical.calibrators._temperature import TemperatureCalibrator
-from veridical.calibrators._vector import VectorCalibrator
-from veridical.calibrators._venn_abers import VennAbersCalibrator
+from veridical.calibrators._logistic.beta import BetaCalibrator
+from veridical.calibrators._logistic.platt import PlattCalibrator
+from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
+from veridical.calibrators._logistic.spline import SplineCalibrator
+from veridical.calibrators._softmax.linear import VectorCalibrator
+from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+from veridical.calibrators._steps.bbq import BBQCalibrator
+from veridical.calibrators._steps.density import DensityCalibrator
+from veridical.calibrators._steps.histogram import HistogramCalibrator
+from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
+from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
+from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
+from veridical.calibrators._wrappers.reductions import OneVsRestCalibrator
 
 # The second numbers the survey prints are variances: its figure 11 has no room for such deviations.
 MEANS = np.array([[4, -72], [-4, 64]])  # of class 0 (the survey's 2) and class 1

@@ -10,9 +10,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_softmax, softmax
 
 from calibrators.multiclass_oracles import draw, log_loss, overconfident, recorded_input
-from veridical.calibrators._inverse_temperature import _slope_after
-from veridical.calibrators._persistence import encode
-from veridical.calibrators._temperature import TemperatureCalibrator
+from veridical.calibrators._base.persistence import encode
+from veridical.calibrators._softmax.inverse_temperature import _slope_after
+from veridical.calibrators._softmax.temperature import TemperatureCalibrator
 from veridical.exceptions import InvalidInputError
 
 

@@ -21,8 +21,8 @@ from veridical.calibrators import (
     TemperatureCalibrator,
 )
 from veridical.exceptions import InvalidInputError
-from veridical.frames import _expression_lookup
-from veridical.frames._expressions import with_formulas
+from veridical.frames._expressions import lookup as _expression_lookup
+from veridical.frames._expressions.columns import with_formulas
 from veridical.selection import AutoCalibrator
 
 CLOSE = 1e-12

@@ -11,19 +11,20 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from calibrators.multiclass_oracles import log_loss, objective, overconfident, slopes
-from veridical.calibrators._base import Rows
-from veridical.calibrators._dirichlet import DirichletCalibrator
-from veridical.calibrators._ensemble_temperature import EnsembleTemperatureCalibrator
-from veridical.calibrators._matrix import MatrixCalibrator
-from veridical.calibrators._multiclass_newton import minimise
-from veridical.calibrators._persistence import encode
-from veridical.calibrators._softmax_objective import DiagonalMap, FullMap
-from veridical.calibrators._structured import (
+from veridical.calibrators._base.bases import Rows
+from veridical.calibrators._base.persistence import encode
+from veridical.calibrators._softmax.ensemble_temperature import EnsembleTemperatureCalibrator
+from veridical.calibrators._softmax.linear import (
+    DirichletCalibrator,
+    MatrixCalibrator,
+    VectorCalibrator,
+)
+from veridical.calibrators._softmax.newton import DiagonalMap, FullMap, minimise
+from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,
 )
-from veridical.calibrators._temperature import TemperatureCalibrator
-from veridical.calibrators._vector import VectorCalibrator
+from veridical.calibrators._softmax.temperature import TemperatureCalibrator
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 
 MAPS = [

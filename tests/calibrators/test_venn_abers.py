@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.isotonic import IsotonicRegression
 
-from veridical.calibrators._venn_abers import VennAbersCalibrator
+from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
 from veridical.exceptions import InvalidInputError
 
 

@@ -16,7 +16,8 @@ from veridical.calibrators import (
     PlattCalibrator,
     VectorCalibrator,
 )
-from veridical.cli import _apply, main
+from veridical.cli import main
+from veridical.cli.commands import apply as _apply
 from veridical.exceptions import InvalidInputError
 from veridical.export import load, to_sql
 

@@ -13,10 +13,9 @@ import pytest
 
 from veridical import evaluate
 from veridical.cli import main
-from veridical.evaluation._gate import check_requirements
-from veridical.evaluation._gate_doubts import doubt_of
-from veridical.evaluation._gate_language import read_rule
-from veridical.results._gate import GateBaseline, GateResult
+from veridical.evaluation._gate.gate import check_requirements, doubt_of
+from veridical.evaluation._gate.language import read_rule
+from veridical.results.gate import GateBaseline, GateResult
 
 
 @pytest.fixture(autouse=True)

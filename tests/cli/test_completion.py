@@ -9,8 +9,8 @@ import subprocess
 import pytest
 
 from veridical.cli import main
-from veridical.cli._completion import walk
-from veridical.cli._main import build_parser
+from veridical.cli.commands.completion import walk
+from veridical.cli.main import build_parser
 
 BASH = shutil.which("bash")
 

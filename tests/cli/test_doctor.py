@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from veridical import __version__
-from veridical.cli import _doctor, main
+from veridical.cli import main
+from veridical.cli.commands import doctor as _doctor
 
 PROJECT = Path(__file__).parents[2] / "pyproject.toml"
 

@@ -13,8 +13,8 @@ import pytest
 
 from veridical import Comparison, Evaluation, evaluate
 from veridical.cli import main
-from veridical.cli._messages import explain
-from veridical.cli._output import without_draws
+from veridical.cli.shared.messages import explain
+from veridical.cli.shared.output import without_draws
 from veridical.exceptions import invalid
 
 

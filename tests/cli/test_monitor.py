@@ -13,9 +13,13 @@ import polars as pl
 import pytest
 
 from veridical.cli import main
-from veridical.report._monitor_report import MonitorReport
-from veridical.results._monitor_action import MonitorVersions, RefitSuggestion, ShadowStatus
-from veridical.results._monitoring import MonitorStatus
+from veridical.report._monitor.monitor import MonitorReport
+from veridical.results.monitoring import (
+    MonitorStatus,
+    MonitorVersions,
+    RefitSuggestion,
+    ShadowStatus,
+)
 
 STORE = "store.sqlite"
 HOSTILE = ('a"b\\c\nd', "</script><script>alert(1)</script>", "=1+1", "x" * 300, "{,}")

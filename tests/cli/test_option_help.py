@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from veridical.cli._main import build_parser
+from veridical.cli.main import build_parser
 
 
 def _options(parser, name):

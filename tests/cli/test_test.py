@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from veridical.cli import main
-from veridical.evaluation._tests import calibration_tests
-from veridical.results._test_report import TestReport
+from veridical.evaluation._battery.tests import calibration_tests
+from veridical.results.tests import TestReport
 
 GUESSED = "veridical: note: guessed y = 'label', prob = 'p'\n"
 

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, reliability_curve
-from veridical._core.pooled import pool_scores
-from veridical.curves._pointwise import pointwise_band
-from veridical.curves._simultaneous import simultaneous_band
+from veridical._core.data.sample import pool_scores
+from veridical.curves._curve.bands import pointwise_band, simultaneous_band
 
 
 def curve(y, p, **options):

@@ -7,7 +7,7 @@ import pytest
 
 import oracles
 from veridical import InvalidInputError, UniformBins, reliability_curve
-from veridical.results._curve import CurveReading
+from veridical.results.curves import CurveReading
 
 
 @pytest.mark.parametrize("kind", oracles.KINDS)

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError
-from veridical.decisions._allocation import allocate
-from veridical.decisions._allocation_core import find_core
-from veridical.decisions._allocation_relaxation import relax
-from veridical.results._allocation import Allocation
+from veridical.decisions._allocation.allocation import allocate
+from veridical.decisions._allocation.knapsack import find_core, relax
+from veridical.results.decisions import Allocation
 
 
 def by_enumeration(values, costs, budget):

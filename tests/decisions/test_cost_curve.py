@@ -9,8 +9,8 @@ from sklearn.isotonic import IsotonicRegression
 
 from oracles import KINDS, ones, random_rows
 from veridical import InvalidInputError, decompose
-from veridical.decisions._cost_curve import cost_curve
-from veridical.results._cost_curve import CostCurve
+from veridical.decisions._costs.cost_curve import cost_curve
+from veridical.results.decision_curves import CostCurve
 
 
 def rates(y, p, w, t):

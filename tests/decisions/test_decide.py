@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError
-from veridical.decisions._decide import decide
-from veridical.decisions._thresholds import cost_threshold
-from veridical.results._decisions import Decisions
+from veridical.decisions._costs.decide import decide
+from veridical.decisions._costs.thresholds import cost_threshold
+from veridical.results.decisions import Decisions
 
 
 def vectors(n, k, seed):

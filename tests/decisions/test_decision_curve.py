@@ -8,9 +8,9 @@ import pytest
 
 from oracles import KINDS, ones, random_rows
 from veridical import InvalidInputError, VeridicalWarning
-from veridical.decisions._decision_curve import decision_curve
-from veridical.decisions._expected_cost import expected_cost
-from veridical.results._decision_curve import DecisionCurve
+from veridical.decisions._costs.decision_curve import decision_curve
+from veridical.decisions._costs.expected_cost import expected_cost
+from veridical.results.decision_curves import DecisionCurve
 
 Y = [0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0]
 P = [0.12, 0.31, 0.44, 0.05, 0.83, 0.67, 0.52, 0.28, 0.19, 0.08,

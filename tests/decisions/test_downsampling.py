@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError
-from veridical.decisions._downsampling import correct_downsampling
+from veridical.decisions._priors.adjustment import correct_downsampling
 
 
 def test_kept_counts_give_back_the_frequencies_before():

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import norm
 
 from veridical import InvalidInputError, VeridicalWarning
-from veridical.decisions._expected_cost import expected_cost
-from veridical.results._decisions import ExpectedCost
+from veridical.decisions._costs.expected_cost import expected_cost
+from veridical.results.decisions import ExpectedCost
 
 
 def rows(n=120, k=3, a=4, seed=0):

@@ -7,8 +7,8 @@ import pytest
 
 from veridical import InvalidInputError
 from veridical.calibrators import HistogramCalibrator, IdentityCalibrator, IsotonicCalibrator
-from veridical.decisions._miscalibration_cost import miscalibration_cost
-from veridical.results._decisions import MiscalibrationCost
+from veridical.decisions._costs.miscalibration_cost import miscalibration_cost
+from veridical.results.decisions import MiscalibrationCost
 
 
 def two_groups(copies=40):

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError
-from veridical.decisions._prior_adjustment import adjust_priors
-from veridical.decisions._prior_em import fit_priors
-from veridical.decisions._prior_em_many import fit_priors_many
-from veridical.decisions._prior_estimate import estimate_priors
+from veridical.decisions._priors.adjustment import adjust_priors
+from veridical.decisions._priors.em import fit_priors, fit_priors_many
+from veridical.decisions._priors.estimate import estimate_priors
 from veridical.exceptions import VeridicalWarning
-from veridical.results._priors import PriorEstimate
+from veridical.results.decisions import PriorEstimate
 
 
 def gaussian_rows(rng, n, priors, train, separation=1.5):

@@ -9,10 +9,10 @@ from sklearn.isotonic import IsotonicRegression
 
 from oracles import KINDS, ones, random_rows
 from veridical import InvalidInputError
-from veridical.decisions._roc_hull import roc_hull
-from veridical.decisions._thresholds import cost_threshold
+from veridical.decisions._costs.cost_curve import roc_hull
+from veridical.decisions._costs.thresholds import cost_threshold
 from veridical.lenses import ClassSpecific
-from veridical.results._roc_hull import RocHull
+from veridical.results.decision_curves import RocHull
 
 
 def roc_points(y, p, w):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError
-from veridical.decisions._thresholds import cost_threshold, prior_threshold
+from veridical.decisions._costs.thresholds import cost_threshold, prior_threshold
 
 
 def test_four_to_one_costs_give_the_threshold_of_the_survey():

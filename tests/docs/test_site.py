@@ -22,8 +22,8 @@ import yaml
 import veridical
 from docs.blocks import ROOT
 from veridical import plots
-from veridical.cli._main import build_parser
-from veridical.results._base import Result
+from veridical.cli.main import build_parser
+from veridical.results.base import Result
 
 DOCS = ROOT / "docs"
 _TAG = re.compile(r"<([a-z][\w-]*)((?:\s+[\w:@.-]+(?:=(?:\"[^\"]*\"|'[^']*'|[^\s\"'>]+))?)*)\s*/?>")

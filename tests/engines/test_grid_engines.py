@@ -13,9 +13,9 @@ import pytest
 from engines.engine_frames import CHEAP, ENGINES
 from engines.naive_grid import assert_same_sums, naive_scores, naive_sums
 from veridical.exceptions import InvalidInputError
-from veridical.frames._detect import is_frame, is_lazy
-from veridical.frames._grid import grid_table
-from veridical.frames._open import column_names, open_table
+from veridical.frames._grid.grid import grid_table
+from veridical.frames._tables.detect import is_frame, is_lazy
+from veridical.frames._tables.open import column_names, open_table
 
 CLASSES = ["bird", "cat", "dog"]
 
@@ -252,7 +252,7 @@ CLUSTER = """
 import json, sys
 sys.path[:0] = json.loads(sys.argv[3])
 from engines.conftest import spark_session
-from veridical.frames._grid import grid_table
+from veridical.frames._grid.grid import grid_table
 session = spark_session(sys.argv[1])
 frame = session.read.parquet(sys.argv[2])
 table = grid_table(frame, y="y", prob="p", problems=["binary"], n_bins=15, caller="f")

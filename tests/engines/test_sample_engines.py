@@ -10,7 +10,7 @@ import pytest
 
 from engines.engine_frames import CHEAP
 from veridical.exceptions import InvalidInputError, MissingDependencyError
-from veridical.frames._engine_sample import sample_rows
+from veridical.frames._grid.sample import sample_rows
 
 N = 3000
 Y = np.array(["common", "rare"])[(np.arange(N) % 100 == 7).astype(int)].astype(object)

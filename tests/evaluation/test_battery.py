@@ -10,8 +10,8 @@ import pytest
 from scipy import stats
 
 import veridical as v
-from veridical.evaluation._tests import calibration_tests
-from veridical.results._test_report import TestReport
+from veridical.evaluation._battery.tests import calibration_tests
+from veridical.results.tests import TestReport
 
 UNASKED = ("consistency", "spiegelhalter", "hosmer-lemeshow", "cox", "t-cal")
 

@@ -19,9 +19,9 @@ from veridical import (
     paired_difference,
     required_sample_size,
 )
-from veridical.evaluation._gate import check_requirements
+from veridical.evaluation._gate.gate import check_requirements
 from veridical.exceptions import InvalidInputError, VeridicalWarning
-from veridical.results._gate import GateBaseline, GateFigure, GateResult
+from veridical.results.gate import GateBaseline, GateFigure, GateResult
 
 Z = 1.959963984540054  # 97.5 % quantile of the standard normal
 
@@ -281,7 +281,7 @@ def test_a_stored_baseline_is_of_independent_rows(rows):
 
 
 def test_limits_of_a_difference_are_recovered_from_those_of_each():
-    from veridical.evaluation._gate_difference import unpaired_change
+    from veridical.evaluation._gate.figures import unpaired_change
 
     def proportion(positive, n):
         """With Wilson's limits."""

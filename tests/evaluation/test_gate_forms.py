@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from veridical.results._gate import GateBaseline, GateCheck, GateResult
+from veridical.results.gate import GateBaseline, GateCheck, GateResult
 
 HOSTILE = [
     "<script>alert(1)</script>", "a|b", "a\\|b", "`tick`", "@team", "line\nbreak", "]]>&amp;",

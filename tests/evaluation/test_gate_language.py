@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from veridical.evaluation._gate_doubts import doubt_of
-from veridical.evaluation._gate_language import Quantity, read_rule
+from veridical.evaluation._gate.gate import doubt_of
+from veridical.evaluation._gate.language import Quantity, read_rule
 from veridical.exceptions import InvalidInputError
 
 

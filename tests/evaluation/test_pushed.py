@@ -23,8 +23,7 @@ from veridical import (
     reliability_curve,
 )
 from veridical import evaluate as evaluate_fully
-from veridical.evaluation._pushed_figures import measure_summary, summary_curve
-from veridical.evaluation._pushed_table import grid_summary
+from veridical.evaluation._figures.summary import grid_summary, measure_summary, summary_curve
 from veridical.lenses import ClassSpecific
 
 N_BINS = 10
@@ -243,7 +242,7 @@ def test_large_files_are_left_where_they_are(tmp_path, monkeypatch, frame):
     path = tmp_path / "rows.parquet"
     frame.write_parquet(path)
     assert not any("made from sums" in n for n in evaluate(path, y="y", prob="p").notes)
-    monkeypatch.setattr("veridical.frames._row_count.LARGE", 4000)
+    monkeypatch.setattr("veridical.frames._tables.files.LARGE", 4000)
     found = evaluate(path, y="y", prob="p", n_bins=N_BINS)
     assert any("made from sums" in note for note in found.notes)
     assert_binned_alike(found, evaluate(frame, y="y", prob="p", n_bins=N_BINS))

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from veridical import BinnedError, UniformBins, VeridicalWarning, compare, null_level
-from veridical._core.sample import BinarySample
-from veridical.evaluation._pushed_sums import outcomes_of
-from veridical.evaluation._pushed_table import grid_summary
+from veridical._core.data.sample import BinarySample
+from veridical.evaluation._data.sums import outcomes_of
+from veridical.evaluation._figures.summary import grid_summary
 from veridical.inference import null_summaries
-from veridical.inference._repeats import Outcomes
+from veridical.inference._draws.outcomes import Outcomes
 from veridical.summaries import summarise
 
 N = 20_000

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from veridical import InvalidInputError, calibration_tests, compare
-from veridical.evaluation._pushed_table import grid_summary
+from veridical.evaluation._figures.summary import grid_summary
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
 N = 3000

@@ -11,9 +11,8 @@ pytest.importorskip("matplotlib")
 from PIL import Image
 
 from veridical.experiments import run_experiment
-from veridical.experiments._chapter_draw import Study, printed_draw
-from veridical.experiments._chapter_measures import true_error
-from veridical.experiments._chapter_r import RStream
+from veridical.experiments.chapter.claims import true_error
+from veridical.experiments.chapter.draw import RStream, Study, printed_draw
 
 # Table 86.2: Brier score and ECE.
 PRINTED = {

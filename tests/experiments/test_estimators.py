@@ -6,13 +6,20 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.data.sample import BinarySample, MulticlassSample
 from veridical.binning import UniformBins
 from veridical.experiments import run_experiment
-from veridical.experiments._estimators_cell import FULL, REDUCED, WHOLE, random_task
-from veridical.experiments._estimators_claims import Evidence, _density_is_best, told_leaders
-from veridical.experiments._estimators_samples import Problems, binned_errors, read_all
-from veridical.experiments._estimators_settings import (
+from veridical.experiments.estimators.cell import (
+    FULL,
+    REDUCED,
+    WHOLE,
+    Problems,
+    binned_errors,
+    random_task,
+    read_all,
+)
+from veridical.experiments.estimators.claims import Evidence, _density_is_best, told_leaders
+from veridical.experiments.estimators.settings import (
     LENSES,
     BoundedQuantileBins,
     as_meant,
@@ -20,8 +27,8 @@ from veridical.experiments._estimators_settings import (
     newer,
     settings,
 )
-from veridical.experiments._estimators_study import leaders, ranks
-from veridical.experiments._estimators_truth import GapSums, expected_fine_error, scores_and_truths
+from veridical.experiments.estimators.study import leaders, ranks
+from veridical.experiments.estimators.truth import GapSums, expected_fine_error, scores_and_truths
 from veridical.lenses import ClasswiseProblem
 from veridical.miscalibration import BinnedError
 from veridical.simulation import LogisticModel, two_normals_model, two_normals_task

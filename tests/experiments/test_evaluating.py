@@ -21,9 +21,9 @@ from scipy.stats import binom, norm
 from veridical.binning import EdgeBins
 from veridical.exceptions import InvalidInputError
 from veridical.experiments import run_experiment
-from veridical.experiments._evaluating_limits import bin_limit
-from veridical.experiments._evaluating_measure import measure_line
-from veridical.experiments._evaluating_networks import (
+from veridical.experiments._frame.predictions import digits_predictions
+from veridical.experiments.evaluating.convergence import bin_limit
+from veridical.experiments.evaluating.networks import (
     CALIBRATED,
     DATA,
     FAKES,
@@ -32,7 +32,7 @@ from veridical.experiments._evaluating_networks import (
     draw_fake,
     seen_through,
 )
-from veridical.experiments._predictions import digits_predictions
+from veridical.experiments.evaluating.tables import measure_line
 
 FIGURES = (
     "estimates", "normals", "top-digits", "top-calibrated-fake", "top-over-confident-fake",

@@ -10,14 +10,18 @@ from scipy.integrate import quad
 from scipy.stats import dirichlet
 
 from veridical.experiments import run_experiment
-from veridical.experiments._fake_contestants import what_is_left
-from veridical.experiments._fake_convergence import _rows_needed
-from veridical.experiments._fake_distortions import BY_LABEL, _label_parameters, distorted, draw
-from veridical.experiments._fake_lemma import _finite
-from veridical.experiments._fake_network import show_networks
-from veridical.experiments._fake_network_page import _difference, _rows_to_win
-from veridical.experiments._laboratory import Laboratory
-from veridical.experiments._page import Page
+from veridical.experiments._frame.laboratory import Laboratory
+from veridical.experiments._frame.page import Page
+from veridical.experiments.fake.contestants import (
+    BY_LABEL,
+    _label_parameters,
+    distorted,
+    draw,
+    what_is_left,
+)
+from veridical.experiments.fake.convergence import _rows_needed
+from veridical.experiments.fake.lemma import _finite
+from veridical.experiments.fake.network import _difference, _rows_to_win, show_networks
 from veridical.results import ExperimentResult
 
 PICTURES = ("small-network", "digits-reliability", "convergence", "benchmark", "lemma")

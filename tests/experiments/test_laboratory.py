@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from veridical.experiments import _laboratory
-from veridical.experiments._laboratory import Laboratory
+from veridical.experiments._frame import laboratory as _laboratory
+from veridical.experiments._frame.laboratory import Laboratory
 
 CELLS = [{"size": size, "shift": shift} for size in (3, 5) for shift in (0.0, 1.5)]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from veridical.experiments._page import Page, markdown_table
+from veridical.experiments._frame.page import Page, markdown_table
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ def test_names_of_facts_are_unique(page):
 
 def test_the_page_holds_facts_text_tables_pictures_and_data(page, tmp_path):
     pytest.importorskip("matplotlib")
-    from veridical.plots._panels import Line, Panel, draw_panels
+    from veridical.plots._drawing.panels import Line, Panel, draw_panels
 
     page.number("ECE", 0.25, printed=0.25)
     page.section("Table 1")

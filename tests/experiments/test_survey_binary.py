@@ -15,7 +15,7 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from veridical.experiments import run_experiment
-from veridical.experiments._survey_tasks import (
+from veridical.experiments._frame.survey_tasks import (
     SCORES,
     Line,
     Network,

@@ -11,9 +11,8 @@ from PIL import Image
 from scipy.stats import norm
 
 from veridical.experiments import run_experiment
-from veridical.experiments._survey_multiclass_cells import calibrators, fed, log_scores_of
-from veridical.experiments._survey_multiclass_figures import as_map_of_logarithms
-from veridical.experiments._survey_multiclass_study import removed
+from veridical.experiments.survey_multiclass.cells import calibrators, fed, log_scores_of, removed
+from veridical.experiments.survey_multiclass.run import as_map_of_logarithms
 from veridical.simulation import survey_three_class_task
 
 MODES = [[(-4, 960), (64, 1280)], [(4, 980), (-72, 1024)], [(0, 64)]]

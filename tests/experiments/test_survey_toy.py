@@ -16,7 +16,9 @@ pytest.importorskip("matplotlib")
 from PIL import Image
 
 from veridical.experiments import run_experiment
-from veridical.experiments._survey_toy_data import (
+from veridical.experiments.survey_toy.forecasts import OVER, Distortion
+from veridical.experiments.survey_toy.scores import random_extreme_error
+from veridical.experiments.survey_toy.tables import (
     TABLE_1,
     TABLES_4_TO_7,
     decomposed_rows,
@@ -24,8 +26,6 @@ from veridical.experiments._survey_toy_data import (
     rain_rows,
     toy_rows,
 )
-from veridical.experiments._survey_toy_formulas import random_extreme_error
-from veridical.experiments._survey_toy_shapes import OVER, Distortion
 
 FIGURES = [*(f"fig-{k}" for k in (*range(1, 11), 21)), "simplex"]
 

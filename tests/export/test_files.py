@@ -46,7 +46,7 @@ def test_the_file_is_plain_json_of_the_documented_layout(tmp_path: Path) -> None
 
 
 def test_command_line_reads_what_is_saved_and_writes_what_is_loaded(tmp_path: Path) -> None:
-    from veridical.cli._calibrator_file import SavedCalibrator, read_calibrator
+    from veridical.cli.shared.files import SavedCalibrator, read_calibrator
 
     calibrator, scores = maps.fitted("platt"), [0.1, 0.7]
     save(calibrator, tmp_path / "saved.json")

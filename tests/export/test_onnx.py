@@ -25,9 +25,8 @@ from veridical.calibrators import (
 )
 from veridical.calibrators.formulas import formula_of
 from veridical.exceptions import InvalidInputError, MissingDependencyError
-from veridical.export._block_plan import steps_of
-from veridical.export._blocks import Limit, Logarithm, WeightedSum
-from veridical.export._onnx import to_onnx
+from veridical.export._tensors.blocks import Limit, Logarithm, WeightedSum, steps_of
+from veridical.export._tensors.onnx import to_onnx
 from veridical.selection import AutoCalibrator
 
 CLOSE = 1e-12

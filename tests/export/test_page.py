@@ -13,8 +13,8 @@ import pytest
 import veridical.export
 from veridical.calibrators import Calibrator, HistogramCalibrator
 from veridical.export import load
-from veridical.export._onnx import to_onnx
-from veridical.export._torch import to_torch
+from veridical.export._tensors.onnx import to_onnx
+from veridical.export._tensors.torch import to_torch
 
 PAGE = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
 

@@ -21,7 +21,7 @@ from veridical.calibrators import (
     TemperatureCalibrator,
 )
 from veridical.exceptions import InvalidInputError, MissingDependencyError
-from veridical.export._torch import to_torch
+from veridical.export._tensors.torch import to_torch
 from veridical.selection import AutoCalibrator
 
 CLOSE = 1e-12

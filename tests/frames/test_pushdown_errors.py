@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from veridical._core.validation import check_sample
+from veridical._core.data.validation import check_sample
 from veridical.exceptions import InvalidInputError
-from veridical.frames._grid import grid_table
+from veridical.frames._grid.grid import grid_table
 
 NAN = float("nan")
 

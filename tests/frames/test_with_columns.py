@@ -9,7 +9,11 @@ import polars as pl
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.frames._with_columns import check_new_columns, check_target, write_with_columns
+from veridical.frames._tables.with_columns import (
+    check_new_columns,
+    check_target,
+    write_with_columns,
+)
 
 TEXT = 'id,p,note\n007,0.50,"a, ""b"""\n008,1e-3,\n009,.25,""\n'
 ADDED = {"q": np.array([0.1, 1 / 3, 1e-300]), "action": np.array(["no", "yes", "no"])}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.frames._convert import to_numbers
+from veridical.frames._tables.table import to_numbers
 
 
 @pytest.mark.parametrize(

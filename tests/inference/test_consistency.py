@@ -18,7 +18,7 @@ from veridical import (
     VeridicalWarning,
 )
 from veridical.inference import consistency_test
-from veridical.inference._monte_carlo import monte_carlo_pvalue
+from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
 from veridical.results import ConsistencyTest
 
 
@@ -154,8 +154,8 @@ def test_frequency_weights_of_several_classes_are_repeated_rows(lens, multiclass
 @pytest.mark.parametrize("lens", ["classwise", "canonical"])
 def test_weighted_sums_by_class_are_those_of_a_naive_loop(lens, multiclass):
     """Same uniforms, same thresholds: the estimate of each draw is the estimator's own."""
-    from veridical.inference._class_draws import OutcomeDraws
-    from veridical.inference._null import null_sample, with_outcomes
+    from veridical.inference._draws.outcomes import OutcomeDraws
+    from veridical.inference._nulls.null import null_sample, with_outcomes
     from veridical.lenses import induce_problem
 
     y, p, w = multiclass.y, multiclass.p, multiclass.w

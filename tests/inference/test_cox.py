@@ -9,8 +9,8 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 from veridical import ClassSpecific, InvalidInputError, VeridicalWarning
-from veridical.inference._cox import cox_test
-from veridical.results._cox import CoxTest
+from veridical.inference._cox.cox import cox_test
+from veridical.results.figures import CoxTest
 
 
 def two_classes(n=200):

@@ -7,8 +7,8 @@ import pytest
 
 from veridical import BinnedError, ClassSpecific, InvalidInputError, UniformBins, bootstrap_interval
 from veridical.exceptions import VeridicalWarning
-from veridical.inference._equivalence import equivalence_test
-from veridical.results._equivalence import EquivalenceTest
+from veridical.inference._design.equivalence import equivalence_test
+from veridical.results.tests import EquivalenceTest
 
 stats = pytest.importorskip("scipy.stats")
 

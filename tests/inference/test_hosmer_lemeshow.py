@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, VeridicalWarning
-from veridical._core.sample import BinarySample
-from veridical.inference._grouped_null import chi_square
-from veridical.inference._hosmer_lemeshow import hosmer_lemeshow_test
-from veridical.inference._percentile_bins import PercentileBins
+from veridical._core.data.sample import BinarySample
+from veridical.inference._draws.groups import chi_square
+from veridical.inference._goodness.hosmer_lemeshow import PercentileBins, hosmer_lemeshow_test
 
 # Silva Filho et al. (2023), doi 10.1007/s10994-023-06336-7, Table 3: probabilities in tenths of
 # classes 1, 2, 3 (T for one third) and the class that occurred.
@@ -216,7 +215,7 @@ def test_frequencies_too_many_to_write_out_are_drawn_as_binomials(monkeypatch):
     w = np.arange(40) % 3 + 1
     options = {"sample_weight": w, "weight_type": "frequency", "n_bins": 4}
     written = hosmer_lemeshow_test(y, p, rng=13, n_resamples=9999, **options)
-    monkeypatch.setattr("veridical.inference._repeats.MOST_REPEATED", 10)
+    monkeypatch.setattr("veridical.inference._draws.outcomes.MOST_REPEATED", 10)
     drawn = hosmer_lemeshow_test(y, p, rng=14, n_resamples=9999, **options)
     assert drawn.statistic == written.statistic
     error = math.sqrt(2 * written.pvalue * (1 - written.pvalue) / 9999)

@@ -11,7 +11,7 @@ from veridical import (
     SmoothError,
     SweepBins,
 )
-from veridical.inference._bootstrap import bootstrap_interval
+from veridical.inference._intervals.bootstrap import bootstrap_interval
 
 
 def name(value):

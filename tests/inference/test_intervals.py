@@ -14,8 +14,8 @@ from veridical import (
     VeridicalWarning,
     ZeroOneLoss,
 )
-from veridical.inference._bootstrap import bootstrap_interval
-from veridical.results._interval import Interval
+from veridical.inference._intervals.bootstrap import bootstrap_interval
+from veridical.results.base import Interval
 
 SCORES = [BrierScore(), LogScore(), SphericalScore(), ZeroOneLoss()]
 ERRORS = [BinnedError(), BinnedError(norm=2, debias=True), BinnedError(QuantileBins(8), norm=2)]

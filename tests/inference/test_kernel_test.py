@@ -9,10 +9,14 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, KernelError, UCMEError, VeridicalWarning
-from veridical._core.gram import pair_sums
-from veridical.inference._kernel_draws import trials_of
-from veridical.inference._kernel_nulls import Similarity, bootstrap_null, consistency_null
-from veridical.inference._kernel_test import kernel_test
+from veridical._core.numeric.gram import pair_sums
+from veridical.inference._kernel.nulls import (
+    Similarity,
+    bootstrap_null,
+    consistency_null,
+    trials_of,
+)
+from veridical.inference._kernel.test import kernel_test
 from veridical.lenses import induce_problem
 
 KERNELS = ["laplacian", "gaussian", "total-variation"]

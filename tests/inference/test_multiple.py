@@ -122,7 +122,7 @@ def _gaps(data):
 
 
 def _sample(data):
-    from veridical._core.validation import check_sample
+    from veridical._core.data.validation import check_sample
 
     return check_sample(data.y, data.p, caller="test")
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, VeridicalWarning
-from veridical.inference._pearson import pearson_test
+from veridical.inference._goodness.pearson import pearson_test
 
 # Successes of so many rows at a prediction.
 COUNTS = [(0.2, 50, 14), (0.5, 40, 17), (0.9, 100, 86)]
@@ -113,7 +113,7 @@ def test_blocks_do_not_matter(monkeypatch):
     y = (rng.random(300)[:, None] > p.cumsum(axis=1)).sum(axis=1)
     p[200:] = p[200]  # one group larger than a block
     whole = pearson_test(y, p, rng=4, n_resamples=2000)
-    monkeypatch.setattr("veridical.inference._grouped_null._BLOCK_DRAWS", 2000 * 4 * 7)
+    monkeypatch.setattr("veridical.inference._draws.groups._BLOCK_DRAWS", 2000 * 4 * 7)
     blocked = pearson_test(y, p, rng=5, n_resamples=2000)
     error = math.sqrt(2 * whole.pvalue * (1 - whole.pvalue) / 2000)
     assert abs(whole.pvalue - blocked.pvalue) < 4.5 * error + 1e-9

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from veridical.exceptions import InvalidInputError, VeridicalWarning
-from veridical.inference._ranks import mean_ranks
-from veridical.results._ranks import RankComparison
+from veridical.inference._intervals.ranks import mean_ranks
+from veridical.results.inference import RankComparison
 
 # Demsar (2006), JMLR 7, table 6: AUC of C4.5 with and without tuned m and cf on 14 data sets.
 # For "voting" the printed ranks 2 and 3 tell apart two scores both printed as .975.

@@ -7,8 +7,8 @@ import pytest
 
 from veridical import InvalidInputError
 from veridical.exceptions import VeridicalWarning
-from veridical.inference._sample_size import detectable_error, required_sample_size
-from veridical.results._sample_size import SampleSize
+from veridical.inference._design.sample_size import detectable_error, required_sample_size
+from veridical.results.inference import SampleSize
 
 stats = pytest.importorskip("scipy.stats")
 

@@ -9,10 +9,9 @@ import pytest
 
 from veridical import ClassSpecific, InvalidInputError
 from veridical.exceptions import VeridicalWarning
-from veridical.inference._sequential import sequential_test
-from veridical.inference._sequential_bets import ALTERNATIVES, Bets
-from veridical.inference._sequential_process import ONSET_ROWS, EProcess
-from veridical.results._sequential import SequentialTest
+from veridical.inference._sequential.process import ALTERNATIVES, ONSET_ROWS, Bets, EProcess
+from veridical.inference._sequential.test import sequential_test
+from veridical.results.tests import SequentialTest
 
 
 def drawn(n, seed, shift=0.0):

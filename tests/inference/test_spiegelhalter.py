@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, VeridicalWarning, brier_score
-from veridical.inference._spiegelhalter import spiegelhalter_test
+from veridical.inference._goodness.spiegelhalter import spiegelhalter_test
 
 INDEX = np.arange(60)
 P = np.round((INDEX + 0.5) / 60, 4)
@@ -135,8 +135,8 @@ def test_the_normal_distribution_of_few_rows_is_doubted():
 def test_blocks_do_not_matter(monkeypatch):
     y, p = vectors(3000, 8)
     whole = spiegelhalter_test(y, p, rng=9, n_resamples=2000)
-    monkeypatch.setattr("veridical.inference._spiegelhalter.ROWS", 300)
-    monkeypatch.setattr("veridical.inference._grouped_null._BLOCK_DRAWS", 2000 * 111)
+    monkeypatch.setattr("veridical.inference._goodness.spiegelhalter.ROWS", 300)
+    monkeypatch.setattr("veridical.inference._draws.groups._BLOCK_DRAWS", 2000 * 111)
     blocked = spiegelhalter_test(y, p, rng=10, null="monte-carlo", n_resamples=2000)
     assert blocked.statistic == pytest.approx(whole.statistic, rel=1e-10)
     error = math.sqrt(blocked.pvalue * (1 - blocked.pvalue) / 1000)

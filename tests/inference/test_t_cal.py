@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, VeridicalWarning
-from veridical.inference._kernel_draws import trials_of
-from veridical.inference._t_cal import t_cal_test
-from veridical.inference._t_cal_cells import CellTree
+from veridical.inference._kernel.nulls import trials_of
+from veridical.inference._kernel.t_cal import CellTree, t_cal_test
 from veridical.lenses import induce_problem
 
 

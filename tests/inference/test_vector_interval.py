@@ -11,7 +11,7 @@ from veridical import (
     VarianceSplitBins,
     bootstrap_interval,
 )
-from veridical.inference._vector_interval import _traces
+from veridical.inference._intervals.binned import _traces
 from veridical.lenses import as_multiclass, induce_problem
 
 
@@ -30,8 +30,7 @@ def test_traces_are_those_of_the_covariance_matrix(seed):
 
 def test_two_classes_are_the_binary_problem(binary):
     """The Euclidean distance of (1 - p, p) is the root of two times the gap."""
-    from veridical.inference._binned_interval import l2_limits
-    from veridical.inference._vector_interval import l2_vector_limits
+    from veridical.inference._intervals.binned import l2_limits, l2_vector_limits
     from veridical.summaries import summarise
 
     sample = induce_problem(

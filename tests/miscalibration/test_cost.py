@@ -19,7 +19,7 @@ from veridical import (
     expected_calibration_error,
     null_level,
 )
-from veridical.miscalibration._cost import CostWeightedError
+from veridical.miscalibration._errors.cost import CostWeightedError
 
 CLOSE = {"rel": 1e-12, "abs": 1e-12}
 KINDS = ["every", "chosen", "chosen-by-action"]

@@ -7,7 +7,7 @@ import pytest
 
 import oracles
 from veridical import ClassSpecific, InvalidInputError
-from veridical.miscalibration._cumulative import CumulativeError
+from veridical.miscalibration._errors.ordered import CumulativeError
 
 KS, KUIPER = CumulativeError("ks"), CumulativeError("kuiper")
 

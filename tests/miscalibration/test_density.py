@@ -18,7 +18,7 @@ from veridical import (
     local_calibration_error,
     reliability_curve,
 )
-from veridical.miscalibration._density import DensityError
+from veridical.miscalibration._errors.density import DensityError
 
 NORMS = [1, 2, 3.5, "max"]
 CLOSE = {"rel": 1e-12, "abs": 1e-12}

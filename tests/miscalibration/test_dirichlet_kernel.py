@@ -10,8 +10,8 @@ from scipy.special import expit
 from scipy.stats import beta, dirichlet
 
 from veridical import ClassSpecific, InvalidInputError, VeridicalWarning, null_level
-from veridical.miscalibration import _dirichlet_kernel as module
-from veridical.miscalibration._dirichlet_kernel import DirichletKernelError
+from veridical.miscalibration._errors import dirichlet_kernel as module
+from veridical.miscalibration._errors.dirichlet_kernel import DirichletKernelError
 
 CLOSE = {"rel": 1e-11, "abs": 1e-12}
 GRID = [*np.logspace(-5, -1, 15), 0.2, 0.4, 0.6, 0.8, 1.0]

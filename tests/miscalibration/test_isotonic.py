@@ -9,7 +9,7 @@ import pytest
 
 import oracles
 from veridical import ClassSpecific, InvalidInputError, decompose
-from veridical.miscalibration._isotonic import IsotonicError
+from veridical.miscalibration._errors.ordered import IsotonicError
 
 RULES = ["brier", "log", "spherical", "zero-one"]
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from veridical import ClassSpecific, InvalidInputError
-from veridical._core.gram import pair_sum
-from veridical.miscalibration._kernel import KernelError, UCMEError
+from veridical._core.numeric.gram import pair_sum
+from veridical.miscalibration._errors.kernel import KernelError, UCMEError
 
 KERNELS = ["laplacian", "gaussian", "total-variation"]
 CLOSE = {"rel": 1e-11, "abs": 1e-13}

@@ -9,9 +9,9 @@ import pytest
 
 import oracles
 from veridical import ClassSpecific, InvalidInputError
-from veridical._core.pooled import pool_scores
-from veridical.miscalibration import _loess
-from veridical.miscalibration._loess import LoessError, loess_curve
+from veridical._core.data.sample import pool_scores
+from veridical.miscalibration._errors import loess as _loess
+from veridical.miscalibration._errors.loess import LoessError, loess_curve
 
 SUMMARIES = ["mean", "median", "p90", "max"]
 

@@ -10,7 +10,7 @@ from veridical.calibrators import (
     StructuredMatrixCalibrator,
     TemperatureCalibrator,
 )
-from veridical.miscalibration._recalibration import RecalibrationError
+from veridical.miscalibration._errors.recalibration import RecalibrationError
 
 
 def entropy(q):
@@ -49,8 +49,8 @@ def test_temperature_is_recovered_for_vectors():
 
 def test_it_is_the_mean_over_held_out_folds(binary):
     """Refit by hand with the estimator's own folds."""
-    from veridical._core.validation import check_sample
-    from veridical.miscalibration._recalibration import _folds
+    from veridical._core.data.validation import check_sample
+    from veridical.miscalibration._errors.recalibration import _folds
 
     y, p = binary.y, binary.p
     fold = _folds(check_sample(y, p, caller="test"), 3)

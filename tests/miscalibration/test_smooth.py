@@ -12,14 +12,14 @@ import pytest
 
 import oracles
 from veridical import ClassSpecific, InvalidInputError
-from veridical._core.smoothing import (
+from veridical._core.numeric.density import (
     absolute_integral,
     bin_linearly,
     cosine_spectrum,
     halve_cells,
     smoothed_density,
 )
-from veridical.miscalibration._smooth import SmoothError
+from veridical.miscalibration._errors.smooth import SmoothError
 
 REFERENCE = json.loads(
     (Path(__file__).parents[1] / "reference" / "relplot_smooth.json").read_text(encoding="utf-8")

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from veridical.monitoring import CalibrationMonitor
-from veridical.results._monitoring import MonitorStatus
+from veridical.results.monitoring import MonitorStatus
 
 BATCHES = 30
 

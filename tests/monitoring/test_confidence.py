@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from veridical.monitoring._confidence import radius, window_levels
+from veridical.monitoring._judge.estimates import radius, window_levels
 
 
 def test_the_radius_is_where_the_mixture_meets_its_bound():

@@ -13,7 +13,9 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import VeridicalError
-from veridical.monitoring import CalibrationMonitor, _schema, _store
+from veridical.monitoring import CalibrationMonitor
+from veridical.monitoring._store import store as _schema
+from veridical.monitoring._store import store as _store
 
 SCRIPT = Path(__file__).parent / "rough_treatment.py"
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are made by forking")

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from veridical.cli import main
-from veridical.monitoring._prometheus import prometheus_text
-from veridical.monitoring._streams import _FAMILIES, share_of
+from veridical.monitoring._judge.prometheus import prometheus_text
+from veridical.monitoring._store.counts import _FAMILIES, share_of
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "monitoring.md").read_text(encoding="utf-8")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from veridical.inference._sequential_bets import Bets
-from veridical.monitoring._cells import FLOOR, N_CELLS, cell_of, centres, clipped
-from veridical.monitoring._change import change_point
-from veridical.monitoring._evidence import Evidence, log_factors
-from veridical.monitoring._tally import tally
+from veridical.inference._sequential.process import Bets
+from veridical.monitoring._judge.estimates import change_point
+from veridical.monitoring._store.counts import FLOOR, N_CELLS, cell_of, centres, clipped, tally
+from veridical.monitoring._store.evidence import Evidence, log_factors
 
 
 def data(n: int = 700, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:

@@ -10,9 +10,9 @@ import pytest
 
 from veridical.exceptions import InvalidInputError
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring._confidence import radius
-from veridical.monitoring._merge import merge_stores
-from veridical.results._monitoring import MonitorStatus
+from veridical.monitoring._judge.estimates import radius
+from veridical.monitoring._watch.merge import merge_stores
+from veridical.results.monitoring import MonitorStatus
 
 
 def filled(path: Path, seeds: range, *, power: float = 1.0, **options: object) -> MonitorStatus:

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError, VeridicalError
-from veridical.monitoring import CalibrationMonitor, _buckets
-from veridical.monitoring._buckets import Buckets
-from veridical.results._monitoring import StreamEvidence
+from veridical.monitoring import CalibrationMonitor
+from veridical.monitoring._store import buckets as _buckets
+from veridical.monitoring._store.buckets import Buckets
+from veridical.results.monitoring import StreamEvidence
 
 
 def calibrated(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.monitoring import CalibrationMonitor, _pending
+from veridical.monitoring import CalibrationMonitor
+from veridical.monitoring._store import pending as _pending
 
 
 def rows(n: int = 300, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

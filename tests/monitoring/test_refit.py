@@ -10,8 +10,9 @@ from scipy.optimize import minimize_scalar
 
 from veridical.calibrators import BetaCalibrator, TemperatureCalibrator
 from veridical.exceptions import InvalidInputError
-from veridical.monitoring import CalibrationMonitor, _refit_rows
-from veridical.monitoring._refit_rows import RecentRows
+from veridical.monitoring import CalibrationMonitor
+from veridical.monitoring._maps import rows as _refit_rows
+from veridical.monitoring._maps.rows import RecentRows
 
 
 def rows(n: int, seed: int, temperature: float = 1.0) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from scipy.stats import binom
 
 from veridical.exceptions import InvalidInputError
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring._shadow import MOST_GAIN, Trial, most_loss, shadow_status
+from veridical.monitoring._maps.shadow import MOST_GAIN, Trial, most_loss, shadow_status
 from veridical.simulation import (
     DriftStream,
     GaussianMixtureTask,

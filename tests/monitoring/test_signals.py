@@ -10,8 +10,8 @@ import pytest
 from veridical.decisions import adjust_priors
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring._signals import stability_index
-from veridical.results._monitor_action import MonitorSignals
+from veridical.monitoring._maps.signals import stability_index
+from veridical.results.monitoring import MonitorSignals
 
 
 def two_classes(n: int, share: float, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.planning._game_engine import GameState, HealthcareGame, play
-from veridical.planning._game_players import TrustingPlayer
-from veridical.planning._game_rules import GameRules
-from veridical.results._game import PatientRound, RoundOutcome
+from veridical.planning._game.engine import GameState, HealthcareGame, play
+from veridical.planning._game.players import TrustingPlayer
+from veridical.planning._game.rules import GameRules
+from veridical.results.game import PatientRound, RoundOutcome
 
 RULES = GameRules()
 EFFECTS = [[0, 0, 0, 0, 0], *map(list, RULES.benefit)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from veridical.planning._game_engine import HealthcareGame, play
-from veridical.planning._game_patients import LEVELS
-from veridical.planning._game_players import TrustingPlayer
+from veridical.planning._game.engine import HealthcareGame, play
+from veridical.planning._game.players import TrustingPlayer
+from veridical.planning._game.rules import LEVELS
 
 N_GAMES = 40
 

@@ -10,15 +10,14 @@ import pytest
 from sklearn.base import BaseEstimator
 
 from veridical.exceptions import InvalidInputError
-from veridical.planning._game_patients import ACCURACY, LEVELS, classifier_at, draw_patients
-from veridical.planning._game_players import (
+from veridical.planning._game.players import (
     InformedPlayer,
     RecalibratingPlayer,
     TrustingPlayer,
     best_choices,
 )
-from veridical.planning._game_rules import GameRules
-from veridical.results._game import PatientRound, RoundOutcome
+from veridical.planning._game.rules import ACCURACY, LEVELS, GameRules, classifier_at, draw_patients
+from veridical.results.game import PatientRound, RoundOutcome
 
 RULES = GameRules()
 EFFECTS = [[0, 0, 0, 0, 0], *map(list, RULES.benefit)]

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from veridical.planning._game_engine import HealthcareGame, play
-from veridical.planning._game_patients import LEVELS
-from veridical.planning._game_players import InformedPlayer, RecalibratingPlayer, TrustingPlayer
-from veridical.planning._game_rules import GameRules
-from veridical.results._game import GameSummary, PlayerScore
+from veridical.planning._game.engine import HealthcareGame, play
+from veridical.planning._game.players import InformedPlayer, RecalibratingPlayer, TrustingPlayer
+from veridical.planning._game.rules import LEVELS, GameRules
+from veridical.results.game import GameSummary, PlayerScore
 
 EFFECTS = [[0, 0, 0, 0, 0], *map(list, GameRules().benefit)]
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.planning._game_choices import parse_choices
-from veridical.planning._game_engine import HealthcareGame, play
-from veridical.planning._game_players import TrustingPlayer
-from veridical.planning._game_terminal import play_in_terminal
+from veridical.planning._game.engine import HealthcareGame, play
+from veridical.planning._game.players import TrustingPlayer, parse_choices
+from veridical.planning._game.terminal import play_in_terminal
 
 
 def _session(lines, *, game=None, end=EOFError):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.planning._allocation_process import AllocationProcess
-from veridical.planning._kelly import KellyProcess
-from veridical.planning._processes import (
+from veridical.planning._value.kelly import KellyProcess
+from veridical.planning._value.processes import (
+    AllocationProcess,
     CallableProcess,
     CostProcess,
     DecisionProcess,

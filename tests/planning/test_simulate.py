@@ -8,15 +8,13 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from veridical.exceptions import InvalidInputError, VeridicalWarning
-from veridical.planning._allocation_process import AllocationProcess
-from veridical.planning._kelly import KellyProcess
-from veridical.planning._processes import CostProcess, ThresholdProcess
-from veridical.planning._simulate import simulate_decisions
-from veridical.planning._value import over_repeats
-from veridical.simulation._binary_fake import BinaryFakeClassifier
-from veridical.simulation._dirichlet_fake import DirichletFakeClassifier
-from veridical.simulation._score_laws import BetaScores
-from veridical.simulation._simplex_maps import PowerMap
+from veridical.planning._value.kelly import KellyProcess
+from veridical.planning._value.processes import AllocationProcess, CostProcess, ThresholdProcess
+from veridical.planning._value.simulate import simulate_decisions
+from veridical.planning._value.value import over_repeats
+from veridical.simulation._fakes.binary import BetaScores, BinaryFakeClassifier
+from veridical.simulation._fakes.dirichlet import DirichletFakeClassifier
+from veridical.simulation._fakes.maps import PowerMap
 
 # Accuracy 3/4 of two classes is p ~ uniform; a power b reports p^b / (p^b + q^b).
 ACCURACY, ECE = 0.75, 0.1

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.results._planning import DecisionValue, RequirementTable
-from veridical.results._requirements import Requirements
+from veridical.results.planning import DecisionValue, Requirements, RequirementTable
 
 ERRORS = (0.0, 0.04, 0.08)
 VALUES = {  # cost 1 without a model

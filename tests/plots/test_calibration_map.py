@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 import veridical as v
 from veridical.exceptions import InvalidInputError
-from veridical.plots._calibration_map import calibration_map
+from veridical.plots._diagrams.calibration_map import calibration_map
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 
 import veridical as v
 from veridical.exceptions import InvalidInputError
-from veridical.plots._comparison import comparison
+from veridical.plots._charts.comparison import comparison
 
 
 @pytest.fixture(scope="module")

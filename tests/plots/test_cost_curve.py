@@ -7,9 +7,9 @@ import pytest
 from matplotlib import pyplot as plt
 
 import veridical as v
-from veridical.decisions._cost_curve import cost_curve as compute
+from veridical.decisions._costs.cost_curve import cost_curve as compute
 from veridical.exceptions import InvalidInputError
-from veridical.plots._cost_curve import cost_curve
+from veridical.plots._charts.cost_curve import cost_curve
 
 
 def test_lines_are_those_of_the_result(binary, ax):

@@ -9,8 +9,8 @@ import pytest
 from matplotlib import pyplot as plt
 
 from veridical.exceptions import InvalidInputError
-from veridical.inference._ranks import mean_ranks
-from veridical.plots._critical_difference import critical_difference
+from veridical.inference._intervals.ranks import mean_ranks
+from veridical.plots._charts.critical_difference import critical_difference
 
 
 def table(count, n=20):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from matplotlib import pyplot as plt
 
-from veridical.decisions._decision_curve import decision_curve as compute
+from veridical.decisions._costs.decision_curve import decision_curve as compute
 from veridical.exceptions import InvalidInputError
-from veridical.plots._decision_curve import decision_curve
+from veridical.plots._charts.decision_curve import decision_curve
 
 
 def test_lines_and_bands_are_those_of_the_result(binary, ax):

@@ -7,7 +7,7 @@ from matplotlib import pyplot as plt
 
 import veridical as v
 from veridical.exceptions import InvalidInputError
-from veridical.plots._decomposition import decomposition
+from veridical.plots._charts.decomposition import decomposition
 
 
 def ends(bars):

@@ -7,10 +7,10 @@ import pytest
 from matplotlib import pyplot as plt
 
 from veridical.exceptions import InvalidInputError
-from veridical.plots._evidence import evidence
-from veridical.plots._forest import draw_forest, forest_size
-from veridical.plots._style import style_of
-from veridical.results._evidence import CandidateEvidence, Evidence
+from veridical.plots._charts.evidence import evidence
+from veridical.plots._drawing.forest import draw_forest, forest_size
+from veridical.plots._drawing.style import style_of
+from veridical.results.selection import CandidateEvidence, Evidence
 
 
 def candidate(name, difference, spread=0.01, weight=0.0):

@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 
 import veridical as v
 from veridical.exceptions import InvalidInputError
-from veridical.plots._null import null
+from veridical.plots._charts.null import null
 from veridical.results import NullLevel
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
-from veridical.plots._panels import Band, Bars, Line, Panel, Points, draw_panels
+from veridical.plots._drawing.panels import Band, Bars, Line, Panel, Points, draw_panels
 
 
 def _labels(axis):

@@ -7,8 +7,8 @@ import pytest
 from matplotlib import pyplot as plt
 
 from veridical.exceptions import InvalidInputError
-from veridical.plots._requirements import requirements
-from veridical.results._planning import DecisionValue, RequirementTable
+from veridical.plots._charts.requirements import requirements
+from veridical.results.planning import DecisionValue, RequirementTable
 
 
 def make(function, *, direction="over", models=(), kind="cost", errors=(0, 0.05, 0.1, 0.2)):

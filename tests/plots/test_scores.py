@@ -10,7 +10,7 @@ from matplotlib import pyplot as plt
 
 from veridical import EdgeBins, QuantileBins
 from veridical.exceptions import InvalidInputError
-from veridical.plots._scores import scores
+from veridical.plots._diagrams.scores import scores
 
 
 def test_two_histograms_are_shares_of_each_outcome(binary, ax):

@@ -13,8 +13,8 @@ from scipy import stats
 from veridical import SimplexBins, VarianceSplitBins, summarise
 from veridical.exceptions import InvalidInputError
 from veridical.lenses import Canonical, Grouped, TopK, induce_problem
-from veridical.plots._simplex import MANY, simplex
-from veridical.plots._simplex_geometry import HEIGHT, TETRAHEDRON, lattice, to_plane, to_space
+from veridical.plots._diagrams.simplex import MANY, simplex
+from veridical.plots._drawing.simplex import HEIGHT, TETRAHEDRON, lattice, to_plane, to_space
 
 
 def space():

@@ -14,8 +14,14 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from veridical.exceptions import InvalidInputError
-from veridical.plots._axes import count_axis, get_axes, probability_axis, short_count, size_text
-from veridical.plots._style import luminance, marker_areas, style_of
+from veridical.plots._drawing.axes import (
+    count_axis,
+    get_axes,
+    probability_axis,
+    short_count,
+    size_text,
+)
+from veridical.plots._drawing.style import luminance, marker_areas, style_of
 
 # Machado, Oliveira & Fernandes (2009), doi 10.1109/TVCG.2009.113: matrices of full severity.
 _BLINDNESS = {

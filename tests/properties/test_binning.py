@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import veridical as v
-from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.data.sample import BinarySample, MulticlassSample
 from veridical.binning import partition_from_dict
 
 DTYPES = [np.float32, np.float64]

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import veridical as v
-from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.data.sample import BinarySample, MulticlassSample
 
 few = settings(max_examples=50)  # every sample is tried on four rules
 SCORES = {

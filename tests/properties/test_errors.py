@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import veridical as v
-from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.data.sample import BinarySample, MulticlassSample
 from veridical.lenses import Classwise
 
 SLACK = 1e-12

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import veridical as v
-from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.data.sample import BinarySample, MulticlassSample
 
 # Random samples are small: doubts about them are justified and not the point.
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")

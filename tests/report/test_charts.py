@@ -22,8 +22,7 @@ from veridical import (
 from veridical.binning import SimplexBins
 from veridical.exceptions import InvalidInputError, MissingDependencyError, VeridicalWarning
 from veridical.lenses import induce_problem
-from veridical.report._chart_theme import THEMES
-from veridical.report._charts import (
+from veridical.report._charts.catalogue import (
     Chart,
     TimePanel,
     classwise_chart,
@@ -44,6 +43,7 @@ from veridical.report._charts import (
     switchable_reliability,
     timeline_chart,
 )
+from veridical.report._charts.parts import THEMES
 from veridical.results import (
     CandidateEvidence,
     Comparison,
@@ -469,7 +469,7 @@ def test_hues_are_those_of_the_figures(need: Any) -> None:
     need("matplotlib")
     from matplotlib.figure import Figure
 
-    from veridical.plots._style import style_of
+    from veridical.plots._drawing.style import style_of
 
     for theme, ground in (("light", "white"), ("dark", "black")):
         style = style_of(Figure(facecolor=ground).subplots(subplot_kw={"facecolor": ground}))

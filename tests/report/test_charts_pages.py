@@ -25,7 +25,7 @@ from veridical import (
 )
 from veridical.binning import SimplexBins
 from veridical.lenses import induce_problem
-from veridical.report._charts import (
+from veridical.report._charts.catalogue import (
     Chart,
     TimePanel,
     chart_style,

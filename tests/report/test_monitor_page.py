@@ -12,9 +12,8 @@ import pytest
 
 from veridical.exceptions import InvalidInputError
 from veridical.monitoring import CalibrationMonitor
-from veridical.report._monitor_page import monitor_report
-from veridical.report._monitor_report import MonitorReport
-from veridical.report._monitor_timeline import monitor_timeline
+from veridical.report._monitor.monitor import MonitorReport, monitor_report
+from veridical.report._monitor.sections import monitor_timeline
 
 HOSTILE = (
     '<script>alert("1")</script>',

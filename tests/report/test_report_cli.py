@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 
-from veridical.cli import _report
+from veridical.cli.commands import report as _report
 from veridical.exceptions import InvalidInputError
 
 

@@ -8,11 +8,11 @@ import re
 import numpy as np
 import pytest
 
-from veridical._core.sample import BinarySample, MulticlassSample
-from veridical.evaluation._measure import evaluate_sample
+from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical.evaluation._figures.measure import evaluate_sample
 from veridical.lenses import Binary, Confidence
 from veridical.report import Report, make_report
-from veridical.report._content_headline import headline_of
+from veridical.report._content.headline import headline_of
 
 
 def _data(n: int = 400) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from veridical.evaluation._pushed_table import grid_summary
+from veridical.evaluation._figures.summary import grid_summary
 from veridical.report import Report, make_report
 
 
@@ -27,8 +27,9 @@ def _write(path, n_classes: int, n: int = 300):
 @pytest.fixture
 def no_recalibration(monkeypatch):
     """Recalibration takes long and has tests of its own."""
-    from veridical.report import _content_gather, _content_sums
-    from veridical.report._content_recalibration import nothing_tried
+    from veridical.report._content import gather as _content_gather
+    from veridical.report._content import sums as _content_sums
+    from veridical.report._content.recalibration import nothing_tried
 
     for module in (_content_gather, _content_sums):
         monkeypatch.setattr(module, "recalibrate", lambda *_, **__: nothing_tried("not here"))

@@ -18,8 +18,7 @@ from veridical.calibrators import (
 )
 from veridical.exceptions import InvalidInputError
 from veridical.selection import AutoCalibrator
-from veridical.selection._pool_weights import pool_weights
-from veridical.selection._weighing import Judge, identity_share, stand_in
+from veridical.selection._auto.weighing import Judge, identity_share, pool_weights, stand_in
 
 FEW = {"temperature": TemperatureCalibrator(), "platt": PlattCalibrator()}
 
@@ -102,8 +101,7 @@ def test_selects_the_identity_of_a_calibrated_model():
 
 def test_evidence_is_what_a_naive_cross_fit_finds():
     """Held-out losses of one candidate, from folds written out by hand."""
-    from veridical.calibrators._folds import held_masses
-    from veridical.calibrators._wrapping import CheckedRows
+    from veridical.calibrators._wrappers.wrapping import CheckedRows, held_masses
 
     p, y = binary(700)
     auto = AutoCalibrator(candidates=FEW).fit(p, y)

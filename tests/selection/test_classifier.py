@@ -14,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 from veridical.calibrators import IsotonicCalibrator, PlattCalibrator
 from veridical.exceptions import InvalidInputError
-from veridical.selection._classifier import CalibratedClassifier
+from veridical.selection._classifier.classifier import CalibratedClassifier
 
 
 def rows(n=300, k=2, seed=0):

@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from veridical.selection._classifier import CalibratedClassifier
+from veridical.selection._classifier.classifier import CalibratedClassifier
 
 pytest.importorskip("sklearn.frozen", reason="checks that may fail are named from 1.6 on")
 

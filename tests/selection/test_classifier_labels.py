@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.svm import LinearSVC
 
 from veridical.calibrators import PlattCalibrator
-from veridical.selection._classifier import CalibratedClassifier
+from veridical.selection._classifier.classifier import CalibratedClassifier
 
 FOREST = RandomForestClassifier(4, random_state=0)
 MULTILABEL = {

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from veridical.calibrators import PlattCalibrator
 from veridical.exceptions import VeridicalWarning
-from veridical.selection._classifier import CalibratedClassifier
+from veridical.selection._classifier.classifier import CalibratedClassifier
 
 
 def rows():

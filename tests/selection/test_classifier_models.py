@@ -35,7 +35,7 @@ from veridical.calibrators import (
     TemperatureCalibrator,
 )
 from veridical.exceptions import InvalidInputError
-from veridical.selection._classifier import CalibratedClassifier
+from veridical.selection._classifier.classifier import CalibratedClassifier
 
 FOREST = RandomForestClassifier(4, random_state=0)
 PROBABILITY, LOG_ODDS = "predict_proba (probabilities)", "decision_function (log odds)"
@@ -290,7 +290,7 @@ def test_columns_follow_the_classes_of_the_model():
     [(FOREST, 2, PROBABILITY), (LogisticRegression(), 2, LOG_ODDS), (LinearSVC(), 3, MARGINS)],
 )
 def test_the_default_is_the_automatic_choice(estimator, k, expected):
-    from veridical.selection._auto import AutoCalibrator
+    from veridical.selection._auto.auto import AutoCalibrator
 
     X, y = rows(k=k)
     model = CalibratedClassifier(estimator, cv=[(range(140), range(140, 240))]).fit(X, y)

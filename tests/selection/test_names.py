@@ -14,7 +14,7 @@ from veridical.calibrators import (
     TemperatureCalibrator,
 )
 from veridical.exceptions import InvalidInputError
-from veridical.selection._names import calibrator_named, calibrator_names, for_classes
+from veridical.selection._auto.auto import calibrator_named, calibrator_names, for_classes
 
 # Written out, so that a new calibrator has to be looked at before it gets a name.
 NAMES = [

@@ -8,8 +8,7 @@ from scipy.integrate import quad
 from scipy.stats import beta
 
 from veridical.exceptions import InvalidInputError
-from veridical.simulation._binary_fake import BinaryFakeClassifier
-from veridical.simulation._score_laws import BetaScores, HistogramScores
+from veridical.simulation._fakes.binary import BetaScores, BinaryFakeClassifier, HistogramScores
 
 SQUARE = BinaryFakeClassifier(BetaScores(1, 1), np.square)
 

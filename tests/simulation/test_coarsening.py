@@ -9,11 +9,10 @@ import pytest
 from scipy.stats import norm
 
 from veridical.exceptions import InvalidInputError
-from veridical.simulation._coarsening import CoarsenedClassifier, coarsen
-from veridical.simulation._gaussian import GaussianMixtureTask
-from veridical.simulation._gaussian_pair import two_normals_task
-from veridical.simulation._survey import survey_three_class_task
-from veridical.simulation._tasks_truth import true_calibration_error
+from veridical.simulation._tasks.coarsening import CoarsenedClassifier, coarsen
+from veridical.simulation._tasks.examples import survey_three_class_task, two_normals_task
+from veridical.simulation._tasks.gaussian import GaussianMixtureTask
+from veridical.simulation._tasks.truth import true_calibration_error
 
 POSTERIOR = [[0.5, 0.25, 0.25], [0.75, 0.25, 0.0], [0.0, 0.5, 0.5], [0.25, 0.25, 0.5]]
 

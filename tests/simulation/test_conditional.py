@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical.simulation._conditional import GapBins
+from veridical.simulation._fakes.exact import GapBins
 
 
 def test_knots_closer_than_a_slope_can_express_share_rows_still():

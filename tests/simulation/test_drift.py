@@ -12,12 +12,14 @@ from scipy.special import expit, logit
 from scipy.stats import expon, ks_2samp, kstest, norm
 
 from veridical.exceptions import InvalidInputError
-from veridical.simulation._drift import DriftStream
-from veridical.simulation._drift_delay import LabelDelay
-from veridical.simulation._drift_kinds import GroupDrift, PriorShift, TemperatureDrift
-from veridical.simulation._drift_source import TaskPredictions
-from veridical.simulation._gaussian_pair import two_normals_task
-from veridical.simulation._survey import survey_three_class_task
+from veridical.simulation._drift.drift import DriftStream, LabelDelay
+from veridical.simulation._drift.kinds import (
+    GroupDrift,
+    PriorShift,
+    TaskPredictions,
+    TemperatureDrift,
+)
+from veridical.simulation._tasks.examples import survey_three_class_task, two_normals_task
 
 TASK = two_normals_task()
 CALIBRATED = TaskPredictions(TASK, TASK.posterior)

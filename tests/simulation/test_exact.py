@@ -9,14 +9,14 @@ import pytest
 from scipy.integrate import dblquad, quad
 
 from veridical.exceptions import InvalidInputError
-from veridical.simulation._conditional import GROUPS, cross_fitted_error
-from veridical.simulation._dirichlet_fake import (
+from veridical.simulation._fakes.dirichlet import (
     DirichletFakeClassifier,
     DirichletMixtureFakeClassifier,
 )
-from veridical.simulation._dirichlet_means import PowerConfidence, mean_largest
-from veridical.simulation._empirical_fake import EmpiricalFakeClassifier
-from veridical.simulation._simplex_maps import (
+from veridical.simulation._fakes.dirichlet_means import PowerConfidence, mean_largest
+from veridical.simulation._fakes.exact import GROUPS, cross_fitted_error
+from veridical.simulation._fakes.fit import EmpiricalFakeClassifier
+from veridical.simulation._fakes.maps import (
     CallableMap,
     ClassPowerMap,
     IdentityMap,

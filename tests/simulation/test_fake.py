@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.results._fake import ExactValue
-from veridical.simulation._dirichlet_fake import (
+from veridical.results.simulation import ExactValue
+from veridical.simulation._fakes.dirichlet import (
     DirichletFakeClassifier,
     DirichletMixtureFakeClassifier,
     draw_log_dirichlet,
 )
-from veridical.simulation._empirical_fake import EmpiricalFakeClassifier
-from veridical.simulation._fake import FakeClassifier, draw_labels
-from veridical.simulation._simplex_maps import IdentityMap, PowerMap
+from veridical.simulation._fakes.fake import FakeClassifier, draw_labels
+from veridical.simulation._fakes.fit import EmpiricalFakeClassifier
+from veridical.simulation._fakes.maps import IdentityMap, PowerMap
 
 FAKES = [
     DirichletFakeClassifier([0.5, 1.0, 2.0], map=PowerMap(2)),

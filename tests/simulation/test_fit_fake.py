@@ -10,14 +10,13 @@ from scipy.optimize import minimize
 from scipy.stats import dirichlet
 
 from veridical.exceptions import InvalidInputError, VeridicalWarning
-from veridical.simulation._dirichlet_fake import (
+from veridical.simulation._fakes.dirichlet import (
     DirichletFakeClassifier,
     DirichletMixtureFakeClassifier,
 )
-from veridical.simulation._dirichlet_likelihood import fit_dirichlet
-from veridical.simulation._empirical_fake import EmpiricalFakeClassifier
-from veridical.simulation._fit import fit_fake_classifier
-from veridical.simulation._simplex_maps import IdentityMap, PowerMap, TemperatureMap
+from veridical.simulation._fakes.dirichlet_means import fit_dirichlet
+from veridical.simulation._fakes.fit import EmpiricalFakeClassifier, fit_fake_classifier
+from veridical.simulation._fakes.maps import IdentityMap, PowerMap, TemperatureMap
 
 REAL = DirichletFakeClassifier([0.4, 0.8, 1.5], map=TemperatureMap(0.5))
 

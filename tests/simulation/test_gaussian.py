@@ -11,10 +11,14 @@ from scipy.special import expit
 from scipy.stats import kstest, multivariate_normal, norm
 
 from veridical.exceptions import InvalidInputError
-from veridical.results._simulated import BayesFigures
-from veridical.simulation._gaussian import GaussianMixtureTask
-from veridical.simulation._gaussian_pair import LogisticModel, two_normals_model, two_normals_task
-from veridical.simulation._gaussian_random import random_gaussian_task
+from veridical.results.simulation import BayesFigures
+from veridical.simulation._tasks.examples import (
+    LogisticModel,
+    random_gaussian_task,
+    two_normals_model,
+    two_normals_task,
+)
+from veridical.simulation._tasks.gaussian import GaussianMixtureTask
 
 PRIOR = [0.2, 0.5, 0.3]
 MEANS = [[0.0, 0.0], [2.0, 1.0], [-1.0, 2.0], [1.0, -2.0]]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.simulation._simplex_maps import (
+from veridical.simulation._fakes.maps import (
     CallableMap,
     ClassPowerMap,
     IdentityMap,

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.simulation._simplex_maps import IdentityMap
-from veridical.simulation._solver import fake_classifier_for
+from veridical.simulation._fakes.maps import IdentityMap
+from veridical.simulation._fakes.solver import fake_classifier_for
 
 
 def _simulated(fake, n, seed):

@@ -8,15 +8,15 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import norm
 
-from veridical.simulation._gaussian import GaussianMixtureTask
-from veridical.simulation._survey import (
+from veridical.simulation._tasks.examples import (
     survey_binary_task,
     survey_f_over,
     survey_f_under,
     survey_mlp,
     survey_three_class_task,
 )
-from veridical.simulation._tasks_truth import true_calibration_error, true_reliability
+from veridical.simulation._tasks.gaussian import GaussianMixtureTask
+from veridical.simulation._tasks.truth import true_calibration_error, true_reliability
 
 CLASS_1 = [(-4, 960), (64, 1280)]
 CLASS_2 = [(4, 980), (-72, 1024)]

@@ -11,10 +11,14 @@ from scipy.special import expit
 from scipy.stats import norm
 
 from veridical.exceptions import InvalidInputError
-from veridical.simulation._gaussian import GaussianMixtureTask
-from veridical.simulation._gaussian_pair import LogisticModel, two_normals_model, two_normals_task
-from veridical.simulation._survey import survey_three_class_task
-from veridical.simulation._tasks_truth import true_calibration_error, true_reliability
+from veridical.simulation._tasks.examples import (
+    LogisticModel,
+    survey_three_class_task,
+    two_normals_model,
+    two_normals_task,
+)
+from veridical.simulation._tasks.gaussian import GaussianMixtureTask
+from veridical.simulation._tasks.truth import true_calibration_error, true_reliability
 
 
 def density(x):

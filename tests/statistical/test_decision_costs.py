@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from veridical.decisions._decision_curve import decision_curve
-from veridical.decisions._expected_cost import expected_cost
-from veridical.decisions._miscalibration_cost import miscalibration_cost
+from veridical.decisions._costs.decision_curve import decision_curve
+from veridical.decisions._costs.expected_cost import expected_cost
+from veridical.decisions._costs.miscalibration_cost import miscalibration_cost
 
 pytestmark = pytest.mark.slow
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from veridical import BinnedError, UniformBins
-from veridical.inference._equivalence import equivalence_test
-from veridical.inference._null import null_level
-from veridical.inference._sample_size import required_sample_size
+from veridical.inference._design.equivalence import equivalence_test
+from veridical.inference._design.sample_size import required_sample_size
+from veridical.inference._nulls.null import null_level
 
 N_BINS = 15
 BINS = np.arange(N_BINS)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from veridical import BinnedError, BrierScore, LogScore, UniformBins
-from veridical.inference._bootstrap import bootstrap_interval
+from veridical.inference._intervals.bootstrap import bootstrap_interval
 
 N_BINS = 15
 

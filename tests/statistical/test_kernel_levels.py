@@ -10,8 +10,8 @@ import math
 import numpy as np
 import pytest
 
-from veridical.inference._kernel_test import kernel_test
-from veridical.inference._t_cal import t_cal_test
+from veridical.inference._kernel.t_cal import t_cal_test
+from veridical.inference._kernel.test import kernel_test
 
 PREDICTIONS = {
     "uniform": lambda rng, n: rng.random(n),

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import pytest
 
-from veridical.decisions._prior_estimate import estimate_priors
+from veridical.decisions._priors.estimate import estimate_priors
 
 LEVEL = 0.9
 

@@ -11,7 +11,7 @@ import math
 import numpy as np
 import pytest
 
-from veridical.inference._sequential_process import EProcess
+from veridical.inference._sequential.process import EProcess
 
 stats = pytest.importorskip("scipy.stats")
 

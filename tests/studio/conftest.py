@@ -21,8 +21,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from starlette.testclient import TestClient
 
-from veridical.studio._app import create_app
-from veridical.studio._settings import Settings
+from veridical.studio._data.files import Settings
+from veridical.studio._server.app import create_app
 
 PORT = 8123
 

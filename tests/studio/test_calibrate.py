@@ -16,9 +16,9 @@ import veridical
 import veridical.report
 from veridical.calibrators import Calibrator, PlattCalibrator
 from veridical.cli import main
-from veridical.evaluation._held_out import held_out
-from veridical.studio._dataset import Dataset
-from veridical.studio._fit import Fit
+from veridical.evaluation._comparison.held_out import held_out
+from veridical.studio._data.dataset import Dataset
+from veridical.studio._data.fit import Fit
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")
 
@@ -121,7 +121,7 @@ def test_sql_and_python_give_the_same(studio, ill):
 
 def test_onnx_gives_the_same(studio, ill, need, monkeypatch):
     runtime = need("onnxruntime")
-    writer = pytest.importorskip("veridical.export._onnx").to_onnx
+    writer = pytest.importorskip("veridical.export._tensors.onnx").to_onnx
     monkeypatch.setattr("veridical.export.to_onnx", writer, raising=False)
     studio.use("ill.csv", "state", ["p"], positive=1)
     studio.fitted("platt")
@@ -161,7 +161,7 @@ def test_the_report_is_about_the_columns_in_use(studio, monkeypatch):
         called.update(options, source=source)
         path.write_text("<!doctype html>")
 
-    monkeypatch.setattr("veridical.studio._download_api.make_report", make_report)
+    monkeypatch.setattr("veridical.studio._api.download.make_report", make_report)
     answer = studio.client.get("/api/download/report")
     assert answer.text == "<!doctype html>"
     assert answer.headers["content-disposition"] == 'attachment; filename="ill-report.html"'

@@ -7,9 +7,9 @@ import pytest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
 from veridical import evaluate, reliability_curve
-from veridical._core.validation import check_sample
+from veridical._core.data.validation import check_sample
 from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence
-from veridical.studio._live import LensView
+from veridical.studio._data.live import LensView
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")
 IS_ILL = {"y": "state", "prob": ["p"], "positive": 0}  # "ill" is the smaller label

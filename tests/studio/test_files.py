@@ -7,8 +7,8 @@ import os
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.studio._server import check_places
-from veridical.studio._settings import parse_size
+from veridical.studio._data.files import parse_size
+from veridical.studio._server.server import check_places
 
 PAGE = "<script>alert(1)</script>"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from starlette.routing import Route
 
-from veridical.studio._app import _routes
-from veridical.studio._settings import Settings
+from veridical.studio._data.files import Settings
+from veridical.studio._server.app import _routes
 
 HERE = "http://127.0.0.1:8123"
 

@@ -13,7 +13,7 @@ import urllib.request
 
 import pytest
 
-from veridical.cli import _studio
+from veridical.cli.commands import studio as _studio
 from veridical.exceptions import InvalidInputError, MissingDependencyError
 from veridical.studio import serve
 

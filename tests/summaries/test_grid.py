@@ -12,8 +12,8 @@ import pytest
 
 from veridical import InvalidInputError, SmoothError, UniformBins
 from veridical.binning import QuantileBins
-from veridical.evaluation._pushed_table import grid_summary
-from veridical.summaries._grid import GridSummary
+from veridical.evaluation._figures.summary import grid_summary
+from veridical.summaries._grid.grid import GridSummary
 
 SUMS = ("count", "sum_w", "sum_w2", "sum_wp", "sum_wy", "sum_wpq")
 

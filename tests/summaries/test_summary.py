@@ -17,7 +17,7 @@ from veridical import (
     UniformBins,
     summarise,
 )
-from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.data.sample import BinarySample, MulticlassSample
 from veridical.summaries import Summary
 
 RULES = ("brier", "log", "spherical", "zero-one")
@@ -154,7 +154,7 @@ def test_compiled_kernels_give_the_same_sums(need, monkeypatch, closed, support)
     problems = (binary, Classwise().induce(sample))
     binning = UniformBins(10, closed=closed, support=support)
     plain = [summarise(problem, binning) for problem in problems]
-    monkeypatch.setattr("veridical._core.compiled_loader._WORTHWHILE", 0)
+    monkeypatch.setattr("veridical._core.numeric.blocks._WORTHWHILE", 0)
     for problem, expected in zip(problems, plain, strict=True):
         compiled = summarise(problem, binning)
         for name in SUMS:

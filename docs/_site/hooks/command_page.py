@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from veridical.cli._main import build_parser
+from veridical.cli.main import build_parser
 
 _HEAD = """\
 # What are the commands and their options?

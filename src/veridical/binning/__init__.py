@@ -1,20 +1,19 @@
 """Binnings: partitions of the unit interval or of the probability simplex."""
 
-from veridical.binning._base import Binning, IntervalBinning, SimplexBinning
-from veridical.binning._count import check_count, root_count
-from veridical.binning._edges import EdgeBins
-from veridical.binning._partition import (
+from veridical.binning._bins.counts import check_count, root_count
+from veridical.binning._bins.line import EdgeBins, QuantileBins, SweepBins, UniformBins
+from veridical.binning._bins.partition import (
+    Binning,
     GridPartition,
+    IntervalBinning,
     IntervalPartition,
     Partition,
+    SimplexBinning,
     SimplexPartition,
     TreePartition,
     partition_from_dict,
 )
-from veridical.binning._quantile import QuantileBins
-from veridical.binning._simplex import SimplexBins, VarianceSplitBins
-from veridical.binning._sweep import SweepBins
-from veridical.binning._uniform import UniformBins
+from veridical.binning._bins.simplex import SimplexBins, VarianceSplitBins
 
 __all__ = [
     "Binning",

@@ -1,5 +1,5 @@
 """The command line: argument parsing only, the library does the work."""
 
-from veridical.cli._main import main
+from veridical.cli.main import main
 
 __all__ = ["main"]

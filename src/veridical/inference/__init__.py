@@ -1,30 +1,29 @@
 """How sure are we? What a figure reads when the model is right, and how uncertain it is."""
 
-from veridical.inference._adjust import adjust_pvalues
-from veridical.inference._bootstrap import (
+from veridical.inference._cox.binary import recalibration_line
+from veridical.inference._cox.cox import cox_test
+from veridical.inference._design.equivalence import equivalence_test
+from veridical.inference._design.sample_size import detectable_error, required_sample_size
+from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
+from veridical.inference._draws.sums import null_summaries
+from veridical.inference._goodness.hosmer_lemeshow import hosmer_lemeshow_test
+from veridical.inference._goodness.pearson import pearson_test
+from veridical.inference._goodness.spiegelhalter import spiegelhalter_test
+from veridical.inference._intervals.bootstrap import (
     binned_limits,
     bootstrap_interval,
     check_groups,
     has_interval,
 )
-from veridical.inference._consistency import consistency_of, consistency_test
-from veridical.inference._cox import cox_test
-from veridical.inference._equivalence import equivalence_test
-from veridical.inference._hosmer_lemeshow import hosmer_lemeshow_test
-from veridical.inference._kernel_test import kernel_test
-from veridical.inference._monte_carlo import monte_carlo_pvalue
-from veridical.inference._multiple import multiple_test
-from veridical.inference._null import depends_on_fixed_sums, null_level, null_sample
-from veridical.inference._null_sums import null_summaries
-from veridical.inference._paired import difference_of, paired_difference
-from veridical.inference._pearson import pearson_test
-from veridical.inference._ranks import mean_ranks
-from veridical.inference._recalibration import recalibration_line
-from veridical.inference._sample_size import detectable_error, required_sample_size
-from veridical.inference._sequential import sequential_test
-from veridical.inference._sequential_process import EProcess
-from veridical.inference._spiegelhalter import spiegelhalter_test
-from veridical.inference._t_cal import t_cal_test
+from veridical.inference._intervals.paired import difference_of, paired_difference
+from veridical.inference._intervals.ranks import mean_ranks
+from veridical.inference._kernel.t_cal import t_cal_test
+from veridical.inference._kernel.test import kernel_test
+from veridical.inference._nulls.consistency import consistency_of, consistency_test
+from veridical.inference._nulls.multiple import adjust_pvalues, multiple_test
+from veridical.inference._nulls.null import depends_on_fixed_sums, null_level, null_sample
+from veridical.inference._sequential.process import EProcess
+from veridical.inference._sequential.test import sequential_test
 
 __all__ = [
     "EProcess",

@@ -4,31 +4,41 @@ Needs matplotlib, which ``pip install "veridical[plots]"`` brings. No figure cha
 settings.
 """
 
-from veridical._core.optional import require
+from veridical._core.runtime.optional import require
 
 require("matplotlib", extra="plots", purpose="veridical.plots")
 
-from veridical.plots._artists import CurveArtists, DiagramArtists  # noqa: E402
-from veridical.plots._calibration_map import calibration_map  # noqa: E402
-from veridical.plots._calibration_map_line import MapLineArtists  # noqa: E402
-from veridical.plots._calibration_map_simplex import MapSimplexArtists  # noqa: E402
-from veridical.plots._classwise import ClasswiseArtists, classwise  # noqa: E402
-from veridical.plots._comparison import ComparisonArtists, comparison  # noqa: E402
-from veridical.plots._convergence import ConvergenceArtists, convergence  # noqa: E402
-from veridical.plots._cost_curve import CostCurveArtists, cost_curve  # noqa: E402
-from veridical.plots._critical_difference import CriticalDifferenceArtists, critical_difference  # noqa: E402
-from veridical.plots._decision_curve import DecisionCurveArtists, decision_curve  # noqa: E402
-from veridical.plots._decomposition import DecompositionArtists, decomposition  # noqa: E402
-from veridical.plots._deviation import deviation  # noqa: E402
-from veridical.plots._evidence import EvidenceArtists, evidence  # noqa: E402
-from veridical.plots._null import NullArtists, null  # noqa: E402
-from veridical.plots._probability_paper import probability_paper  # noqa: E402
-from veridical.plots._reliability import reliability  # noqa: E402
-from veridical.plots._requirements import RequirementArtists, requirements  # noqa: E402
-from veridical.plots._scores import ScoresArtists, scores  # noqa: E402
-from veridical.plots._simplex import SimplexArtists, simplex  # noqa: E402
-from veridical.plots._tetrahedron import TetrahedronArtists  # noqa: E402
-from veridical.plots._trajectory import TrajectoryArtists, trajectory  # noqa: E402
+from veridical.plots._charts.comparison import ComparisonArtists, comparison
+from veridical.plots._charts.convergence import ConvergenceArtists, convergence
+from veridical.plots._charts.cost_curve import CostCurveArtists, cost_curve
+from veridical.plots._charts.critical_difference import (
+    CriticalDifferenceArtists,
+    critical_difference,
+)
+from veridical.plots._charts.decision_curve import (
+    DecisionCurveArtists,
+    decision_curve,
+)
+from veridical.plots._charts.decomposition import (
+    DecompositionArtists,
+    decomposition,
+)
+from veridical.plots._charts.evidence import EvidenceArtists, evidence
+from veridical.plots._charts.null import NullArtists, null
+from veridical.plots._charts.requirements import RequirementArtists, requirements
+from veridical.plots._diagrams.calibration_map import (
+    MapLineArtists,
+    MapSimplexArtists,
+    calibration_map,
+)
+from veridical.plots._diagrams.classwise import ClasswiseArtists, classwise
+from veridical.plots._diagrams.deviation import deviation
+from veridical.plots._diagrams.probability_paper import probability_paper
+from veridical.plots._diagrams.reliability import reliability
+from veridical.plots._diagrams.scores import ScoresArtists, scores
+from veridical.plots._diagrams.simplex import SimplexArtists, TetrahedronArtists, simplex
+from veridical.plots._diagrams.trajectory import TrajectoryArtists, trajectory
+from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
 
 __all__ = [
     "ClasswiseArtists",

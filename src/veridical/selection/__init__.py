@@ -1,8 +1,8 @@
 """Choosing a calibrator with evidence, and calibrating a classifier as a whole."""
 
-import veridical.selection._auto_formula  # noqa: F401 - makes its formula known
-from veridical.selection._auto import AutoCalibrator
-from veridical.selection._classifier import CalibratedClassifier
+import veridical.selection._auto.auto  # noqa: F401 - makes its formula known
+from veridical.selection._auto.auto import AutoCalibrator
+from veridical.selection._classifier.classifier import CalibratedClassifier
 
 __all__ = [
     "AutoCalibrator",

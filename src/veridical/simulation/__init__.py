@@ -1,23 +1,25 @@
 """Generators with known truth: fake classifiers, tasks and drift."""
 
-from veridical.simulation._binary_fake import BinaryFakeClassifier
-from veridical.simulation._coarsening import CoarsenedClassifier, coarsen
-from veridical.simulation._dirichlet_fake import (
+from veridical.simulation._drift.drift import DriftBatch, DriftStream, LabelDelay
+from veridical.simulation._drift.kinds import (
+    GroupDrift,
+    PriorShift,
+    TaskPredictions,
+    TemperatureDrift,
+)
+from veridical.simulation._fakes.binary import (
+    BetaScores,
+    BinaryFakeClassifier,
+    HistogramScores,
+    ScoreLaw,
+)
+from veridical.simulation._fakes.dirichlet import (
     DirichletFakeClassifier,
     DirichletMixtureFakeClassifier,
 )
-from veridical.simulation._drift import DriftBatch, DriftStream
-from veridical.simulation._drift_delay import LabelDelay
-from veridical.simulation._drift_kinds import GroupDrift, PriorShift, TemperatureDrift
-from veridical.simulation._drift_source import TaskPredictions
-from veridical.simulation._empirical_fake import EmpiricalFakeClassifier
-from veridical.simulation._fake import FakeClassifier, FakeSample
-from veridical.simulation._fit import fit_fake_classifier
-from veridical.simulation._gaussian import GaussianMixtureTask
-from veridical.simulation._gaussian_pair import LogisticModel, two_normals_model, two_normals_task
-from veridical.simulation._gaussian_random import random_gaussian_task
-from veridical.simulation._score_laws import BetaScores, HistogramScores, ScoreLaw
-from veridical.simulation._simplex_maps import (
+from veridical.simulation._fakes.fake import FakeClassifier, FakeSample
+from veridical.simulation._fakes.fit import EmpiricalFakeClassifier, fit_fake_classifier
+from veridical.simulation._fakes.maps import (
     CallableMap,
     ClassPowerMap,
     IdentityMap,
@@ -26,16 +28,22 @@ from veridical.simulation._simplex_maps import (
     TemperatureMap,
     TopComponentMap,
 )
-from veridical.simulation._solver import fake_classifier_for
-from veridical.simulation._survey import (
+from veridical.simulation._fakes.solver import fake_classifier_for
+from veridical.simulation._tasks.coarsening import CoarsenedClassifier, coarsen
+from veridical.simulation._tasks.examples import (
+    LogisticModel,
+    random_gaussian_task,
     survey_binary_task,
     survey_f_over,
     survey_f_under,
     survey_mlp,
     survey_three_class_task,
+    two_normals_model,
+    two_normals_task,
 )
-from veridical.simulation._tasks import TaskSample
-from veridical.simulation._tasks_truth import true_calibration_error, true_reliability
+from veridical.simulation._tasks.gaussian import GaussianMixtureTask
+from veridical.simulation._tasks.task import TaskSample
+from veridical.simulation._tasks.truth import true_calibration_error, true_reliability
 
 __all__ = [
     "BetaScores",

@@ -1,14 +1,14 @@
 """Fitted calibrators as formulas, which every export and every engine is written from."""
 
-import veridical.calibrators.formulas._binary_maps  # noqa: F401 - makes its formulas known
-from veridical.calibrators.formulas._maps import (
+import veridical.calibrators.formulas.binary_maps  # noqa: F401 - makes its formulas known
+from veridical.calibrators.formulas.maps import (
     Nodes,
     NoFormulaError,
     check_exportable,
     formula_of,
     outputs_of,
+    positive_last,
 )
-from veridical.calibrators.formulas._wrapped_maps import positive_last
 
 __all__ = [
     "NoFormulaError",

@@ -1,0 +1,221 @@
+"""Scores sorted once, equal ones pooled.
+
+The checked data everything below the border trusts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import Array, BoolArray, FloatArray, IntArray, WeightType
+
+
+@dataclass(frozen=True)
+class PooledScores:
+    """Distinct scores in increasing order with the weight and the weighted outcomes at each.
+
+    `value` keeps the type of the scores, so that comparisons stay exact.
+    """
+
+    value: FloatArray
+    weight: FloatArray
+    positive: FloatArray
+
+    @property
+    def frequency(self) -> FloatArray:
+        """Observed frequency at each score."""
+        return self.positive / self.weight
+
+
+def pool_scores(p: FloatArray, y: IntArray, weight: FloatArray | None) -> PooledScores:
+    """Sort the scores and add up weights and outcomes of equal ones. O(n log n)."""
+    order = np.argsort(p)
+    p, y = p[order], y.astype(np.uint8)[order]  # a byte an outcome: memory is what sorting costs
+    weight = None if weight is None else weight[order]
+    del order
+    changes = p[1:] != p[:-1]
+    if changes.all():
+        w = np.ones(len(p)) if weight is None else weight
+        return PooledScores(p, w, w * y)
+    starts = np.flatnonzero(np.concatenate([[True], changes]))
+    if weight is None:
+        counts = np.diff(starts, append=len(p)).astype(np.float64)
+        return PooledScores(p[starts], counts, np.add.reduceat(y, starts, dtype=np.float64))
+    hits = np.add.reduceat(weight * y, starts)
+    return PooledScores(p[starts], np.add.reduceat(weight, starts), hits)
+
+
+def effective_size(weight: FloatArray | None, n: int, weight_type: WeightType) -> float:
+    """Size of a weighted sample: Kish's (sum w)^2 / sum w^2, or sum w for frequencies.
+
+    Kish (1965), Survey Sampling, section 8.2.
+    """
+    if weight is None:
+        return float(n)
+    total = float(weight.sum())
+    return total if weight_type == "frequency" else total * total / float(weight @ weight)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BinarySample:
+    """Outcomes 0/1 and the probability given to outcome 1.
+
+    Attributes
+    ----------
+    y : integer array of shape (n,)
+        1 where the positive class occurred.
+    p : float array of shape (n,)
+        Probability of the positive class, in [0, 1], float32 or float64 as given.
+    weight : float64 array of shape (n,) or None
+        Positive weights; rows of weight zero are already gone.
+    weight_type : {"importance", "frequency"}
+        What a weight means where the sample size matters.
+    classes : tuple
+        Labels of (negative, positive).
+    pair : float array of shape (n, 2) or None
+        Probabilities of (negative, positive), when the user passed two columns.
+    positive_first : bool
+        Whether the positive class is the first in column order, which ties go to.
+    """
+
+    y: IntArray
+    p: FloatArray
+    weight: FloatArray | None = None
+    weight_type: WeightType = "importance"
+    classes: tuple[Any, ...] = (0, 1)
+    pair: FloatArray | None = None
+    positive_first: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def size(self) -> float:
+        """Sample size that counts for anything depending on n."""
+        return effective_size(self.weight, self.n, self.weight_type)
+
+    @cached_property
+    def pooled(self) -> PooledScores:
+        """Distinct scores in order: sorted once for all that need it."""
+        return pool_scores(self.p, self.y, self.weight)
+
+    @property
+    def matrix(self) -> FloatArray:
+        """Probabilities of both classes, (n, 2), in column order."""
+        pair = np.column_stack([1 - self.p, self.p]) if self.pair is None else self.pair
+        return pair[:, ::-1] if self.positive_first else pair
+
+    @property
+    def index(self) -> IntArray:
+        """Class of each row as an index into the columns of `matrix`."""
+        return 1 - self.y if self.positive_first else self.y
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Labels in the order of the columns of `matrix`."""
+        return self.classes[::-1] if self.positive_first else self.classes
+
+    def take(self, rows: Array) -> BinarySample:
+        """Keep some rows (mask or indices)."""
+        return replace(
+            self,
+            y=self.y[rows],
+            p=self.p[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            pair=None if self.pair is None else self.pair[rows],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MulticlassSample:
+    """Class indices and the probability given to each of K classes.
+
+    Attributes
+    ----------
+    y : integer array of shape (n,)
+        Index of the class that occurred, in 0..K-1.
+    p : float array of shape (n, K)
+        Probabilities; rows sum to one within the tolerance of the border.
+    weight, weight_type
+        As in `BinarySample`.
+    classes : tuple
+        Labels in column order.
+    confidence, right : arrays of shape (n,) or None
+        Largest probability of each row, and whether it (the first of equals) is that of the class
+        that occurred; known from the check of the rows, else found by `top_label`.
+    """
+
+    y: IntArray
+    p: FloatArray
+    weight: FloatArray | None = None
+    weight_type: WeightType = "importance"
+    classes: tuple[Any, ...]
+    confidence: FloatArray | None = None
+    right: BoolArray | None = None
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def size(self) -> float:
+        """Sample size that counts for anything depending on n."""
+        return effective_size(self.weight, self.n, self.weight_type)
+
+    @property
+    def index(self) -> IntArray:
+        """Class of each row as an index into the columns of `matrix`."""
+        return self.y
+
+    @property
+    def columns(self) -> tuple[Any, ...]:
+        """Labels in the order of the columns of `matrix`."""
+        return self.classes
+
+    @property
+    def top_label(self) -> tuple[FloatArray, BoolArray]:
+        """Largest probability of each row, and whether that class occurred."""
+        if self.confidence is None or self.right is None:
+            first = self.p.argmax(axis=1)
+            return self.p[np.arange(self.n), first], first == self.y
+        return self.confidence, self.right
+
+    @property
+    def matrix(self) -> FloatArray:
+        """Probabilities of all classes, (n, K)."""
+        return self.p
+
+    def take(self, rows: Array) -> MulticlassSample:
+        """Keep some rows (mask or indices)."""
+        return replace(
+            self,
+            y=self.y[rows],
+            p=self.p[rows],
+            weight=None if self.weight is None else self.weight[rows],
+            confidence=None if self.confidence is None else self.confidence[rows],
+            right=None if self.right is None else self.right[rows],
+        )
+
+
+Sample = BinarySample | MulticlassSample
+
+
+def one_hot(sample: MulticlassSample) -> FloatArray:
+    """Outcomes as indicator rows, (n, K) float64."""
+    indicators = np.zeros((sample.n, len(sample.classes)))
+    indicators[np.arange(sample.n), sample.y] = 1.0
+    return indicators
+
+
+def weighted_mean(values: Array, weight: FloatArray | None) -> float:
+    """Mean of `values` in double precision, weighted if weights are given."""
+    if weight is None:
+        return float(np.mean(values, dtype=np.float64))
+    return float(np.dot(weight, np.asarray(values, dtype=np.float64)) / weight.sum())

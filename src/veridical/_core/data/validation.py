@@ -1,0 +1,377 @@
+"""The border: user data in, one checked sample out. Nothing below checks inputs again.
+
+The border for real-valued scores: logits and decision values, which are no probabilities.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.arrays import to_numpy
+from veridical._core.data.labels import NotLabelsError, check_label_array, encode_labels, find_label
+from veridical._core.data.sample import BinarySample, MulticlassSample, Sample, effective_size
+from veridical._core.numeric.scan import Scan, in_unit_interval, row_sum_tolerance, scan_matrix
+from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, WeightType
+from veridical.exceptions import InvalidInputError, invalid, unknown_option
+
+__all__ = [
+    "check_level",
+    "check_option",
+    "check_probabilities",
+    "check_sample",
+    "check_weight",
+    "float_array",
+    "is_integer",
+    "is_number",
+    "kept_rows",
+    "tame_weights",
+]
+
+
+def check_sample(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    caller: str,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> Sample:
+    """Check everything about the data once, and return what the rest of the library trusts.
+
+    Shapes (n,), (n, 1) and (n, 2) give a `BinarySample`, (n, K) with K >= 3 a `MulticlassSample`.
+    """
+    check_option(caller, "weight_type", weight_type, ("importance", "frequency"))
+    p = float_array(y_prob, caller=caller, param="y_prob")
+    try:
+        y = check_label_array(y_true, caller=caller)
+    except NotLabelsError as error:
+        if np.isin(p, (0, 1)).all():
+            got = "fractions in y_true and only 0 and 1 in y_prob"
+            right = "labels first, then probabilities"
+            if caller.endswith("Calibrator"):
+                right = "predictions first, then labels, as everywhere in scikit-learn"
+            hint = f"the arguments look swapped: {right}."
+            raise invalid(caller, "y_true", "class labels", got, hint=hint) from error
+        raise
+    if len(y) != len(p):
+        hint = "pass one probability (or row of probabilities) per label."
+        got = f"{len(p)} rows for {len(y)} labels"
+        raise invalid(caller, "y_prob", "as long as `y_true`", got, hint=hint)
+    if len(y) == 0:
+        hint = "pass at least one row."
+        raise invalid(caller, "y_true", "non-empty", "0 rows", hint=hint)
+    weight = check_weight(sample_weight, len(y), caller=caller)
+    if weight is not None and weight_type == "importance":
+        weight = tame_weights(weight)
+    matrix = _check_shape(p, caller=caller, param="y_prob")
+    n_classes = matrix.shape[1] if matrix.ndim == 2 else 2
+    if matrix.ndim == 1:
+        _check_values(matrix, None, caller=caller, param="y_prob")
+    codes, classes = encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)
+    if labels is None:
+        check_column_order(y_prob, classes, caller=caller)
+    scan = None
+    if matrix.ndim == 2:
+        scan = _check_values(matrix, codes, caller=caller, param="y_prob")
+    sample = _assemble(codes, classes, matrix, scan, weight, weight_type, pos_label, caller)
+    if weight is not None and not weight.all():
+        return sample.take(np.flatnonzero(weight))  # weight zero means the row is not there
+    return sample
+
+
+def check_column_order(y_prob: Any, classes: Sequence[Any], *, caller: str) -> None:
+    """Raise if a frame's columns are named after the classes and stand in another order."""
+    columns = getattr(y_prob, "columns", None)
+    if columns is None or not all(isinstance(c, (str, int, np.integer)) for c in columns):
+        return
+    names, labels = [str(c) for c in columns], [str(c) for c in classes]
+    if names != labels and sorted(names) == sorted(labels):
+        hint = f"reorder the columns, or pass `labels={list(columns)[:6]}`."
+        expected = f"with columns in the order of the labels, {labels[:6]}"
+        raise invalid(caller, "y_prob", expected, f"{names[:6]}", hint=hint)
+
+
+def check_probabilities(p: FloatArray, *, caller: str, param: str = "y_prob") -> FloatArray:
+    """Return probabilities as (n,) or (n, K >= 2), or say what is wrong."""
+    p = _check_shape(p, caller=caller, param=param)
+    _check_values(p, None, caller=caller, param=param)
+    return p
+
+
+def _check_shape(p: FloatArray, *, caller: str, param: str) -> FloatArray:
+    if p.ndim == 2 and p.shape[1] == 1:
+        p = p[:, 0]
+    if p.ndim not in (1, 2) or (p.ndim == 2 and p.shape[1] == 0):
+        hint = "pass one probability per row, or one row of class probabilities per label."
+        raise invalid(caller, param, "of shape (n,) or (n, K)", f"shape {p.shape}", hint=hint)
+    return p
+
+
+def _check_values(p: FloatArray, codes: IntArray | None, *, caller: str, param: str) -> Scan | None:
+    """Raise unless all is in [0, 1] and rows sum to one; what the pass over a matrix found."""
+    if p.ndim == 1:
+        if not in_unit_interval(p):
+            raise _probability_error(p, caller, param)
+        return None
+    scan = scan_matrix(p, np.zeros(len(p), dtype=np.intp) if codes is None else codes)
+    if not scan.valid:
+        raise _probability_error(p, caller, param)
+    return scan
+
+
+def float_array(values: ArrayLike, *, caller: str, param: str) -> FloatArray:
+    """Return numbers as a float32 or float64 array, without a copy where they are one already."""
+    p = to_numpy(values, caller=caller, param=param)
+    if p.dtype == np.float32 or p.dtype == np.float64:
+        return p
+    target = np.float32 if p.dtype == np.float16 else np.float64
+    try:
+        return _to_float(p, target)
+    except (TypeError, ValueError, OverflowError) as error:
+        hint = "pass probabilities as numbers; y_true comes first, y_prob second."
+        got = (
+            f"values such as {p.ravel()[0].item()!r}"
+            if p.size and p.dtype.kind in "US"
+            else f"type {p.dtype}"
+        )
+        raise invalid(caller, param, "numeric", got, hint=hint) from error
+
+
+def _to_float(values: Array, target: Any) -> FloatArray:
+    """Numbers as floats; texts, dates and complex numbers are none, even where NumPy would try."""
+    holds_text = values.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in values.flat)
+    if values.dtype.kind not in "fiubO" or holds_text:
+        raise TypeError(str(values.dtype))
+    with np.errstate(over="ignore"):  # becomes infinite, which the border refuses
+        return values.astype(target)
+
+
+def kept_rows(sample_weight: ArrayLike | None, sample: Sample) -> BoolArray:
+    """Which of the rows the user gave are in the sample: those of weight zero are not."""
+    if sample_weight is None:
+        return np.ones(sample.n, dtype=bool)
+    weight = to_numpy(sample_weight, caller="", param="sample_weight").reshape(-1)
+    return np.asarray(weight != 0)
+
+
+def check_weight(weight: ArrayLike | None, n: int, *, caller: str) -> FloatArray | None:
+    """Return weights as float64, or None when there are none."""
+    if weight is None:
+        return None
+    array = to_numpy(weight, caller=caller, param="sample_weight")
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
+    if array.shape != (n,):
+        hint = "pass one weight per row."
+        raise invalid(caller, "sample_weight", f"of shape ({n},)", f"{array.shape}", hint=hint)
+    try:
+        array = np.ascontiguousarray(_to_float(array, np.float64))
+    except (TypeError, ValueError, OverflowError) as error:
+        hint = "pass one number per row."
+        got = f"values of type {array.dtype}"
+        raise invalid(caller, "sample_weight", "numeric", got, hint=hint) from error
+    bad = ~((array >= 0) & np.isfinite(array))
+    if bad.any():
+        hint = "weights count how much a row matters: zero or more."
+        got = _at_first(array, bad)
+        raise invalid(caller, "sample_weight", "finite and non-negative", got, hint=hint)
+    if not array.any():
+        hint = "give at least one row a positive weight."
+        raise invalid(caller, "sample_weight", "positive somewhere", "all zeros", hint=hint)
+    return array
+
+
+def check_option(caller: str, param: str, value: object, valid: Iterable[str]) -> None:
+    """Raise unless `value` is one of the names in `valid`."""
+    options = tuple(valid)
+    if not isinstance(value, str) or value not in options:
+        raise unknown_option(caller, param, value, options)
+
+
+def is_integer(value: object) -> bool:
+    """Whether `value` is a whole number, of Python or NumPy, but not a boolean."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> bool:
+    """Whether `value` is a finite number, of Python or NumPy, but not a boolean."""
+    known = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return known and math.isfinite(value)  # type: ignore[arg-type]
+
+
+def check_level(caller: str, value: float, param: str = "confidence_level") -> float:
+    """Return `value` as a float strictly between 0 and 1."""
+    try:
+        level = float(value)
+    except (TypeError, ValueError):
+        level = math.nan
+    if not 0 < level < 1:
+        hint = f"pass a fraction such as {0.95 if param == 'confidence_level' else 0.05}."
+        raise invalid(caller, param, "between 0 and 1", f"{value!r}", hint=hint)
+    return level
+
+
+def _assemble(
+    codes: IntArray,
+    classes: tuple[Any, ...],
+    p: FloatArray,
+    scan: Scan | None,
+    weight: FloatArray | None,
+    weight_type: WeightType,
+    pos_label: Any,
+    caller: str,
+) -> Sample:
+    if len(classes) > 2:
+        if pos_label is not None:
+            hint = "for one class of several use `lens=ClassSpecific(label)`."
+            got = f"{pos_label!r} with {len(classes)} classes"
+            raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
+        return MulticlassSample(
+            y=codes,
+            p=p,
+            weight=weight,
+            weight_type=weight_type,
+            classes=classes,
+            confidence=None if scan is None else scan.confidence,
+            right=None if scan is None else scan.right,
+        )
+    positive = int(classes[1] > classes[0])  # the larger label, wherever its column is
+    if pos_label is not None:
+        positive = find_label(pos_label, classes, caller=caller, param="pos_label")
+    pair = p if p.ndim == 2 else None
+    if positive == 0:
+        codes, classes = 1 - codes, classes[::-1]
+        pair = None if pair is None else pair[:, ::-1]
+    return BinarySample(
+        y=codes,
+        p=p if pair is None else np.ascontiguousarray(pair[:, 1]),
+        weight=weight,
+        weight_type=weight_type,
+        classes=classes,
+        pair=pair,
+        positive_first=positive == 0,
+    )
+
+
+def _probability_error(p: FloatArray, caller: str, param: str) -> InvalidInputError:
+    """Find out what is wrong with probabilities known to be wrong."""
+    bad = ~np.isfinite(p)
+    if bad.any():
+        hint = "drop or fix the rows without a prediction."
+        return invalid(caller, param, "finite", _at_first(p, bad), hint=hint)
+    bad = (p < 0) | (p > 1)
+    if bad.any():
+        percentages = bool(p.min() >= 0 and 1 < p.max() <= 100)
+        if caller.endswith("Calibrator"):
+            hint = 'pass probabilities, or say `input="logit"`.'
+            if percentages:
+                hint = 'percentages? divide by 100; logits? say `input="logit"`.'
+        elif percentages:
+            hint = "pass probabilities, not percentages or logits."
+        else:
+            hint = "pass probabilities, not logits: apply a sigmoid or softmax first."
+        return invalid(caller, param, "in [0, 1]", _at_first(p, bad), hint=hint)
+    sums = p.sum(axis=1, dtype=np.float64)
+    tolerance = row_sum_tolerance(p.dtype)
+    bad = ~(np.abs(sums - 1) <= tolerance)
+    hint = "pass one column per class; for scores apply a softmax first."
+    got = f"a sum of {_at_first(sums, bad, what='rows')}"
+    return invalid(caller, param, f"rows that sum to 1 within {tolerance:g}", got, hint=hint)
+
+
+def tame_weights(weight: FloatArray) -> FloatArray:
+    """Weights whose squares neither overflow nor vanish; a common factor means nothing to them."""
+    largest = float(weight.max())
+    if 1e-100 < largest < 1e100:
+        return weight
+    return np.ldexp(weight, -math.frexp(largest)[1])  # a power of two: exact
+
+
+def _at_first(values: Array, bad: Array, what: str = "values") -> str:
+    first = np.unravel_index(int(bad.argmax()), bad.shape)
+    index = int(first[0]) if len(first) == 1 else tuple(int(i) for i in first)
+    value = float(values[first])
+    shown = f"{value:.6g}"
+    if 0 <= float(shown) <= 1 and not 0 <= value <= 1:
+        shown = repr(value)  # what is wrong is in the last digits
+    return f"{shown} at index {index} ({int(bad.sum())} of {bad.size} {what})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoredRows:
+    """Class indices and scores of checked rows.
+
+    Attributes
+    ----------
+    y : index of each row's class in `classes`
+    scores : (n,), larger for the larger of two labels; or (n, K) in the order of `classes`
+    weight, weight_type : as in `BinarySample`
+    classes : labels in column order
+    """
+
+    y: IntArray
+    scores: FloatArray
+    weight: FloatArray | None
+    weight_type: WeightType
+    classes: tuple[Any, ...]
+
+    @property
+    def size(self) -> float:
+        """Sample size that counts for anything depending on n."""
+        return effective_size(self.weight, len(self.y), self.weight_type)
+
+
+def check_scores(scores: ArrayLike, *, caller: str, param: str = "y_prob") -> FloatArray:
+    """Return finite scores as float64 of shape (n,) or (n, K >= 2)."""
+    values = float_array(scores, caller=caller, param=param).astype(np.float64, copy=False)
+    if values.ndim == 2 and values.shape[1] == 1:
+        values = values[:, 0]
+    if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
+        hint = "pass one score per row, or one row of scores per label."
+        raise invalid(caller, param, "of shape (n,) or (n, K)", f"shape {values.shape}", hint=hint)
+    bad = ~np.isfinite(values)
+    if bad.any():
+        first = int(bad.reshape(len(values), -1).any(axis=1).argmax())
+        hint = "drop or fix the rows without a score."
+        got = f"a missing or infinite value in row {first} ({int(bad.sum())} of {values.size})"
+        raise invalid(caller, param, "finite", got, hint=hint)
+    return values
+
+
+def check_scored_rows(
+    y_true: ArrayLike,
+    scores: ArrayLike,
+    *,
+    caller: str,
+    labels: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    weight_type: WeightType,
+) -> ScoredRows:
+    """Check labels, scores and weights; rows of weight zero are dropped."""
+    check_option(caller, "weight_type", weight_type, ("importance", "frequency"))
+    values = check_scores(scores, caller=caller)
+    y = check_label_array(y_true, caller=caller)
+    if len(y) != len(values):
+        hint = "pass one score (or row of scores) per label."
+        got = f"{len(values)} rows for {len(y)} labels"
+        raise invalid(caller, "y_prob", "as long as `y`", got, hint=hint)
+    if len(y) == 0:
+        raise invalid(caller, "y", "non-empty", "0 rows", hint="pass at least one row.")
+    weight = check_weight(sample_weight, len(y), caller=caller)
+    if weight is not None and weight_type == "importance":
+        weight = tame_weights(weight)
+    n_classes = values.shape[1] if values.ndim == 2 else 2
+    codes, classes = encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)
+    if weight is not None and not weight.all():
+        kept = np.flatnonzero(weight)
+        codes, values, weight = codes[kept], values[kept], weight[kept]
+    return ScoredRows(
+        y=codes, scores=values, weight=weight, weight_type=weight_type, classes=classes
+    )

@@ -1,0 +1,1 @@
+"""Kernels: one pass over blocks of rows, no checks."""

@@ -1,0 +1,1 @@
+"""What running code needs: files, threads, progress, seeds, optional libraries."""

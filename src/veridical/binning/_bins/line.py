@@ -1,0 +1,297 @@
+"""Bins of equal width.
+
+Bins of equal mass.
+
+Bins with edges the user gives.
+
+As many equal-mass bins as a monotone reliability curve allows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.arrays import to_numpy
+from veridical._core.data.sample import BinarySample
+from veridical._core.data.validation import check_option, is_integer
+from veridical._core.typing import FloatArray, IntArray, Side
+from veridical.binning._bins.counts import (
+    BinCount,
+    SortedScores,
+    check_count,
+    resolve_count,
+    sort_scores,
+)
+from veridical.binning._bins.partition import Closed, IntervalBinning, IntervalPartition
+from veridical.exceptions import invalid
+
+
+@dataclass(frozen=True)
+class UniformBins(IntervalBinning):
+    """Equal-width bins [0, 1/B], (1/B, 2/B], ..., with edges k/B correctly rounded.
+
+    Parameters
+    ----------
+    n : int, "sqrt", "cbrt" or "cv", default 15
+        Number of bins, or how to choose it.
+    support : (float, float), default (0, 1)
+        Interval that is divided; ``(1/K, 1)`` reproduces papers that bin confidences there.
+        Scores outside belong to the outer bins.
+    closed : {"right", "left"}, default "right"
+        Which end of a bin belongs to it. 0 and 1 are always in the first and last bin.
+    min_count : int, optional
+        Merge neighbouring bins, from the left, until each holds at least this many rows.
+
+    Examples
+    --------
+    >>> sample = BinarySample(y=np.array([0, 1, 1]), p=np.array([0.2, 0.7, 0.71]))
+    >>> UniformBins(10).fit(sample).assign(sample.p).tolist()
+    [1, 6, 7]
+    """
+
+    n: BinCount = 15
+    support: tuple[float, float] = (0.0, 1.0)
+    closed: Closed = "right"
+    min_count: int | None = None
+
+    def __post_init__(self) -> None:
+        check_count(self.n, caller="UniformBins")
+        check_option("UniformBins", "closed", self.closed, ("right", "left"))
+        if self.min_count is not None and not (is_integer(self.min_count) and self.min_count >= 1):
+            hint = "10 to 50 rows make a frequency worth reading."
+            got = repr(self.min_count)
+            raise invalid("UniformBins", "min_count", "a positive integer", got, hint=hint)
+        pair = isinstance(self.support, (tuple, list)) and len(self.support) == 2
+        if not (pair and 0 <= self.support[0] < self.support[1] <= 1):
+            hint = "e.g. `support=(1 / n_classes, 1)` for confidences."
+            got = repr(self.support)
+            raise invalid("UniformBins", "support", "(low, high) within [0, 1]", got, hint=hint)
+
+    @property
+    def name(self) -> str:
+        """Short name."""
+        text = f"{self.n} equal-width bins"
+        if self.support != (0.0, 1.0):
+            text += f" on [{self.support[0]:.4g}, {self.support[1]:.4g}]"
+        if self.closed == "left":
+            text += ", left-closed"
+        return text if self.min_count is None else f"{text}, at least {self.min_count} rows each"
+
+    def fit(self, sample: BinarySample) -> IntervalPartition:
+        """Return the bins; the scores matter only for "cv", "sqrt" and `min_count`."""
+        edges = self._edges(resolve_count(self.n, sample, self._boundaries))
+        partition = IntervalPartition(edges, self.closed, uniform=True)
+        if self.min_count is None:
+            return partition
+        return self._merged(partition, sample, self.min_count)
+
+    def _edges(self, n: int) -> FloatArray:
+        low, high = self.support
+        edges = np.arange(n + 1) / n
+        if self.support != (0.0, 1.0):
+            edges = low + (high - low) * edges
+            edges[-1] = high
+        return edges
+
+    def _boundaries(self, scores: SortedScores, n: int) -> IntArray:
+        edges = self._edges(n).astype(scores.value.dtype)
+        side: Side = "right" if self.closed == "right" else "left"
+        inner = np.searchsorted(scores.value, edges[1:-1], side=side)
+        last: IntArray = np.append(inner, len(scores.value)) - 1
+        return last
+
+    def _merged(
+        self, partition: IntervalPartition, sample: BinarySample, min_count: int
+    ) -> IntervalPartition:
+        cells = partition.assign(sample.p)
+        n = partition.n_cells
+        w = np.bincount(cells, weights=sample.weight, minlength=n).astype(np.float64)
+        squared = None if sample.weight is None else sample.weight**2
+        w2 = np.bincount(cells, weights=squared, minlength=n)
+        kept, mass, mass2 = [0], 0.0, 0.0
+        for index in range(n):
+            mass, mass2 = mass + w[index], mass2 + w2[index]
+            count = mass if sample.weight_type == "frequency" else mass**2 / max(mass2, 1e-300)
+            if count >= min_count * (1 - 1e-12):
+                kept.append(index + 1)
+                mass, mass2 = 0.0, 0.0
+        if len(kept) == 1:
+            kept.append(n)
+        kept[-1] = n  # what is left over joins the last bin
+        # One heavy row can make a bin worth fewer rows than it was: then it joins its neighbour.
+        while len(kept) > 2:
+            mass, mass2 = w[kept[-2] :].sum(), w2[kept[-2] :].sum()
+            count = mass if sample.weight_type == "frequency" else mass**2 / mass2
+            if count >= min_count * (1 - 1e-12):
+                break
+            del kept[-2]
+        return IntervalPartition(partition.edges[kept], self.closed)
+
+
+@dataclass(frozen=True)
+class QuantileBins(IntervalBinning):
+    """Equal-mass bins; equal scores stay together, so bins may differ in size or be fewer.
+
+    Bin k ends at the smallest score whose cumulated (weighted) share reaches k/B; edges lie
+    halfway to the next score. Without ties, and when B divides n, these are the groups of
+    scikit-learn's ``calibration_curve(strategy="quantile")``.
+
+    Parameters
+    ----------
+    n : int, "sqrt", "cbrt" or "cv", default 15
+        Number of bins, or how to choose it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p = np.array([0.1, 0.2, 0.2, 0.2, 0.3, 0.9])
+    >>> QuantileBins(3).fit(BinarySample(y=np.zeros(6, int), p=p)).edges.tolist()
+    [0.0, 0.25, 1.0]
+    """
+
+    n: BinCount = 15
+
+    def __post_init__(self) -> None:
+        check_count(self.n, caller="QuantileBins")
+
+    @property
+    def name(self) -> str:
+        """Short name."""
+        return f"{self.n} equal-mass bins"
+
+    def fit(self, sample: BinarySample) -> IntervalPartition:
+        """Return the bins for these scores."""
+        scores = sort_scores(sample)
+        wanted = resolve_count(self.n, sample, SortedScores.equal_mass)
+        last = scores.equal_mass(wanted)
+        doubt = None
+        if len(last) < wanted:
+            why = "more bins than rows" if wanted > sample.n else "equal scores stay together"
+            doubt = f"{wanted} equal-mass bins asked for, {len(last)} made: {why}"
+        return IntervalPartition(scores.edges_after(last), doubt=doubt)
+
+
+@dataclass(frozen=True)
+class EdgeBins(IntervalBinning):
+    """Bins between given edges; 0 and 1 are added where missing.
+
+    Parameters
+    ----------
+    edges : array-like
+        Increasing numbers in [0, 1].
+    closed : {"right", "left"}, default "right"
+        Which end of a bin belongs to it.
+
+    Examples
+    --------
+    >>> sample = BinarySample(y=np.array([0, 1]), p=np.array([0.05, 0.9]))
+    >>> EdgeBins([0.1, 0.5]).fit(sample).edges.tolist()
+    [0.0, 0.1, 0.5, 1.0]
+    """
+
+    edges: Any
+    closed: Closed = "right"
+
+    def __post_init__(self) -> None:
+        check_option("EdgeBins", "closed", self.closed, ("right", "left"))
+        edges = to_numpy(self.edges, caller="EdgeBins", param="edges")
+        number = edges.ndim == 1 and edges.dtype.kind in "fiu"
+        inside = number and bool(np.all((edges >= 0) & (edges <= 1)))
+        if not (inside and bool(np.all(np.diff(edges) > 0))):
+            hint = "e.g. `EdgeBins([0.1, 0.5, 0.9])`."
+            got = repr(self.edges)
+            raise invalid("EdgeBins", "edges", "increasing numbers in [0, 1]", got, hint=hint)
+        inner = [float(edge) for edge in edges if 0 < edge < 1]
+        object.__setattr__(self, "edges", (0.0, *inner, 1.0))
+
+    @property
+    def name(self) -> str:
+        """Short name."""
+        return f"{len(self.edges) - 1} given bins"
+
+    def fit(self, sample: BinarySample) -> IntervalPartition:
+        """Return the bins; the scores do not matter."""
+        del sample
+        return IntervalPartition(np.asarray(self.edges), self.closed)
+
+
+_TOLERANCE = 1e-12
+_FIRST_BATCH, _LARGEST_BATCH = 1 << 10, 1 << 19
+_MOST_BINS = 10_000_000
+
+
+@dataclass(frozen=True)
+class SweepBins(IntervalBinning):
+    """The largest number of equal-mass bins up to which observed frequencies never decrease.
+
+    Roelofs, Cain, Shlens & Mozer (2021), arXiv 2012.08668, Algorithm 1: counts are tried upwards
+    from one and the search ends at the first count whose bin means are not monotone, or when every
+    distinct score has a bin of its own.
+
+    Examples
+    --------
+    >>> p, y = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0, 1, 0, 1])
+    >>> SweepBins().fit(BinarySample(y=y, p=p)).n_cells
+    2
+    """
+
+    @property
+    def name(self) -> str:
+        """Short name."""
+        return "monotone sweep bins"
+
+    def fit(self, sample: BinarySample) -> IntervalPartition:
+        """Return the bins for these scores and outcomes."""
+        scores = sort_scores(sample)
+        return IntervalPartition(scores.edges_after(_largest_monotone(scores)))
+
+
+def _largest_monotone(scores: SortedScores) -> IntArray:
+    frequency = scores.positive / scores.weight
+    if not _decreases(frequency):
+        return np.arange(len(scores.value))  # monotone score by score, so with every count
+    # Only bins that touch the stretch where both outcomes occur can break the order: all bins
+    # before it have mean 0, all bins after it mean 1.
+    total = scores.cum_w[-1]
+    first_positive = np.flatnonzero(scores.positive > 0)[0]
+    last_negative = np.flatnonzero(frequency < 1 - _TOLERANCE)[-1]
+    start, stop = scores.cum_w[first_positive] / total, scores.cum_w[last_negative + 1] / total
+    # So many bins separate all scores; without ties or weights it is the number of rows.
+    most = int(min(np.ceil(total / scores.weight.min()), _MOST_BINS))
+    tried, room = 1, _FIRST_BATCH
+    while tried < most:
+        # As many counts at a time as have about `room` bins in the stretch.
+        width = (stop - start) * (tried + 1) + 4
+        counts = np.arange(tried + 1, min(tried + max(1, int(room / width)), most) + 1)
+        broken = _first_broken(scores, counts, start, stop)
+        if broken is not None:
+            return scores.equal_mass(broken - 1)
+        tried, room = int(counts[-1]), min(2 * room, _LARGEST_BATCH)
+    return scores.equal_mass(most)
+
+
+def _first_broken(scores: SortedScores, counts: IntArray, start: float, stop: float) -> int | None:
+    """Smallest of the counts whose bin means are not monotone between two shares of the mass."""
+    low = (start * counts).astype(np.intp)
+    high = np.minimum(np.ceil(stop * counts).astype(np.intp) + 1, counts)
+    sizes = high - low + 1
+    count = np.repeat(counts, sizes)
+    within = np.arange(len(count)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    step = np.repeat(low, sizes) + within
+    target = step / count * scores.cum_w[-1] * (1 - _TOLERANCE)
+    end = np.minimum(np.searchsorted(scores.cum_w[1:], target), len(scores.value) - 1) + 1
+    end[step == 0] = 0
+    # A bin ends at each target and begins at the one before; equal ends are one bin.
+    held = np.flatnonzero((within[1:] > 0) & (end[1:] > end[:-1])) + 1
+    begin = end[held - 1]
+    weight = scores.cum_w[end[held]] - scores.cum_w[begin]
+    frequency = (scores.cum_wy[end[held]] - scores.cum_wy[begin]) / weight
+    worse = (np.diff(frequency) < -_TOLERANCE) & (count[held][1:] == count[held][:-1])
+    return int(count[held][1:][worse][0]) if worse.any() else None
+
+
+def _decreases(frequency: FloatArray) -> bool:
+    return bool((np.diff(frequency) < -_TOLERANCE).any())

@@ -1,0 +1,1 @@
+"""What every calibrator is and can do."""

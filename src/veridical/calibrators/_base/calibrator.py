@@ -1,0 +1,344 @@
+"""What a calibrator is: a scikit-learn estimator from scores to probabilities."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+
+from veridical._core.data.validation import (
+    check_column_order,
+    check_option,
+    check_probabilities,
+    check_scores,
+    float_array,
+)
+from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
+from veridical.calibrators._base.direction import told_once
+from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
+from veridical.calibrators._base.persistence import decode, encode, register
+from veridical.exceptions import InvalidInputError, invalid
+
+
+class NotFittedError(InvalidInputError, SklearnNotFittedError):  # type: ignore[misc]
+    """A calibrator was used before `fit`."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Outcomes and weights a map is fitted to.
+
+    Attributes
+    ----------
+    y : index of each row's class; for binary maps 1 where the positive class occurred
+    weight : float64 array or None
+    size : sample size for whatever depends on n (ridge/n, smoothing)
+    n_classes : number of classes, including absent ones
+    """
+
+    y: IntArray
+    weight: FloatArray | None
+    size: float
+    n_classes: int
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights that sum to `size`: ones without weights."""
+        if self.weight is None:
+            return np.ones(len(self.y))
+        return self.weight * (self.size / float(self.weight.sum()))
+
+
+class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """Base of every calibrator; subclasses fit a map and apply it.
+
+    Constructors only store their parameters; `fit` checks them. Fitted attributes end in an
+    underscore and are all that persistence needs.
+
+    A fitted calibrator keeps a fingerprint of its rows, so that an evaluation on the same rows can
+    be noticed (`seen`). `forget` drops it; with `keeps_fingerprint = False`, set before `fit`, none
+    is taken.
+    """
+
+    keeps_fingerprint: bool = True
+
+    _inputs: ClassVar[tuple[str, ...]] = ("probability", "logit", "score")
+
+    input: str
+    labels: Any
+    weight_type: WeightType
+    fingerprint_: Fingerprint
+    fitted_on_: str
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        register(cls)
+
+    def fit(
+        self,
+        y_prob: Any,
+        y: ArrayLike | str,
+        sample_weight: ArrayLike | str | None = None,
+        *,
+        prob: str | Sequence[str] | None = None,
+    ) -> Self:
+        """Fit the map to predictions and the outcomes that followed.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n,), (n, 1) or (n, K); or frame, or path
+            Predictions on rows the model was not trained on: probabilities, logits or scores as
+            `input` says. One column is that of the positive class, the larger of two labels. Or,
+            with `y` the name of a column, a frame of any library, a query of an engine (polars,
+            DuckDB, Spark, Dask, Ibis), or a CSV, Parquet or Arrow file.
+        y : array-like of shape (n,), or str
+            Labels, or their column.
+        sample_weight : array-like of shape (n,), or str, optional
+            Non-negative weights, or their column.
+        prob : str or sequence of str, optional
+            Columns of predictions: that of the positive class (the larger label), or one for each
+            class. Default: those whose names leave no doubt. Globs are expanded.
+
+        Returns
+        -------
+        self
+
+        Warns
+        -----
+        VeridicalWarning
+            If one column is lower, by four standard errors of the mean, where the larger label
+            happened: it may be that of the smaller one ("bad" of "bad" and "good"). Then fit to
+            ``y == "bad"``.
+
+        Notes
+        -----
+        Frames in memory, and files of less than about a million rows, are read and fitted like
+        arrays. Rows of queries and of larger files stay where they are:
+
+        - Two classes, one map: the engine sums up rows in cells no wider than 6e-5 in probability
+          and 0.004 in log odds, to which the map is fitted (`fitted_on_` says so). Predictions of
+          few decimals lose nothing. Of 200,000 different ones, log odds differed from those of the
+          fit in memory by 5e-6 at most for Platt, beta and quadratic maps and temperatures, 2e-4
+          for splines, 1e-3 for quantile bins; steps of isotonic maps move by a cell (2e-3 on
+          average), and with them the averages of `BBQCalibrator` (1e-2).
+        - A temperature of several classes: found from sums that the engine returns, one query for
+          each step, as in memory.
+        - All other maps, and logits and scores: fitted to a stratified sample of 200,000 rows, with
+          weights that undo the stratification, and a `VeridicalWarning`.
+
+        Calibrators fitted in an engine keep no fingerprint of their rows (`seen`).
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from veridical.calibrators import HistogramCalibrator
+        >>> frame = pl.DataFrame({"p": [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], "y": [0, 0, 1, 1, 1, 1]})
+        >>> HistogramCalibrator(n_bins=2).fit(frame, "y").predict_proba([0.9]).round(3).tolist()
+        [[0.2, 0.8]]
+        >>> HistogramCalibrator(n_bins=2).fit(frame.lazy(), y="y", prob="p").fitted_on_
+        '6 rows, pooled in 6 cells'
+        """
+        from veridical.calibrators._base.frames import fit_frame, is_source
+
+        self._start_fit()
+        if isinstance(y, str):
+            if not is_source(y_prob):
+                hint = "pass one label a row, or a frame that has the column."
+                got = f"{y!r} with predictions of type {type(y_prob).__name__}"
+                raise invalid(type(self).__name__, "y", "labels", got, hint=hint)
+            with told_once(type(self).__name__):
+                fit_frame(self, y_prob, y, prob, sample_weight)
+            return self
+        if prob is not None:
+            hint = "name the column of labels as well: `fit(frame, y=..., prob=...)`."
+            raise invalid(
+                type(self).__name__, "prob", "unset unless `y` is a column", repr(prob), hint=hint
+            )
+        with told_once(type(self).__name__):
+            self._fit_arrays(y_prob, y, sample_weight)
+        names = _column_names(y_prob)
+        if names is not None:
+            self.feature_names_in_ = np.asarray(names)
+        return self
+
+    def _fit_arrays(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
+        if self.input == "probability":
+            self._fit_probabilities(y_prob, y, sample_weight)
+        else:
+            self._fit_scores(y_prob, y, sample_weight)
+
+    def predict_proba(self, y_prob: ArrayLike) -> FloatArray:
+        """Return calibrated probabilities, (n, K) in the order of `classes_`."""
+        return self._predict(self._checked_values(y_prob, caller=type(self).__name__))
+
+    def transform(
+        self,
+        frame: Any,
+        *,
+        prob: str | Sequence[str] | None = None,
+        names: str | Sequence[str] | None = None,
+    ) -> Any:
+        """Add calibrated probabilities to a frame as new columns.
+
+        Parameters
+        ----------
+        frame : frame
+            A pandas, polars or pyarrow table; or a query that stays one: a polars LazyFrame, a
+            DuckDB relation, a PySpark or Dask DataFrame, an Ibis table. No row of a query is read
+            here: the map becomes an expression, which its engine computes when it is asked to.
+        prob : str or sequence of str, optional
+            Columns of predictions: one for each class in the order of `classes_`, or of two classes
+            that of the positive one, the larger label. Default: those it was fitted to, else those
+            that names leave no doubt about. Globs are expanded.
+        names : str or sequence of str, optional
+            Names of the new columns. Default: "calibrated" for one column of predictions, the
+            probability of the positive class; else "calibrated_CLASS" for each class.
+
+        Returns
+        -------
+        frame
+            Of the same kind, with the columns it had and the new ones.
+
+        Raises
+        ------
+        InvalidInputError
+            If a new column would overwrite one; if columns do not fit; and, of a query, if the
+            calibrator is not a formula of its inputs (see `to_sql`).
+
+        Notes
+        -----
+        A row that `predict_proba` would refuse (a value missing, NaN or outside [0, 1], a sum that
+        is not one) gets a missing value: a query cannot raise an error when it is written down.
+        Tables in memory are given what `predict_proba` says; queries agree with it to 1e-12.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> from veridical.calibrators import HistogramCalibrator
+        >>> p, y = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 1, 1, 1]
+        >>> map = HistogramCalibrator(n_bins=2).fit(p, y)  # 2/5 up to 1/2, 4/5 above
+        >>> map.transform(pl.LazyFrame({"p": [0.25, None, 0.75]})).collect()["calibrated"].to_list()
+        [0.4, None, 0.8]
+        """
+        from veridical.calibrators._base.frames import transform_frame
+
+        self._check_fitted(caller="transform")
+        return transform_frame(self, frame, prob, names)
+
+    def predict(self, y_prob: ArrayLike) -> Array:
+        """Return the most probable label of each row; ties go to the first class."""
+        return np.asarray(self.classes_)[self.predict_proba(y_prob).argmax(axis=1)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """JSON-safe dictionary; :meth:`from_dict` reads it back unchanged."""
+        return encode(self)
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        """Read back what `to_dict` wrote; on a subclass, that class only."""
+        found = decode(data)
+        if not isinstance(found, cls):
+            hint = "use `Calibrator.from_dict` or the class it was written by."
+            got = type(found).__name__
+            raise invalid("from_dict", "data", f"a {cls.__name__}", got, hint=hint)
+        return found
+
+    def seen(self, y_prob: ArrayLike, y: ArrayLike) -> float:
+        """Estimate which share of these rows the calibrator was fitted on.
+
+        Parameters
+        ----------
+        y_prob : array-like
+            Predictions as `fit` takes them, before calibration. Copies in single precision are
+            known again; rounded ones are not.
+        y : array-like of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        float
+            Between 0 and 1, corrected for rows that coincide by chance: predictions of few
+            different values say little, and if every row has a double the answer is NaN. For more
+            than 1,024 fitted rows it rests on about 1,024 n / (number of fitted rows) of the n
+            rows shown, and is NaN if that is none.
+        """
+        return overlap_of(self, y_prob, y, caller="seen").share
+
+    def forget(self) -> None:
+        """Drop the fingerprint of the fitted rows; predictions stay as they are."""
+        self.__dict__.pop("fingerprint_", None)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "classes_")
+
+    def _start_fit(self) -> None:
+        check_option(type(self).__name__, "input", self.input, self._inputs)
+        self._check_parameters()
+        self.forget()
+        for name in ("feature_names_in_", "fitted_on_"):
+            self.__dict__.pop(name, None)
+
+    def _check_parameters(self) -> None:
+        """Raise if a parameter is not usable."""
+
+    def _border(self, sample_weight: Any) -> dict[str, Any]:
+        """What the border needs to know beside scores and labels."""
+        return {
+            "caller": type(self).__name__,
+            "labels": self.labels,
+            "sample_weight": sample_weight,
+            "weight_type": self.weight_type,
+        }
+
+    def _checked_values(self, y_prob: ArrayLike, *, caller: str) -> FloatArray:
+        """Predictions of as many classes as were fitted, of shape (n,) or (n, K)."""
+        self._check_fitted(caller=caller)
+        if self.input == "probability":
+            values = float_array(y_prob, caller=caller, param="y_prob")
+            values = check_probabilities(values, caller=caller)
+        else:
+            values = check_scores(y_prob, caller=caller)
+        columns = 2 if values.ndim == 1 else values.shape[1]
+        if columns != len(self.classes_):
+            hint = f"it was fitted on {len(self.classes_)} classes: {self.classes_.tolist()[:6]}."
+            got, expected = f"{columns}", f"of {len(self.classes_)} classes"
+            raise invalid(caller, "y_prob", expected, got, hint=hint)
+        check_column_order(y_prob, self.classes_.tolist(), caller=caller)
+        names, fitted = _column_names(y_prob), getattr(self, "feature_names_in_", None)
+        if names is not None and fitted is not None and names != fitted.tolist():
+            hint = f"pass the columns it was fitted on, in that order: {fitted.tolist()[:6]}."
+            raise invalid(caller, "y_prob", "of the same columns", f"{names[:6]}", hint=hint)
+        return values
+
+    def _check_fitted(self, *, caller: str) -> None:
+        if not self.__sklearn_is_fitted__():
+            hint = f"call `{type(self).__name__}.fit(y_prob, y)` first."
+            error = invalid(caller, "self", "fitted", "a calibrator that is not", hint=hint)
+            raise NotFittedError(str(error))
+
+    def _remember(self, values: FloatArray, y: IntArray) -> None:
+        if self.keeps_fingerprint:
+            self.fingerprint_ = take_fingerprint(values, y)
+
+    @abstractmethod
+    def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None: ...
+
+    @abstractmethod
+    def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None: ...
+
+    @abstractmethod
+    def _predict(self, values: FloatArray) -> FloatArray: ...
+
+
+def _column_names(y_prob: Any) -> list[str] | None:
+    """Names of the columns of a frame, if they are text; None otherwise."""
+    columns = getattr(y_prob, "columns", None)
+    if columns is None or isinstance(y_prob, np.ndarray):
+        return None
+    names = list(columns)
+    return names if all(isinstance(name, str) for name in names) else None

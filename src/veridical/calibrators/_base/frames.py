@@ -1,0 +1,387 @@
+"""Fitting to columns of a frame or a file, where the rows are.
+
+Calibrated probabilities as new columns of a frame, where the frame lives.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from veridical._core.data.sample import Sample, effective_size
+from veridical._core.data.validation import is_integer
+from veridical._core.numeric.blocks import row_blocks
+from veridical._core.numeric.scan import row_sum_tolerance
+from veridical._core.typing import BoolArray, FloatArray
+from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
+from veridical.frames import (
+    Table,
+    column_names,
+    expand_columns,
+    guess_columns,
+    is_frame,
+    labels_from_columns,
+    open_table,
+)
+from veridical.frames._tables.detect import is_lazy
+from veridical.frames._tables.files import is_large_file
+
+if TYPE_CHECKING:
+    from veridical.calibrators._base.calibrator import Calibrator
+
+
+_RESOLUTION = 16384  # cells no wider than 6e-5 in probability and 0.004 in log odds
+_SAMPLE_ROWS = 200_000
+_SEED = 0  # of the sample: the same rows give the same map
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What to fit to, and where it is."""
+
+    source: Any
+    y: str
+    prob: tuple[str, ...]
+    weight: str | None
+    caller: str
+
+
+@runtime_checkable
+class Pooling(Protocol):
+    """A calibrator that can be fitted to pooled rows."""
+
+    def _fits_pooled_rows(self, n_columns: int) -> bool:
+        """Whether it can with so many columns of predictions and its settings."""
+        ...
+
+    def _fit_sample(self, sample: Sample) -> None:
+        """Fit to checked rows."""
+        ...
+
+
+@runtime_checkable
+class Summing(Protocol):
+    """A calibrator that can be fitted from sums over all rows."""
+
+    def _fit_sums(self, columns: Columns) -> None:
+        """Fit from sums that an engine returns."""
+        ...
+
+
+def fit_frame(
+    calibrator: Calibrator,
+    source: Any,
+    y: str,
+    prob: str | Sequence[str] | None,
+    sample_weight: str | None,
+) -> None:
+    """Fit to columns; see `Calibrator.fit`."""
+    columns = _columns(source, y, prob, sample_weight, caller=type(calibrator).__name__)
+    if _in_memory(source):
+        _fit_exactly(calibrator, columns)
+    elif calibrator.input != "probability":
+        _fit_sample(calibrator, columns)
+    elif isinstance(calibrator, Pooling) and calibrator._fits_pooled_rows(len(columns.prob)):
+        _fit_cells(calibrator, calibrator, columns)
+    elif isinstance(calibrator, Summing):
+        calibrator._fit_sums(columns)
+        calibrator.feature_names_in_ = np.asarray(columns.prob)
+    else:
+        _fit_sample(calibrator, columns)
+
+
+def read_columns(
+    source: Any, y: str, prob: Any, sample_weight: Any, by: Any, *, caller: str
+) -> tuple[Any, Any, Any, Any]:
+    """Predictions, labels, weights and groups of a frame or file, in memory."""
+    columns = _columns(source, y, prob, sample_weight, caller=caller)
+    named = [name for name in (columns.weight, by) if isinstance(name, str)]
+    wanted = list(dict.fromkeys([columns.y, *columns.prob, *named]))
+    table = open_table(source, columns=wanted, caller=caller, param="y_prob")
+    matrix = table.matrix(columns.prob, caller=caller, param="prob")
+    weight = columns.weight
+    return (
+        matrix[:, 0] if len(columns.prob) == 1 else matrix,
+        table.column(columns.y, caller=caller, param="y"),
+        None if weight is None else table.column(weight, caller=caller, param="sample_weight"),
+        table.column(by, caller=caller, param="by") if isinstance(by, str) else by,
+    )
+
+
+def is_source(obj: object) -> bool:
+    """Whether this is a frame or a file, of which columns can be named."""
+    return isinstance(obj, (str, os.PathLike)) or is_frame(obj)
+
+
+def _in_memory(source: Any) -> bool:
+    """Whether the rows are here, or few enough to be read."""
+    if isinstance(source, (str, os.PathLike)):
+        return not is_large_file(source)
+    return not is_lazy(source)
+
+
+def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str) -> Columns:
+    if sample_weight is not None and not isinstance(sample_weight, str):
+        hint = 'name its column, e.g. sample_weight="weight".'
+        got = type(sample_weight).__name__
+        raise invalid(caller, "sample_weight", "a column if `y` is one", got, hint=hint)
+    available = column_names(source, caller=caller, param="y_prob")
+    outcome = expand_columns(y, available, caller=caller, param="y")[0]
+    weight = None
+    if sample_weight is not None:
+        [weight] = expand_columns([sample_weight], available, caller=caller, param="sample_weight")
+    names = [name for name in available if name != weight]
+    guess = guess_columns(names, y=outcome, prob=prob, caller=caller)
+    return Columns(source, outcome, guess.prob, weight, caller)
+
+
+def _fit_exactly(calibrator: Calibrator, columns: Columns) -> None:
+    caller, name = columns.caller, columns.weight
+    wanted = [columns.y, *columns.prob, *([name] if name else [])]
+    table = open_table(columns.source, columns=wanted, caller=caller, param="y_prob")
+    weight = None if name is None else table.column(name, caller=caller, param="sample_weight")
+    _fit_table(calibrator, table, columns, weight)
+
+
+def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: Columns) -> None:
+    """Fit to one row for each cell of a fine grid and outcome, as often as it occurred."""
+    from veridical.frames._grid.grid import grid_table
+    from veridical.summaries._grid.grid import GridSummary
+
+    table = grid_table(
+        columns.source,
+        y=columns.y,
+        prob=columns.prob,
+        sample_weight=columns.weight,
+        labels=calibrator.labels,
+        problems=["binary"],
+        n_bins=_cut_at(calibrator),
+        resolution=_RESOLUTION,
+        scores=False,
+        caller=columns.caller,
+    )
+    grid = GridSummary(table)
+    sample = grid.sample("binary")
+    first = len(columns.prob) == 2 and table.positive == 0
+    # weights are counts of rows now, whatever those of the rows meant
+    with _meanwhile(calibrator, weight_type=sample.weight_type):
+        pooling._fit_sample(replace(sample, p=_snapped(sample.p), positive_first=first))
+    calibrator.feature_names_in_ = np.asarray(columns.prob)
+    calibrator.fitted_on_ = f"{grid.n_samples:,} rows, pooled in {len(np.unique(sample.p)):,} cells"
+
+
+def _snapped(p: FloatArray) -> FloatArray:
+    """Means without the rounding of sums: of equal predictions, again the prediction itself.
+
+    A step at 0.2 must not be put beside the rows that say 0.2. Numbers of single precision, and
+    decimals of up to twelve digits, are found again; everything else moves by less than 1e-12.
+    """
+    single = p.astype(np.float32).astype(np.float64)
+    decimal = np.array([float(f"{value:.12g}") for value in p.tolist()])
+    return np.where(np.abs(single - p) <= 1e-12 * p, single, decimal)
+
+
+def _cut_at(calibrator: Calibrator) -> int:
+    """Equal-width bins whose edges no cell lies across: those of the map, if it has any."""
+    n_bins = getattr(calibrator, "n_bins", 1)
+    return int(n_bins) if is_integer(n_bins) else 1
+
+
+def _fit_sample(calibrator: Calibrator, columns: Columns) -> None:
+    """Fit to rows drawn in the engine, which weights make stand for all."""
+    from veridical.frames._grid.sample import SAMPLING_WEIGHT, sample_rows
+
+    caller, given = columns.caller, [columns.weight] if columns.weight else []
+    table = sample_rows(
+        columns.source,
+        [columns.y, *columns.prob, *given],
+        n=_SAMPLE_ROWS,
+        stratify=columns.y,
+        seed=_SEED,
+        caller=caller,
+    )
+    stands_for = table.column(SAMPLING_WEIGHT, caller=caller, param="prob")
+    n_rows = round(float(stands_for.sum()))
+    weight = None
+    if n_rows > table.n_rows:  # counted as the rows that were drawn, not as those they stand for
+        weight = stands_for * (effective_size(stands_for, table.n_rows, "importance") / n_rows)
+    for name in given:
+        own = table.column(name, caller=caller, param="sample_weight")
+        weight = own if weight is None else weight * own
+    _fit_table(calibrator, table, columns, weight)
+    if n_rows > table.n_rows:
+        said = f"a stratified sample of {table.n_rows:,} of {n_rows:,} rows"
+        calibrator.fitted_on_ = said
+        warnings.warn(f"{caller}: fitted on {said}.", VeridicalWarning, stacklevel=4)
+
+
+def _fit_table(calibrator: Calibrator, table: Table, columns: Columns, weight: Any) -> None:
+    y = table.column(columns.y, caller=columns.caller, param="y")
+    values = table.matrix(columns.prob, caller=columns.caller, param="prob")
+    labels = calibrator.labels
+    if labels is None and len(columns.prob) > 1:
+        labels = labels_from_columns(columns.prob, y)
+    with _meanwhile(calibrator, labels=labels):
+        calibrator._fit_arrays(values[:, 0] if len(columns.prob) == 1 else values, y, weight)
+    calibrator.feature_names_in_ = np.asarray(columns.prob)
+
+
+@contextmanager
+def _meanwhile(calibrator: Calibrator, **params: Any) -> Iterator[None]:
+    """Fit with other parameters than the user's, which are put back."""
+    before = {name: getattr(calibrator, name) for name in params}
+    for name, value in params.items():
+        setattr(calibrator, name, value)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            setattr(calibrator, name, value)
+
+
+_CALLER = "transform"
+_PREFIX = "calibrated"  # as `veridical apply` names its columns
+_NO_OUTCOME = ""
+_BLOCK_VALUES = 1 << 20
+
+
+def transform_frame(
+    calibrator: Calibrator,
+    frame: Any,
+    prob: str | Sequence[str] | None,
+    names: str | Sequence[str] | None,
+) -> Any:
+    """Add columns of calibrated probabilities; see `Calibrator.transform`."""
+    if not is_frame(frame):
+        hint = "for arrays, call `predict_proba(y_prob)`."
+        got = f"an object of type {type(frame).__name__}"
+        raise invalid(_CALLER, "frame", "a frame", got, hint=hint)
+    available = column_names(frame, caller=_CALLER, param="frame")
+    columns = _transform_columns(calibrator, prob, available)
+    new = _names(calibrator, names, len(columns), available)
+    from veridical.frames._expressions.columns import of_partitions
+
+    if not is_lazy(frame):
+        return _transform_in_memory(frame, calibrator, columns, new)
+    by_part = of_partitions(frame)
+    if by_part is not None:
+        return by_part(
+            partial(_transform_in_memory, calibrator=calibrator, columns=columns, new=new)
+        )
+    return _lazily(calibrator, frame, columns, new)
+
+
+def _transform_in_memory(
+    frame: Any, calibrator: Calibrator, columns: list[str], new: list[str]
+) -> Any:
+    from veridical.frames._expressions.columns import with_arrays
+
+    table = open_table(frame, columns=columns, caller=_CALLER, param="frame")
+    values = table.matrix(columns, caller=_CALLER, param="prob")
+    found = _calibrated(calibrator, values[:, 0] if len(columns) == 1 else values)
+    kept = found[:, [_positive(calibrator)]] if len(columns) == 1 else found
+    return with_arrays(frame, {name: kept[:, k] for k, name in enumerate(new)})
+
+
+def _lazily(calibrator: Calibrator, frame: Any, columns: list[str], new: list[str]) -> Any:
+    from veridical.calibrators.formulas import formula_of
+    from veridical.frames._expressions.columns import with_formulas
+
+    formula = formula_of(calibrator, one_column=len(columns) == 1, caller=_CALLER)
+    nodes = formula.outputs if len(new) > 1 else (formula.outputs[formula.positive],)
+    outputs = dict(zip(new, nodes, strict=True))
+    return with_formulas(frame, columns, outputs, input=formula.input, caller=_CALLER)
+
+
+def _calibrated(calibrator: Calibrator, values: FloatArray) -> FloatArray:
+    """Probabilities of all classes; NaN in rows that `predict_proba` would refuse."""
+    kept = _accepted(values, calibrator.input)
+    result = np.full((len(values), len(calibrator.classes_)), np.nan)
+    for rows in row_blocks(len(values), max(256, _BLOCK_VALUES // len(calibrator.classes_))):
+        within = kept[rows]
+        if within.any():
+            result[rows][within] = calibrator.predict_proba(values[rows][within])
+    return result
+
+
+def _accepted(values: FloatArray, input: str) -> BoolArray:
+    """Rows that are what they should be; the other ones cannot be calibrated."""
+    matrix = values[:, None] if values.ndim == 1 else values
+    if input != "probability":
+        return np.asarray(np.isfinite(matrix).all(axis=1))
+    with np.errstate(invalid="ignore"):
+        inside = ((matrix >= 0) & (matrix <= 1)).all(axis=1)
+        if values.ndim == 2:
+            total = matrix.sum(axis=1, dtype=np.float64)
+            inside &= np.abs(total - 1) <= row_sum_tolerance(values.dtype)
+    return np.asarray(inside)
+
+
+def _transform_columns(
+    calibrator: Calibrator, prob: str | Sequence[str] | None, available: list[str]
+) -> list[str]:
+    """Columns to calibrate, one for each class or that of the positive class."""
+    if prob is None:
+        columns = _known_columns(calibrator, available)
+    else:
+        columns = expand_columns(prob, available, caller=_CALLER, param="prob")
+        fitted = getattr(calibrator, "feature_names_in_", None)
+        if fitted is not None and set(columns) == set(fitted.tolist()):
+            columns = fitted.tolist()  # whatever order a glob finds them in
+    n_classes = len(calibrator.classes_)
+    if len(columns) not in ((1, 2) if n_classes == 2 else (n_classes,)):
+        count = "one or two columns" if n_classes == 2 else f"{n_classes} columns"
+        hint = f"one for each class, in this order: {calibrator.classes_.tolist()[:6]}."
+        raise invalid(_CALLER, "prob", count, f"{len(columns)}", hint=hint)
+    return columns
+
+
+def _known_columns(calibrator: Calibrator, available: list[str]) -> list[str]:
+    fitted = getattr(calibrator, "feature_names_in_", None)
+    if fitted is not None and set(fitted.tolist()) <= set(available):
+        return [str(name) for name in fitted]
+    try:
+        guess = guess_columns((*available, _NO_OUTCOME), y=_NO_OUTCOME, caller=_CALLER)
+    except InvalidInputError:
+        hint = "name the columns of predictions, in the order of `classes_`."
+        got = f"None, and no column of {available[:6]} is known by name"
+        raise invalid(_CALLER, "prob", "given", got, hint=hint) from None
+    return list(guess.prob)
+
+
+def _names(
+    calibrator: Calibrator,
+    names: str | Sequence[str] | None,
+    n_columns: int,
+    available: list[str],
+) -> list[str]:
+    """New columns: one for one column of predictions, else one for each class."""
+    n_new = 1 if n_columns == 1 else len(calibrator.classes_)
+    if names is None:
+        labels = calibrator.classes_.tolist()
+        new = [_PREFIX] if n_new == 1 else [f"{_PREFIX}_{label}" for label in labels]
+    else:
+        new = [names] if isinstance(names, str) else list(names)
+    if len(new) != n_new or not all(isinstance(name, str) and name for name in new):
+        hint = f"one for each class, in this order: {calibrator.classes_.tolist()[:6]}."
+        hint = "one column of predictions gives one new column." if n_new == 1 else hint
+        raise invalid(_CALLER, "names", f"{n_new} name(s)", repr(names), hint=hint)
+    taken = {name.lower() for name in available}  # databases do not tell P from p
+    again = [name for name in new if name.lower() in taken]
+    if again or len({name.lower() for name in new}) < len(new):
+        got = f"{again[0]!r}, which is there" if again else f"repeated names: {new[:6]}"
+        hint = "nothing is overwritten: choose other names with `names=`."
+        raise invalid(_CALLER, "names", "names of new columns", got, hint=hint)
+    return new
+
+
+def _positive(calibrator: Calibrator) -> int:
+    classes = tuple(calibrator.classes_.tolist())
+    return int(classes[1] > classes[0])

@@ -1,0 +1,1 @@
+"""Smooth maps of log odds, fitted by Newton's method."""

@@ -1,0 +1,1 @@
+"""Maps of several classes that are linear in logits."""

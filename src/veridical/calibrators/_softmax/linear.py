@@ -1,0 +1,400 @@
+"""What vector, matrix, Dirichlet and structured scaling share: penalty, fit and application.
+
+Vector scaling: one slope and one intercept a class.
+
+Matrix scaling: every class's logit may depend on every other.
+
+Dirichlet calibration: matrix scaling of log-probabilities.
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+
+from veridical._core.data.validation import check_option
+from veridical._core.typing import FloatArray, WeightType
+from veridical.calibrators._base.bases import MulticlassCalibrator, Rows
+from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
+from veridical.calibrators._softmax.newton import DiagonalMap, FullMap, Minimum, minimise
+from veridical.calibrators._softmax.softmax import (
+    check_non_negative,
+    check_pseudo_rows,
+    log_softmax_in_place,
+    mixing_share,
+    softmax_in_place,
+)
+from veridical.exceptions import VeridicalWarning
+
+PENALTIES = ("odir", "l2")
+
+# Share of the ridge on the diagonal that "odir" keeps: published ODIR leaves the diagonal free,
+# and then separable rows have no optimum.
+_LOOSE = 1e-3
+
+
+class LinearCalibrator(MulticlassCalibrator):
+    """A softmax of linear functions of logits, fitted by penalised log loss."""
+
+    _full: ClassVar[bool]
+
+    pseudo_rows: float
+
+    def _check_parameters(self) -> None:
+        check_pseudo_rows(type(self).__name__, self.pseudo_rows)
+
+    @abstractmethod
+    def _ridge(self, n_classes: int, size: float) -> tuple[float, float, float]:
+        """Penalty on squared distances of diagonal, off-diagonal and intercepts from identity."""
+
+    def _features(self, logits: FloatArray) -> FloatArray:
+        """What the linear functions are of; may be the same array."""
+        return logits
+
+    def _start(self, features: FloatArray, rows: Rows) -> float:
+        """Multiple of the identity to start from; temperature scaling is near any good map."""
+        return fit_inverse_temperature(features, rows).inverse
+
+    def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
+        features = self._features(logits)
+        ridge = self._ridge(rows.n_classes, rows.size)
+        start = self._start(features, rows)
+        fit = fit_full if self._full else fit_diagonal
+        self.coef_, self.intercept_, minimum = fit(features, rows, ridge, start)
+        self.n_iter_ = minimum.n_iter
+        self.gradient_norm_ = minimum.gradient_norm
+        self.mix_ = self._output_mix(rows.size)
+        if not minimum.converged:
+            self._warn(
+                f"the fit stopped after {minimum.n_iter} steps with a gradient of "
+                f"{minimum.gradient_norm:.1e}"
+            )
+        elif not any(ridge) and self._runs_away(features, rows):
+            self._warn("without a penalty there is no optimum: classes are separable or absent")
+
+    def _output_mix(self, size: float) -> float:
+        return mixing_share(self.pseudo_rows, size)
+
+    def _map(self, logits: FloatArray) -> FloatArray:
+        return softmax_in_place(self._scores(self._features(logits)), self.mix_)
+
+    def _scores(self, features: FloatArray) -> FloatArray:
+        scores = features @ self.coef_.T if self._full else features * self.coef_
+        scores += self.intercept_
+        return scores
+
+    def _runs_away(self, features: FloatArray, rows: Rows) -> bool:
+        """Whether larger parameters would always be better: then the gradient just fades."""
+        if len(np.unique(rows.y)) < rows.n_classes:
+            return True
+        return bool((self._scores(features).argmax(axis=1) == rows.y).all())
+
+    def _warn(self, doubt: str) -> None:
+        warnings.warn(f"{type(self).__name__}: {doubt}.", VeridicalWarning, stacklevel=5)
+
+
+class PenalisedCalibrator(LinearCalibrator):
+    """A linear map on the logits themselves, with a choice of penalties."""
+
+    penalty: str | None
+    strength: float
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        caller = type(self).__name__
+        if self.penalty is not None:
+            check_option(caller, "penalty", self.penalty, PENALTIES)
+        check_strength(caller, self.strength)
+
+    def _ridge(self, n_classes: int, size: float) -> tuple[float, float, float]:
+        diagonal, off, intercept = structured_ridge(self.strength, n_classes, size)
+        if self.penalty is None:
+            return 0.0, 0.0, 0.0
+        return (diagonal * _LOOSE if self.penalty == "odir" else diagonal), off, intercept
+
+
+def structured_ridge(strength: float, n_classes: int, size: float) -> tuple[float, float, float]:
+    """Ridge of Berta et al. (2025), arXiv 2511.03685: K / n, and K (K - 1) / n off the diagonal.
+
+    Returned for diagonal, off-diagonal and intercepts. A K-th of the K (K - 1) off-diagonal
+    parameters enters each score, hence the stronger pull on each.
+    """
+    unit = strength * n_classes / size
+    return unit, unit * (n_classes - 1), unit
+
+
+def check_strength(caller: str, value: Any) -> None:
+    """Raise unless `value` can be a multiple of the usual ridge."""
+    check_non_negative(caller, "strength", value, hint="1 is usual, 0 turns the ridge off.")
+
+
+def fit_diagonal(
+    features: FloatArray, rows: Rows, ridge: tuple[float, float, float], start: float
+) -> tuple[FloatArray, FloatArray, Minimum]:
+    """Fit v * z + b; returns v, b and how the search ended."""
+    k = rows.n_classes
+    identity = np.repeat([1.0, 0.0], k)
+    penalty = np.repeat([ridge[0], ridge[2]], k)
+    minimum = minimise(DiagonalMap(features, rows, identity, penalty), identity * start)
+    return minimum.theta[:k], minimum.theta[k:], minimum
+
+
+def fit_full(
+    features: FloatArray, rows: Rows, ridge: tuple[float, float, float], start: float
+) -> tuple[FloatArray, FloatArray, Minimum]:
+    """Fit W z + b; returns W, b and how the search ended."""
+    k = rows.n_classes
+    identity = np.eye(k, k + 1)
+    penalty = np.full((k, k + 1), ridge[1])
+    penalty[np.diag_indices(k)] = ridge[0]
+    penalty[:, k] = ridge[2]
+    objective = FullMap(features, rows, identity.ravel(), penalty.ravel())
+    minimum = minimise(objective, identity.ravel() * start)
+    matrix = minimum.theta.reshape(k, k + 1)
+    return matrix[:, :k].copy(), matrix[:, k].copy(), minimum
+
+
+class VectorCalibrator(PenalisedCalibrator):
+    r"""Scales and shifts the logit of each class: softmax(v * z + b).
+
+    The parameters have the least penalised mean log loss,
+
+    .. math:: \frac1n \sum_i -\log c_{y_i}(z_i) + \frac{\lambda K}{n}
+              \Big(\sum_j (v_j - 1)^2 + \sum_j b_j^2\Big),
+
+    which is convex: the optimum is checked by its gradient. Unlike a temperature, intercepts
+    correct for class frequencies that differ, and the most probable class may change.
+
+    Parameters
+    ----------
+    penalty : {"l2", "odir"} or None, default "l2"
+        "l2" pulls slopes to 1 and intercepts to 0, as above. "odir" leaves slopes free, but for
+        a thousandth of that ridge, without which separable rows have no optimum. None is the
+        method as published [1]_; it fails on few rows of many classes.
+    strength : float, default 1.0
+        lambda; the penalty is scaled by K / n and fades as n grows.
+    pseudo_rows : float, default 1.0
+        Guard: a share u = pseudo_rows / (n + pseudo_rows) of the uniform distribution is mixed in
+        after fitting.
+        0 turns it off.
+    input : {"probability", "logit", "score"}, default "probability"
+        What predictions are. Probabilities become their logarithms; scores are read as logits.
+        The penalty assumes that predictions are near right as they are; for scores on another
+        scale use `StructuredVectorCalibrator`.
+    labels : array-like, optional
+        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    weight_type : {"importance", "frequency"}
+        What n is with weights: (sum w)^2 / sum w^2, or sum w (then integer weight = repetition).
+
+    Attributes
+    ----------
+    coef_ : array of shape (K,)
+        Slopes v.
+    intercept_ : array of shape (K,)
+        Intercepts b; without a penalty defined up to a constant.
+    mix_ : float
+        u, the share of the uniform distribution.
+    n_iter_ : int
+        Newton steps.
+    gradient_norm_ : float
+        Largest derivative of the penalised mean loss, in units of the logits; below 1e-9, or a
+        `VeridicalWarning` was given.
+    classes_ : array of shape (K,)
+        Labels in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    Eq. 14 of the survey [2]_ with its sign put right: as printed, exp(-w z) reverses the order
+    of classes. Time O(n K^2) a step up to 300 classes and O(n K) a product with the Hessian
+    beyond; memory O(n K).
+
+    References
+    ----------
+    .. [1] Guo, Pleiss, Sun & Weinberger (2017), ICML, arXiv 1706.04599.
+    .. [2] Silva Filho et al. (2023), Machine Learning 112, doi 10.1007/s10994-023-06336-7, §5.4.2.
+
+    Examples
+    --------
+    Two classes predicted alike, of which one happens three times as often: without guards only
+    the intercepts move, apart by log 3.
+
+    >>> calibrator = VectorCalibrator(penalty=None, pseudo_rows=0)
+    >>> calibrator = calibrator.fit([[0.5, 0.5]] * 4, [0, 1, 1, 1])
+    >>> calibrator.predict_proba([[0.5, 0.5]]).round(6).tolist()
+    [[0.25, 0.75]]
+    """
+
+    _full = False
+
+    def __init__(
+        self,
+        *,
+        penalty: str | None = "l2",
+        strength: float = 1.0,
+        pseudo_rows: float = 1.0,
+        input: str = "probability",
+        labels: Any = None,
+        weight_type: WeightType = "importance",
+    ) -> None:
+        self.penalty = penalty
+        self.strength = strength
+        self.pseudo_rows = pseudo_rows
+        self.input = input
+        self.labels = labels
+        self.weight_type = weight_type
+
+
+class MatrixCalibrator(PenalisedCalibrator):
+    r"""Maps logits linearly: softmax(W z + b) with a full matrix.
+
+    The parameters have the least penalised mean log loss,
+
+    .. math:: \frac1n \sum_i -\log c_{y_i}(z_i) + \frac{\lambda K}{n} \Big((K - 1)
+              \sum_{j \ne k} W_{jk}^2 + \sum_j b_j^2 + \epsilon \sum_j (W_{jj} - 1)^2\Big),
+
+    which is convex: the optimum is checked by its gradient. The identity costs nothing.
+
+    Parameters
+    ----------
+    penalty : {"odir", "l2"} or None, default "odir"
+        "odir" (off-diagonal and intercept regularisation [1]_) has epsilon = 0.001; it is zero
+        as published, but then separable rows have no optimum. "l2" has epsilon = 1. None is the
+        method as published [2]_: K (K + 1) free parameters, which fail on few rows.
+    strength : float, default 1.0
+        lambda; the penalty is scaled by 1 / n and fades as n grows.
+    pseudo_rows : float, default 1.0
+        Guard: a share u = pseudo_rows / (n + pseudo_rows) of the uniform distribution is mixed in
+        after fitting.
+        0 turns it off.
+    input : {"probability", "logit", "score"}, default "probability"
+        What predictions are. Probabilities become their logarithms; scores are read as logits.
+        The penalty assumes that predictions are near right as they are; for scores on another
+        scale use `StructuredMatrixCalibrator`.
+    labels : array-like, optional
+        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    weight_type : {"importance", "frequency"}
+        What n is with weights: (sum w)^2 / sum w^2, or sum w (then integer weight = repetition).
+
+    Attributes
+    ----------
+    coef_ : array of shape (K, K)
+        W; without a penalty defined up to a constant in each column.
+    intercept_ : array of shape (K,)
+        b; without a penalty defined up to a constant.
+    mix_ : float
+        u, the share of the uniform distribution.
+    n_iter_ : int
+        Newton steps.
+    gradient_norm_ : float
+        Largest derivative of the penalised mean loss, in units of the logits; below 1e-9, or a
+        `VeridicalWarning` was given.
+    classes_ : array of shape (K,)
+        Labels in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    Eq. 16 of the survey [3]_ with its sign put right: as printed, exp(-w'z) reverses the order of
+    classes. Logits are used as given, so with `input="logit"` a constant added to all logits of
+    a row matters, as it does for a linear layer; `DirichletCalibrator` normalises first. From
+    probabilities both start from log p and are the same map.
+
+    Time O(n K^4) a step up to 24 classes, where the Hessian is formed, and O(n K^2) a product
+    with the Hessian beyond; memory O(n K).
+
+    References
+    ----------
+    .. [1] Kull et al. (2019), NeurIPS, arXiv 1910.12656, eq. 6.
+    .. [2] Guo, Pleiss, Sun & Weinberger (2017), ICML, arXiv 1706.04599.
+    .. [3] Silva Filho et al. (2023), Machine Learning 112, doi 10.1007/s10994-023-06336-7, §5.4.3.
+
+    Examples
+    --------
+    Two classes predicted alike, of which one happens three times as often:
+
+    >>> calibrator = MatrixCalibrator(penalty=None, pseudo_rows=0)
+    >>> calibrator = calibrator.fit([[0.5, 0.5]] * 4, [0, 1, 1, 1])
+    >>> calibrator.predict_proba([[0.5, 0.5]]).round(6).tolist()
+    [[0.25, 0.75]]
+    """
+
+    _full = True
+
+    def __init__(
+        self,
+        *,
+        penalty: str | None = "odir",
+        strength: float = 1.0,
+        pseudo_rows: float = 1.0,
+        input: str = "probability",
+        labels: Any = None,
+        weight_type: WeightType = "importance",
+    ) -> None:
+        self.penalty = penalty
+        self.strength = strength
+        self.pseudo_rows = pseudo_rows
+        self.input = input
+        self.labels = labels
+        self.weight_type = weight_type
+
+
+class DirichletCalibrator(MatrixCalibrator):
+    r"""Maps log-probabilities linearly: softmax(W log p + b).
+
+    The map that is right when, within each class, predicted vectors have a Dirichlet
+    distribution; the multiclass form of beta calibration. It is `MatrixCalibrator` on log p:
+    equal to it for `input="probability"`, while for `input="logit"` logits are first turned into
+    log-probabilities, so that a constant added to all logits of a row changes nothing.
+
+    Parameters
+    ----------
+    penalty : {"odir", "l2"} or None, default "odir"
+        As in `MatrixCalibrator`: "odir" penalises off-diagonals by strength K (K - 1) / n and
+        intercepts by strength K / n each [1]_, and the diagonal by a thousandth of that.
+    strength : float, default 1.0
+        Multiple of the usual penalty.
+    pseudo_rows : float, default 1.0
+        Guard: a share u = pseudo_rows / (n + pseudo_rows) of the uniform distribution is mixed in
+        after fitting.
+        0 turns it off.
+    input : {"probability", "logit", "score"}, default "probability"
+        What predictions are; scores are read as logits.
+    labels : array-like, optional
+        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    weight_type : {"importance", "frequency"}
+        What n is with weights: (sum w)^2 / sum w^2, or sum w (then integer weight = repetition).
+
+    Attributes
+    ----------
+    coef_, intercept_, mix_, n_iter_, gradient_norm_, classes_
+        As in `MatrixCalibrator`.
+
+    Notes
+    -----
+    Eq. 18 of the survey [2]_ prints exp(-b - w' log s), which reverses the order of classes for
+    positive weights; here the identity matrix is the identity map, and costs no penalty. (The
+    reference implementation subtracts the last row of W before it penalises, so it charges the
+    identity K - 1 units and its answer depends on the order of classes.) Strengths in [1]_ are
+    per mean square and tuned by cross-validation; here they shrink as 1 / n by themselves.
+
+    References
+    ----------
+    .. [1] Kull et al. (2019), NeurIPS, arXiv 1910.12656.
+    .. [2] Silva Filho et al. (2023), Machine Learning 112, doi 10.1007/s10994-023-06336-7, §5.4.4.
+
+    Examples
+    --------
+    Two classes predicted alike, of which one happens three times as often:
+
+    >>> calibrator = DirichletCalibrator(penalty=None, pseudo_rows=0)
+    >>> calibrator = calibrator.fit([[0.5, 0.5]] * 4, [0, 1, 1, 1])
+    >>> calibrator.predict_proba([[0.5, 0.5]]).round(6).tolist()
+    [[0.25, 0.75]]
+    """
+
+    def _features(self, logits: FloatArray) -> FloatArray:
+        if self.input == "probability":
+            return logits
+        return log_softmax_in_place(np.array(logits))

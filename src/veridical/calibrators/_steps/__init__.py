@@ -1,0 +1,1 @@
+"""Maps by bins, steps and neighbours."""

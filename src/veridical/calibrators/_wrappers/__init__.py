@@ -1,0 +1,1 @@
+"""Calibrators made of other calibrators."""

@@ -1,0 +1,219 @@
+"""One map for each group of rows, pulled towards the map of all rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from veridical._core.data.arrays import to_numpy
+from veridical._core.data.groups import Groups, group_rows
+from veridical._core.data.validation import is_number
+from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
+from veridical.calibrators._base.calibrator import Calibrator
+from veridical.calibrators._base.direction import told_once
+from veridical.calibrators._base.frames import read_columns
+from veridical.calibrators._wrappers.wrapping import (
+    CheckedRows,
+    WrappingCalibrator,
+    fitted_part,
+    positive_last,
+)
+from veridical.exceptions import invalid
+
+
+class GroupedCalibrator(WrappingCalibrator):
+    r"""A map for each group (site, segment, language), shrunk towards the map of all rows.
+
+    .. math:: c(p \mid g) = \frac{n_g}{n_g + s}\, m_g(p) + \frac{s}{n_g + s}\, m(p)
+
+    :math:`n_g` is the sample size of the group, s the `shrinkage`. A small group gets what all
+    rows say, a large one what its own rows say; a group that was not fitted gets m.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        What is fitted, once for each group and once for all rows.
+    shrinkage : float, default 100
+        Rows of a group at which its own map has half of the weight; 0 for groups on their own.
+    input : {"probability", "logit", "score"}, default "probability"
+        What predictions are, as far as the wrapped calibrator takes them.
+    labels : array-like, optional
+        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the sample size matters.
+
+    Attributes
+    ----------
+    pooled_ : Calibrator
+        Map of all rows.
+    groups_ : list
+        Keys of the groups, sorted.
+    parts_ : list of calibrators or None
+        Map of each group; None where its rows alone cannot be fitted, and the pooled one is used.
+    sizes_ : array
+        Sample size of each group.
+    classes_ : array of shape (K,)
+        Labels in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    The weight is that of credibility theory [1]_, where s is the variance within groups over the
+    variance between them. It is given, not estimated: choose it by cross-validation if groups
+    matter. Averages are of probabilities, so that maps may say 0 or 1. The average of two
+    calibrated forecasts is under-confident, the more so the less they agree [2]_.
+
+    Calibration within each of a few known groups is not that within all their intersections.
+    To be saved, keys have to be texts, numbers or booleans. Time: two fits of the map in all.
+
+    References
+    ----------
+    .. [1] Bühlmann (1967), Experience rating and credibility, ASTIN Bulletin 4, 199-207.
+    .. [2] Ranjan & Gneiting (2010), Combining probability forecasts, Journal of the Royal
+       Statistical Society B 72, 71-91, doi 10.1111/j.1467-9868.2009.00726.x.
+
+    Examples
+    --------
+    Group "a" has 4 rows of which 3 are positive, group "b" 4 of which 1 is; all together 1/2.
+    With s = 4 both are half-way: 5/8 and 3/8.
+
+    >>> from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+    >>> calibrator = GroupedCalibrator(IsotonicCalibrator(laplace=0), shrinkage=4)
+    >>> calibrator = calibrator.fit([0.5] * 8, [1, 1, 1, 0, 1, 0, 0, 0], by=list("aaaabbbb"))
+    >>> calibrator.predict_proba([0.5] * 3, by=["a", "b", "c"])[:, 1].tolist()
+    [0.625, 0.375, 0.5]
+    """
+
+    def __init__(
+        self,
+        calibrator: Calibrator,
+        *,
+        shrinkage: float = 100.0,
+        input: str = "probability",
+        labels: Any = None,
+        weight_type: WeightType = "importance",
+    ) -> None:
+        self.calibrator = calibrator
+        self.shrinkage = shrinkage
+        self.input = input
+        self.labels = labels
+        self.weight_type = weight_type
+
+    def fit(
+        self,
+        y_prob: ArrayLike,
+        y: ArrayLike | str,
+        sample_weight: ArrayLike | str | None = None,
+        *,
+        prob: str | Sequence[str] | None = None,
+        by: ArrayLike | str | None = None,
+    ) -> Self:
+        """Fit the maps.
+
+        Parameters
+        ----------
+        y_prob, y, sample_weight, prob
+            As for every calibrator; columns of a query are read into memory.
+        by : array-like of shape (n,), or the name of a column
+            Group of each row; required.
+
+        Returns
+        -------
+        self
+        """
+        caller = type(self).__name__
+        self._start_fit()
+        if isinstance(y, str):
+            y_prob, y, sample_weight, by = read_columns(
+                y_prob, y, prob, sample_weight, by, caller=caller
+            )
+        groups = _groups(by, caller)
+        rows = self._checked_rows(y_prob, y, sample_weight)
+        if sample_weight is not None:  # rows of weight zero are gone
+            weight = to_numpy(sample_weight, caller=caller, param="sample_weight").reshape(-1)
+            _check_length(groups, len(weight), caller)
+            groups = Groups(groups.codes[weight != 0], groups.keys)
+        _check_length(groups, len(rows.y), caller)
+        with told_once(caller):
+            self._fit_and_keep(rows)
+        self.groups_: list[Any] = []
+        self.parts_: list[Calibrator | None] = []
+        sizes = []
+        for key, members in _members(groups):
+            group = rows.take(members)
+            self.groups_.append(key)
+            self.parts_.append(fitted_part(self._part(), group))
+            sizes.append(group.size)
+        self.sizes_ = np.asarray(sizes)
+        return self
+
+    def predict_proba(self, y_prob: ArrayLike, *, by: ArrayLike | None = None) -> FloatArray:
+        """Return calibrated probabilities, (n, K) in the order of `classes_`.
+
+        Parameters
+        ----------
+        y_prob : array-like
+            Predictions.
+        by : array-like of shape (n,)
+            Group of each row; required. A group unknown to `fit` gets the pooled map.
+        """
+        caller = type(self).__name__
+        values = self._checked_values(y_prob, caller=caller)
+        groups = _groups(by, caller)
+        _check_length(groups, len(values), caller)
+        classes = tuple(self.classes_)
+        if values.ndim == 2:
+            values = positive_last(values, classes)
+        result = self._combine(values)
+        known = {key: index for index, key in enumerate(self.groups_)}
+        for key, members in _members(groups):
+            index = known.get(key)
+            part = None if index is None else self.parts_[index]
+            if part is not None:
+                size = float(self.sizes_[index])
+                share = size / (size + self.shrinkage)
+                own = part.predict_proba(values[members])
+                result[members] = share * own + (1 - share) * result[members]
+        return positive_last(result, classes)
+
+    def predict(self, y_prob: ArrayLike, *, by: ArrayLike | None = None) -> Array:
+        """Return the most probable label of each row; ties go to the first class."""
+        return np.asarray(self.classes_)[self.predict_proba(y_prob, by=by).argmax(axis=1)]
+
+    def _check_parameters(self) -> None:
+        self._part()
+        if not is_number(self.shrinkage) or self.shrinkage < 0:
+            caller, hint = type(self).__name__, "100 is the default; 0 turns it off."
+            expected, got = "a number of 0 or more", repr(self.shrinkage)
+            raise invalid(caller, "shrinkage", expected, got, hint=hint)
+
+    def _fit_checked(self, rows: CheckedRows) -> None:
+        self.pooled_ = self._part().fit(rows.values, rows.y, rows.weight)
+
+    def _combine(self, values: FloatArray) -> FloatArray:
+        return self.pooled_.predict_proba(values)
+
+
+def _groups(by: ArrayLike | None, caller: str) -> Groups:
+    if by is None:
+        hint = "pass the group of each row: `by=...`, when fitting and when predicting."
+        raise invalid(caller, "by", "given", "None", hint=hint)
+    return group_rows([by], caller=caller)
+
+
+def _check_length(groups: Groups, n: int, caller: str) -> None:
+    if len(groups.codes) != n:
+        got = f"{len(groups.codes)} keys for {n} rows"
+        hint = "pass one group key per row."
+        raise invalid(caller, "by", "as long as `y_prob`", got, hint=hint)
+
+
+def _members(groups: Groups) -> Iterator[tuple[Any, IntArray]]:
+    """Key and row numbers of each group that has rows."""
+    order = np.argsort(groups.codes, kind="stable")
+    starts = np.searchsorted(groups.codes[order], np.arange(len(groups.keys) + 1))
+    for index, key in enumerate(groups.keys):
+        members = order[starts[index] : starts[index + 1]]
+        if members.size:
+            yield key, members

@@ -1,0 +1,258 @@
+"""A weighted average of other calibrators: the linear pool.
+
+Mixing with the uniform distribution, also known as label smoothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from veridical._core.data.validation import is_integer, is_number
+from veridical._core.typing import FloatArray, WeightType
+from veridical.calibrators._base.calibrator import Calibrator
+from veridical.calibrators._wrappers.wrapping import (
+    CheckedRows,
+    WrappingCalibrator,
+    fitted_part,
+    folds,
+)
+from veridical.exceptions import invalid
+
+
+class AveragedCalibrator(WrappingCalibrator):
+    r"""Weighted average of the probabilities of several maps (linear opinion pool).
+
+    .. math:: c(p) = \sum_m w_m g_m(p), \quad w_m \ge 0, \; \sum_m w_m = 1
+
+    The log loss of an average is at most the average of the log losses [1]_, and less the more the
+    maps differ. A weighted sum of maps is as easy to ship as the maps are.
+
+    Parameters
+    ----------
+    calibrators : sequence of Calibrator
+        What is fitted and averaged.
+    weights : sequence of float, optional
+        Their weights, which are divided by their sum; default all alike.
+    input : {"probability", "logit", "score"}, default "probability"
+        What predictions are, as far as the averaged calibrators take them.
+    labels : array-like, optional
+        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the sample size matters.
+
+    Attributes
+    ----------
+    parts_ : list of calibrators
+        Fitted maps.
+    weights_ : array of shape (number of maps,)
+        Weights, of sum 1.
+    classes_ : array of shape (K,)
+        Labels in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    The weights are given, not fitted: `AutoCalibrator` finds them on held-out rows. An average of
+    calibrated maps that differ is itself slightly under-confident [2]_, by about the variance of
+    the maps around their mean.
+
+    References
+    ----------
+    .. [1] Jensen's inequality: -log is convex.
+    .. [2] Ranjan & Gneiting (2010), Combining probability forecasts, JRSS B 72, 71-91,
+       doi 10.1111/j.1467-9868.2009.00726.x.
+
+    Examples
+    --------
+    Temperature 2 turns odds of 9 into 3, so 0.9 into 0.75; half of it and half of the identity:
+
+    >>> from veridical.calibrators import IdentityCalibrator, TemperatureCalibrator
+    >>> parts = [IdentityCalibrator(), TemperatureCalibrator(pseudo_rows=0)]
+    >>> pool = AveragedCalibrator(parts).fit([0.9, 0.9, 0.9, 0.9], [1, 1, 1, 0])
+    >>> pool.predict_proba([0.9]).round(6).tolist()
+    [[0.175, 0.825]]
+    """
+
+    def __init__(
+        self,
+        calibrators: Sequence[Calibrator],
+        *,
+        weights: Sequence[float] | None = None,
+        input: str = "probability",
+        labels: Any = None,
+        weight_type: WeightType = "importance",
+    ) -> None:
+        self.calibrators = calibrators
+        self.weights = weights
+        self.input = input
+        self.labels = labels
+        self.weight_type = weight_type
+
+    @classmethod
+    def of_fitted(cls, parts: Iterable[Calibrator], weights: FloatArray, classes: Any) -> Self:
+        """Average maps that were fitted elsewhere, all to the same classes in the same order.
+
+        They must know the classes as 0..K-1, of two classes the positive one last.
+        """
+        fitted = list(parts)
+        made = cls([clone(part) for part in fitted], input=fitted[0].input)
+        made.parts_ = fitted
+        made.weights_ = weights / weights.sum()
+        made.classes_ = np.asarray(classes)
+        return made
+
+    def _check_parameters(self) -> None:
+        caller = type(self).__name__
+        parts = self.calibrators
+        if isinstance(parts, Calibrator) or not len(parts):
+            hint = f"e.g. `{caller}([PlattCalibrator(), IsotonicCalibrator()])`."
+            got = repr(parts)
+            raise invalid(caller, "calibrators", "a list of calibrators", got, hint=hint)
+        for part in parts:
+            self._part(part)
+        self._checked_weights()
+
+    def _checked_weights(self) -> FloatArray:
+        weights = [1.0] * len(self.calibrators) if self.weights is None else list(self.weights)
+        good = all(is_number(w) and 0 <= w < np.inf for w in weights) and sum(weights) > 0
+        if not good or len(weights) != len(self.calibrators):
+            hint = "leave them out to weight all maps alike."
+            expected = f"{len(self.calibrators)} non-negative numbers, not all zero"
+            raise invalid("AveragedCalibrator", "weights", expected, repr(weights), hint=hint)
+        return np.asarray(weights, dtype=np.float64) / sum(weights)
+
+    def _fit_checked(self, rows: CheckedRows) -> None:
+        self.parts_ = [
+            self._part(part).fit(rows.values, rows.y, rows.weight) for part in self.calibrators
+        ]
+        self.weights_ = self._checked_weights()
+
+    def _combine(self, values: FloatArray) -> FloatArray:
+        total = np.zeros((len(values), len(self.classes_)))
+        for weight, part in zip(self.weights_.tolist(), self.parts_, strict=True):
+            total += weight * part.predict_proba(values)
+        return total
+
+
+_LOWEST = 1e-300  # stands for a share of zero where the loss is infinite there
+
+
+class MixingCalibrator(WrappingCalibrator):
+    r"""Mixes a share of the uniform distribution into the output of another calibrator.
+
+    .. math:: c(p) = (1 - m)\, g(p) + m / K
+
+    A guard for maps that say 0 or 1, and the right answer if a share m of the labels was drawn at
+    random while g is right about the others. Training on smoothed labels (1 - m) y + m / K [1]_
+    leads to the same place, since the mean of such labels is this mixture.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        The map g; `IdentityCalibrator()` to mix into predictions as they are.
+    mix : float in [0, 1] or "fit", default "fit"
+        The share m, or the one of least log loss on held-out rows.
+    cv : int, default 5
+        Folds for fitting m: each fold is predicted by a map fitted to the others. On the rows it
+        was fitted to, a flexible map would seem to need no mixing.
+    input : {"probability", "logit", "score"}, default "probability"
+        What predictions are, as far as the wrapped calibrator takes them.
+    labels : array-like, optional
+        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the sample size matters.
+
+    Attributes
+    ----------
+    part_ : Calibrator
+        The map, fitted to all rows.
+    mix_ : float
+        m.
+    classes_ : array of shape (K,)
+        Labels in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    The log loss is convex in m. It has its minimum at 0 if the map never was too sure of itself;
+    then nothing guards against a first surprise, and a given m or the guard of the map itself is
+    the safer choice. Folds are dealt from sorted rows, so nothing is random. With too few rows
+    to hold any out, m is fitted to the same rows as the map. Time: cv + 1 fits.
+
+    References
+    ----------
+    .. [1] Szegedy, Vanhoucke, Ioffe, Shlens & Wojna (2016), CVPR, arXiv 1512.00567, section 7.
+
+    Examples
+    --------
+    Always sure and wrong in one of four rows: m / 2 = 1 / 4.
+
+    >>> from veridical.calibrators import IdentityCalibrator
+    >>> calibrator = MixingCalibrator(IdentityCalibrator()).fit([1.0] * 4, [1, 1, 1, 0])
+    >>> round(calibrator.mix_, 6)
+    0.5
+    >>> calibrator.predict_proba([1.0]).round(6).tolist()
+    [[0.25, 0.75]]
+    """
+
+    def __init__(
+        self,
+        calibrator: Calibrator,
+        *,
+        mix: float | Literal["fit"] = "fit",
+        cv: int = 5,
+        input: str = "probability",
+        labels: Any = None,
+        weight_type: WeightType = "importance",
+    ) -> None:
+        self.calibrator = calibrator
+        self.mix = mix
+        self.cv = cv
+        self.input = input
+        self.labels = labels
+        self.weight_type = weight_type
+
+    def _check_parameters(self) -> None:
+        self._part()
+        caller = type(self).__name__
+        if self.mix != "fit" and not (is_number(self.mix) and 0 <= self.mix <= 1):
+            hint = 'use "fit" to let the data decide.'
+            raise invalid(caller, "mix", 'in [0, 1] or "fit"', repr(self.mix), hint=hint)
+        if not (is_integer(self.cv) and self.cv >= 2):
+            hint = "5 or 10 folds are usual."
+            raise invalid(caller, "cv", "an integer of 2 or more", repr(self.cv), hint=hint)
+
+    def _fit_checked(self, rows: CheckedRows) -> None:
+        self.part_ = self._part().fit(rows.values, rows.y, rows.weight)
+        self.mix_ = self._fitted_mix(rows) if self.mix == "fit" else float(self.mix)
+
+    def _fitted_mix(self, rows: CheckedRows) -> float:
+        pairs = ((fitted_part(self._part(), kept), held) for kept, held in folds(rows, self.cv))
+        judged = [(part, held) for part, held in pairs if part is not None]
+        judged = judged or [(self.part_, rows)]
+        given = [part.predict_proba(r.values)[np.arange(len(r.y)), r.y] for part, r in judged]
+        weight = [np.ones(len(r.y)) if r.weight is None else r.weight for _, r in judged]
+        return best_mix(np.concatenate(given), np.concatenate(weight), len(rows.classes))
+
+    def _combine(self, values: FloatArray) -> FloatArray:
+        p = self.part_.predict_proba(values)
+        return (1 - self.mix_) * p + self.mix_ / p.shape[1]
+
+
+def best_mix(given: FloatArray, weight: FloatArray, n_classes: int) -> float:
+    """Share m of least log loss sum w log((1 - m) p + m / K), p being given to what happened."""
+    from scipy.optimize import brentq
+
+    away = 1 / n_classes - given
+
+    def slope(m: float) -> float:
+        return -float(weight @ (away / (given + m * away)))
+
+    low = 0.0 if given.min() > 0 else _LOWEST
+    if slope(low) >= 0:
+        return 0.0
+    if slope(1.0) <= 0:
+        return 1.0
+    return float(brentq(slope, low, 1.0, xtol=1e-14, rtol=1e-14))

@@ -1,0 +1,261 @@
+"""Calibrators made of other calibrators.
+
+Folds that do not depend on the order of rows.
+
+Predictions of every row by a calibrator that was fitted to other rows.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+
+from veridical._core.data.sample import BinarySample, Sample, effective_size
+from veridical._core.data.validation import check_sample, check_scored_rows
+from veridical._core.typing import Array, FloatArray, IntArray, WeightType
+from veridical.calibrators._base.calibrator import Calibrator
+from veridical.calibrators._base.direction import direction_known, doubt_direction
+from veridical.calibrators._base.scales import oriented, positive_column
+from veridical.exceptions import InvalidInputError, invalid
+
+_HANDED_ON = {"labels": None, "input": "probability", "weight_type": "importance"}
+
+
+@dataclass(frozen=True)
+class CheckedRows:
+    """Checked rows as every part gets them.
+
+    Attributes
+    ----------
+    values : (n,) or (n, K) predictions; of two classes, the positive one is last
+    y : class indices in that order
+    weight : float64 array or None
+    weight_type : what a weight means
+    classes : labels in column order, in which the positive class may be first
+    """
+
+    values: FloatArray
+    y: IntArray
+    weight: FloatArray | None
+    weight_type: WeightType
+    classes: tuple[Any, ...]
+
+    @property
+    def size(self) -> float:
+        """Sample size that counts for anything depending on n."""
+        return effective_size(self.weight, len(self.y), self.weight_type)
+
+    def take(self, rows: Array) -> CheckedRows:
+        """Keep some rows (mask or indices)."""
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, values=self.values[rows], y=self.y[rows], weight=weight)
+
+
+class WrappingCalibrator(Calibrator):
+    """A calibrator made of fitted copies of another one.
+
+    `input`, `labels` and `weight_type` are set on the wrapper; it hands them on.
+    """
+
+    calibrator: Any
+
+    @abstractmethod
+    def _fit_checked(self, rows: CheckedRows) -> None:
+        """Fit the parts."""
+
+    @abstractmethod
+    def _combine(self, values: FloatArray) -> FloatArray:
+        """Return calibrated probabilities (n, K), of two classes the positive one last."""
+
+    def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
+        self._fit_and_keep(self._checked_rows(y_prob, y, sample_weight))
+
+    def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
+        self._fit_and_keep(self._checked_rows(y_prob, y, sample_weight))
+
+    def _fit_and_keep(self, rows: CheckedRows) -> None:
+        doubt_direction(rows.values, rows.y, rows.weight, rows.weight_type, rows.classes)
+        self._fit_checked(rows)
+        self.classes_ = np.asarray(rows.classes)
+
+    def _checked_rows(self, y_prob: Any, y: Any, sample_weight: Any) -> CheckedRows:
+        options = {
+            "caller": type(self).__name__,
+            "labels": self.labels,
+            "sample_weight": sample_weight,
+            "weight_type": self.weight_type,
+        }
+        if self.input == "probability":
+            sample = check_sample(y, y_prob, **options)
+            values = sample.p
+            if isinstance(sample, BinarySample) and sample.pair is not None:
+                values = sample.pair
+            self._remember(sample.p, sample.y)
+            return CheckedRows(values, sample.y, sample.weight, self.weight_type, sample.columns)
+        rows = check_scored_rows(y, y_prob, **options)
+        values, codes = oriented(rows)
+        self._remember(values, codes)
+        if rows.scores.ndim == 2:
+            values = positive_last(rows.scores, rows.classes)
+        return CheckedRows(values, codes, rows.weight, self.weight_type, rows.classes)
+
+    def _predict(self, values: FloatArray) -> FloatArray:
+        classes = tuple(self.classes_)
+        if values.ndim == 2:
+            values = positive_last(values, classes)
+        return positive_last(self._combine(values), classes)  # turning twice is not turning
+
+    def _part(self, given: Any = None, *, input: str | None = None) -> Calibrator:
+        """Copy of a wrapped calibrator, not fitted, that takes what the wrapper was given."""
+        caller, given = type(self).__name__, self.calibrator if given is None else given
+        if not isinstance(given, Calibrator):
+            hint = f"e.g. `{caller}(PlattCalibrator())`."
+            got = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
+            raise invalid(caller, "calibrator", "a calibrator", got, hint=hint)
+        for name, default in _HANDED_ON.items():
+            value = getattr(given, name)
+            if value is not default and value != default and value != getattr(self, name):
+                hint = f"set it on the wrapper: `{caller}(..., {name}=...)`."
+                got = f"one with {name}={value!r}"
+                raise invalid(caller, "calibrator", f"one without its own `{name}`", got, hint=hint)
+        part: Calibrator = clone(given)
+        part.set_params(input=input or self.input, weight_type=self.weight_type)
+        part.keeps_fingerprint = False
+        return part
+
+
+def fitted_part(part: Calibrator, rows: CheckedRows) -> Calibrator | None:
+    """Fit a part to some of the rows; None if they do not allow it, e.g. are of one class."""
+    try:
+        with direction_known():
+            return part.fit(rows.values, rows.y, rows.weight)
+    except InvalidInputError:
+        return None
+
+
+def two_columns(values: FloatArray, input: str) -> FloatArray:
+    """One column of predictions of the positive class as two, the positive one last."""
+    if values.ndim == 2:
+        return values
+    negative = 1 - values if input == "probability" else np.zeros_like(values)
+    return np.column_stack([negative, values])
+
+
+def top_class(matrix: FloatArray, classes: tuple[Any, ...]) -> IntArray:
+    """Most probable class of each row, the first in column order if several are."""
+    if len(classes) == 2 and not positive_column(classes):
+        return np.asarray(matrix[:, 1] >= matrix[:, 0], dtype=np.intp)
+    return matrix.argmax(axis=1)
+
+
+def positive_last(values: FloatArray, classes: tuple[Any, ...]) -> FloatArray:
+    """Turn the columns of two classes if the positive one comes first."""
+    turned = len(classes) == 2 and not positive_column(classes)
+    return values[:, ::-1] if turned else values
+
+
+_MOST_COPIES = 10_000_000  # beyond, copies are dealt out by their numbers
+
+
+def folds(rows: CheckedRows, n_folds: int) -> Iterator[tuple[CheckedRows, CheckedRows]]:
+    """Training and held-out rows, each row held out once; folds that leave either empty are not."""
+    for held in held_masses(rows, n_folds):
+        yield some(rows, masses(rows) - held), some(rows, held)
+
+
+def masses(rows: CheckedRows) -> FloatArray:
+    """How many repetitions each row stands for: its weight if that is a frequency, else one."""
+    weight = rows.weight
+    if weight is None or rows.weight_type != "frequency" or np.any(weight != np.rint(weight)):
+        return np.ones(len(rows.y))
+    return weight
+
+
+def held_masses(rows: CheckedRows, n_folds: int, *, seed: int = 0) -> Iterator[FloatArray]:
+    """Mass of each row that is held out, fold by fold; a row's parts add up to its mass.
+
+    Rows of each class are dealt out at random, from sorted rows so that their order does not
+    matter. Dealing neighbours out in turn would spread them more evenly still, and be wrong: each
+    fold would repeat the chance fluctuations of the others, and overfitting would go unnoticed.
+    With frequency weights the repetitions a row stands for are dealt out one by one, so a row may
+    be in several folds with a part of its weight, and weights mean repetition exactly.
+    """
+    matrix = rows.values.reshape(len(rows.y), -1)
+    keys = [*matrix.T, rows.y] if rows.weight is None else [rows.weight, *matrix.T, rows.y]
+    order = np.lexsort(keys)
+    mass = masses(rows)
+    copies = mass[order].astype(np.int64)
+    rng = np.random.default_rng(seed)
+    if copies.sum() > _MOST_COPIES:
+        dealt = rng.multinomial(copies, np.full(n_folds, 1 / n_folds)).T
+    else:
+        fold_of = _dealt(np.add.reduceat(copies, _starts(rows.y[order])), n_folds, rng)
+        first = np.cumsum(copies) - copies
+        dealt = np.array([np.add.reduceat(fold_of == fold, first) for fold in range(n_folds)])
+    for part in dealt:
+        held = np.empty(len(order))
+        held[order] = part
+        if held.max() > 0 and np.any(held < mass):
+            yield held
+
+
+def some(rows: CheckedRows, mass: FloatArray) -> CheckedRows:
+    """Rows of which a mass is given; whole rows unless weights are frequencies."""
+    part = rows.take(mass > 0)
+    if masses(rows) is not rows.weight:
+        return part
+    return replace(part, weight=mass[mass > 0])
+
+
+def _starts(sorted_classes: IntArray) -> IntArray:
+    return np.flatnonzero(np.diff(sorted_classes, prepend=-1))
+
+
+def _dealt(counts: IntArray, n_folds: int, rng: np.random.Generator) -> IntArray:
+    """Fold of each of `counts` items of each class: as even as can be in each class and in all."""
+    ends = np.cumsum(counts)
+    spans = zip((ends - counts).tolist(), ends.tolist(), strict=True)
+    return np.concatenate([rng.permutation(np.arange(a, b)) % n_folds for a, b in spans])
+
+
+class CrossFitted(NamedTuple):
+    """Numbers of rows, increasing, what maps fitted to other rows say of them, and weights.
+
+    With frequency weights a row may come several times, with a part of its weight each.
+    """
+
+    rows: IntArray
+    p: FloatArray
+    weight: FloatArray | None
+
+    @property
+    def in_order(self) -> bool:
+        """Whether every row comes once, in its place."""
+        return bool(np.array_equal(self.rows, np.arange(len(self.rows))))
+
+
+def cross_fitted(sample: Sample, calibrator: Calibrator, n_folds: int) -> CrossFitted:
+    """Recalibrate every row by a copy of `calibrator` fitted to the other folds."""
+    rows = CheckedRows(sample.p, sample.y, sample.weight, sample.weight_type, sample.classes)
+    labels = list(range(len(sample.classes)))
+    taken: list[IntArray] = []
+    predicted: list[FloatArray] = []
+    weights: list[FloatArray] = []
+    for mass in held_masses(rows, n_folds):
+        kept, held = some(rows, masses(rows) - mass), some(rows, mass)
+        part: Calibrator = clone(calibrator)
+        part.set_params(labels=labels, weight_type=sample.weight_type)
+        part.keeps_fingerprint = False
+        with direction_known():
+            part.fit(kept.values, kept.y, sample_weight=kept.weight)
+        taken.append(np.flatnonzero(mass))
+        predicted.append(part.predict_proba(held.values))
+        weights.append(np.ones(len(held.y)) if held.weight is None else held.weight)
+    order = np.argsort(np.concatenate(taken), kind="stable")
+    weight = None if sample.weight is None else np.concatenate(weights)[order]
+    return CrossFitted(np.concatenate(taken)[order], np.concatenate(predicted)[order], weight)

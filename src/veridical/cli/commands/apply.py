@@ -1,0 +1,123 @@
+"""``veridical apply``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from veridical._core.data.validation import check_probabilities, check_scores
+from veridical._core.numeric.blocks import row_blocks
+from veridical._core.runtime.progress import track
+from veridical._core.typing import FloatArray
+from veridical.cli.shared.data import split_names
+from veridical.cli.shared.files import SavedCalibrator, as_fitted, read_calibrator
+from veridical.cli.shared.output import busy
+from veridical.exceptions import invalid
+from veridical.frames import column_names, expand_columns, open_table
+from veridical.frames._tables.with_columns import (
+    check_new_columns,
+    check_target,
+    write_with_columns,
+)
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+_CALLER = "apply"
+_BLOCK_VALUES = 1 << 20  # bounds what a calibrator works on at a time
+
+_EPILOG = """\
+examples:
+  veridical apply calibrator.json new.csv -o calibrated.csv
+  veridical apply calibrator.json 'part-*.parquet' --prob score -o calibrated.parquet
+
+The output has all columns of the input and those of calibrated probabilities: one column named
+`calibrated` for one column of predictions (about the same class), or `calibrated_CLASS` for each
+class. Rows keep their order.
+"""
+
+
+def register(commands: _SubParsersAction[Any]) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "apply",
+        help="calibrate predictions in a file with a saved calibrator",
+        description="Calibrate the predictions in a file with a calibrator that `veridical"
+        " calibrate` has saved.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("calibrator", metavar="CALIBRATOR", help="JSON file of a calibrator")
+    parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
+    parser.add_argument(
+        "--prob",
+        metavar="COLUMN[,COLUMN...]",
+        help="predictions, in the order of the classes (default: the columns it was fitted to)",
+    )
+    parser.add_argument(
+        "--prefix", default="calibrated", metavar="TEXT", help="of new columns; default: calibrated"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="PATH", required=True,
+        help="CSV, Parquet or Arrow by its ending; written whole or not at all",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read, calibrate, write."""
+    saved = read_calibrator(arguments.calibrator, caller=_CALLER)
+    check_target(arguments.file, arguments.output, caller=_CALLER)
+    available = column_names(arguments.file, caller=_CALLER, param="FILE")
+    columns = _columns(saved, split_names(arguments.prob), available)
+    names = [arguments.prefix]
+    if len(columns) > 1:
+        names = [f"{arguments.prefix}_{label}" for label in saved.classes]
+    check_new_columns(names, available, caller=_CALLER)
+    with busy(f"reading {arguments.file}"):
+        table = open_table(arguments.file, columns=columns, caller=_CALLER, param="FILE")
+        given = table.matrix(columns, caller=_CALLER, param="prob")
+    calibrated = _calibrated(saved, given[:, 0] if len(columns) == 1 else given)
+    added = {name: calibrated[:, k] for k, name in enumerate(names)}
+    with busy(f"writing {arguments.output}"):
+        write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
+    print(f"{len(calibrated):,} rows with {', '.join(names)} written to {arguments.output}")
+    return 0
+
+
+def _columns(saved: SavedCalibrator, prob: list[str] | None, available: list[str]) -> list[str]:
+    """Columns to calibrate, in the order in which the calibrator was fitted to them."""
+    fitted = saved.columns
+    if prob is None:
+        if fitted is None:
+            hint = "name the columns, in the order of the classes."
+            got = "none, and the calibrator does not say what it was fitted to"
+            raise invalid(_CALLER, "prob", "given", got, hint=hint)
+        return expand_columns(fitted, available, caller=_CALLER, param="prob")
+    columns = expand_columns(prob, available, caller=_CALLER, param="prob")
+    return list(fitted) if fitted is not None and set(columns) == set(fitted) else columns
+
+
+def _calibrated(saved: SavedCalibrator, values: FloatArray) -> FloatArray:
+    """Calibrated probabilities: (n, 1) of the same class for one column, else (n, K)."""
+    calibrator = saved.calibrator
+    # All rows are checked at once, so that errors tell where they are in the file.
+    if calibrator.input == "probability":
+        check_probabilities(values, caller=_CALLER)
+    else:
+        values = check_scores(values, caller=_CALLER)
+    wanted = slice(None)
+    of_smaller = False
+    if values.ndim == 1 and len(saved.classes) == 2:
+        place = saved.one_class
+        wanted = slice(place, place + 1)
+        of_smaller = saved.classes[place] < saved.classes[1 - place]
+    parts = []
+    blocks = list(row_blocks(len(values), max(256, _BLOCK_VALUES // len(saved.classes))))
+    for block in track(len(blocks), "calibrating"):
+        rows = blocks[block]
+        fed = as_fitted(values[rows], of_smaller=of_smaller, input=calibrator.input)
+        parts.append(np.ascontiguousarray(calibrator.predict_proba(fed)[:, wanted]))
+    return np.concatenate(parts)

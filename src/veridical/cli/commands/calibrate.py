@@ -1,0 +1,283 @@
+"""``veridical calibrate``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from veridical._core.data.labels import check_label_array, encode_labels, find_label
+from veridical._core.typing import Array, FloatArray
+from veridical.cli.shared.data import (
+    GUESSING,
+    LabelReader,
+    add_data_arguments,
+    parse_lens,
+    read_data_arguments,
+    split_names,
+)
+from veridical.cli.shared.files import SavedCalibrator, as_fitted
+from veridical.cli.shared.output import busy, doubts_as_notes, without_draws
+from veridical.evaluation._comparison.held_out import held_out
+from veridical.evaluation._data.inputs import gather_inputs
+from veridical.exceptions import invalid
+from veridical.frames import column_names, guess_columns
+from veridical.frames._tables.with_columns import check_apart
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    from veridical.calibrators import Calibrator
+    from veridical.results import Comparison, Evaluation
+
+_CALLER = "calibrate"
+_INPUTS = ("probability", "logit", "score")
+
+_METHODS = "  METHODS"  # stands for their names, which take time to import
+
+_EPILOG = f"""\
+examples:
+  veridical calibrate predictions.csv -o calibrator.json
+  veridical calibrate predictions.csv --y outcome --prob p_yes --method platt -o calibrator.json
+  veridical calibrate scores.parquet --y label --prob 'z_*' --input logit -o calibrator.json
+  veridical apply calibrator.json new.csv -o calibrated.csv
+
+methods:
+{_METHODS}
+
+`auto` averages several maps, or leaves the model alone, and prints its evidence. The calibrator is
+fitted to all rows. Before and after are compared on each fold with a calibrator fitted to the other
+folds, so that takes --folds times as long as the fit. Use rows the model was not trained on.
+
+{GUESSING}"""
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Predictions as a calibrator takes them, outcomes, weights, and where they came from."""
+
+    values: FloatArray
+    y: Array
+    weight: Any
+    labels: list[Any] | None
+    columns: tuple[str, ...]
+    column_of: Any
+    said: str
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Names the methods where the help is shown, and not before."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if _METHODS in text:
+            text = text.replace(_METHODS, _listed_methods())
+        return super()._fill_text(text, width, indent)
+
+
+def register(commands: _SubParsersAction[Any]) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "calibrate",
+        help="fit a calibrator to predictions in a file",
+        description="Fit a calibrator to the predictions in a file, show what it does to"
+        " predictions of rows it has not seen, and save it.",
+        epilog=_EPILOG,
+        formatter_class=_Help,
+    )
+    add_data_arguments(parser)
+    parser.add_argument("--method", default="auto", metavar="NAME", help="see below; default: auto")
+    parser.add_argument(
+        "--strategy",
+        choices=("pool", "select"),
+        help="of auto: average the maps (default), or take the simplest good one",
+    )
+    parser.add_argument(
+        "--max-seconds",
+        type=float,
+        metavar="SECONDS",
+        help="of auto: leave maps out that take longer, in fitting and again in holding out",
+    )
+    parser.add_argument("--input", choices=_INPUTS, default="probability", help="what --prob holds")
+    parser.add_argument(
+        "--folds",
+        type=int,
+        default=5,
+        metavar="N",
+        help="for the table of before and after; 0 for none (default: 5)",
+    )
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="of what is printed"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="PATH", required=True, help="the calibrator, as JSON"
+    )
+    parser.set_defaults(run=run, by=None)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Fit, compare, save, and print."""
+    _check_options(arguments)
+    with doubts_as_notes():
+        prob = split_names(arguments.prob)
+        typed = LabelReader(arguments.file, arguments.y, prob, caller=_CALLER)
+        options = read_data_arguments(arguments, typed)
+        lens = parse_lens(arguments.lens, typed)
+        with busy(f"reading {arguments.file}"):
+            rows = _read(arguments, options)
+        calibrator = _calibrator(arguments, rows)
+        calibrator.fit(rows.values, rows.y, rows.weight)
+        calibrator.feature_names_in_ = np.asarray(rows.columns)
+        found: Comparison | Evaluation | str | None = None
+        if arguments.folds:
+            found = held_out(
+                calibrator, rows.values, rows.y, rows.weight,
+                n_folds=arguments.folds, lens=lens, n_bins=options["n_bins"],
+            )  # fmt: skip
+    SavedCalibrator(calibrator, rows.columns, rows.column_of).write(arguments.output)
+    _print(arguments, calibrator, rows, found)
+    return 0
+
+
+def _check_options(arguments: argparse.Namespace) -> None:
+    check_apart(arguments.file, arguments.output, caller=_CALLER)
+    if arguments.folds < 0 or arguments.folds == 1:
+        hint = "5 or 10 are usual; 0 leaves the comparison out."
+        raise invalid(_CALLER, "folds", "0, or 2 or more", str(arguments.folds), hint=hint)
+    for name in ("strategy", "max_seconds"):
+        value = getattr(arguments, name)
+        if value is not None and arguments.method != "auto":
+            hint = "it is for --method auto only."
+            expected = f"left out with method {arguments.method!r}"
+            raise invalid(_CALLER, name, expected, repr(value), hint=hint)
+
+
+def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
+    available = column_names(arguments.file, caller=_CALLER, param="FILE")
+    guess = guess_columns(available, y=options["y"], prob=options["prob"], caller=_CALLER)
+    inputs = gather_inputs(
+        arguments.file,
+        None,
+        y=guess.y,
+        prob=list(guess.prob),
+        sample_weight=options["sample_weight"],
+        by=None,
+        labels=options["labels"],
+        caller=_CALLER,
+    )
+    y = check_label_array(inputs.y_true, caller=_CALLER)
+    values, labels, column_of = np.asarray(inputs.y_prob), inputs.labels, None
+    if values.ndim == 1:
+        labels, column_of = _two_labels(y, labels, options["pos_label"])
+        of_smaller = column_of == labels[0]
+        values = as_fitted(values, of_smaller=of_smaller, input=arguments.input)
+    elif options["pos_label"] is not None:
+        hint = "each column is about a class of its own."
+        got = f"{options['pos_label']!r} with {values.shape[1]} columns"
+        raise invalid(_CALLER, "pos_label", "unset unless --prob is one column", got, hint=hint)
+    return _Rows(
+        values, y, inputs.sample_weight, None if labels is None else list(np.asarray(labels)),
+        guess.prob, column_of, guess.said,
+    )  # fmt: skip
+
+
+def _two_labels(y: Array, labels: Any, pos_label: Any) -> tuple[list[Any], Any]:
+    """Both labels, the larger one last, and the one a single column is about."""
+    _, classes = encode_labels(y, n_classes=2, labels=labels, caller=_CALLER)
+    ordered = sorted(np.asarray(classes).tolist())
+    if pos_label is None:
+        return ordered, ordered[1]
+    return ordered, ordered[
+        find_label(pos_label, tuple(ordered), caller=_CALLER, param="pos_label")
+    ]
+
+
+def _about_column(arguments: argparse.Namespace, rows: _Rows) -> list[str]:
+    """Say which of two labels one column is taken for, and whether it looks like the other one."""
+    from veridical.calibrators._base.direction import points_away
+
+    if rows.column_of is None or rows.labels is None:
+        return []
+    name, (smaller, larger) = rows.columns[0], np.asarray(rows.labels).tolist()
+    other = smaller if rows.column_of == larger else larger
+    notes = []
+    if arguments.pos_label is None and isinstance(rows.column_of, str):
+        notes.append(
+            f"{name!r} is taken for the probability of {rows.column_of!r}, the larger label;"
+            " --pos-label says otherwise"
+        )
+    values = rows.values if rows.values.ndim == 1 else rows.values[:, 1]  # those of the larger one
+    weight = None if rows.weight is None else np.asarray(rows.weight, dtype=np.float64).reshape(-1)
+    kept = slice(None) if weight is None else weight != 0
+    happened = np.asarray(rows.y == larger)[kept]
+    if points_away(values[kept], happened, None if weight is None else weight[kept], "importance"):
+        notes.append(
+            f"{name!r} is lower where {rows.column_of!r} happened; if it is about {other!r}, say"
+            f" --pos-label {shlex.quote(str(other))}"
+        )
+    return notes
+
+
+def _calibrator(arguments: argparse.Namespace, rows: _Rows) -> Calibrator:
+    from veridical.selection._auto.auto import calibrator_named
+
+    n_classes = 2 if rows.values.ndim == 1 else rows.values.shape[1]
+    calibrator = calibrator_named(arguments.method, n_classes, caller=_CALLER, param="method")
+    given = {"strategy": arguments.strategy, "max_seconds": arguments.max_seconds}
+    own = {name: value for name, value in given.items() if value is not None}
+    calibrator.set_params(input=arguments.input, labels=rows.labels, **own)
+    return calibrator
+
+
+def _print(
+    arguments: argparse.Namespace,
+    calibrator: Calibrator,
+    rows: _Rows,
+    found: Comparison | Evaluation | str | None,
+) -> None:
+    evidence = getattr(calibrator, "evidence_", None)
+    notes = [rows.said] if rows.said else []
+    if isinstance(found, str):
+        notes.append(f"no comparison on held-out rows: {found.removeprefix('left out: ')}")
+        found = None
+    about = _about_column(arguments, rows)
+    _tell(about)
+    if arguments.format == "json":
+        result = {
+            "method": arguments.method,
+            "calibrator": arguments.output,
+            "n_samples": len(rows.y),
+            "evidence": None if evidence is None else evidence.to_dict(),
+            "held_out": None if found is None else found.to_dict(),
+            "notes": [*notes, *about],
+        }
+        text = json.dumps(without_draws(result), indent=2, allow_nan=False, ensure_ascii=False)
+        print(text)
+        _tell(notes)
+        return
+    if evidence is not None:
+        print(f"{evidence}\n")
+    if found is not None:
+        print(f"Held out in {arguments.folds} folds\n\n{found}\n")
+    for note in notes:
+        print(f"  note: {note}")
+    print(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")
+
+
+def _tell(notes: list[str]) -> None:
+    for note in notes:
+        print(f"veridical: note: {note}", file=sys.stderr)
+
+
+def _listed_methods() -> str:
+    import textwrap
+
+    from veridical.selection._auto.auto import calibrator_names
+
+    names = ", ".join(calibrator_names())
+    return textwrap.fill(names, 98, initial_indent="  ", subsequent_indent="  ",
+                         break_on_hyphens=False)  # fmt: skip

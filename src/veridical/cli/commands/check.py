@@ -1,0 +1,167 @@
+"""``veridical check``: a release gate."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from veridical._core.runtime.files import check_folder, write_whole
+from veridical.cli.shared.data import (
+    GUESSING,
+    LabelReader,
+    add_data_arguments,
+    parse_lens,
+    read_data_arguments,
+    split_names,
+)
+from veridical.cli.shared.output import add_output_arguments, busy, put_out
+from veridical.exceptions import VeridicalWarning, invalid
+from veridical.frames._tables.with_columns import check_apart
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+NOT_MET = 1
+_CALLER = "check"
+
+_EPILOG = f"""\
+examples:
+  veridical check predictions.csv --require 'ece.high < 0.05'
+  veridical check predictions.csv --require 'equivalence(0.03).pvalue < 0.05' --junit gate.xml
+  veridical check predictions.csv --require 'groups: ece.high < 0.1' --by region
+  veridical check predictions.csv --save-baseline baseline.json
+  veridical check predictions.csv --against baseline.json --require 'difference(log).high < 0.02'
+  veridical check predictions.csv --prob p_new --against-column p_old \\
+      --require 'difference(brier).high < 0.005'
+
+requirements:
+  FIGURE[.FIELD] < NUMBER, with <, <=, > or >=, in quotes because of the shell
+  figures    those of `veridical evaluate`: ece, ece_equal_mass, rmsce, mce, brier, log, accuracy,
+             auc, slope, intercept, classwise_ece, ... ("ECE equal-mass" in quotes will do)
+  fields     value (default), low, high, null_mean, null_q95, pvalue
+  functions  equivalence(MARGIN).pvalue, difference(FIGURE).high, and the tests consistency(),
+             cox(), spiegelhalter(), hosmer_lemeshow(), t_cal(), kernel(), pearson() with .pvalue
+  baseline   log - baseline.log < 0.01 compares two estimates; difference(log).high < 0.01 is safer
+  groups     with --by a requirement is asked of all rows and of every group, or only of one of
+             them if it starts with `all:` or `groups:`
+
+A limit such as ece.high is evidence of calibration; a test that does not reject is none, and
+requirements such as cox().pvalue > 0.05 are answered with a note. A figure that is undefined never
+passes. A stored baseline is taken as measured on other rows than these.
+
+{GUESSING}
+exit codes:
+  0  all requirements are met
+  {NOT_MET}  some are not, or an output could not be written
+  2  bad input or usage; one line on standard error says what and what to do
+"""
+
+
+def register(commands: _SubParsersAction[Any]) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "check",
+        help="a release gate: fail unless predictions in a file meet requirements",
+        description="Check the predictions in a file against requirements, such as an upper limit"
+        " of the calibration error, and fail if they are not met.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_data_arguments(parser)
+    parser.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        metavar="REQUIREMENT",
+        help="see below; may be given several times, and all must be met",
+    )
+    parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="ask it of each subgroup too")
+    parser.add_argument("--against", metavar="PATH", help="JSON of a baseline or an evaluation")
+    parser.add_argument(
+        "--against-column",
+        metavar="COLUMN[,COLUMN...]",
+        help="predictions of the earlier model for the same rows",
+    )
+    parser.add_argument(
+        "--save-baseline",
+        metavar="PATH",
+        help="write the figures there if all requirements are met",
+    )
+    parser.add_argument("--junit", metavar="PATH", help="write JUnit XML there")
+    parser.add_argument("--markdown", metavar="PATH", help="write Markdown there")
+    parser.add_argument(
+        "--confidence-level", type=float, default=0.95, metavar="LEVEL",
+        help="of the intervals that .low and .high are of; default: 0.95",
+    )  # fmt: skip
+    parser.add_argument(
+        "--n-resamples", type=int, default=1000, metavar="N", help="draws of outcomes"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the draws")
+    add_output_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Check the file, put the result out in every form asked for, and say if it passed."""
+    from veridical.evaluation._gate.gate import check_requirements
+
+    _check_arguments(arguments)
+    with busy(f"checking {arguments.file}"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", VeridicalWarning)
+        prob = split_names(arguments.prob)
+        typed = LabelReader(arguments.file, arguments.y, prob, caller=_CALLER)
+        result = check_requirements(
+            arguments.file,
+            requirements=arguments.require,
+            lens=parse_lens(arguments.lens, typed),
+            **read_data_arguments(arguments, typed),
+            against=arguments.against,
+            against_prob=split_names(arguments.against_column),
+            confidence_level=arguments.confidence_level,
+            n_resamples=arguments.n_resamples,
+            rng=arguments.seed,
+        )
+    if arguments.junit is not None:
+        write_whole(arguments.junit, result.to_junit() + "\n")
+    if arguments.markdown is not None:
+        write_whole(arguments.markdown, result.to_markdown() + "\n")
+    if arguments.save_baseline is not None and result.passed:
+        write_whole(arguments.save_baseline, result.measured.to_json(indent=2) + "\n")
+    put_out(result, arguments, caught)
+    if arguments.save_baseline is not None:
+        done = "written" if result.passed else "not written, as not all requirements are met"
+        print(f"veridical: baseline {arguments.save_baseline} {done}", file=sys.stderr)
+    return 0 if result.passed else NOT_MET
+
+
+def _check_arguments(arguments: argparse.Namespace) -> None:
+    """Refuse what would fail later, before anything is measured."""
+    if not arguments.require and arguments.save_baseline is None:
+        hint = (
+            "e.g. --require 'ece.high < 0.05' (the upper limit of the calibration error) or"
+            " --require 'equivalence(0.03).pvalue < 0.05' (evidence of an error below 0.03);"
+            " --save-baseline alone keeps the figures."
+        )
+        raise invalid(_CALLER, "require", "given at least once", "no requirement", hint=hint)
+    outputs = {
+        "--output": arguments.output,
+        "--junit": arguments.junit,
+        "--markdown": arguments.markdown,
+        "--save-baseline": arguments.save_baseline,
+    }
+    seen: dict[Path, str] = {}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        check_apart(arguments.file, path, caller=_CALLER)
+        place = Path(path).expanduser().resolve()
+        if place in seen:
+            got = f"{path!r} for {seen[place]} and {option}"
+            hint = "name a file of its own for each."
+            raise invalid(_CALLER, "output", "one file for one form", got, hint=hint)
+        check_folder(place)
+        if place.is_file() or not place.exists():
+            seen[place] = option

@@ -1,0 +1,289 @@
+"""``veridical decide``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from veridical._core.data.validation import check_sample
+from veridical._core.typing import Array, FloatArray
+from veridical.cli.shared.data import LabelReader, split_names
+from veridical.cli.shared.files import (
+    as_numbers,
+    check_cost_arguments,
+    classes_of,
+    read_costs,
+    with_labels,
+)
+from veridical.cli.shared.output import busy, doubts_as_notes
+from veridical.decisions._costs.decide import decide
+from veridical.decisions._costs.expected_cost import expected_cost
+from veridical.decisions._costs.miscalibration_cost import miscalibration_cost
+from veridical.decisions._costs.thresholds import cost_threshold
+from veridical.exceptions import InvalidInputError, invalid
+from veridical.frames import (
+    column_names,
+    expand_columns,
+    label_of_column,
+    labels_from_columns,
+    open_table,
+)
+from veridical.frames._tables.with_columns import (
+    check_new_columns,
+    check_target,
+    write_with_columns,
+)
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    from veridical.results.decisions import Decisions, ExpectedCost, MiscalibrationCost
+
+_CALLER = "decide"
+
+_EPILOG = """\
+examples:
+  veridical decide predictions.csv --prob p --cost-fp 4 --cost-fn 1
+  veridical decide predictions.csv --prob p --cost-fp 1 --cost-fn 20 --abstain-cost 0.5 --y outcome
+  veridical decide predictions.csv --prob 'p_*' --costs costs.csv -o decisions.csv
+
+Each row gets the action that is expected to cost least by its probabilities. With --y it is also
+shown what the decisions cost in fact, and what they would have cost after recalibration. A file of
+costs has a row for each class and a column for each action:
+
+  class,treat,wait
+  ill,5,20
+  well,3,0
+
+or, as JSON, {"treat": {"ill": 5, "well": 3}, "wait": {"ill": 20, "well": 0}}.
+"""
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Predictions, and outcomes with weights if they were asked for."""
+
+    p: FloatArray
+    y: Array | None
+    weight: Array | None
+    columns: list[str]
+    available: list[str]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What was decided, and what came of it if outcomes are known."""
+
+    decisions: Decisions
+    threshold: float | None
+    cost: ExpectedCost | None = None
+    miscalibration: MiscalibrationCost | None = None
+    notes: tuple[str, ...] = ()
+
+
+def register(commands: _SubParsersAction[Any]) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "decide",
+        help="choose the action of least expected cost for each row of a file",
+        description="Choose the action of least expected cost for each row of a file.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
+    parser.add_argument(
+        "--prob",
+        metavar="COLUMN[,COLUMN...]",
+        required=True,
+        help="probability of the positive class, or one column per class; globs such as 'p_*'",
+    )
+    parser.add_argument("--cost-fp", type=float, metavar="COST", help="of a false positive")
+    parser.add_argument("--cost-fn", type=float, metavar="COST", help="of a false negative")
+    parser.add_argument("--costs", metavar="PATH", help="costs of every class and action")
+    parser.add_argument("--abstain-cost", type=float, metavar="COST", help="of leaving a row open")
+    parser.add_argument("--y", metavar="COLUMN", help="outcome, to see what decisions cost")
+    parser.add_argument("--weight", metavar="COLUMN", help="weights of rows in costs; needs --y")
+    parser.add_argument(
+        "--labels", metavar="A,B,...", help="classes in column order, to name them without --y"
+    )
+    parser.add_argument("--pos-label", metavar="LABEL", help="positive class (default: the larger)")
+    parser.add_argument(
+        "--confidence-level", type=float, default=0.95, metavar="LEVEL", help="default: 0.95"
+    )
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="of what is printed"
+    )
+    parser.add_argument(
+        "--prefix", default="", metavar="TEXT", help="of the new columns action, expected_cost"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="PATH",
+        help="the table with decisions: CSV, Parquet or Arrow by its ending",
+    )  # fmt: skip
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Decide, count the costs, write and print."""
+    if arguments.output is not None:
+        check_target(arguments.file, arguments.output, caller=_CALLER)
+    costs = _costs(arguments)
+    with busy(f"deciding {arguments.file}"), doubts_as_notes():
+        rows = _read(arguments)
+        if arguments.output is not None:
+            names = [f"{arguments.prefix}{name}" for name in ("action", "expected_cost")]
+            check_new_columns(names, rows.available, caller=_CALLER)
+        found = _decided(arguments, rows, costs)
+        if arguments.output is not None:
+            columns = (_one_type(found.decisions.action), found.decisions.expected_cost)
+            added = dict(zip(names, columns, strict=True))
+            write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
+    print(_as_json(found) if arguments.format == "json" else _as_text(found))
+    return 0
+
+
+def _costs(arguments: argparse.Namespace) -> Any:
+    """A mapping from a file, or (false_positive, false_negative)."""
+    check_cost_arguments(arguments, caller=_CALLER)
+    if arguments.costs is not None:
+        return read_costs(arguments.costs, caller=_CALLER)
+    return (arguments.cost_fp, arguments.cost_fn)
+
+
+def _read(arguments: argparse.Namespace) -> _Rows:
+    available = column_names(arguments.file, caller=_CALLER, param="FILE")
+    prob = split_names(arguments.prob) or []
+    columns = expand_columns(prob, available, caller=_CALLER, param="prob")
+    if arguments.weight is not None and arguments.y is None:
+        hint = "weights count in means of costs, for which outcomes are needed."
+        raise invalid(_CALLER, "weight", "unset without --y", repr(arguments.weight), hint=hint)
+
+    def one(name: str | None, param: str) -> list[str]:
+        if name is None:
+            return []
+        return expand_columns([name], available, caller=_CALLER, param=param)[:1]
+
+    y, weight = one(arguments.y, "y"), one(arguments.weight, "weight")
+    table = open_table(
+        arguments.file, columns=[*columns, *y, *weight], caller=_CALLER, param="FILE"
+    )
+    p = table.matrix(columns, caller=_CALLER, param="prob")
+    return _Rows(
+        p[:, 0] if len(columns) == 1 else p,
+        table.column(y[0], caller=_CALLER, param="y") if y else None,
+        table.column(weight[0], caller=_CALLER, param="weight") if weight else None,
+        columns,
+        available,
+    )
+
+
+def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
+    labels, pos_label = _labels(arguments, rows, costs)
+    from_file = arguments.costs is not None
+    if pos_label is None and len(rows.columns) == 1:
+        known = labels if labels is not None else [] if rows.y is None else np.unique(rows.y)
+        pos_label = label_of_column(rows.columns[0], list(known))
+    if rows.y is not None:
+        sample = check_sample(
+            rows.y, rows.p, caller=_CALLER, labels=labels, pos_label=pos_label,
+            sample_weight=rows.weight,
+        )  # fmt: skip
+        labels = np.asarray(sample.columns).tolist()
+    if from_file and labels is not None:
+        costs = with_labels(costs, labels)
+    about = {"abstain_cost": arguments.abstain_cost, "labels": labels, "pos_label": pos_label}
+    decisions = replace(decide(rows.p, costs, **about), notes=())  # below in words of options
+    threshold = None
+    if not from_file and arguments.abstain_cost is None:
+        threshold = _threshold(*costs)
+    note = _which_positive(rows, labels, pos_label)
+    if rows.y is None:
+        return _Found(decisions, threshold, notes=note)
+    about |= {"sample_weight": rows.weight, "confidence_level": arguments.confidence_level}
+    cost = expected_cost(rows.y, rows.p, costs, **about)
+    try:
+        lost = miscalibration_cost(rows.y, rows.p, costs, **about)
+    except InvalidInputError as error:  # too few rows to fit a map to, say; the rest still stands
+        why = str(error).splitlines()[0]
+        notes = (*note, f"no cost of miscalibration: {why}")
+        return _Found(decisions, threshold, cost, notes=notes)
+    return _Found(decisions, threshold, cost, lost, note)
+
+
+def _which_positive(rows: _Rows, labels: list[Any] | None, pos_label: Any) -> tuple[str, ...]:
+    """Say which class a single column is taken to be about, where classes have names."""
+    if len(rows.columns) > 1 or (labels is None and pos_label is None):
+        return ()
+    positive = pos_label if pos_label is not None else max(labels or [])
+    if not isinstance(positive, str):
+        return ()
+    how = "" if pos_label is not None else ", the larger label; --pos-label says otherwise"
+    return (f"{rows.columns[0]!r} is taken for the probability of {positive!r}{how}",)
+
+
+def _labels(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> tuple[list[Any] | None, Any]:
+    """Classes in column order if anything says what they are, and the positive one."""
+    texts = split_names(arguments.labels)
+    named = None if arguments.pos_label is None else [arguments.pos_label]
+    if rows.y is not None:
+        typed = LabelReader(arguments.file, arguments.y, rows.columns, caller=_CALLER)
+        if texts is None and len(rows.columns) > 1:
+            return labels_from_columns(rows.columns, rows.y), named and typed(named)[0]
+        return texts and typed(texts), named and typed(named)[0]
+    if texts is not None:
+        return as_numbers(texts), named and as_numbers(named)[0]
+    positive = named and as_numbers(named)[0]
+    if arguments.costs is None:
+        return None, positive
+    classes = classes_of(costs)
+    if len(rows.columns) == 1:
+        return sorted(classes, key=lambda label: (isinstance(label, str), label)), positive
+    labels = labels_from_columns(rows.columns, np.asarray(classes))
+    if labels is None:
+        hint = "say which class each column is about, e.g. --labels a,b,c."
+        got = f"columns {rows.columns[:6]} and classes {classes[:6]}"
+        raise invalid(_CALLER, "labels", "given when names do not tell", got, hint=hint)
+    return labels, positive
+
+
+def _threshold(cost_fp: float, cost_fn: float) -> float | None:
+    try:
+        return float(cost_threshold(cost_fp, cost_fn))
+    except InvalidInputError:  # odd costs, such as gains from errors, have no threshold
+        return None
+
+
+def _one_type(action: Array) -> Array:
+    """Names of actions in a column: text if some are."""
+    return action.astype(np.str_) if action.dtype == object else action
+
+
+def _as_text(found: _Found) -> str:
+    parts = [str(found.decisions)]
+    if found.threshold is not None:
+        parts.append(f"  positive above a probability of {found.threshold:.6g}")
+    if found.cost is not None:
+        parts += ["", str(found.cost)]
+    if found.miscalibration is not None:
+        parts += ["", str(found.miscalibration)]
+    parts += [f"  note: {note}" for note in found.notes]
+    return "\n".join(parts)
+
+
+def _as_json(found: _Found) -> str:
+    decisions = found.decisions
+    result = {
+        "n_samples": decisions.n_samples,
+        "actions": list(decisions.actions),
+        "share": decisions.share.tolist(),
+        "mean_expected_cost": decisions.mean_expected_cost,
+        "threshold": found.threshold,
+        "expected_cost": found.cost and found.cost.to_dict(),
+        "miscalibration_cost": found.miscalibration and found.miscalibration.to_dict(),
+        "notes": list(found.notes),
+    }
+    return json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False)

@@ -1,0 +1,180 @@
+"""``veridical doctor``: what is installed, and how to install what is not."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from veridical import __version__
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+_CORE = ("numpy", "scipy", "scikit-learn", "narwhals", "polars", "rich")
+_FRAMES = ("pandas", "pyarrow")
+_REPORT = ("vl-convert-python",)
+# Each extra of the package: what it is for, and what it installs.
+EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "report": ("the HTML report", _REPORT),
+    "studio": ("the web app", (*_REPORT, "starlette", "uvicorn")),
+    "plots": ("figures", ("matplotlib",)),
+    "fast": ("compiled kernels", ("numba",)),
+    "duckdb": ("DuckDB tables", ("duckdb", "pyarrow")),
+    "spark": ("Spark tables", ("pyspark",)),
+    "dask": ("Dask tables", ("dask", "distributed")),
+    "onnx": ("export to ONNX", ("onnx",)),
+    "torch": ("export to PyTorch", ("torch",)),
+}
+# What other packages bring: purpose, packages, and what to install.
+_OTHERS = {
+    "postgres": ("PostgreSQL tables", ("ibis-framework", "psycopg"), '"ibis-framework[postgres]"'),
+}
+_SECONDS = 10  # Java may take to say its version
+
+_EPILOG = """\
+examples:
+  veridical doctor
+  veridical doctor --format json
+
+Nothing is imported: versions are those that the package manager has written down.
+"""
+
+
+@dataclass(frozen=True)
+class Extra:
+    """One optional part.
+
+    Attributes
+    ----------
+    name, purpose : the extra, and what it is for
+    packages : version of each package, None if it is missing
+    install : the command that installs it
+    """
+
+    name: str
+    purpose: str
+    packages: dict[str, str | None]
+    install: str
+
+    @property
+    def found(self) -> bool:
+        """Whether all of its packages are there."""
+        return None not in self.packages.values()
+
+
+def register(commands: _SubParsersAction[Any]) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "doctor",
+        help="show versions, optional parts found, and how to install the missing ones",
+        description="Show what is installed, and how to install what is missing.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print what was found."""
+    found = examine()
+    text = json.dumps(found, indent=2) if arguments.format == "json" else _in_words(found)
+    print(text)
+    return 0
+
+
+def examine() -> dict[str, Any]:
+    """Everything found, as JSON-safe data."""
+    extras = [
+        Extra(name, purpose, _versions(packages), _install(f'"veridical[{name}]"'))
+        for name, (purpose, packages) in EXTRAS.items()
+    ]
+    extras += [
+        Extra(name, purpose, _versions(packages), _install(what))
+        for name, (purpose, packages, what) in _OTHERS.items()
+    ]
+    return {
+        "veridical": __version__,
+        "folder": str(Path(__file__).parents[2]),
+        "python": platform.python_version(),
+        "executable": sys.executable,
+        "platform": platform.platform(),
+        "cores": os.cpu_count(),
+        "packages": _versions(_CORE),
+        "frames": _versions(_FRAMES),
+        "extras": [asdict(extra) | {"found": extra.found} for extra in extras],
+        "java": java_version(),
+    }
+
+
+def java_version() -> str | None:
+    """First line of what Java says of itself, None without Java."""
+    home = os.environ.get("JAVA_HOME")
+    of_home = None if home is None else shutil.which("java", path=str(Path(home) / "bin"))
+    java = of_home or shutil.which("java")
+    if java is None:
+        return None
+    try:
+        said = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    lines = (said.stderr or said.stdout).splitlines()
+    return lines[0].strip() if said.returncode == 0 and lines else None
+
+
+def _versions(packages: tuple[str, ...]) -> dict[str, str | None]:
+    return {package: _version(package) for package in packages}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _install(what: str) -> str:
+    return f"{Path(sys.executable).stem} -m pip install {what}"
+
+
+def _in_words(found: dict[str, Any]) -> str:
+    lines = [
+        f"veridical {found['veridical']} in {found['folder']}",
+        f"Python {found['python']} at {found['executable']}, {found['platform']},"
+        f" {found['cores']} cores",
+        "",
+        f"  needed    {_listed(found['packages'])}",
+        f"  frames    {_listed(found['frames'])}",
+        "",
+    ]
+    for extra in found["extras"]:
+        mark = "found" if extra["found"] else "missing"
+        lines.append(
+            f"  {mark:<8}  {extra['name']:<9} {extra['purpose']:<26} {_listed(extra['packages'])}"
+        )
+    lines.append(
+        f"  {'found' if found['java'] else 'missing':<8}  {'java':<9} {'for Spark':<26}"
+        f" {found['java'] or 'install a JDK, version 17 or later'}"
+    )
+    broken = [name for name, version in found["packages"].items() if version is None]
+    missing = [extra["install"] for extra in found["extras"] if not extra["found"]]
+    if broken:
+        missing.insert(0, _install(" ".join(broken)))
+    if missing:
+        lines += ["", "to install what is missing:", *(f"  {command}" for command in missing)]
+    return "\n".join(lines)
+
+
+def _listed(packages: dict[str, str | None]) -> str:
+    return ", ".join(f"{name} {version or '(missing)'}" for name, version in packages.items())

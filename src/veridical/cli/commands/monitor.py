@@ -1,0 +1,360 @@
+"""``veridical monitor``: watch calibration from a shell or a scheduler.
+
+``veridical monitor refit`` and what follows from it: trial, switch, rollback, versions.
+
+What every subcommand of ``veridical monitor`` needs: a parser, and the store it names.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from veridical._core.runtime.files import write_whole
+from veridical.cli.shared.data import file_argument, split_names
+from veridical.cli.shared.output import busy, doubts_as_notes
+from veridical.exceptions import invalid
+from veridical.frames import Table, column_names, expand_columns, guess_columns, open_table
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    from veridical.monitoring import CalibrationMonitor
+
+
+def add_kind(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
+    """A subcommand on one store."""
+    parser: argparse.ArgumentParser = kinds.add_parser(name, help=text, description=text + ".")
+    parser.add_argument("store", metavar="STORE", help="the monitor's file")
+    parser.set_defaults(run=run)
+    return parser
+
+
+def open_store(arguments: argparse.Namespace) -> CalibrationMonitor:
+    """The monitor of a store that is there; none is made by mistake."""
+    from veridical.monitoring import CalibrationMonitor
+
+    if not Path(arguments.store).exists():
+        hint = f"start one with `veridical monitor init {arguments.store}`."
+        raise invalid("monitor", "STORE", "an existing store", repr(arguments.store), hint=hint)
+    return CalibrationMonitor(arguments.store)
+
+
+def check_apart(stores: list[str], output: str) -> None:
+    """Raise if a store would be written over."""
+    target = Path(output)
+    if target.exists() and any(Path(s).exists() and target.samefile(s) for s in stores):
+        hint = "nothing is written over a store: name another file."
+        raise invalid("monitor", "output", "another file than the store", repr(output), hint=hint)
+
+
+def add_map_kinds(kinds: Any) -> None:
+    """Add the subcommands about maps."""
+    refitted = add_kind(kinds, "refit", "fit a new map to recent rows and put it on trial", refit)
+    refitted.add_argument("--calibrator", default="beta", metavar="NAME", help="default: beta")
+    refitted.add_argument("--rows", type=float, metavar="N", help="fit to so many of the last rows")
+    refitted.add_argument(
+        "--auto-switch", action="store_true", help="use it as soon as its trial suffices"
+    )
+    _add_format(refitted)
+    _add_format(add_kind(kinds, "trial", "say how the new map does", trial))
+    switched = add_kind(kinds, "switch", "use the new map from now on", switch)
+    switched.add_argument("--force", action="store_true", help="even if its trial does not suffice")
+    _add_format(switched)
+    _add_format(add_kind(kinds, "rollback", "use the map before again", rollback))
+    _add_format(add_kind(kinds, "versions", "list all maps and what they did", versions))
+    _add_format(add_kind(kinds, "signals", "say what predictions without outcomes show", signals))
+
+
+def _add_format(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+
+
+def _put_out(found: Any, arguments: argparse.Namespace) -> int:
+    print(found.to_json(indent=2) if arguments.format == "json" else found)
+    return 0
+
+
+def refit(arguments: argparse.Namespace) -> int:
+    """Fit a map."""
+    with doubts_as_notes(), busy("fitting"), open_store(arguments) as monitor:
+        found = monitor.refit(
+            arguments.calibrator, rows=arguments.rows, auto_switch=arguments.auto_switch
+        )
+    return _put_out(found, arguments)
+
+
+def trial(arguments: argparse.Namespace) -> int:
+    """Say how the candidate does."""
+    with open_store(arguments) as monitor:
+        return _put_out(monitor.shadow_status(), arguments)
+
+
+def switch(arguments: argparse.Namespace) -> int:
+    """Use the candidate."""
+    with open_store(arguments) as monitor:
+        return _put_out(monitor.switch(force=arguments.force), arguments)
+
+
+def rollback(arguments: argparse.Namespace) -> int:
+    """Use what the current map replaced."""
+    with open_store(arguments) as monitor:
+        return _put_out(monitor.rollback(), arguments)
+
+
+def versions(arguments: argparse.Namespace) -> int:
+    """List maps and epochs."""
+    with open_store(arguments) as monitor:
+        return _put_out(monitor.versions(), arguments)
+
+
+def signals(arguments: argparse.Namespace) -> int:
+    """Say what can be seen without outcomes."""
+    with doubts_as_notes(), open_store(arguments) as monitor:
+        found = monitor.signals()
+    return _put_out(found, arguments)
+
+
+ALARM = 3
+
+_EPILOG = """\
+examples:
+  veridical monitor init store.sqlite --level 0.05
+  veridical monitor update store.sqlite today.csv --by region --batch-id 2026-03-04
+  veridical monitor observe store.sqlite scored.csv --id id --timestamp 2026-03-04
+  veridical monitor resolve store.sqlite outcomes.csv --id id --y label
+  veridical monitor status store.sqlite --format prometheus
+  veridical monitor status north.sqlite south.sqlite
+  veridical monitor report store.sqlite -o page.html
+  veridical monitor refit store.sqlite --calibrator beta
+  veridical monitor trial store.sqlite
+  veridical monitor switch store.sqlite
+
+exit codes of update, resolve, mature, status and report: 0 fine, 3 there is, or was, an alarm.
+"""
+
+
+def register(commands: _SubParsersAction[Any]) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "monitor",
+        help="watch calibration batch by batch, with alarms that hold their level",
+        description="Watch calibration in production. The state is kept in one file; a look costs"
+        " nothing of the level.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    kinds = parser.add_subparsers(title="what", metavar="WHAT", required=True)
+    _init(add_kind(kinds, "init", "start a store", init))
+    update = add_kind(kinds, "update", "count predictions with their outcomes", run_update)
+    _add_rows(update, y=True, prob=True)
+    update.add_argument("--batch-id", metavar="NAME", help="the same batch sent again counts once")
+    observed = add_kind(kinds, "observe", "register predictions whose outcomes come later", observe)
+    _add_rows(observed, prob=True, identified=True)
+    resolved = add_kind(kinds, "resolve", "register outcomes of predictions", resolve)
+    _add_rows(resolved, y=True, identified=True)
+    matured = add_kind(kinds, "mature", "wait no longer for outcomes", mature)
+    matured.add_argument("until", metavar="TIME", help="of predictions made up to then")
+    matured.add_argument("--missing", metavar="LABEL", help="what happened where nothing is known")
+    looked = add_kind(kinds, "status", "say what is known", status)
+    looked.add_argument("more", nargs="*", metavar="STORE", help="others, to be joined with it")
+    looked.add_argument(
+        "--format", choices=("text", "json", "csv", "prometheus"), default="text",
+        help="default: text",
+    )  # fmt: skip
+    looked.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
+    page = add_kind(kinds, "report", "write a page of what is known", run_report)
+    page.add_argument("--title", metavar="TEXT", help="heading of the page")
+    page.add_argument(
+        "-o",
+        "--output",
+        metavar="PATH",
+        default="monitor.html",
+        help="a name that ends in .html, .md or .json (default: monitor.html)",
+    )
+    add_map_kinds(kinds)
+
+
+def _init(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--labels", metavar="A,B,...", help="classes in column order")
+    parser.add_argument(
+        "--pos-label", metavar="LABEL", help="positive class of two; default: the larger label"
+    )
+    parser.add_argument("--level", type=float, default=0.05, help="chance of a false alarm, ever")
+    parser.add_argument(
+        "--window", type=float, default=5000, metavar="ROWS",
+        help="latest rows that `status` shows beside all rows; default: 5000",
+    )  # fmt: skip
+    parser.add_argument(
+        "--half-life", type=float, default=5000, metavar="ROWS",
+        help="rows after which a row counts half in the third figure of `status`; default: 5000",
+    )  # fmt: skip
+
+
+def _add_rows(
+    parser: argparse.ArgumentParser,
+    *,
+    y: bool = False,
+    prob: bool = False,
+    identified: bool = False,
+) -> None:
+    parser.add_argument(
+        "file", metavar="FILE", type=file_argument, help="CSV, Parquet or Arrow; - for stdin"
+    )
+    if y:
+        parser.add_argument("--y", metavar="COLUMN", help="outcome")
+    if prob:
+        parser.add_argument("--prob", metavar="COLUMN[,COLUMN...]", help="predictions")
+        parser.add_argument("--by", metavar="COLUMN", help="group of each row")
+        parser.add_argument("--timestamp", metavar="TIME", help="of the batch, e.g. 2026-03-04")
+    if identified:
+        parser.add_argument("--id", metavar="COLUMN", required=True, help="names of predictions")
+
+
+def init(arguments: argparse.Namespace) -> int:
+    """Make a store."""
+    from veridical.monitoring import CalibrationMonitor
+
+    if Path(arguments.store).exists():
+        hint = "go on with `veridical monitor update`, or name another file."
+        got = f"{arguments.store!r}, which exists"
+        raise invalid("monitor", "STORE", "a new file", got, hint=hint)
+    labels = None if arguments.labels is None else _typed(arguments.labels.split(","))
+    positive = None if arguments.pos_label is None else _typed([arguments.pos_label])[0]
+    with CalibrationMonitor(
+        arguments.store,
+        labels=labels,
+        pos_label=positive,
+        level=arguments.level,
+        window=arguments.window,
+        half_life=arguments.half_life,
+    ) as monitor:
+        print(f"{monitor.path}: ready, false alarms ever with probability {arguments.level:g}")
+    return 0
+
+
+def run_update(arguments: argparse.Namespace) -> int:
+    """Count a file."""
+    with busy(f"counting {arguments.file}"), open_store(arguments) as monitor:
+        available = column_names(arguments.file, caller="monitor", param="FILE")
+        prob = split_names(arguments.prob)
+        named = None if prob is None else _expanded(prob, available, "prob")
+        guess = guess_columns(available, y=arguments.y, prob=named, caller="monitor")
+        table = _table(arguments, [guess.y, *guess.prob])
+        found = monitor.update(
+            table.column(guess.y, caller="monitor", param="y"),
+            _predictions(table, list(guess.prob)),
+            timestamp=arguments.timestamp,
+            by=_groups(table, arguments.by),
+            batch_id=arguments.batch_id,
+        )
+    print(found)
+    return ALARM if found.alarm else 0
+
+
+def observe(arguments: argparse.Namespace) -> int:
+    """Register predictions."""
+    with busy(f"reading {arguments.file}"), open_store(arguments) as monitor:
+        available = column_names(arguments.file, caller="monitor", param="FILE")
+        prob = split_names(arguments.prob)
+        if prob is None:
+            hint = "name the columns of predictions."
+            raise invalid("monitor", "prob", "given", "nothing", hint=hint)
+        columns = _expanded(prob, available, "prob")
+        table = _table(arguments, [arguments.id, *columns])
+        names = table.column(arguments.id, caller="monitor", param="id")
+        monitor.observe(
+            names,
+            _predictions(table, columns),
+            timestamp=arguments.timestamp,
+            by=_groups(table, arguments.by),
+        )
+    print(f"{len(names):,} predictions registered")
+    return 0
+
+
+def resolve(arguments: argparse.Namespace) -> int:
+    """Register outcomes."""
+    with busy(f"reading {arguments.file}"), open_store(arguments) as monitor:
+        outcome = arguments.y or "label"
+        table = _table(arguments, [arguments.id, outcome])
+        found = monitor.resolve(
+            table.column(arguments.id, caller="monitor", param="id"),
+            table.column(outcome, caller="monitor", param="y"),
+        )
+    print(found)
+    return ALARM if found.alarm else 0
+
+
+def mature(arguments: argparse.Namespace) -> int:
+    """Count what is known of predictions up to a time."""
+    with open_store(arguments) as monitor:
+        missing = None if arguments.missing is None else _typed([arguments.missing])[0]
+        found = monitor.mature(arguments.until, missing=missing)
+    print(found)
+    return ALARM if found.alarm else 0
+
+
+def status(arguments: argparse.Namespace) -> int:
+    """Say what is known."""
+    from veridical.monitoring._judge.prometheus import prometheus_text
+    from veridical.monitoring._watch.merge import merge_stores
+
+    stores = [arguments.store, *arguments.more]
+    if arguments.output is not None:
+        check_apart(stores, arguments.output)
+    if arguments.more:
+        found = merge_stores(stores)
+    else:
+        with open_store(arguments) as monitor:
+            found = monitor.status()
+    written = {
+        "text": lambda: f"{found}\n",
+        "json": lambda: found.to_json(indent=2) + "\n",
+        "csv": lambda: str(found.to_frame().write_csv()),
+        "prometheus": lambda: prometheus_text(found),
+    }[arguments.format]()
+    if arguments.output is None:
+        print(written, end="")
+    else:
+        write_whole(arguments.output, written)
+    return ALARM if found.alarm else 0
+
+
+def run_report(arguments: argparse.Namespace) -> int:
+    """Write a page."""
+    from veridical.report._monitor.monitor import monitor_report
+
+    check_apart([arguments.store], arguments.output)
+    with busy("writing the page"), open_store(arguments) as monitor:
+        report = monitor_report(monitor, title=arguments.title)
+        report.save(arguments.output)
+    print(report.headline)
+    print(f"veridical: wrote {arguments.output}", file=sys.stderr)
+    return ALARM if report.status.alarm else 0
+
+
+def _expanded(names: list[str], available: list[str], param: str) -> list[str]:
+    return expand_columns(names, available, caller="monitor", param=param)
+
+
+def _table(arguments: argparse.Namespace, columns: list[str]) -> Table:
+    by = getattr(arguments, "by", None)
+    wanted = list(dict.fromkeys([*columns, *([] if by is None else [by])]))
+    return open_table(arguments.file, columns=wanted, caller="monitor", param="FILE")
+
+
+def _predictions(table: Table, columns: list[str]) -> Any:
+    matrix = table.matrix(columns, caller="monitor", param="prob")
+    return matrix[:, 0] if len(columns) == 1 else matrix
+
+
+def _groups(table: Table, by: str | None) -> Any:
+    return None if by is None else table.column(by, caller="monitor", param="by")
+
+
+def _typed(texts: list[str]) -> list[Any]:
+    """Labels as numbers if all of them are, else as text."""
+    return [int(text) for text in texts] if all(t.lstrip("-").isdigit() for t in texts) else texts

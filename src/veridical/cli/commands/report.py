@@ -1,0 +1,166 @@
+"""``veridical report``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from veridical.cli.shared.data import (
+    GUESSING,
+    LabelReader,
+    add_data_arguments,
+    parse_lens,
+    read_data_arguments,
+    split_names,
+)
+from veridical.cli.shared.output import busy, doubts_as_notes
+from veridical.exceptions import invalid
+from veridical.frames._tables.with_columns import check_apart
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    from veridical.report import Report
+
+_CALLER = "report"
+_EXAMPLES = f"""\
+examples:
+  veridical report predictions.csv -o report.html
+  veridical report predictions.csv --y outcome --prob p_yes --by region -o report.html --open
+  veridical report predictions.csv -o report.md
+  veridical report predictions.csv -o report.html --json report.json
+  veridical report predictions.csv --model forest=p_rf --model boosting=p_gb -o report.html
+  veridical report p.csv --model a='a_*' --model b='b_*' -o report.html
+
+The suffix of the output says what is written: .html is one page that needs no network (needs the
+extra: pip install "veridical[report]"), .md Markdown for pull requests, .json every number. For a
+PDF print the page from the browser.
+
+{GUESSING}"""
+
+
+def register(commands: _SubParsersAction[Any]) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "report",
+        help="write one page that answers: how calibrated, how sure, what to do",
+        description="Write one page about the predictions in a file: the verdict in words, scores,"
+        " errors, tests, diagrams, groups, what recalibration would do, decisions.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_data_arguments(parser)
+    parser.add_argument(
+        "--model",
+        action="append",
+        metavar="NAME=COLUMN[,COLUMN...]",
+        help="a model and its columns, instead of --prob; give it once for each model",
+    )
+    parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="look at each subgroup too")
+    parser.add_argument(
+        "--confidence-level", type=float, default=0.95, metavar="LEVEL",
+        help="of all intervals; default: 0.95",
+    )  # fmt: skip
+    parser.add_argument(
+        "--n-resamples", type=int, default=1000, metavar="N", help="for null levels and tests"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the resamples")
+    parser.add_argument("--title", metavar="TEXT", help="heading of the page")
+    parser.add_argument("--date", metavar="TEXT", help="shown under the heading (default: none)")
+    parser.add_argument("--json", metavar="PATH", help="write every number there too")
+    parser.add_argument("--open", action="store_true", help="open the page in the browser")
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="PATH",
+        default="report.html",
+        help="a name that ends in .html, .md or .json (default: report.html)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Make the report, write it and say where it is."""
+    from veridical.report._sections.make import build_report
+
+    targets = [arguments.output, *([arguments.json] if arguments.json else [])]
+    for target in targets:
+        check_apart(arguments.file, target, caller=_CALLER)
+    if arguments.json and Path(arguments.json).suffix.lower() != ".json":
+        hint = "end the name in .json."
+        raise invalid(_CALLER, "json", "a name that ends in .json", repr(arguments.json), hint=hint)
+    models = _models(arguments)
+    prob = split_names(arguments.prob)
+    columns = prob if models is None else [name for own in models.values() for name in own]
+    status = busy(f"reading {arguments.file}")
+    with doubts_as_notes(), status:
+        typed = LabelReader(arguments.file, arguments.y, columns, caller=_CALLER)
+        options = read_data_arguments(arguments, typed)
+        options["prob"] = prob if models is None else models
+        report = build_report(
+            arguments.file,
+            lens=parse_lens(arguments.lens, typed),
+            **options,
+            confidence_level=arguments.confidence_level,
+            n_resamples=arguments.n_resamples,
+            margins=(0.01, 0.02, 0.05, 0.1),
+            rng=arguments.seed,
+            title=arguments.title,
+            date=arguments.date,
+            path=arguments.output,
+            engine="auto",
+            step=_shown(status),
+        )
+        if arguments.json:
+            report.save(arguments.json)
+    _tell(report, targets)
+    if arguments.open:
+        webbrowser.open(Path(arguments.output).resolve().as_uri())
+    return 0
+
+
+def _models(arguments: argparse.Namespace) -> dict[str, list[str]] | None:
+    """Columns of each model, if models were named."""
+    if not arguments.model:
+        return None
+    if arguments.prob is not None:
+        hint = "name the columns of every model with --model NAME=COLUMN."
+        raise invalid(_CALLER, "prob", "left out with --model", repr(arguments.prob), hint=hint)
+    models: dict[str, list[str]] = {}
+    for text in arguments.model:
+        name, equals, columns = text.partition("=")
+        if not (name and equals and columns):
+            hint = "for instance --model forest=p_forest."
+            raise invalid(_CALLER, "model", "NAME=COLUMN[,COLUMN...]", repr(text), hint=hint)
+        if name in models:
+            hint = "give every model a name of its own."
+            raise invalid(_CALLER, "model", "named once", f"{name!r} twice", hint=hint)
+        models[name] = columns.split(",")
+    return models
+
+
+def _shown(status: Any) -> Callable[[str], None]:
+    """Name what is being computed; recalibration draws bars of its own."""
+
+    def step(what: str) -> None:
+        status.start()
+        status.update(what)
+        if what.endswith("recalibration"):
+            status.stop()
+
+    return step
+
+
+def _tell(report: Report, targets: list[str]) -> None:
+    print(report.headline)
+    for target in targets:
+        size = Path(target).stat().st_size
+        print(f"veridical: wrote {target} ({_size(size)})", file=sys.stderr)
+
+
+def _size(n: int) -> str:
+    return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{max(1, round(n / 1e3))} kB"

@@ -1,0 +1,89 @@
+"""``veridical simulate game``."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from veridical.cli.shared.output import add_format_arguments, as_json
+from veridical.exceptions import invalid
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+    from veridical.results.game import GameSummary
+
+_CALLER = "simulate game"
+
+_EPILOG = """\
+example:
+  veridical simulate game --level over-confident --seed 7
+
+Patients come in rounds, a classifier reports what they may have, and a budget pays for some
+treatments: type whom to treat with what. The same seed has the same patients at every level; only
+the confidence of the reports differs. With --auto nothing is asked, and the players that the game
+compares you with play alone.
+"""
+
+
+def register(commands: _SubParsersAction[Any]) -> None:
+    """Add the kind to the parser."""
+    parser = commands.add_parser(
+        "game",
+        help="treat patients on the word of a classifier",
+        description="Treat patients on the word of a classifier, and see what its calibration was"
+        " worth.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--level",
+        default="over-confident",
+        metavar="LEVEL",
+        help="calibrated, over-confident, very-over-confident; default: the second",
+    )
+    parser.add_argument("--n-rounds", type=int, default=5, metavar="N", help="default: 5")
+    parser.add_argument("--n-patients", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument(
+        "--seed", type=int, metavar="SEED", help="of the patients; default: others every time"
+    )
+    parser.add_argument("--auto", action="store_true", help="show the reference players only")
+    add_format_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Play, or let play, and print the account."""
+    from veridical.planning import HealthcareGame, TrustingPlayer, play, play_in_terminal
+
+    if arguments.format == "json" and not arguments.auto:
+        hint = "add --auto, or leave the format out to play."
+        raise invalid(_CALLER, "format", "'text' in a game to play", "'json'", hint=hint)
+    game = HealthcareGame(
+        arguments.level.replace("very-", "very "),
+        n_rounds=arguments.n_rounds,
+        n_patients=arguments.n_patients,
+        rng=arguments.seed,
+    )
+    if not arguments.auto:
+        play_in_terminal(game)
+        print(f"For the same patients: --seed {game.seed}")
+        return 0
+    # Whoever plays, the summary holds what the reference players do for the same patients.
+    summary = play(TrustingPlayer(), game)
+    print(_as_json(summary, game.seed) if arguments.format == "json" else _as_text(summary))
+    if arguments.format == "text" and arguments.seed is None:
+        print(f"For the same patients: --seed {game.seed}")
+    return 0
+
+
+def _as_text(summary: GameSummary) -> str:
+    first, gap, learning, _ = summary.sentences()  # the last is about a player who is not there
+    _, *players = summary.players
+    return "\n".join([first, *(f"  {player}" for player in players), gap, learning])
+
+
+def _as_json(summary: GameSummary, seed: int) -> str:
+    known = summary.to_dict()
+    del known["you"]
+    return as_json({"seed": seed, **known, "sentences": list(summary.sentences()[:-1])})

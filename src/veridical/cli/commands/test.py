@@ -1,0 +1,93 @@
+"""``veridical test``."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from veridical.cli.shared.data import (
+    GUESSING,
+    LabelReader,
+    add_data_arguments,
+    parse_lens,
+    read_data_arguments,
+    split_names,
+)
+from veridical.cli.shared.output import add_output_arguments, busy, put_out
+from veridical.evaluation import calibration_tests
+from veridical.evaluation._battery.battery import NAMES
+from veridical.exceptions import VeridicalWarning
+
+if TYPE_CHECKING:
+    from argparse import _SubParsersAction
+
+REJECTED = 3
+
+_EPILOG = f"""\
+examples:
+  veridical test predictions.csv
+  veridical test predictions.csv --y outcome --prob p_yes --by region
+  veridical test predictions.csv --tests cox,spiegelhalter --level 0.01
+  veridical test predictions.csv --fail-if-rejected --format json -o tests.json
+
+P-values of several tests are corrected for their number (Holm). A test that does not reject is no
+evidence of calibration: the verdict says which error would have been found.
+
+{GUESSING}
+exit codes:
+  0  done
+  1  could not finish (for instance the output could not be written)
+  2  bad input or usage; one line on standard error says what and what to do
+  {REJECTED}  calibration is rejected (only with --fail-if-rejected; the result is put out)
+"""
+
+
+def register(commands: _SubParsersAction[Any]) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "test",
+        help="test whether predictions in a file are calibrated",
+        description="Test whether the predictions in a file are calibrated, with a verdict in"
+        " plain words.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_data_arguments(parser)
+    parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="test each subgroup too")
+    parser.add_argument(
+        "--tests",
+        metavar="NAME[,NAME...]",
+        help=f"of {', '.join(NAMES)} (default: all that are quick but the last two)",
+    )
+    parser.add_argument("--level", type=float, default=0.05, metavar="LEVEL", help="default: 0.05")
+    parser.add_argument(
+        "--n-resamples", type=int, default=1000, metavar="N", help="draws of outcomes"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the draws")
+    parser.add_argument(
+        "--fail-if-rejected",
+        action="store_true",
+        help=f"exit with code {REJECTED} if calibration is rejected",
+    )
+    add_output_arguments(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Test the file and print or write the result."""
+    with busy(f"testing {arguments.file}"), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", VeridicalWarning)
+        prob = split_names(arguments.prob)
+        typed = LabelReader(arguments.file, arguments.y, prob, caller="calibration_tests")
+        result = calibration_tests(
+            arguments.file,
+            lens=parse_lens(arguments.lens, typed),
+            **read_data_arguments(arguments, typed),
+            tests=split_names(arguments.tests),
+            level=arguments.level,
+            n_resamples=arguments.n_resamples,
+            rng=arguments.seed,
+        )
+    put_out(result, arguments, caught)
+    return REJECTED if arguments.fail_if_rejected and result.rejected else 0

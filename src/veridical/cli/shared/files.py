@@ -1,0 +1,171 @@
+"""Calibrators as files of the command line, and what they take from a table.
+
+Costs of actions from a file: rows are classes, columns are actions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from veridical._core.data.labels import find_label
+from veridical._core.typing import FloatArray
+from veridical.exceptions import InvalidInputError, invalid
+from veridical.frames import open_table
+
+if TYPE_CHECKING:
+    from veridical.calibrators import Calibrator
+
+
+@dataclass(frozen=True)
+class SavedCalibrator:
+    """A fitted calibrator, and how to feed it from a table.
+
+    Attributes
+    ----------
+    calibrator : fitted
+    columns : names of the columns it was fitted to, if known
+    column_of : if it was fitted to one column: the label whose probability that is; None if the
+        file does not say, which means the larger label, as everywhere
+    """
+
+    calibrator: Calibrator
+    columns: tuple[str, ...] | None
+    column_of: Any = None
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Labels in the order of predictions."""
+        return tuple(np.asarray(self.calibrator.classes_).tolist())
+
+    @property
+    def one_class(self) -> int:
+        """Of two classes, the one a single column is about: its place among `classes`."""
+        if self.column_of is not None:
+            return self.classes.index(self.column_of)
+        return int(self.classes[1] > self.classes[0])
+
+    def write(self, path: str) -> None:
+        """Write JSON, whole or not at all."""
+        from veridical.export._text.files import COLUMN_OF, write_file
+
+        known = self.column_of is not None
+        write_file(self.calibrator, path, {COLUMN_OF: self.column_of} if known else None)
+
+
+def read_calibrator(path: str, *, caller: str) -> SavedCalibrator:
+    """Read what `SavedCalibrator.write` or `veridical.export.save` has written."""
+    from veridical.export._text.files import COLUMN_OF, read_file
+
+    try:
+        calibrator, data = read_file(path, caller=caller, param="CALIBRATOR")
+    except OSError as error:
+        hint = "write one with `veridical calibrate FILE -o calibrator.json`."
+        got = f"{path!r} ({error.strerror or error})"
+        expected = "a file with a saved calibrator"
+        raise invalid(caller, "CALIBRATOR", expected, got, hint=hint) from error
+    names = getattr(calibrator, "feature_names_in_", None)
+    saved = SavedCalibrator(
+        calibrator, None if names is None else tuple(names.tolist()), data.get(COLUMN_OF)
+    )
+    if saved.column_of is not None:
+        find_label(saved.column_of, saved.classes, caller=caller, param=COLUMN_OF)
+    return saved
+
+
+def as_fitted(values: FloatArray, *, of_smaller: bool, input: str) -> FloatArray:
+    """One column about the smaller of two labels as calibrators take it; others as they are."""
+    if values.ndim == 2 or not of_smaller:
+        return values
+    return np.column_stack([values, 1 - values]) if input == "probability" else -values
+
+
+_HINT = (
+    "a CSV has a first column of classes and one column an action; JSON is {action: {class: cost}}."
+)
+
+
+def check_cost_arguments(arguments: argparse.Namespace, *, caller: str) -> None:
+    """Raise unless costs are given in one way: as --cost-fp and --cost-fn, or as --costs."""
+    pair = (arguments.cost_fp, arguments.cost_fn)
+    hint = "give --cost-fp and --cost-fn, or --costs with a file."
+    if arguments.costs is not None and pair != (None, None):
+        raise invalid(caller, "costs", "given in one way", "both ways", hint=hint)
+    if arguments.costs is None and None in pair:
+        got = "none" if pair == (None, None) else "one of --cost-fp and --cost-fn"
+        raise invalid(caller, "costs", "given", got, hint=hint)
+
+
+def read_costs(path: str, *, caller: str) -> dict[str, dict[Any, float]]:
+    """Return ``{action: {class: cost}}``, the form that `decide` takes.
+
+    Classes of a table have the type of its first column; keys of JSON are text.
+    """
+    if Path(path).suffix.lower() == ".json":
+        return _from_json(path, caller=caller)
+    table = open_table(path, caller=caller, param="costs")
+    first, *actions = table.columns
+    if not actions:
+        got = f"one column, {first!r}"
+        raise invalid(caller, "costs", "a table of classes and actions", got, hint=_HINT)
+    classes = table.column(first, caller=caller, param="costs").tolist()
+    repeated = [label for label in classes if classes.count(label) > 1]
+    if repeated:
+        got = f"{repeated[0]!r} more than once"
+        raise invalid(caller, "costs", "one row for each class", got, hint=_HINT)
+    matrix = table.matrix(actions, caller=caller, param="costs")
+    return {
+        action: dict(zip(classes, matrix[:, k].tolist(), strict=True))
+        for k, action in enumerate(actions)
+    }
+
+
+def classes_of(costs: Mapping[str, Mapping[Any, float]]) -> list[Any]:
+    """Classes that occur, in order, with numbers as numbers if all of them are."""
+    classes = list(dict.fromkeys(label for by_class in costs.values() for label in by_class))
+    return as_numbers(classes)
+
+
+def as_numbers(labels: Sequence[Any]) -> list[Any]:
+    """Texts as integers if all of them are; other labels as they are."""
+    try:
+        return [int(label) if isinstance(label, str) else label for label in labels]
+    except ValueError:
+        return list(labels)
+
+
+def with_labels(
+    costs: Mapping[str, Mapping[Any, float]], labels: Sequence[Any]
+) -> dict[str, dict[Any, float]]:
+    """The same costs with classes spelt as the data spell them: 1 for "1", True for "true"."""
+    spelt = {str(label).lower(): label for label in labels}
+    known = set(labels)
+    return {
+        action: {
+            label if label in known else spelt.get(str(label).lower(), label): cost
+            for label, cost in by_class.items()
+        }
+        for action, by_class in costs.items()
+    }
+
+
+def _from_json(path: str, *, caller: str) -> dict[str, dict[Any, float]]:
+    try:
+        costs = json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _unreadable(path, error.strerror or str(error), caller) from error
+    except (ValueError, RecursionError) as error:
+        raise _unreadable(path, str(error), caller) from error
+    if not isinstance(costs, dict) or not all(isinstance(each, dict) for each in costs.values()):
+        raise _unreadable(path, "no action with costs by class", caller)
+    return costs
+
+
+def _unreadable(path: str, why: str, caller: str) -> InvalidInputError:
+    return invalid(caller, "costs", "a readable file of costs", f"{path!r} ({why})", hint=_HINT)

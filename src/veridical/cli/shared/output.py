@@ -1,0 +1,135 @@
+"""Where a result goes: standard output or a file, in words or as data.
+
+What the kinds of `simulate` share: the form of what is printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+
+from veridical._core.runtime.files import write_whole
+from veridical.exceptions import VeridicalWarning
+
+_QUANTILES = np.linspace(0, 1, 21)
+
+
+class Printable(Protocol):
+    """A result with notes, in words or as data."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Statistical doubts in words."""
+        ...
+
+    def to_json(self, *, indent: int | None = None) -> str:
+        """All of it."""
+        ...
+
+    def to_frame(self, *, backend: str = "polars") -> Any:
+        """A small table."""
+        ...
+
+
+def add_output_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that say in what form and where."""
+    parser.add_argument(
+        "--format", choices=("text", "json", "csv"), default="text", help="default: text"
+    )
+    parser.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
+
+
+def put_out(
+    result: Printable,
+    arguments: argparse.Namespace,
+    caught: list[warnings.WarningMessage],
+) -> None:
+    """Print or write the result, and on standard error what it does not say itself."""
+    text = _render(result, arguments.format)
+    if arguments.output is None:
+        print(text)
+    else:
+        write_whole(arguments.output, text + "\n")
+    if arguments.format != "text" or arguments.output is not None:
+        _report(result, caught)
+
+
+def busy(what: str) -> Any:
+    """Spinner on a terminal's standard error; nothing where nobody looks."""
+    from rich.console import Console
+
+    return Console(stderr=True).status(what)
+
+
+@contextmanager
+def doubts_as_notes() -> Iterator[None]:
+    """Keep statistical doubts, which results hold as notes, off the screen; tell other warnings."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", VeridicalWarning)
+        yield
+    _tell(_others(caught))
+
+
+def without_draws(result: Any) -> Any:
+    """A result as data, in which a null sample is 21 quantiles (0, 5, ..., 100 %) of itself.
+
+    Examples
+    --------
+    >>> level = {"null_level": {"mean": 1.0, "n_resamples": 41, "sample": list(range(41))}}
+    >>> without_draws(level)["null_level"]["sample"][:3]
+    [0.0, 2.0, 4.0]
+    """
+    if isinstance(result, list):
+        return [without_draws(each) for each in result]
+    if not isinstance(result, dict):
+        return result
+    data = {key: without_draws(each) for key, each in result.items()}
+    if "n_resamples" in data and isinstance(data.get("sample"), list):
+        data["sample"] = np.quantile(data["sample"], _QUANTILES).tolist()
+    return data
+
+
+def _render(result: Printable, form: str) -> str:
+    if form == "json":
+        return result.to_json(indent=2)
+    if form == "csv":
+        return str(result.to_frame().write_csv()).rstrip("\n")
+    return str(result)
+
+
+def _report(result: Printable, caught: list[warnings.WarningMessage]) -> None:
+    """Say on standard error what the text form would have said in its notes."""
+    _tell([f"note: {note}" for note in result.notes] + _others(caught))
+
+
+def _others(caught: list[warnings.WarningMessage]) -> list[str]:
+    """Warnings that no result holds as a note."""
+    other = [w for w in caught if not issubclass(w.category, VeridicalWarning)]
+    return [f"warning: {w.message}" for w in other]
+
+
+def _tell(lines: list[str]) -> None:
+    for line in lines:
+        print(f"veridical: {line}", file=sys.stderr)
+
+
+def add_format_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --format, and --json for short."""
+    parser.add_argument(
+        "--format", choices=("text", "json"), default="text", help="of what is printed"
+    )
+    parser.add_argument(
+        "--json", action="store_const", const="json", dest="format", help="same as --format json"
+    )
+
+
+def as_json(result: Mapping[str, Any]) -> str:
+    """Text of a result."""
+    return json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False)

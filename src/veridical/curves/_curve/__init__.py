@@ -1,0 +1,1 @@
+"""Reliability curves and their bands."""

@@ -1,0 +1,372 @@
+"""Reliability curves: by bins, isotonic, from densities, or smooth.
+
+Which options of a curve go together.
+
+Local calibration errors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from veridical._core.data.sample import BinarySample
+from veridical._core.data.validation import check_level, check_option, check_sample
+from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.typing import ArrayLike, WeightType
+from veridical.binning import Binning, QuantileBins, UniformBins
+from veridical.curves._curve.bands import (
+    banded_points,
+    bin_band,
+    pointwise_band,
+    quantiles,
+    resampled,
+    simultaneous_band,
+)
+from veridical.curves._curve.points import Points, curve_from_summary, isotonic_points
+from veridical.curves._curve.smooth import (
+    check_bandwidth,
+    check_kernel,
+    density_points,
+    smooth_points,
+)
+from veridical.exceptions import invalid
+from veridical.lenses import resolve_lens
+from veridical.results import ReliabilityCurve
+from veridical.summaries import summarise
+
+_BINOMIAL = ("binomial", "wilson", "clopper-pearson")
+_INTERVALS = ("auto", *_BINOMIAL, "bootstrap", "consistency", "simultaneous", "pointwise")
+_USERS = {"binning": ("bins",), "bandwidth": ("density", "smooth"), "kernel": ("density",)}
+
+
+def check_interval(caller: str, method: str, interval: Any) -> str | None:
+    """Return the interval a method gets, None for none; raise if it makes no sense for it."""
+    if interval is None:
+        return None
+    check_option(caller, "interval", interval, _INTERVALS)
+    if interval == "auto":
+        return "wilson" if method == "bins" else None
+    got = f"{interval!r} with method={method!r}"
+    if interval in _BINOMIAL and method != "bins":
+        hint = "these points are not frequencies of fixed sets of rows; use the bootstrap."
+        expected = '"bootstrap", "consistency" or None for this method'
+        if method == "isotonic":
+            hint = 'use interval="pointwise", which holds for every n.'
+            expected = '"pointwise", "simultaneous", "bootstrap", "consistency" or None here'
+        raise invalid(caller, "interval", expected, got, hint=hint)
+    if interval in ("simultaneous", "pointwise") and method != "isotonic":
+        hint = 'the band is of a non-decreasing curve: method="isotonic".'
+        raise invalid(caller, "interval", "another one for this method", got, hint=hint)
+    return "wilson" if interval == "binomial" else str(interval)
+
+
+def check_unused(caller: str, method: str, **options: Any) -> None:
+    """Raise if an option was given that the method would ignore."""
+    for name, value in options.items():
+        if value is not None and method not in _USERS[name]:
+            hint = " or ".join(f'method="{user}"' for user in _USERS[name])
+            got = f"{value!r} with method={method!r}"
+            raise invalid(caller, name, "left out here", got, hint=f"it is for {hint}.")
+
+
+def check_counts(caller: str, sample: BinarySample) -> None:
+    """Raise unless rows can be counted, as bounds for every n need."""
+    if sample.weight is not None and sample.weight_type == "importance":
+        expected = (
+            'left out, or counts with weight_type="frequency", for a band that holds for every n'
+        )
+        hint = 'use interval="bootstrap" with importance weights.'
+        raise invalid(caller, "sample_weight", expected, "importance weights", hint=hint)
+
+
+_METHODS = ("bins", "isotonic", "density", "smooth")
+
+
+def reliability_curve(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    lens: Any = None,
+    method: Literal["bins", "isotonic", "density", "smooth"] = "bins",
+    n_bins: Any = 15,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    binning: Binning | None = None,
+    bandwidth: float | str | None = None,
+    kernel: str | None = None,
+    interval: str | None = "auto",
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> ReliabilityCurve:
+    r"""Observed frequency against prediction.
+
+    Parameters
+    ----------
+    y_true, y_prob, labels, pos_label, sample_weight
+        As in :func:`brier_score`.
+    lens : lens, name or callable, optional
+        Must induce one binary problem; default the binary lens for two classes, confidence for
+        more. `Pooled()` gives the single averaged classwise diagram of the survey, section 2.3.
+    method : {"bins", "isotonic", "density", "smooth"}
+        How the curve is estimated.
+
+        - "bins": means of bins.
+        - "isotonic": the non-decreasing frequencies closest to the outcomes, one point per block
+          of equal ones (CORP, [1]_). Nothing to choose, if the curve does increase.
+        - "density": P(y = 1 | s) = f(s | y = 1) P(y = 1) / f(s) with kernel densities mirrored at
+          0 and 1 (001 section 4.4).
+        - "smooth": kernel regression (Nadaraya-Watson) with a Gaussian reflected at 0 and 1.
+
+        The last two are read in the middle of 200 cells of equal width; those where the density is
+        below a thousandth of its mean are left out. `count` is the number of rows the density
+        expects in a cell.
+    n_bins : int, "sqrt", "cbrt" or "cv", default 15
+        Number of bins. This, `strategy` and `binning` are for "bins" only.
+    strategy : {"uniform", "quantile"}
+        Bins of equal width or of equal mass.
+    binning : Binning, optional
+        Any other bins; overrides `n_bins` and `strategy`.
+    bandwidth : float or str, optional
+        Standard deviation of the kernel of "density" and "smooth", from 0.005 to 1, or the rule
+        that finds it (never less than 0.005): "silverman" (default), "scott" or "isj" for
+        "density", as in :class:`DensityError`; "fixed-point" for "smooth", the smooth calibration
+        error itself, as in :class:`SmoothError`.
+    kernel : {"triweight", "gaussian", "cosine", "beta", "beta-modified"}, optional
+        Kernel of "density"; default "triweight". Beta kernels take a bandwidth of at most 0.25.
+    interval : "auto", None or one of the following, default "auto"
+        Limits `low` and `high`; "auto" is "binomial" for bins and None for other methods.
+
+        - "binomial" or "wilson", "clopper-pearson" (bins): of the frequency, treating the
+          predictions as fixed. For weighted data n is the effective size of the bin.
+        - "bootstrap": percentiles of the curve over rows drawn with replacement, which keep their
+          weights. Bins and bandwidth are held fixed; a bin no row was drawn for does not count.
+        - "consistency": quantiles of what would be observed if the model were calibrated: outcomes
+          drawn from the predictions, which are fixed [2]_. These limits lie around the diagonal,
+          not around the curve, and a curve outside them is a sign of miscalibration there.
+        - "pointwise" (isotonic): at each score by itself, with at least the nominal probability
+          for any n, if the curve increases. Refused for importance weights.
+        - "simultaneous" (isotonic): a band that holds the whole curve at once, if it increases,
+          with at least the nominal probability for any n [3]_. Refused for importance weights.
+    confidence_level : float, default 0.95
+        Nominal coverage: of all of the curve for "simultaneous", else each point by itself.
+    n_resamples : int, default 1000
+        Draws for "bootstrap" and "consistency".
+    rng : int, Generator or None
+        Seed of these draws; the same seed gives the same limits.
+    weight_type : {"importance", "frequency"}
+        What weights mean for limits and bandwidths.
+
+    Returns
+    -------
+    ReliabilityCurve
+        Only bins, blocks or cells that hold rows; ``curve.at(p)`` reads it at single predictions.
+
+    Notes
+    -----
+    Bootstrap limits show variance, not the bias of smoothing. In simulations 90 % limits held the
+    frequency of bins of 50 rows 89 % of the time, and a straight curve of "density" or "smooth" at
+    n = 400 88 to 89 %. At a point of an isotonic fit they are known not to be consistent (84 %
+    there): prefer "pointwise". Bootstrap limits of an isotonic curve are of the mean over its
+    block. Consistency limits of unweighted bins are exact (Poisson-binomial quantiles, normal from
+    a variance of 400 on) and use no draws.
+
+    Pointwise limits at x are Clopper-Pearson bounds of the rows just below x and from x on, as many
+    as their predictions say are worth it.
+
+    The simultaneous band combines Clopper-Pearson bounds over all runs of neighbouring scores, each
+    at (1 - `confidence_level`) / (m² + m); for more than 200 distinct scores m = 200 groups of
+    equal mass, which depend on scores only and cost no validity. Blocks are split where the band
+    steps, and the band is widened to hold the fit. Between blocks the lower limit of the block
+    before and the upper limit of the block after hold. It is wide: 0.46 on average at n = 500.
+
+    Time O(n log n) for "isotonic", O(n + g log g) otherwise, times `n_resamples` for drawn limits
+    (bins without importance weights: once).
+
+    References
+    ----------
+    .. [1] Dimitriadis, Gneiting & Jordan (2021), doi 10.1073/pnas.2016191118.
+    .. [2] Bröcker & Smith (2007), Weather and Forecasting 22, 651-661, doi 10.1175/WAF993.1.
+    .. [3] Dimitriadis, Dümbgen, Henzi, Puke & Ziegel (2022), arXiv 2203.04065.
+
+    Examples
+    --------
+    >>> curve = reliability_curve([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], n_bins=2, interval=None)
+    >>> curve.predicted.round(3).tolist(), curve.observed.tolist()
+    ([0.3, 0.7], [0.5, 1.0])
+
+    The isotonic fit pools the second and third row, whose outcomes decrease:
+
+    >>> curve = reliability_curve([0, 1, 0, 1], [0.2, 0.4, 0.6, 0.8], method="isotonic")
+    >>> curve.lower.tolist(), curve.observed.tolist()
+    ([0.2, 0.4, 0.8], [0.0, 0.5, 1.0])
+    >>> curve.at(0.5).observed.tolist()
+    [0.5]
+    """
+    caller = "reliability_curve"
+    check_option(caller, "method", method, _METHODS)
+    level = check_level(caller, confidence_level)
+    chosen_interval = check_interval(caller, method, interval)
+    check_unused(caller, method, binning=binning, bandwidth=bandwidth, kernel=kernel)
+    generator = check_rng(rng, caller=caller)
+    draws = check_resamples(n_resamples, caller=caller)
+    if binning is None and method == "bins":
+        check_option(caller, "strategy", strategy, ("uniform", "quantile"))
+        binning = UniformBins(n_bins) if strategy == "uniform" else QuantileBins(n_bins)
+    width = check_bandwidth(caller, method, bandwidth)
+    shape = check_kernel(caller, kernel)
+    sample = check_sample(
+        y_true,
+        y_prob,
+        caller=caller,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+    )
+    chosen = resolve_lens(lens, sample, caller=caller)
+    problem = chosen.induce(sample)
+    if not isinstance(problem, BinarySample):
+        hint = "use `ClassSpecific(label)` for one class, or `Pooled()` for all in one diagram."
+        got = chosen.name
+        raise invalid(caller, "lens", "one that induces a single binary problem", got, hint=hint)
+    if chosen_interval in ("simultaneous", "pointwise"):
+        check_counts(caller, problem)
+    if binning is not None:
+        return _binned_curve(
+            problem, binning, chosen.name, chosen_interval, level, draws, generator
+        )
+    if method == "isotonic":
+        points = isotonic_points(problem)
+    elif method == "density":
+        points = density_points(problem, width, shape)
+    else:
+        points = smooth_points(problem, width)
+    return _curve(problem, points, method, chosen.name, chosen_interval, level, draws, generator)
+
+
+def _binned_curve(
+    sample: BinarySample,
+    binning: Binning,
+    lens: str,
+    interval: str | None,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> ReliabilityCurve:
+    drawn = interval in ("bootstrap", "consistency")
+    summary = summarise(sample, binning)
+    curve = curve_from_summary(
+        summary,
+        lens=lens,
+        definition=binning.name,
+        interval=None if drawn else interval,
+        confidence_level=level,
+    )
+    if interval is None or not drawn:
+        return curve
+    low, high = bin_band(interval, sample, summary, level=level, n_resamples=n_resamples, rng=rng)
+    return replace(curve, low=low, high=high, interval=interval, confidence_level=level)
+
+
+def _curve(
+    sample: BinarySample,
+    points: Points,
+    method: str,
+    lens: str,
+    interval: str | None,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> ReliabilityCurve:
+    low = high = None
+    if interval in ("simultaneous", "pointwise"):
+        band = simultaneous_band if interval == "simultaneous" else pointwise_band
+        points, low, high = banded_points(sample, points, band, level)
+    elif interval is not None:
+        draws = resampled(interval, sample, points.refit, n_resamples, rng)
+        low, high = quantiles(draws, points.observed, level)
+    return ReliabilityCurve(
+        lower=points.lower,
+        upper=points.upper,
+        count=points.count,
+        weight=points.weight,
+        predicted=points.predicted,
+        observed=points.observed,
+        gap=points.observed - points.predicted,
+        low=low,
+        high=high,
+        lens=lens,
+        method=method,
+        definition=points.definition,
+        interval=interval,
+        confidence_level=None if interval is None else level,
+        n_samples=sample.n,
+    )
+
+
+def local_calibration_error(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    lens: Any = None,
+    bandwidth: float | str | None = None,
+    kernel: str | None = None,
+    interval: str | None = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> ReliabilityCurve:
+    r"""How far observed frequencies are from the prediction, prediction by prediction.
+
+    Parameters
+    ----------
+    y_true, y_prob, labels, pos_label, sample_weight
+        As in :func:`brier_score`.
+    lens, bandwidth, kernel, interval, confidence_level, n_resamples, rng, weight_type
+        As in :func:`reliability_curve` with ``method="density"``.
+
+    Returns
+    -------
+    ReliabilityCurve
+        Its `gap` is the local calibration error :math:`P(Y = 1 \mid s) - s` at `predicted`; `at`
+        reads the calibrated probability of single predictions.
+
+    References
+    ----------
+    .. [1] Posocco & Bonnefoy (2021), arXiv 2109.03480, Definition 6 and section 4.4.
+
+    Examples
+    --------
+    Nothing happens around 0.25, everything around 0.75.
+
+    >>> curve = local_calibration_error([0, 0, 1, 1], [0.25, 0.25, 0.75, 0.75], bandwidth=0.02)
+    >>> curve.at([0.25, 0.75]).observed.round(6).tolist()
+    [0.0, 1.0]
+    """
+    return reliability_curve(
+        y_true,
+        y_prob,
+        lens=lens,
+        method="density",
+        bandwidth=bandwidth,
+        kernel=kernel,
+        interval=interval,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+    )

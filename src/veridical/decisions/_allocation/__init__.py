@@ -1,0 +1,1 @@
+"""The best option a row under one budget."""

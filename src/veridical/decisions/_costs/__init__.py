@@ -1,0 +1,1 @@
+"""What errors cost, and what to do about it."""

@@ -1,0 +1,1 @@
+"""Class frequencies, given or estimated."""

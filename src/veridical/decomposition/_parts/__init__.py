@@ -1,0 +1,1 @@
+"""The decomposition of a mean score."""

@@ -1,0 +1,162 @@
+"""The tests of calibration, made from sums."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import ArrayLike, FloatArray
+from veridical.evaluation._battery.battery import Battery
+from veridical.evaluation._data.inputs import Inputs
+from veridical.evaluation._data.source import default_error
+from veridical.evaluation._data.sums import Sums, outcomes_of
+from veridical.evaluation._figures.pushed import Pushed
+from veridical.exceptions import invalid
+from veridical.inference import consistency_test, depends_on_fixed_sums, null_summaries
+from veridical.inference._nulls.consistency import judged
+from veridical.inference._nulls.multiple import Family, corrected
+from veridical.lenses import Binary, Induced
+from veridical.miscalibration import BinnedError
+from veridical.results import CalibrationTest, ConsistencyTest, MultipleTest
+from veridical.summaries._grid.cells import Cells
+
+_CALLER = "calibration_tests"
+_HAVE_LIMITS = ("hosmer-lemeshow", "cox", "pearson")  # null distributions that need no draws
+
+
+@dataclass(frozen=True)
+class SumsBattery(Battery):
+    """Tests of rows that stand for all, one for each cell and outcome."""
+
+    pushed: Pushed
+    cells: Cells
+
+    @property
+    def n_samples(self) -> int:
+        """Number of rows, not of those that stand for them."""
+        return self.pushed.grid.n_samples
+
+    @property
+    def asks_of_classes(self) -> bool:
+        """Whether the classes are a question beside that of the lens."""
+        return len(self.pushed.grid.classes) > 2 and self.induced.lens.name == "confidence"
+
+    def can(self, name: str) -> bool:
+        """All but the test of all classes at once, whose outcomes go together."""
+        return name != "classwise"
+
+    def takes_long(self, name: str) -> bool:
+        """Whether a test takes much more than a second."""
+        return name != "classwise" and super().takes_long(name)
+
+    def run(self, name: str) -> CalibrationTest:
+        """Make one test."""
+        error = default_error(self.induced.problem, self.n_bins)
+        if name == "spiegelhalter" and self.cells.weighted:
+            test = self._spiegelhalter()
+        elif name != "consistency":
+            test = super().run(name)
+        elif depends_on_fixed_sums(error):
+            test = self._consistency(error)
+        else:
+            test = consistency_test(
+                error, self.inputs.y_true, self.inputs.y_prob, **self._options(name)
+            )
+        if isinstance(test, ConsistencyTest):
+            level = replace(test.null_level, n_samples=self.n_samples, lens=self.induced.lens.name)
+            test = replace(test, null_level=level)
+        return replace(test, n_samples=self.n_samples, lens=self.induced.lens.name)
+
+    def family(self, by: ArrayLike | None = None) -> MultipleTest:
+        """Test every class; with Holm's correction, as it is not known how they go together."""
+        grid, error = self.pushed.grid, default_error(self.induced.problem, self.n_bins)
+        parts = [grid.cells(k) for k in range(len(grid.classes))]
+        rows = (grid.n_samples,) * len(parts)
+        family = self._family("class", grid.classes, rows, parts, error, "one-vs-rest")
+        return corrected(error, family, "holm")
+
+    def groups(self) -> MultipleTest | None:
+        """Test every group of rows, if there are groups."""
+        grid, error = self.pushed.grid, default_error(self.induced.problem, self.n_bins)
+        if not grid.groups:
+            return None
+        rows = tuple(int(count) for count in grid.table.rows)
+        parts = [Sums(grid.group(key), self.pushed.lens, _CALLER).cells for key in grid.groups]
+        name = self.induced.lens.name
+        family = self._family("group", grid.groups, rows, parts, error, name)
+        return corrected(error, family, "max")
+
+    def _options(self, name: str) -> dict[str, Any]:
+        options = super()._options(name) | {"lens": Binary(), "weight_type": "frequency"}
+        if self.cells.weighted and name in _HAVE_LIMITS:
+            options["null"] = "asymptotic"  # no outcomes of their own can be drawn for weights
+        return options
+
+    def _spiegelhalter(self) -> CalibrationTest:
+        """Excess of the Brier score: its sum exactly, its variance with cells for rows.
+
+        Spiegelhalter (1986), doi 10.1002/sim.4780050506, with weights: the sum of w (y - p)(1 - 2p)
+        over the root of the sum of w^2 (1 - 2p)^2 p (1 - p).
+        """
+        from scipy.special import ndtr
+
+        _, w, _, wp, wp2, w2pq = self.cells.sums
+        excess = float(w[:, 1].sum() - wp.sum() - 2 * wp[:, 1].sum() + 2 * wp2.sum())
+        variance = float(w2pq.sum(axis=1) @ (1 - 2 * self.cells.p) ** 2)
+        if variance == 0:
+            return super().run("spiegelhalter")
+        z = excess / math.sqrt(variance)
+        return CalibrationTest(
+            statistic=z,
+            pvalue=float(2 * ndtr(-abs(z))),
+            method="Spiegelhalter's test",
+            null="standard normal",
+            definition="excess of the Brier score",
+            lens=self.induced.lens.name,
+            n_samples=self.n_samples,
+        )
+
+    def _consistency(self, error: BinnedError) -> ConsistencyTest:
+        rng = np.random.default_rng(self.seed)
+        drawn = f"{self.n_resamples:,} draws of outcomes from the predictions"
+        return judged(error, self.induced, self._null(error, self.cells, rng), null=drawn)
+
+    def _family(
+        self,
+        over: str,
+        names: tuple[Any, ...],
+        rows: tuple[int, ...],
+        parts: list[Cells],
+        error: BinnedError,
+        lens: str,
+    ) -> Family:
+        rng = np.random.default_rng(self.seed)
+        observed = np.array([error.from_summary(cells.summary(error.binning)) for cells in parts])
+        null = np.column_stack([self._null(error, cells, rng) for cells in parts])
+        return Family(over, names, rows, observed, null, lens)
+
+    def _null(self, error: BinnedError, cells: Cells, rng: np.random.Generator) -> FloatArray:
+        summary = cells.summary(error.binning)
+        drawn = null_summaries(
+            cells.sample, summary, self.n_resamples, rng, outcomes=outcomes_of(cells)
+        )
+        return error.each(drawn)
+
+
+def sums_battery(
+    pushed: Pushed, *, n_bins: Any, level: float, n_resamples: int, seed: int
+) -> SumsBattery:
+    """Tests of what a table of sums shows through its lens."""
+    source = Sums(pushed.grid, pushed.lens, _CALLER)
+    if source.kind == "classwise":
+        hint = 'use "confidence", which tests single classes too, or engine="memory".'
+        raise invalid(_CALLER, "lens", "of one problem for sums", "'classwise'", hint=hint)
+    sample = source.shown
+    inputs = Inputs(sample.y, sample.p, sample.weight, None, [0, 1])
+    induced = Induced(sample, pushed.lens, sample)
+    return SumsBattery(
+        inputs, None, induced, n_bins, level, n_resamples, seed, pushed, source.cells
+    )

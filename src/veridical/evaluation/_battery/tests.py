@@ -1,0 +1,389 @@
+"""Several tests of calibration in one call.
+
+What several tests say together, in words.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from veridical._core.data.sample import BinarySample, weighted_mean
+from veridical._core.data.validation import check_level, is_integer, kept_rows
+from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.typing import ArrayLike, FloatArray
+from veridical.binning import UniformBins
+from veridical.evaluation._battery.battery import (
+    Battery,
+    check_names,
+    common_part,
+    doubts_into,
+    group_test,
+    run_tests,
+)
+from veridical.evaluation._battery.pushed import sums_battery
+from veridical.evaluation._data.inputs import gather_inputs
+from veridical.evaluation._figures.measure import words_of_level, words_of_slope
+from veridical.evaluation._figures.pushed import Request, about_sums, notes_on_tests
+from veridical.exceptions import InvalidInputError, VeridicalWarning
+from veridical.inference import adjust_pvalues, detectable_error, recalibration_line
+from veridical.lenses import Confidence, Induced, induce_problem
+from veridical.results import (
+    CalibrationTest,
+    Coefficient,
+    ConsistencyTest,
+    CoxTest,
+    MultipleTest,
+    SampleSize,
+    TestReport,
+)
+from veridical.results.base import format_pvalue
+
+_MOST_NAMED = 5
+
+
+class Findings:
+    """The tests made, and the words for them."""
+
+    def __init__(
+        self,
+        tests: Mapping[str, CalibrationTest],
+        adjusted: Sequence[float],
+        level: float,
+        induced: Induced,
+    ) -> None:
+        self._tests, self._adjusted, self._level = tests, adjusted, level
+        self._induced = induced
+        self.slope, self.intercept = self._line()
+
+    @property
+    def rejected(self) -> bool:
+        """Whether any test rejects, all considered."""
+        return min(self._adjusted) <= self._level
+
+    def paragraph(self, families: Sequence[MultipleTest], detectable: SampleSize | None) -> str:
+        """Return the verdict: rejected or not, which way, where; else what could be found."""
+        if self.rejected:
+            said = [self._rejection(), *self._error(), *self._direction()]
+        else:
+            said = [self._no_rejection(), self._power(detectable)]
+        said += [self._of_family(family) for family in families if len(family.names) > 1]
+        return " ".join(said)
+
+    def _line(self) -> tuple[Coefficient | None, Coefficient | None]:
+        """Slope and level as Cox's test has them, or as it would have."""
+        cox, problem = self._tests.get("cox"), self._induced.problem
+        if isinstance(cox, CoxTest):
+            return cox.slope, cox.in_the_large
+        if isinstance(problem, BinarySample) and self.rejected:
+            line = recalibration_line(problem, 1 - self._level)
+            return line.slope, line.in_the_large
+        return None, None
+
+    def _smallest(self) -> str:
+        pairs = zip(self._adjusted, self._tests.values(), strict=True)
+        pvalue, test = min(pairs, key=lambda pair: (pair[0], pair[1].pvalue))
+        smallest = "smallest adjusted p" if len(self._adjusted) > 1 else "p"
+        return f"{smallest} = {format_pvalue(pvalue)}, {test.method}"
+
+    def _scope(self) -> str:
+        correction = " after Holm's correction" if len(self._adjusted) > 1 else ""
+        return f"calibration at level {self._level:g}{correction} ({self._smallest()})"
+
+    def _rejection(self) -> str:
+        count, all_tests = sum(p <= self._level for p in self._adjusted), len(self._adjusted)
+        who = f"{count} of {all_tests} tests reject" + ("s" if count == 1 else "")
+        if all_tests == 1:
+            who = "the test rejects"
+        return f"Miscalibrated: {who} {self._scope()}."
+
+    def _no_rejection(self) -> str:
+        count = len(self._adjusted)
+        who = f"none of {count} tests rejects" if count > 1 else "the test does not reject"
+        return f"No miscalibration found: {who} {self._scope()}."
+
+    def _error(self) -> list[str]:
+        test = self._tests.get("consistency")
+        if not isinstance(test, ConsistencyTest):
+            return []
+        null = test.null_level
+        return [
+            f"{null.estimator} is {test.statistic:.4f}, where a calibrated model with these"
+            f" predictions would read {null.mean:.4f} on average and up to"
+            f" {null.quantile(0.95):.4f} in 95 % of samples."
+        ]
+
+    def _power(self, detectable: SampleSize | None) -> str:
+        start = "That is not evidence of calibration"
+        if detectable is None:
+            return f"{start}: smaller errors than these rows can show may be there."
+        return (
+            f"{start}: with {detectable.n:,} rows an error of {detectable.delta:.4f} or more"
+            " (root-mean-square gap, the same in all bins) would have been found with"
+            f" {100 * detectable.power:g} % power, a smaller one may well be there."
+        )
+
+    def _direction(self) -> list[str]:
+        """Say which way level and slope are wrong, where that is beyond chance."""
+        said: list[str] = []
+        problem, cox = self._induced.problem, self._tests.get("cox")
+        of_confidence = isinstance(self._induced.lens, Confidence)
+        if isinstance(problem, BinarySample):
+            means = [weighted_mean(values, problem.weight) for values in (problem.p, problem.y)]
+            said += words_of_level(self.intercept, *means, of_confidence=of_confidence)
+        said += words_of_slope(self.slope, of_confidence=of_confidence)
+        levels = cox.intercept_test if isinstance(cox, CoxTest) else None
+        if levels is not None and self.intercept is None and levels.rejects(self._level):
+            said.append("The shares of the classes are not those predicted.")
+        if not said and self.slope is not None:
+            said.append("Neither level nor slope is off over all: see the reliability curve.")
+        return said
+
+    def _of_family(self, family: MultipleTest) -> str:
+        count, out = len(family.names), family.rejected(self._level)
+        what = f"{count} {family.over}{'es' if family.over == 'class' else 's'}"
+        if len(out) == count:
+            return f"Every one of {what} stands out after correction for their number."
+        if not out:
+            return f"None of {what} stands out after correction for their number."
+        shown = ", ".join(map(repr, out[:_MOST_NAMED]))
+        if len(out) > _MOST_NAMED:
+            shown += f" and {len(out) - _MOST_NAMED} more"
+        verb = "stands" if len(out) == 1 else "stand"
+        return f"Of {what}, {len(out)} {verb} out after correction for their number: {shown}."
+
+
+_CALLER = "calibration_tests"
+_POWER = 0.8
+_ROWS = 20_000  # predictions that stand for all in a question of power
+
+
+def calibration_tests(
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
+    *,
+    y: str | None = None,
+    prob: str | list[str] | tuple[str, ...] | None = None,
+    lens: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    by: Any = None,
+    tests: str | list[str] | tuple[str, ...] | None = None,
+    level: float = 0.05,
+    n_bins: Any = 15,
+    n_resamples: int = 1000,
+    rng: Any = None,
+    engine: Literal["auto", "memory", "pushdown"] = "auto",
+) -> TestReport:
+    """Test calibration in several ways, and say what came out in one paragraph.
+
+    Parameters
+    ----------
+    y_true, y_prob, y, prob, lens, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame, query or file with column names, or a summary.
+    by : array-like, column name or list of column names, optional
+        Subgroups, each tested by itself in `TestReport.groups`.
+    tests : str or list of str, optional
+        Of "consistency" (of ECE; of whole vectors with bins of equal spread), "spiegelhalter",
+        "hosmer-lemeshow" (ten groups), "cox", "t-cal", "kernel" and "pearson". Default the first
+        five, of which those that would take much longer than a second are left out with a note;
+        for three classes or more seen through the confidence lens also the consistency test of
+        all classes ("classwise").
+    level : float, default 0.05
+        Level at which calibration is rejected.
+    n_bins : int, "sqrt", "cbrt" or "cv", default 15
+        Number of bins of the consistency tests.
+    n_resamples : int, default 1000
+        How many times outcomes are drawn, where they are.
+    rng : int, Generator or None
+        Seed. None is a fixed seed here: the same data give the same report. Every test starts
+        from the same seed, so its p-value is that of the test by itself.
+    engine : {"auto", "memory", "pushdown"}, default "auto"
+        Where rows are summed up, as in :func:`evaluate`. From sums, the consistency test and those
+        of groups are those of the rows; the other tests see rows moved to the mean of their cell,
+        classes are corrected by Holm's method, and what needs whole rows is left out with a note.
+
+    Returns
+    -------
+    TestReport
+        `print` it, or see `rejected`, `verdict`, `tests` and `adjusted`; `to_frame` has one row
+        a test.
+
+    Notes
+    -----
+    The null hypothesis is that outcomes are independent draws from the predictions as the lens
+    shows them, and that the predictions were not fitted to these outcomes. The tests look for
+    different deviations, so that one may reject and the others not; with Holm's correction the
+    probability that any rejects a calibrated model is at most `level`, whatever their dependence.
+
+    With `by` the hypothesis is that every group is calibrated; the p-value of the worst group,
+    corrected for their number by the distribution of the largest deviation, is one more test in
+    the battery. Which classes or groups stand out is corrected for their number, but not again
+    for the number of tests.
+
+    Not to reject is no evidence of calibration. `detectable` then holds the root-mean-square gap
+    that a test of the same bins finds with 80 % power at the level over the number of tests (see
+    :func:`detectable_error`): an approximation, for problems of one probability a row of which
+    the consistency test was made.
+    To show that an error is small use :func:`equivalence_test`.
+
+    Examples
+    --------
+    Where 0.2 and 0.8 were predicted, 0.4 and 0.6 were observed.
+
+    >>> y = [1] * 40 + [0] * 60 + [1] * 60 + [0] * 40
+    >>> report = calibration_tests(y, [0.2] * 100 + [0.8] * 100, tests=["consistency", "cox"])
+    >>> report.rejected, round(report.test("consistency").statistic, 10)
+    (True, 0.2)
+    >>> print(report.verdict)
+    Miscalibrated: 2 of 2 tests reject calibration at level 0.05 after Holm's correction ...
+    Over-confident: too extreme (recalibration slope 0.292, ...
+    """
+    level = check_level(_CALLER, level, "level")
+    count = check_resamples(n_resamples, caller=_CALLER)
+    UniformBins(n_bins)  # refuses a bad number before any test is made
+    request = Request(
+        y_true=y_true,
+        y_prob=y_prob,
+        y=y,
+        prob=prob,
+        lens=lens,
+        labels=labels,
+        pos_label=pos_label,
+        n_bins=n_bins,
+        sample_weight=sample_weight,
+        by=by,
+        caller=_CALLER,
+    )
+    options = {"n_bins": n_bins, "level": level, "n_resamples": count, "seed": _seed(rng)}
+    pushed = request.pushed(engine)
+    battery: Battery
+    if pushed is not None:
+        battery = sums_battery(pushed, **options)
+        said = about_sums(pushed, n_bins=n_bins, caller=_CALLER, of=notes_on_tests)
+    else:
+        battery = _rows_battery(request, **options)
+        said = [] if battery.inputs.said is None else [battery.inputs.said]
+    induced = battery.induced
+    asked = check_names(tests, induced, caller=_CALLER)
+    notes: list[str] = []
+    classes = detectable = None
+    with doubts_into(notes):
+        made, left_out = run_tests(battery, asked)
+        if asked is None and battery.asks_of_classes:
+            if battery.takes_long("classwise"):
+                left_out.append("single classes were not tested, as it would take long")
+            else:
+                classes = battery.family()
+        groups = battery.groups()
+        if groups is not None:
+            made["groups"] = group_test(groups)
+        adjusted = tuple(adjust_pvalues([test.pvalue for test in made.values()]).tolist())
+        findings = Findings(made, adjusted, level, induced)
+        if "consistency" in made and not findings.rejected:
+            detectable = _detectable(induced, n_bins, level / len(made))
+    notes += [*_dependent_rows(induced), *_too_few_draws(made, level)]
+    for note in notes:
+        warnings.warn(f"{_CALLER}: {note}.", VeridicalWarning, stacklevel=2)
+    families = [family for family in (classes, groups) if family is not None]
+    return TestReport(
+        names=tuple(made),
+        tests=tuple(common_part(test) for test in made.values()),
+        adjusted=adjusted,
+        level=level,
+        lens=induced.lens.name,
+        n_samples=battery.n_samples,
+        verdict=findings.paragraph(families, detectable),
+        slope=findings.slope,
+        intercept=findings.intercept,
+        classes=classes,
+        groups=groups,
+        detectable=detectable,
+        notes=(*said, *left_out, *notes),
+    )
+
+
+def _rows_battery(request: Request, **options: Any) -> Battery:
+    """Tests of rows read into memory."""
+    inputs = gather_inputs(
+        request.y_true,
+        request.y_prob,
+        y=request.y,
+        prob=request.prob,
+        sample_weight=request.sample_weight,
+        by=request.by,
+        labels=request.labels,
+        caller=_CALLER,
+    )
+    induced = induce_problem(
+        inputs.y_true,
+        inputs.y_prob,
+        caller=_CALLER,
+        lens=request.lens,
+        labels=inputs.labels,
+        pos_label=request.pos_label,
+        sample_weight=inputs.sample_weight,
+        weight_type="importance",
+    )
+    if inputs.by is not None:
+        next(inputs.by.of(induced.sample, kept_rows(inputs.sample_weight, induced.sample), _CALLER))
+    return Battery(inputs, request.pos_label, induced, **options)
+
+
+def _seed(rng: Any) -> int:
+    if rng is None or is_integer(rng):
+        check_rng(rng, caller=_CALLER)
+        return int(rng or 0)
+    return int(check_rng(rng, caller=_CALLER).integers(2**63))
+
+
+def _detectable(induced: Induced, n_bins: Any, level: float) -> SampleSize | None:
+    """Error that these rows would have shown, None if that is not known or there is none."""
+    problem = induced.problem
+    if not isinstance(problem, BinarySample) or problem.n != induced.sample.n:
+        return None
+    if not (problem.p * (1 - problem.p)).any():
+        return None
+    bins = UniformBins(n_bins).fit(problem).n_cells
+    rows, p = round(problem.size), _as_drawn(problem)
+    try:
+        return detectable_error(rows, power=_POWER, level=level, y_prob=p, n_bins=bins)
+    except InvalidInputError:  # too few rows to find any error there can be
+        return None
+
+
+def _as_drawn(problem: BinarySample) -> FloatArray:
+    """Predictions as a draw by weight would have them."""
+    if problem.weight is None:
+        return problem.p
+    order = np.argsort(problem.p, kind="stable")
+    share = np.cumsum(problem.weight[order])
+    count = min(problem.n, _ROWS)
+    at = np.searchsorted(share / share[-1], (np.arange(count) + 0.5) / count)
+    return problem.p[order[at]]
+
+
+def _dependent_rows(induced: Induced) -> list[str]:
+    """Say so where a lens makes several rows of one, as the pooled lens does."""
+    problem, sample = induced.problem, induced.sample
+    if not isinstance(problem, BinarySample) or problem.n == sample.n:
+        return []
+    return [
+        f"the {induced.lens.name} lens makes {problem.n:,} rows of {sample.n:,}: they depend on"
+        " each other, and p-values are not exact"
+    ]
+
+
+def _too_few_draws(tests: Mapping[str, CalibrationTest], level: float) -> list[str]:
+    """Say so where a Monte-Carlo p-value cannot become small enough for the correction."""
+    drawn = [test.n_resamples for test in tests.values() if test.n_resamples is not None]
+    if not drawn or len(tests) / (min(drawn) + 1) <= level:
+        return []
+    return [
+        f"p-values of {min(drawn)} draws are at least {1 / (min(drawn) + 1):.2g}: too coarse for"
+        f" {len(tests)} tests at level {level:g}"
+    ]

@@ -1,0 +1,1 @@
+"""What an evaluation is made from."""

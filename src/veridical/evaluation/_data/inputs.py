@@ -1,0 +1,146 @@
+"""The two forms of input: arrays, or a frame (or file) with column names."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from veridical._core.data.groups import Groups, group_rows
+from veridical._core.typing import ArrayLike
+from veridical.exceptions import invalid
+from veridical.frames import (
+    column_names,
+    expand_columns,
+    guess_columns,
+    is_frame,
+    labels_from_columns,
+    open_table,
+)
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Arrays ready for the border, and what was guessed on the way."""
+
+    y_true: ArrayLike
+    y_prob: ArrayLike
+    sample_weight: ArrayLike | None
+    by: Groups | None
+    labels: ArrayLike | None
+    said: str | None = None
+
+
+def gather_inputs(
+    y_true: Any,
+    y_prob: Any,
+    *,
+    y: str | None,
+    prob: str | list[str] | tuple[str, ...] | None,
+    sample_weight: Any,
+    by: Any,
+    labels: ArrayLike | None,
+    caller: str,
+) -> Inputs:
+    """Return arrays, read from the frame or file if that is what was given."""
+    if y_prob is not None:
+        if y is not None or prob is not None:
+            hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
+            got = "both arrays and column names"
+            raise invalid(caller, "y", "unset when arrays are given", got, hint=hint)
+        if isinstance(by, str):
+            hint = "arrays have no columns: pass one key per row, or a frame."
+            raise invalid(caller, "by", "a column or one key per row", repr(by), hint=hint)
+        groups = None if by is None else group_rows([by], caller=caller)
+        return Inputs(y_true, y_prob, sample_weight, groups, labels)
+    if not (isinstance(y_true, (str, os.PathLike)) or is_frame(y_true)):
+        hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
+        got = f"y_prob=None and a {type(y_true).__name__}"
+        raise invalid(caller, "y_true", "a frame or a file when `y_prob` is unset", got, hint=hint)
+    return _from_table(y_true, y, prob, sample_weight, by, labels, caller)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns of a frame or file that are wanted, and what was guessed."""
+
+    y: str
+    prob: list[str]
+    sample_weight: str | None
+    by: list[str]
+    said: str | None
+
+    @property
+    def all(self) -> list[str]:
+        """Every name once."""
+        weight = [] if self.sample_weight is None else [self.sample_weight]
+        return list(dict.fromkeys([self.y, *self.prob, *weight, *self.by]))
+
+
+def name_columns(
+    source: Any,
+    *,
+    y: str | None,
+    prob: str | list[str] | tuple[str, ...] | None,
+    sample_weight: Any,
+    by: Any,
+    caller: str,
+) -> Columns:
+    """Expand globs and guess what is not given; weights and groups only if they are names."""
+    available = column_names(source, caller=caller, param="y_true")
+
+    def named(columns: Any, param: str) -> list[str]:
+        wanted = [columns] if isinstance(columns, str) else list(columns)
+        return expand_columns(wanted, available, caller=caller, param=param)
+
+    outcome = None if y is None else named(y, "y")[0]
+    columns = None if prob is None else named(prob, "prob")
+    said = None
+    if outcome is None or columns is None:
+        guess = guess_columns(available, y=outcome, prob=columns, caller=caller)
+        outcome, columns, said = guess.y, list(guess.prob), guess.said or None
+    weight = named(sample_weight, "sample_weight") if isinstance(sample_weight, str) else []
+    keys = named(by, "by") if _names_columns(by, available) else []
+    return Columns(outcome, columns, weight[0] if weight else None, keys, said)
+
+
+def _from_table(
+    source: Any,
+    y: str | None,
+    prob: str | list[str] | tuple[str, ...] | None,
+    sample_weight: Any,
+    by: Any,
+    labels: ArrayLike | None,
+    caller: str,
+) -> Inputs:
+    names = name_columns(source, y=y, prob=prob, sample_weight=sample_weight, by=by, caller=caller)
+    table = open_table(source, columns=names.all, caller=caller)
+    y_true = table.column(names.y, caller=caller, param="y")
+    matrix = table.matrix(names.prob, caller=caller, param="prob")
+    if labels is None and len(names.prob) > 1:
+        labels = labels_from_columns(names.prob, y_true)
+    groups = None
+    if names.by:
+        values = [table.column(key, caller=caller, param="by") for key in names.by]
+        groups = group_rows(values, caller=caller)
+    elif by is not None:
+        groups = group_rows([by], caller=caller)
+    if names.sample_weight is not None:
+        sample_weight = table.column(names.sample_weight, caller=caller, param="sample_weight")
+    return Inputs(
+        y_true,
+        matrix[:, 0] if len(names.prob) == 1 else matrix,
+        sample_weight,
+        groups,
+        labels,
+        names.said,
+    )
+
+
+def _names_columns(by: Any, available: list[str]) -> bool:
+    """Whether `by` names columns, rather than holding one key per row."""
+    if isinstance(by, str):
+        return True
+    listed = isinstance(by, (list, tuple)) and all(isinstance(key, str) for key in by)
+    # One key per row is a long list; a short one, or one that begins with a column, is of names.
+    return listed and (len(by) <= len(available) or by[0] in available)

@@ -1,0 +1,301 @@
+"""What an evaluation is made from: rows in memory, or sums that an engine made of them.
+
+Null levels of the binned errors of an evaluation, drawn once per binning.
+
+Area under the ROC curve.
+
+The calibration error that speaks for a lens.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from veridical._core.data.sample import BinarySample, MulticlassSample, PooledScores, Sample
+from veridical._core.typing import FloatArray
+from veridical.binning import Binning, UniformBins, VarianceSplitBins
+from veridical.inference import (
+    depends_on_fixed_sums,
+    monte_carlo_pvalue,
+    null_sample,
+    null_summaries,
+)
+from veridical.inference._draws.outcomes import Outcomes
+from veridical.lenses import ClassSpecific, Classwise, ClasswiseProblem, Confidence, Lens, Problem
+from veridical.miscalibration import BinnedError
+from veridical.scores import RULES, get_rule
+from veridical.summaries import Summary, VectorSummary, summarise
+
+# Outcomes of several classes are drawn row by row; beyond this many probabilities times draws an
+# evaluation would no longer be quick.
+_MOST_DRAWN = 1e8
+_MOST_KEPT = 1 << 22  # sums of drawn outcomes
+
+
+@dataclass(frozen=True)
+class NullSource:
+    """Predictions that outcomes are drawn from; `outcomes` if not one by one for its rows."""
+
+    problem: Problem
+    outcomes: Outcomes | None = None
+
+
+class NullDraws:
+    """Resampled summaries, shared by the errors that use the same bins."""
+
+    def __init__(self, n_resamples: int, rng: np.random.Generator) -> None:
+        self._n_resamples, self._rng = n_resamples, rng
+        self._drawn: dict[tuple[Binning, int], Summary] = {}
+
+    def level(
+        self,
+        estimator: BinnedError,
+        source: NullSource | None,
+        summary: Summary | VectorSummary,
+        value: float,
+    ) -> dict[str, Any]:
+        """Mean, 95 % quantile and p-value of the error on a calibrated model, where quick."""
+        if source is None or not (self._n_resamples and depends_on_fixed_sums(estimator)):
+            return {}
+        problem = source.problem
+        sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+        several = not isinstance(problem, BinarySample)
+        if several and sample.p.size * self._n_resamples > _MOST_DRAWN:
+            return {}
+        errors = self._errors(estimator, source, summary)
+        return {
+            "null_mean": float(errors.mean()),
+            "null_q95": float(np.quantile(errors, 0.95)),
+            "pvalue": monte_carlo_pvalue(value, errors),
+        }
+
+    def _errors(
+        self, estimator: BinnedError, source: NullSource, summary: Summary | VectorSummary
+    ) -> FloatArray:
+        problem = source.problem
+        if isinstance(summary, VectorSummary) or isinstance(problem, MulticlassSample):
+            return null_sample(estimator, problem, self._n_resamples, self._rng)
+        if source.outcomes is None and summary.sum_w.size * self._n_resamples > _MOST_KEPT:
+            return null_sample(estimator, problem, self._n_resamples, self._rng)
+        n_problems = len(summary.names)
+        key = (estimator.binning, n_problems)
+        if key not in self._drawn:
+            self._drawn[key] = null_summaries(
+                problem, summary, self._n_resamples, self._rng, outcomes=source.outcomes
+            )
+        return estimator.each(self._drawn[key], n_problems=n_problems)
+
+
+def auc_of_pooled(scores: PooledScores) -> float | None:
+    """Probability that a positive outscores a negative, ties counting one half; None if undefined.
+
+    Hanley & McNeil (1982), doi 10.1148/radiology.143.1.7063747, with weights.
+    """
+    negative = scores.weight - scores.positive
+    n_positive, n_negative = scores.positive.sum(), negative.sum()
+    if n_positive <= 0 or n_negative <= 0:
+        return None
+    below = np.cumsum(negative) - negative / 2
+    return float(scores.positive @ below / (n_positive * n_negative))
+
+
+def auc_by_class(sample: MulticlassSample) -> tuple[float | None, ...]:
+    """One-vs-rest areas of every class."""
+    if sample.weight is not None:
+        lenses = [ClassSpecific(label) for label in sample.classes]
+        return tuple(auc_of_pooled(lens.induce(sample).pooled) for lens in lenses)
+    order = np.argsort(sample.y, kind="stable")
+    starts = np.searchsorted(sample.y[order], np.arange(len(sample.classes) + 1))
+    areas = []
+    for k in range(len(sample.classes)):
+        column = sample.p[:, k]
+        areas.append(_rank_area(column, np.sort(column[order[starts[k] : starts[k + 1]]])))
+    return tuple(areas)
+
+
+def _rank_area(scores: FloatArray, positives: FloatArray) -> float | None:
+    """Mann-Whitney: mean rank of the positives among all scores, less that among themselves."""
+    n, n_positive = len(scores), len(positives)
+    if n_positive in (0, n):
+        return None
+    ordered = np.sort(scores)
+    below = np.searchsorted(ordered, positives, "left")
+    upto = np.searchsorted(ordered, positives, "right")
+    wins = float((below + upto).sum()) / 2 - n_positive**2 / 2
+    return wins / (n_positive * (n - n_positive))
+
+
+Kind = Literal["binary", "classwise", "vector"]
+
+
+class Source(ABC):
+    """Data seen through a lens.
+
+    Attributes
+    ----------
+    lens : the lens of the calibration errors
+    shown : one binary problem to be drawn and averaged: the lens's own, or the confidence
+    shown_lens : the lens that shows it
+    """
+
+    lens: Lens
+
+    @property
+    @abstractmethod
+    def shown(self) -> BinarySample:
+        """One binary problem to be drawn and averaged: the lens's own, or the confidence."""
+
+    @property
+    def shown_lens(self) -> Lens:
+        """The lens of `shown`."""
+        return self.lens if self.kind == "binary" else Confidence()
+
+    @property
+    @abstractmethod
+    def kind(self) -> Kind:
+        """What the lens induces."""
+
+    @property
+    @abstractmethod
+    def n(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def sum_weight(self) -> float:
+        """Sum of weights, the number of rows without weights."""
+
+    @property
+    @abstractmethod
+    def classes(self) -> tuple[Any, ...]:
+        """Labels; of two the positive one is last."""
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether there are more than two."""
+        return len(self.classes) > 2
+
+    @property
+    @abstractmethod
+    def base_rate(self) -> tuple[float, ...]:
+        """Share of each class."""
+
+    @property
+    @abstractmethod
+    def scores(self) -> dict[str, float]:
+        """Mean scores of whole predictions by rule."""
+
+    @property
+    @abstractmethod
+    def areas(self) -> tuple[float | None, ...]:
+        """Areas under the ROC curve of every class."""
+
+    @abstractmethod
+    def score_of_shown(self, rule: str) -> float | None:
+        """Mean score of the problem shown, where it is known without looking at it."""
+
+    @abstractmethod
+    def summary(self, binning: Binning) -> Summary:
+        """Sums by bin of the problem shown."""
+
+    @abstractmethod
+    def binned(self, estimator: BinnedError, through: Lens) -> Summary | VectorSummary:
+        """Sums that a binned error is a function of, through this lens or the classwise one."""
+
+    @abstractmethod
+    def null_of(self, through: Lens) -> NullSource | None:
+        """What outcomes are drawn from; None if that is not known."""
+
+
+@dataclass(frozen=True)
+class Rows(Source):
+    """A checked sample in memory."""
+
+    sample: Sample
+    lens: Lens
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What the lens induces."""
+        return self.lens.induce(self.sample)
+
+    @cached_property
+    def shown(self) -> BinarySample:
+        """The problem itself, or the confidence."""
+        if isinstance(self.problem, BinarySample):
+            return self.problem
+        return Confidence().induce(self.sample)
+
+    @property
+    def kind(self) -> Kind:
+        """What the lens induces."""
+        if isinstance(self.problem, BinarySample):
+            return "binary"
+        return "classwise" if isinstance(self.problem, ClasswiseProblem) else "vector"
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.sample.n
+
+    @property
+    def sum_weight(self) -> float:
+        """Sum of weights."""
+        return float(self.n if self.sample.weight is None else self.sample.weight.sum())
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """Labels."""
+        return self.sample.classes
+
+    @property
+    def base_rate(self) -> tuple[float, ...]:
+        """Share of each class."""
+        counts = np.bincount(self.sample.y, weights=self.sample.weight, minlength=len(self.classes))
+        return tuple(float(share) for share in counts / counts.sum())
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """Mean scores by rule."""
+        return {rule: get_rule(rule, caller="evaluate").mean(self.sample) for rule in RULES}
+
+    @cached_property
+    def areas(self) -> tuple[float | None, ...]:
+        """Areas under the ROC curve."""
+        if isinstance(self.sample, MulticlassSample):
+            return auc_by_class(self.sample)
+        return (auc_of_pooled(self.sample.pooled),) * 2
+
+    def score_of_shown(self, rule: str) -> float | None:
+        """Known if the whole prediction is what is shown."""
+        return self.scores[rule] if self.shown is self.sample else None
+
+    def summary(self, binning: Binning) -> Summary:
+        """Sums by bin of the problem shown."""
+        return summarise(self.shown, binning)
+
+    def binned(self, estimator: BinnedError, through: Lens) -> Summary | VectorSummary:
+        """Sums by bin of the problem of a lens."""
+        return estimator.summarise(self._problem_of(through))
+
+    def null_of(self, through: Lens) -> NullSource:
+        """The rows themselves."""
+        return NullSource(self._problem_of(through))
+
+    def _problem_of(self, through: Lens) -> Problem:
+        if through is self.lens:
+            return self.problem
+        assert isinstance(through, Classwise)
+        return through.induce(self.sample)
+
+
+def default_error(problem: Problem, n_bins: Any) -> BinnedError:
+    """Return the error a verdict is about: ECE, for whole vectors with cells that hold rows."""
+    if isinstance(problem, MulticlassSample):
+        return BinnedError(VarianceSplitBins(max(20, problem.n // 15)))
+    return BinnedError(UniformBins(n_bins))

@@ -1,0 +1,1 @@
+"""The evaluation and its words."""

@@ -1,0 +1,253 @@
+"""The table of sufficient statistics of any data.
+
+Single errors and curves of a table of sufficient statistics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+from veridical._core.data.validation import is_integer
+from veridical._core.typing import ArrayLike
+from veridical.binning import UniformBins
+from veridical.curves import curve_from_summary, reliability_curve
+from veridical.evaluation._data.sums import Sums
+from veridical.evaluation._figures.pushed import Request
+from veridical.exceptions import invalid
+from veridical.frames._grid.grid import RESOLUTION
+from veridical.inference._nulls.null import check_estimator
+from veridical.lenses import Binary, Classwise, Confidence, Lens, resolve_lens
+from veridical.miscalibration import BinnedError, Estimator, MeanScore
+from veridical.results import ReliabilityCurve
+from veridical.summaries._grid.grid import GridSummary
+
+_CALLER = "grid_summary"
+
+
+def grid_summary(
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
+    *,
+    y: str | None = None,
+    prob: str | list[str] | tuple[str, ...] | None = None,
+    lens: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_bins: int = 15,
+    sample_weight: Any = None,
+    by: Any = None,
+    resolution: int = RESOLUTION,
+    engine: Literal["auto", "memory", "pushdown"] = "auto",
+) -> GridSummary:
+    """Sum up rows once, so that everything can be asked of the sums later.
+
+    Parameters
+    ----------
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight, by
+        As in :func:`evaluate`: arrays, or a frame, query or file with column names.
+    lens : lens or name, optional
+        What the summary is to answer. Two classes: "binary" (default), "confidence", "classwise"
+        or ``ClassSpecific(label)``. More classes: any of the last three, whichever is given.
+    n_bins : int, default 15
+        Equal-width bins whose sums are exact, and with them those of any divisor of their number.
+    resolution : int, default 2048
+        Cells are no wider than 1/resolution in probability, and 64/resolution in log-odds; a
+        multiple of 64.
+    engine : {"auto", "memory", "pushdown"}
+        Who sums up: the engine of a query or a large file, or this process; "pushdown" asks the
+        engine of any frame or file.
+
+    Returns
+    -------
+    GridSummary
+        `print` it, save it, merge it with others made alike, and pass it to :func:`evaluate` or
+        :func:`calibration_tests`.
+
+    Notes
+    -----
+    One pass, O(n) for each problem; at most about 4.5 x `resolution` entries for each problem and
+    group, whatever n is. Summaries can be merged only if they were made with the same classes: pass
+    `labels` where a part may lack one.
+
+    Examples
+    --------
+    >>> summary = grid_summary([0, 1, 1, 1], [0.25, 0.25, 0.75, 1.0], n_bins=2)
+    >>> summary.n_samples, summary.problems
+    (4, ('binary',))
+    >>> from veridical.binning import UniformBins
+    >>> summary.summary(UniformBins(2)).sum_wy.tolist()
+    [[1.0, 2.0]]
+    """
+    if not (is_integer(n_bins) and n_bins >= 1):
+        hint = "bins must be known before the rows are; 15 is the default."
+        raise invalid(_CALLER, "n_bins", "a positive integer", repr(n_bins), hint=hint)
+    if not (is_integer(resolution) and resolution >= 64 and resolution % 64 == 0):
+        hint = f"{RESOLUTION} is the default."
+        raise invalid(_CALLER, "resolution", "a multiple of 64", repr(resolution), hint=hint)
+    request = Request(
+        y_true=y_true,
+        y_prob=y_prob,
+        y=y,
+        prob=prob,
+        lens=lens,
+        labels=labels,
+        pos_label=pos_label,
+        n_bins=int(n_bins),
+        sample_weight=sample_weight,
+        by=by,
+        caller=_CALLER,
+        resolution=int(resolution),
+    )
+    return request.summed(engine).grid
+
+
+_BINOMIAL = ("auto", "binomial", "wilson", "clopper-pearson", None)
+
+
+def measure_summary(
+    estimator: Estimator, summary: GridSummary, *, lens: Any = None, group: Any = None
+) -> float:
+    """Measure a calibration error or mean score from sums alone.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        Any, e.g. ``SmoothError()``.
+    summary : GridSummary
+        What :func:`grid_summary` made.
+    lens : lens or name, optional
+        Default the binary lens for two classes, confidence for more.
+    group : object, optional
+        Key of one of its groups; default all rows.
+
+    Returns
+    -------
+    float
+        Exactly that of the rows for errors of the bins of the summary and for scores of whole
+        predictions; otherwise that of rows moved to the mean of their cell.
+
+    Notes
+    -----
+    O(number of cells) for most estimators, its square for kernel estimators: a few thousand cells
+    stand for any number of rows.
+
+    Examples
+    --------
+    >>> from veridical.evaluation._figures.summary import grid_summary
+    >>> summary = grid_summary([0, 0, 1, 0], [0.5, 0.5, 0.5, 0.5])
+    >>> measure_summary(BinnedError(), summary)
+    0.25
+    """
+    caller = "measure_summary"
+    check_estimator(estimator, caller=caller)
+    source = _source(summary, lens, group, caller)
+    if isinstance(estimator, MeanScore) and isinstance(source.lens, Binary):
+        return source.scores[estimator.name]
+    hard = isinstance(estimator, BinnedError) and estimator.assignment == "hard"
+    if isinstance(estimator, BinnedError) and hard and estimator.region is None:
+        return estimator.from_summary(source.binned(estimator, source.lens))
+    if source.kind == "classwise":
+        hint = "measure one class at a time with `lens=ClassSpecific(label)`."
+        raise invalid(caller, "lens", "of one problem for this estimator", "'classwise'", hint=hint)
+    return estimator.measure(source.shown)
+
+
+def summary_curve(
+    summary: GridSummary,
+    *,
+    lens: Any = None,
+    group: Any = None,
+    method: Literal["bins", "isotonic", "density", "smooth"] = "bins",
+    n_bins: Any = None,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    bandwidth: float | str | None = None,
+    kernel: str | None = None,
+    interval: str | None = "auto",
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Any = None,
+) -> ReliabilityCurve:
+    """Reliability curve from sums alone.
+
+    Parameters
+    ----------
+    summary : GridSummary
+        What :func:`grid_summary` made.
+    lens, group
+        As in :func:`measure_summary`.
+    n_bins : int, "sqrt", "cbrt" or "cv", optional
+        Number of bins; default those of the summary, which are exact.
+    method, strategy, bandwidth, kernel, interval, confidence_level, n_resamples, rng
+        As in :func:`reliability_curve`. Weighted rows cannot be drawn from sums, so intervals
+        that draw them, or count rows, are refused for weights.
+
+    Returns
+    -------
+    ReliabilityCurve
+        `count` and `n_samples` are of rows.
+
+    Examples
+    --------
+    >>> from veridical.evaluation._figures.summary import grid_summary
+    >>> summary = grid_summary([0, 1, 1, 1], [0.25, 0.25, 0.75, 1.0], n_bins=2)
+    >>> curve = summary_curve(summary)
+    >>> curve.predicted.tolist(), curve.observed.tolist(), curve.count.tolist()
+    ([0.25, 0.875], [0.5, 1.0], [2.0, 2.0])
+    """
+    caller = "summary_curve"
+    source = _source(summary, lens, group, caller)
+    if source.kind == "classwise":
+        hint = "use `ClassSpecific(label)` for one class."
+        raise invalid(caller, "lens", "of one problem", "'classwise'", hint=hint)
+    bins = summary.n_bins if n_bins is None else n_bins
+    if method == "bins" and strategy == "uniform" and interval in _BINOMIAL:
+        named = {"auto": "wilson", "binomial": "wilson"}
+        return curve_from_summary(
+            source.summary(UniformBins(bins)),
+            lens=source.lens.name,
+            definition=UniformBins(bins).name,
+            interval=None if interval is None else named.get(interval, interval),
+            confidence_level=confidence_level,
+        )
+    if summary.weighted and interval not in _BINOMIAL:
+        hint = 'use "binomial" limits of bins, or `reliability_curve` on the rows.'
+        raise invalid(
+            caller, "interval", "one without draws for weights", repr(interval), hint=hint
+        )
+    sample = source.shown
+    assert sample.weight is not None
+    curve = reliability_curve(
+        sample.y,
+        sample.p,
+        method=method,
+        n_bins=bins if method == "bins" else 15,
+        strategy=strategy,
+        bandwidth=bandwidth,
+        kernel=kernel,
+        interval=interval,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+        labels=[0, 1],
+        sample_weight=sample.weight,
+        weight_type="frequency",
+    )
+    # A row that stands for others counts as one there.
+    rows = curve.weight * (source.n / float(sample.weight.sum()))
+    return replace(curve, count=rows, lens=source.lens.name, n_samples=source.n)
+
+
+def _source(summary: Any, lens: Any, group: Any, caller: str) -> Sums:
+    if not isinstance(summary, GridSummary):
+        hint = "make one with `grid_summary`."
+        raise invalid(caller, "summary", "a GridSummary", type(summary).__name__, hint=hint)
+    chosen: Lens = Binary() if len(summary.classes) == 2 else Confidence()
+    if lens is not None:
+        sample = summary.sample()  # a given lens does not look at it
+        chosen = resolve_lens(lens, sample, caller=caller)
+    part = summary if group is None else summary.group(group)
+    source = Sums(part, chosen, caller)
+    if not isinstance(chosen, Classwise):
+        _ = source.cells  # refuses a lens that sums cannot answer
+    return source

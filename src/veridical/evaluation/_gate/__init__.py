@@ -1,0 +1,1 @@
+"""Requirements that let a release pass or not."""

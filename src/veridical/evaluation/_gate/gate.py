@@ -1,0 +1,353 @@
+"""A release gate: requirements that ask for evidence of calibration.
+
+Requirements that do not ask for what they seem to.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from veridical._core.data.validation import check_level, is_integer
+from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.typing import ArrayLike
+from veridical.binning import UniformBins
+from veridical.evaluation._battery.battery import doubts_into
+from veridical.evaluation._data.inputs import gather_inputs
+from veridical.evaluation._gate.figures import baseline_of, read_baseline
+from veridical.evaluation._gate.language import Rule, read_rule, spelt
+from veridical.evaluation._gate.subject import (
+    CALLER,
+    Options,
+    Subject,
+    check_same,
+    old_inputs,
+    subjects_of_evaluation,
+    subjects_of_rows,
+)
+from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
+from veridical.results import Evaluation
+from veridical.results.gate import GateBaseline, GateCheck, GateResult
+
+
+def doubt_of(rule: Rule) -> str | None:
+    """Say why meeting a requirement would not be evidence, or None.
+
+    Examples
+    --------
+    >>> from veridical.evaluation._gate.language import read_rule
+    >>> print(doubt_of(read_rule("cox().pvalue > 0.05", caller="check")))
+    'cox().pvalue > 0.05' asks that a test does not reject, which is no evidence of calibration:
+    with few rows hardly anything is rejected; require an upper limit ('ece.high < 0.05') or
+    'equivalence(0.03).pvalue < 0.05'
+    >>> doubt_of(read_rule("ece.high < 0.05", caller="check")) is None
+    True
+    """
+    quantity, less = rule.quantity, rule.wants_less
+    said = None
+    if quantity.field == "pvalue":
+        said = _of_pvalue(quantity.name, less=less)
+    elif rule.minus is not None:
+        said = (
+            "compares two estimates and takes no account of chance:"
+            f" 'difference({quantity.name})' has limits"
+        )
+    elif quantity.field in ("low", "high") and less == (quantity.field == "low"):
+        right = "high" if less else "low"
+        said = (
+            "is the easier to meet the fewer the rows: that nothing speaks against it is no"
+            f" evidence for it; require the {right!r} limit"
+        )
+    return None if said is None else f"{rule.text!r} {said}"
+
+
+def of_estimate(rule: Rule) -> str:
+    """Say that an estimate with known limits was compared without them."""
+    right = "high" if rule.wants_less else "low"
+    name = str(rule.quantity).removesuffix(".value")
+    return (
+        f"{rule.text!r} compares an estimate and takes no account of chance:"
+        f" '{name}.{right}' is its limit"
+    )
+
+
+def _of_pvalue(name: str, *, less: bool) -> str | None:
+    if name == "equivalence":
+        return None if less else "asks that calibration is not shown"
+    if name == "difference":
+        return "does not say which of the two is better: require a limit, 'high' or 'low'"
+    if less:
+        return "asks that calibration is rejected"
+    return (
+        "asks that a test does not reject, which is no evidence of calibration: with few rows"
+        " hardly anything is rejected; require an upper limit ('ece.high < 0.05') or"
+        " 'equivalence(0.03).pvalue < 0.05'"
+    )
+
+
+_ROWS_A_BIN = 20  # as in `bootstrap_interval`
+_DRAWN = ("null_mean", "null_q95", "pvalue")
+
+
+def check_requirements(
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
+    *,
+    requirements: str | Sequence[str],
+    y: str | None = None,
+    prob: str | list[str] | tuple[str, ...] | None = None,
+    lens: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_bins: Any = 15,
+    sample_weight: Any = None,
+    by: Any = None,
+    against: Any = None,
+    against_prob: Any = None,
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Any = None,
+) -> GateResult:
+    """Check predictions against requirements, as a gate before a release.
+
+    Parameters
+    ----------
+    y_true, y_prob, y, prob, lens, labels, pos_label, n_bins, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names. `y_true` may also be
+        an `Evaluation`, alone; then there are no rows, and so no tests and no limits of scores.
+    requirements : str or sequence of str
+        Each ``figure[.field] < number`` with <, <=, > or >=. Figures are those of `evaluate`, in
+        lower case with underscores (``ece``, ``ece_equal_mass``, ``rmsce``, ``brier``, ``log``,
+        ``accuracy``, ``auc``, ``slope``, ``intercept``, ``classwise_ece``, ...) or in quotes
+        (``"ECE equal-mass"``). Fields: ``value`` (default), ``low``, ``high``, ``null_mean``,
+        ``null_q95``, ``pvalue``. Functions: ``equivalence(margin)`` with ``pvalue``, ``high`` and
+        ``value``; ``cox()``, ``consistency()``, ``spiegelhalter()``, ``hosmer_lemeshow()``,
+        ``t_cal()``, ``kernel()``, ``pearson()`` with ``pvalue`` and ``statistic``;
+        ``difference(figure)`` with ``value``, ``low`` and ``high``. ``log - baseline.log < 0.01``
+        compares two estimates. A requirement may start with ``all:`` or ``groups:``.
+    by : array-like, column name or list of column names, optional
+        Subgroups: every requirement is asked of all rows and of each group, or only of one of
+        these if it starts with ``all:`` or ``groups:``.
+    against : GateBaseline, Evaluation or path, optional
+        Figures of an earlier release, or a JSON file of them.
+    against_prob : array-like or column name(s), optional
+        Predictions of the earlier model for the same rows, for paired differences.
+    confidence_level : float, default 0.95
+        Of the limits ``low`` and ``high``: an upper limit of a 95 % interval is exceeded with a
+        chance of 2.5 %.
+    n_resamples : int, default 1000
+        Draws for null levels and tests that draw.
+    rng : int, Generator or None
+        Seed of those draws. None is a fixed seed here: the same data give the same result.
+
+    Returns
+    -------
+    GateResult
+        `print` it; see `passed`, `checks`, `to_junit`, `to_markdown`, and `measured`, which is the
+        baseline of the next release.
+
+    Notes
+    -----
+    A test of calibration that does not reject is no evidence of calibration, so such requirements
+    (``cox().pvalue > 0.05``) are accepted with a warning. Evidence is an upper limit
+    (``ece.high < 0.05``), or the rejection of a hypothesis of miscalibration
+    (``equivalence(0.03).pvalue < 0.05``).
+
+    All requirements must be met, in all groups. The chance that a release passes which breaks one
+    of them is at most that of this one alone, however many there are: an intersection-union test
+    needs no correction [1]_. The price is the other error: the more requirements and groups, the
+    likelier a good release fails. Undefined values (None, NaN) never pass.
+
+    ``difference(figure)`` is new minus old. With `against_prob` it is paired (row by row, see
+    :func:`paired_difference`) and exists for ``brier``, ``log``, ``spherical``, ``zero_one``,
+    ``accuracy`` and ``squared_rmsce``, the debiased squared calibration error. A stored baseline
+    has no rows: the two samples are taken as independent, and limits come from the limits of each
+    [2]_; for calibration errors, whose estimates are biased, they are the cautious ones
+    ``high - baseline low``. If the rows are the same ones, paired limits are shorter.
+
+    Time: that of :func:`evaluate` without draws (unless a null level is asked for) and of the
+    tests named, for all rows and once more for all groups together.
+
+    References
+    ----------
+    .. [1] Berger (1982), Multiparameter hypothesis testing and acceptance sampling, Technometrics
+       24, 295-300.
+    .. [2] Zou & Donner (2008), doi 10.1002/sim.3095.
+
+    Examples
+    --------
+    >>> p = [0.25] * 1000 + [0.75] * 1000
+    >>> y = [0, 0, 0, 1] * 250 + [1, 1, 1, 0] * 250
+    >>> result = check_requirements(y, p, requirements=["ece.high < 0.05", "auc > 0.8"])
+    >>> result.passed, [check.passed for check in result.checks]  # auc is 3/4
+    (False, [True, False])
+    """
+    rules = _read_rules(requirements)
+    level = check_level(CALLER, confidence_level)
+    count = check_resamples(n_resamples, caller=CALLER)
+    if against is not None and against_prob is not None:
+        hint = "compare with figures, or with predictions for the same rows."
+        raise invalid(CALLER, "against_prob", "unset with `against`", "both", hint=hint)
+    old = None if against is None else read_baseline(against, caller=CALLER)
+    notes: list[str] = []
+    said: list[str] = []
+    with doubts_into(notes):
+        if isinstance(y_true, Evaluation):
+            _check_alone(y_prob, by, against_prob)
+            subjects = subjects_of_evaluation(y_true, old)
+            compared = _in_words(old)
+        else:
+            UniformBins(n_bins)  # refuses a bad number before anything is measured
+            inputs = gather_inputs(
+                y_true, y_prob, y=y, prob=prob, sample_weight=sample_weight, by=by, labels=labels,
+                caller=CALLER,
+            )  # fmt: skip
+            said = [] if inputs.said is None else [inputs.said]
+            before = None
+            if against_prob is not None:
+                before = old_inputs(y_true, y_prob, y, against_prob, inputs)
+            wanted = count if _draws(rules) else 0
+            options = Options(None, n_bins, level, count, _seed(rng))
+            subjects = subjects_of_rows(inputs, before, old, lens, pos_label, options, wanted)
+            compared = "other predictions for the same rows" if before else _in_words(old)
+        check_same(subjects[0].evaluation, old)
+        notes += _doubts(rules, subjects)
+        said += _of_groups(subjects)
+        checks = tuple(_checks(rules, subjects, notes))
+        said += _rows_needed(rules, subjects[0], checks)
+    for note in notes:
+        warnings.warn(f"{CALLER}: {note}.", VeridicalWarning, stacklevel=2)
+    whole = subjects[0].evaluation
+    return GateResult(
+        checks=checks,
+        measured=baseline_of([(each.group, each.figures) for each in subjects], whole),
+        compared=compared,
+        n_samples=whole.n_samples,
+        lens=whole.lens,
+        confidence_level=whole.confidence_level,
+        notes=(*said, *notes),
+    )
+
+
+def _read_rules(requirements: Any) -> list[Rule]:
+    texts = [requirements] if isinstance(requirements, str) else requirements
+    if not isinstance(texts, Sequence):
+        hint = "e.g. requirements=['ece.high < 0.05', 'equivalence(0.03).pvalue < 0.05']."
+        got = f"a {type(texts).__name__}"
+        raise invalid(CALLER, "requirements", "a list of requirements", got, hint=hint)
+    return [read_rule(text, caller=CALLER) for text in texts]
+
+
+def _draws(rules: list[Rule]) -> bool:
+    """Whether null levels are asked for, which take the time of an evaluation."""
+    quantities = [rule.quantity for rule in rules] + [rule.minus for rule in rules if rule.minus]
+    return any(q.field in _DRAWN and not q.is_function for q in quantities)
+
+
+def _seed(rng: Any) -> int:
+    if rng is None or is_integer(rng):
+        check_rng(rng, caller=CALLER)
+        return int(rng or 0)
+    return int(check_rng(rng, caller=CALLER).integers(2**63))
+
+
+def _checks(rules: list[Rule], subjects: list[Subject], notes: list[str]) -> list[GateCheck]:
+    grouped = len(subjects) > 1
+    checks = []
+    for rule in rules:
+        if rule.scope == "groups" and not grouped:
+            hint = "name the groups as `by`."
+            raise invalid(CALLER, "by", f"given for {rule.text!r}", "no groups", hint=hint)
+        doubt = doubt_of(rule)
+        if doubt is None and rule.quantity.field == "value" and rule.minus is None:
+            known = rule.quantity.name == "difference"
+            if known or subjects[0].limits_known(rule.quantity.name):
+                doubt = of_estimate(rule)
+        if doubt is not None:
+            notes.append(doubt)
+        whole, groups = subjects[:1], subjects[1:]
+        asked = {"all": whole, "groups": groups}.get(rule.scope, subjects)
+        checks += [_check(rule, subject) for subject in asked]
+    return checks
+
+
+def _rows_needed(rules: list[Rule], whole: Subject, checks: tuple[GateCheck, ...]) -> list[str]:
+    """Say how many rows would have been enough to show equivalence."""
+    missed = {check.requirement for check in checks if check.group is None and not check.passed}
+    said = []
+    for rule in rules:
+        if rule.text in missed and rule.quantity.name == "equivalence":
+            needed = whole.rows_for(float(rule.quantity.argument or 0))
+            if needed is not None and needed > whole.n:
+                said.append(
+                    f"{rule.text!r}: {needed:,} rows show that of a calibrated model with 80 %"
+                    f" power, and these are {whole.n:,}"
+                )
+    return said
+
+
+def _check(rule: Rule, subject: Subject) -> GateCheck:
+    value, definition, reason = None, "", ""
+    try:
+        value, definition = subject.read(rule.quantity, rule.minus)
+    except InvalidInputError as error:
+        if subject.group is None:
+            raise
+        # What cannot be told of a small group fails with a reason; the other groups are told.
+        reason = " ".join(str(error).removeprefix(f"{CALLER}: ").splitlines())
+    if value is None and not reason:
+        reason = f"no value: {definition}"
+    return GateCheck(
+        requirement=rule.text,
+        group=subject.group,
+        value=value,
+        operator=rule.operator,
+        limit=rule.limit,
+        passed=rule.holds(value),
+        n_samples=subject.n,
+        definition=definition,
+        reason=reason,
+    )
+
+
+def _check_alone(y_prob: Any, by: Any, against_prob: Any) -> None:
+    for name, value in (("y_prob", y_prob), ("by", by), ("against_prob", against_prob)):
+        if value is not None:
+            hint = "an evaluation has no rows; pass outcomes and predictions instead."
+            raise invalid(CALLER, name, "unset with an evaluation", "a value", hint=hint)
+
+
+def _doubts(rules: list[Rule], subjects: list[Subject]) -> list[str]:
+    """Doubts about all rows but for figures not asked for, and groups whose bins hold few."""
+    asked = {rule.quantity.name for rule in rules}
+    unasked = set(subjects[0].figures) - asked
+    notes = [
+        note
+        for note in subjects[0].evaluation.notes
+        if spelt(note.partition(":")[0]) not in unasked
+    ]
+    short = [each.group for each in subjects[1:] if each.rows_a_bin < _ROWS_A_BIN]
+    if subjects[0].rows_a_bin < _ROWS_A_BIN:
+        notes.append("with so few rows a bin, upper limits of rare outcomes may be too small")
+    elif short:
+        notes.append(
+            f"{len(short)} of {len(subjects) - 1} groups have fewer than {_ROWS_A_BIN} rows a bin:"
+            " their upper limits may be too small where outcomes are rare"
+        )
+    return notes
+
+
+def _of_groups(subjects: list[Subject]) -> list[str]:
+    if len(subjects) == 1:
+        return []
+    return [
+        f"all {len(subjects) - 1} groups must pass: that needs no correction against passing by"
+        " chance, but the more groups, the likelier a good release fails"
+    ]
+
+
+def _in_words(old: GateBaseline | None) -> str:
+    if old is None:
+        return ""
+    return f"{old.n_samples:,} rows, taken as independent of these, version {old.version}"

@@ -1,0 +1,197 @@
+"""The page of an experiment: text, tables, figures and facts, written as Markdown."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from veridical._core.runtime.files import whole_file, write_whole
+from veridical.results import Fact
+from veridical.results.experiment import Verdict
+
+if TYPE_CHECKING:
+    from veridical.plots._drawing.panels import Figure
+
+Columns = Mapping[str, Sequence[Any]]
+
+
+class Page:
+    """Collects what an experiment found; nothing is written until it is whole.
+
+    Parameters
+    ----------
+    name : str
+        Of the experiment; pictures and tables go to a folder of this name beside the page.
+
+    Examples
+    --------
+    >>> page = Page("demo")
+    >>> page.section("Table 8")
+    >>> page.number("Hosmer-Lemeshow", 25.3, printed=25.295, tolerance=0.01)
+    >>> page.table({"bin": [1, 2], "rows": [10, 20]})
+    >>> [fact.verdict for fact in page.facts]
+    ['reproduced']
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.facts: list[Fact] = []
+        self.conclusion = ""
+        self._sections: list[_Section] = [_Section("")]
+        self._figures: dict[str, Figure] = {}
+        self._files: dict[str, str] = {}
+
+    def section(self, title: str) -> None:
+        """Begin a section."""
+        self._sections.append(_Section(title))
+
+    def text(self, paragraph: str) -> None:
+        """Add a paragraph of Markdown."""
+        self._sections[-1].parts.append(" ".join(paragraph.split()))
+
+    def table(self, columns: Columns, *, caption: str = "", digits: int = 4) -> None:
+        """Add a small table; numbers are shown with `digits` decimals at most."""
+        if caption:
+            self._sections[-1].parts.append(f"**{caption}**")
+        self._sections[-1].parts.append(markdown_table(columns, digits=digits))
+
+    def data(self, slug: str, columns: Columns, *, caption: str) -> None:
+        """Add a long table as a CSV file beside the page, with a link to it."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
+        self._files[f"{slug}.csv"] = stream.getvalue()
+        self._sections[-1].parts.append(f"[{caption}]({self.name}/{slug}.csv)")
+
+    def figure(self, slug: str, figure: Figure, *, caption: str, alt: str) -> None:
+        """Add a picture with what to see in it (`caption`) and what it shows (`alt`)."""
+        self._figures[slug] = figure
+        self._sections[-1].parts += [f"![{alt}]({self.name}/{slug}.png)", f"*{caption}*"]
+
+    def number(
+        self,
+        name: str,
+        value: float,
+        *,
+        printed: float | None = None,
+        tolerance: float = 0.0,
+        reason: str = "",
+    ) -> None:
+        """Check a number against the printed one; a difference needs its reason."""
+        if printed is None:
+            self._add(Fact(name=name, value=float(value), verdict="added", reason=reason))
+            return
+        found = abs(value - printed) <= tolerance
+        self._add(
+            Fact(
+                name=name, printed=printed, value=float(value), reason=reason,
+                verdict="reproduced" if found else "differs",
+            )
+        )  # fmt: skip
+
+    def claim(self, name: str, claim: str, *, holds: bool, value: float, reason: str = "") -> None:
+        """Check a claim in words; `value` is the number it was judged by."""
+        verdict: Verdict = "reproduced" if holds else "differs"
+        fact = Fact(name=name, claim=claim, value=float(value), verdict=verdict, reason=reason)
+        self._add(fact)
+
+    def conclude(self, text: str) -> None:
+        """Say what a reader should take away."""
+        self.conclusion = " ".join(text.split())
+
+    def _add(self, fact: Fact) -> None:
+        if fact.name in {known.name for known in self.facts}:
+            msg = f"two facts are called {fact.name!r}"
+            raise ValueError(msg)
+        if fact.verdict == "differs" and not fact.reason:
+            msg = f"{fact.name!r} differs, {fact}: say why"
+            raise ValueError(msg)
+        self.facts.append(fact)
+        self._sections[-1].facts.append(fact)
+
+    def write(self, folder: Path, header: Sequence[str]) -> Path:
+        """Write pictures, tables, then the page; return its path."""
+        beside = folder / self.name
+        if self._figures or self._files:
+            beside.mkdir(parents=True, exist_ok=True)
+        if self._figures:
+            from veridical.plots._drawing.panels import save_picture
+
+            for slug, figure in self._figures.items():
+                with whole_file(beside / f"{slug}.png") as path:
+                    save_picture(figure, path)
+        for file, text in self._files.items():
+            write_whole(beside / file, text)
+        path = folder / f"{self.name}.md"
+        differing = [fact for fact in self.facts if fact.verdict == "differs"]
+        parts = [*header, *(["## What differs", _fact_table(differing)] if differing else [])]
+        for section in self._sections:
+            parts += section.markdown()
+        write_whole(path, "\n\n".join(parts) + "\n")
+        return path
+
+
+@dataclass
+class _Section:
+    """Parts of a page below one heading, and the facts checked there."""
+
+    title: str
+    parts: list[str] = field(default_factory=list)
+    facts: list[Fact] = field(default_factory=list)
+
+    def markdown(self) -> list[str]:
+        heading = [f"## {self.title}"] if self.title else []
+        checked = ["**Checked**", _fact_table(self.facts)] if self.facts else []
+        return heading + self.parts + checked
+
+
+def _fact_table(facts: Sequence[Fact]) -> str:
+    shown = [
+        {
+            "what": fact.name + (f": {fact.claim}" if fact.claim else ""),
+            "printed": "" if fact.printed is None else f"{fact.printed:.6g}",
+            "found": f"{fact.value:.6g}",
+            "verdict": f"**{fact.verdict}**" + (f": {fact.reason}" if fact.reason else ""),
+        }
+        for fact in facts
+    ]
+    names = ("what", "printed", "found", "verdict")
+    return markdown_table({name: [row[name] for row in shown] for name in names}, digits=6)
+
+
+def markdown_table(columns: Columns, *, digits: int) -> str:
+    r"""Return a table as Markdown; numbers to the right.
+
+    Examples
+    --------
+    >>> print(markdown_table({"bin": ["a|b", "c"], "gap": [0.25, None]}, digits=3))
+    | bin | gap |
+    |---|---:|
+    | a\|b | 0.25 |
+    | c |  |
+    """
+    cells = [[_cell(value, digits) for value in values] for values in columns.values()]
+    numeric = [
+        all(isinstance(value, (int, float)) or value is None for value in values)
+        for values in columns.values()
+    ]
+    lines = [
+        "| " + " | ".join(str(name) for name in columns) + " |",
+        "|" + "|".join("---:" if number else "---" for number in numeric) + "|",
+    ]
+    lines += ["| " + " | ".join(row) + " |" for row in zip(*cells, strict=True)]
+    return "\n".join(lines)
+
+
+def _cell(value: Any, digits: int) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        shown = f"{value:.{digits}f}"
+        return shown.rstrip("0").rstrip(".") if "." in shown else shown
+    return str(value).replace("|", "\\|").replace("\n", " ")

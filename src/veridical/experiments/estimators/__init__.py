@@ -1,0 +1,1 @@
+"""Which estimator of the ECE is closest to the truth."""

@@ -1,0 +1,82 @@
+"""The estimators that are compared, as the source means them, as it ran them, and newer ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from veridical._core.data.sample import BinarySample
+from veridical.binning import Binning, IntervalPartition, QuantileBins, SweepBins, UniformBins
+from veridical.binning._bins.counts import BinCount
+from veridical.miscalibration import BinnedError, DensityError, SmoothError
+from veridical.miscalibration._errors.base import Estimator
+
+LENSES = ("confidence", "classwise")
+FAMILIES = ("ECE_l", "ECE_a", "ECE_c", "ECE_ac")
+COUNTS: tuple[BinCount, ...] = (10, 30, "sqrt")
+BANDWIDTHS: tuple[float | str, ...] = ("silverman", 0.1, 0.033)
+NEWER = ("debiased, 15 bins", "monotone sweep", "smooth (smECE)", "plain, 15 bins")
+_COARSE = 512  # a grid to begin with; it is refined wherever a bandwidth asks for it
+
+
+@dataclass(frozen=True)
+class BoundedQuantileBins(QuantileBins):
+    """Equal-mass bins of scores that cannot lie below `low`: centres of the outer bins need it."""
+
+    low: float = 0.0
+
+    def fit(self, sample: BinarySample) -> IntervalPartition:
+        """Return the bins, the first of which begins at `low`."""
+        found = super().fit(sample)
+        return replace(found, edges=np.concatenate([[self.low], found.edges[1:]]))
+
+
+def settings() -> tuple[str, ...]:
+    """Names of the fifteen settings of the source."""
+    binned = [f"{family} {count}" for family in FAMILIES for count in COUNTS]
+    return (*binned, *(f"ECE_d {bandwidth}" for bandwidth in BANDWIDTHS))
+
+
+def as_meant(low: float) -> dict[str, Estimator]:
+    """The fifteen settings, all on the same interval [low, 1] and at the same number of bins.
+
+    001 sections 4.3 to 4.5: equal-width or adaptive bins, one bin a row or two (linear binning),
+    and densities mirrored at both ends.
+    """
+    found: dict[str, Estimator] = {}
+    for family in FAMILIES:
+        for count in COUNTS:
+            adaptive, linear = family in ("ECE_a", "ECE_ac"), family in ("ECE_c", "ECE_ac")
+            binning: Binning = UniformBins(count, support=(low, 1.0))
+            if adaptive:
+                binning = BoundedQuantileBins(count, low=low)
+            error = BinnedError(binning, assignment="linear" if linear else "hard")
+            found[f"{family} {count}"] = error
+    for bandwidth in BANDWIDTHS:
+        density = DensityError(bandwidth=bandwidth, n_grid=_COARSE, support=(low, 1.0))
+        found[f"ECE_d {bandwidth}"] = density
+    return found
+
+
+def as_run(low: float) -> dict[str, Estimator]:
+    """Those of the fifteen that the authors' program computes otherwise than it means to.
+
+    Linear binning gives each of the two bins the share of the other, and the legacy estimator
+    counts its bins on [0, 1] where the others count theirs on [low, 1].
+    """
+    found: dict[str, Estimator] = {}
+    for name, estimator in as_meant(low).items():
+        if isinstance(estimator, BinnedError):
+            if estimator.assignment == "linear":
+                found[name] = replace(estimator, assignment="linear-inverted")
+            elif isinstance(estimator.binning, UniformBins) and low > 0:
+                found[name] = replace(estimator, binning=UniformBins(estimator.binning.n))
+    return found
+
+
+def newer() -> dict[str, Estimator]:
+    """Estimators the source does not have, beside the usual one."""
+    found = (BinnedError(debias=True), BinnedError(SweepBins()), SmoothError(n_grid=1024),
+             BinnedError())  # fmt: skip
+    return dict(zip(NEWER, found, strict=True))

@@ -1,0 +1,1 @@
+"""What a calibration error measures, and when it is significant."""

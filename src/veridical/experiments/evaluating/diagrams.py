@@ -1,0 +1,236 @@
+"""Figures 1, 4 and 15 to 18: diagrams of the networks there are.
+
+Figures 8, 11 and 14: diagrams beside the true gaps.
+
+The paper's reliability diagram: gaps, and bars for what chance would do.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.curves import reliability_curve
+from veridical.experiments._frame.laboratory import Laboratory
+from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.predictions import Predictions
+from veridical.experiments.evaluating.convergence import MODELS
+from veridical.experiments.evaluating.networks import (
+    CALIBRATED,
+    DATA,
+    EQUAL,
+    OVERCONFIDENT,
+    bins_for,
+    seen_through,
+)
+from veridical.lenses import Grouped
+from veridical.plots import simplex
+from veridical.plots._drawing.panels import Bars, Figure, Line, Mark, Panel, Points, draw_panels
+from veridical.results import ReliabilityCurve
+from veridical.simulation import true_reliability, two_normals_model, two_normals_task
+from veridical.summaries import VectorSummary
+
+
+def deviation_panel(curve: ReliabilityCurve, *, title: str, truth: Mark | None = None) -> Panel:
+    """Return observed minus predicted by bin, with consistency bars around zero."""
+    assert curve.low is not None
+    assert curve.high is not None
+    at = curve.predicted
+    marks: list[Mark] = [Line([0, 1], [0, 0], muted=True)]
+    if truth is not None:
+        marks.append(truth)
+    marks += [
+        Points(
+            at, np.zeros(len(at)), "5 to 95 % if calibrated", 1, size=2.0,
+            low=curve.low - at, high=curve.high - at,
+        ),
+        Points(at, curve.gap, "gap found", 0),
+    ]  # fmt: skip
+    return Panel(
+        marks, title=title, x_scale="probability", x_label="prediction",
+        y_label="observed \N{MINUS SIGN} predicted",
+    )  # fmt: skip
+
+
+def n_outside(curve: ReliabilityCurve) -> int:
+    """Return the number of bins that lie outside their consistency bar."""
+    assert curve.low is not None
+    assert curve.high is not None
+    return int(np.sum((curve.observed < curve.low) | (curve.observed > curve.high)))
+
+
+_MANY = 5000  # rows below which most arrows are noise
+_GROUPS = [[0, 1, 2], [3, 4, 5], [6, 7, 8, 9]]
+_TITLES = {EQUAL: "equal bins", DATA: "data-dependent bins"}
+
+
+def diagram_section(page: Page, networks: list[Predictions]) -> None:
+    """Add a diagram of the largest probability for every network, and of groups of classes."""
+    page.section("Figures 4, 15 and 17: diagrams of the largest probability")
+    curves = {one.name: {kind: _curve(one, kind) for kind in _TITLES} for one in networks}
+    for network in networks:
+        page.figure(
+            f"top-{_slug(network.name)}", _draw(network, curves[network.name]),
+            caption=f"{network.name}: gaps of the largest probability, with consistency bars.",
+            alt=f"Deviation diagrams of {network.name}, equal and data-dependent bins, and spread",
+        )  # fmt: skip
+    outside = {
+        kind: [f"{n_outside(both[kind])} of {len(both[kind])}" for both in curves.values()]
+        for kind in _TITLES
+    }
+    page.table(
+        {
+            "network": list(curves),
+            "equal bins outside their bar": outside[EQUAL],
+            "data-dependent bins outside": outside[DATA],
+        },
+        caption="A bar holds nine of ten bins of a calibrated model",
+    )
+    _judge_diagrams(page, curves)
+    _grouped(page, [one for one in networks if one.p.shape[1] == 10 and len(one.y) >= _MANY])
+
+
+def _judge_diagrams(page: Page, curves: dict[str, dict[str, ReliabilityCurve]]) -> None:
+    shares = {
+        name: sum(map(n_outside, both.values())) / sum(map(len, both.values()))
+        for name, both in curves.items()
+    }
+    page.claim(
+        "Figure 4", "the diagrams of an unsure, calibrated network do not rule it out",
+        holds=shares[CALIBRATED] < 0.3, value=shares[CALIBRATED],
+        reason="share of bins outside their bar, calibrated fake; by chance 0.1",
+    )  # fmt: skip
+    page.claim(
+        "Figures 15 and 17", "those of a sure, over-confident network do",
+        holds=shares[OVERCONFIDENT] > 0.5, value=shares[OVERCONFIDENT],
+        reason="the same share, over-confident fake",
+    )  # fmt: skip
+
+
+def _draw(network: Predictions, curves: dict[str, ReliabilityCurve]) -> Figure:
+    panels = [deviation_panel(curve, title=_TITLES[kind]) for kind, curve in curves.items()]
+    edges = np.linspace(0, 1, 21)
+    heights = np.histogram(network.p.max(axis=1), edges)[0] / len(network.y)
+    spread = Panel(
+        [Bars(edges, heights, colour=2)], title="spread", x_label="largest probability",
+        y_label="share of rows", x_scale="probability",
+    )  # fmt: skip
+    return draw_panels([*panels, spread], legend=True)
+
+
+def _grouped(page: Page, networks: list[Predictions]) -> None:
+    page.section("Figures 1, 16 and 18: three groups of classes on the simplex")
+    page.text(
+        """Ten classes are merged into three groups, as in the paper. Arrows go from the mean
+        prediction of a cell to what happened there; cells of few rows have long arrows by
+        chance."""
+    )
+    for network in networks:
+        drawn = simplex(network.y, network.p, lens=Grouped(_GROUPS), n_bins=10)
+        page.figure(
+            f"groups-{_slug(network.name)}", drawn.figure,
+            caption=f"{network.name}: classes 0 to 2, 3 to 5 and 6 to 9.",
+            alt=f"Triangle with arrows from predictions to outcomes of {network.name}",
+        )  # fmt: skip
+        if network.name == CALIBRATED:
+            _judge_arrows(page, drawn.summary)
+
+
+def _judge_arrows(page: Page, cells: VectorSummary) -> None:
+    length = np.abs(cells.mean_y - cells.mean_p).sum(axis=1) / 2
+    half = cells.count >= np.median(cells.count)
+    frequent, rare = float(length[half].mean()), float(length[~half].mean())
+    page.claim(
+        "Figure 1", "arrows are short, above all where predictions are frequent",
+        holds=frequent < rare / 2 and frequent < 0.05, value=frequent,
+        reason=(
+            "mean total variation in the fuller half of the cells of the calibrated fake; "
+            f"{rare:.3f} in the other half"
+        ),
+    )  # fmt: skip
+
+
+def _curve(network: Predictions, kind: str) -> ReliabilityCurve:
+    binning = bins_for(seen_through("confidence", network), kind)
+    return reliability_curve(
+        network.y, network.p, lens="confidence", binning=binning,
+        interval="consistency", confidence_level=0.9,
+    )  # fmt: skip
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+_ROWS = 10_000
+_BINS = 10
+
+
+def normals_section(lab: Laboratory, page: Page) -> None:
+    """Add the diagrams of the three models."""
+    page.section("Figures 8, 11 and 14: diagrams beside the truth")
+    curves = {model: _normal_curve(lab, model) for model in MODELS}
+    distances = {model: _distance(model, curve) for model, curve in curves.items()}
+    above = [
+        deviation_panel(curve, title=f"{model} model", truth=_true_gap(model))
+        for model, curve in curves.items()
+    ]
+    below = [
+        Panel(
+            [Bars([*curve.lower, curve.upper[-1]], curve.count / _ROWS, colour=2)],
+            x_label="prediction", y_label="share of rows", x_scale="probability",
+        )
+        for curve in curves.values()
+    ]  # fmt: skip
+    page.figure(
+        "normals", draw_panels(above + below, columns=3, legend=True),
+        caption=(
+            f"Observed minus predicted, {_ROWS:,} rows and {_BINS} bins: points are the gaps "
+            "found, bars the 5th to 95th percentile if the model were calibrated, the line is "
+            "the true gap (the constant model has one prediction only)."
+        ),
+        alt="Deviation diagrams of three models with consistency bars, above their histograms",
+    )  # fmt: skip
+    page.table(
+        {
+            "model": list(MODELS),
+            "bins": [len(curve.count) for curve in curves.values()],
+            "outside their bar": [n_outside(curve) for curve in curves.values()],
+            "largest distance to the truth, standard errors": list(distances.values()),
+        },
+        digits=2,
+    )
+    worst = max(distances.values())
+    page.claim(
+        "Figures 8, 11 and 14", "the gaps found closely match the true ones",
+        holds=worst < 4, value=worst,
+        reason="largest distance between a gap and the true one, in standard errors, over all bins",
+    )  # fmt: skip
+
+
+def _normal_curve(lab: Laboratory, model: str) -> ReliabilityCurve:
+    sample = two_normals_task().sample(_ROWS, rng=lab.rng("diagram", model))
+    p = two_normals_model(model)(sample.x)[:, 1]
+    return reliability_curve(
+        sample.y, p, n_bins=_BINS, interval="consistency", confidence_level=0.9
+    )  # these limits are exact: nothing is drawn
+
+
+def _true_frequency(model: str, scores: FloatArray) -> FloatArray:
+    return true_reliability(two_normals_task(), two_normals_model(model), scores)
+
+
+def _true_gap(model: str) -> Line | Points:
+    if model == "constant":
+        return Points([0.5], _true_frequency(model, np.array([0.5])) - 0.5, "true gap", 2)
+    scores = np.linspace(0.005, 0.995, 199)
+    return Line(scores, _true_frequency(model, scores) - scores, "true gap", 2)
+
+
+def _distance(model: str, curve: ReliabilityCurve) -> float:
+    """Largest distance of an observed frequency from the truth, in standard errors."""
+    exact = _true_frequency(model, curve.predicted)
+    noise = np.sqrt(exact * (1 - exact) / curve.count)
+    return float(np.max(np.abs(curve.observed - exact) / noise))

@@ -1,0 +1,1 @@
+"""Classifiers made to measure."""

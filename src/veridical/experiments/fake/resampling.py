@@ -1,0 +1,176 @@
+"""Whether consistency resampling says what section 3.3 says it does.
+
+Whether calibrating logits is better than calibrating the logarithms of probabilities.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.calibrators import (
+    Calibrator,
+    DirichletCalibrator,
+    MatrixCalibrator,
+    TemperatureCalibrator,
+)
+from veridical.curves import reliability_curve
+from veridical.experiments._frame.laboratory import Cell, Laboratory
+from veridical.experiments._frame.page import Page
+from veridical.experiments.fake.contestants import distorted, what_is_left
+from veridical.inference import consistency_test
+from veridical.miscalibration import BinnedError
+from veridical.simulation import DirichletFakeClassifier, PowerMap, fake_classifier_for
+from veridical.simulation._fakes.fake import draw_labels
+
+_ROWS, _CLASSES, _LEVEL = 500, 3, 0.05
+_FULL_BIN = 5  # rows from which limits of a bin say something
+_CELL = 10  # repetitions a cell
+
+
+def show_resampling(lab: Laboratory, page: Page) -> None:
+    """Level and power of the test, and how often the limits of a bin hold what they should."""
+    cells = 2 if lab.quick else 50
+    draws = 100 if lab.quick else 500
+    plans = [
+        {"kind": kind, "cell": cell, "resamples": draws}
+        for kind in ("calibrated", "over-confident")
+        for cell in range(cells)
+    ]
+    found = lab.map("resampling", _repeat, plans)
+    page.section("Labels drawn from the predictions")
+    null, other = found[:cells], found[cells:]
+    total = cells * _CELL
+    level = sum(sum(one["rejected"]) for one in null) / total
+    power = sum(sum(one["rejected"]) for one in other) / total
+    bins = int(sum(sum(one["bins"]) for one in null))
+    outside = sum(sum(one["outside"]) for one in null) / bins
+    page.text(
+        f"""Section 3.3 assesses an ECE by labels drawn as if the classifier were calibrated. A
+        calibrated and an over-confident fake classifier (power 2), {_ROWS} rows, {_CLASSES}
+        classes, {total} repetitions of {draws} resamples each."""
+    )
+    slack = 3 * (_LEVEL * (1 - _LEVEL) / total) ** 0.5
+    page.claim(
+        "Section 3.3, consistency of the estimator",
+        "allows to assess whether the observed value of the estimator is consistent with strong "
+        "calibration",
+        holds=abs(level - _LEVEL) <= slack and power > 0.8, value=level,
+        reason=f"share of calibrated classifiers rejected at {_LEVEL}, within {slack:.3f} of it; "
+        f"of over-confident ones {power:.2f}",
+    )  # fmt: skip
+    page.claim(
+        "Section 3.3, intervals of bins",
+        "allows to compute confidence intervals for the per-bin accuracies",
+        # Counts are whole numbers, so limits hold more than they promise; never fewer.
+        holds=outside <= _LEVEL + 3 * (_LEVEL * (1 - _LEVEL) / bins) ** 0.5, value=outside,
+        reason=f"share of {bins:,} bins of {_FULL_BIN} rows or more outside their 95 % limits; "
+        "they are limits of what a calibrated classifier would show, not of its accuracy",
+    )  # fmt: skip
+
+
+def _repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
+    fake = distorted(cell["kind"], _CLASSES)
+    found: dict[str, list[float]] = {"rejected": [], "bins": [], "outside": []}
+    for _ in range(_CELL):
+        drawn = fake.sample(_ROWS, rng=rng)
+        test = consistency_test(
+            BinnedError(), drawn.y, drawn.y_prob, lens="confidence",
+            n_resamples=cell["resamples"], rng=rng,
+        )  # fmt: skip
+        curve = reliability_curve(
+            drawn.y, drawn.y_prob, lens="confidence", interval="consistency",
+            n_resamples=cell["resamples"], rng=rng,
+        )  # fmt: skip
+        assert curve.low is not None
+        assert curve.high is not None
+        full = curve.count >= _FULL_BIN
+        outside = (curve.observed < curve.low) | (curve.observed > curve.high)
+        found["rejected"].append(float(test.pvalue <= _LEVEL))
+        found["bins"].append(float(full.sum()))
+        found["outside"].append(float((outside & full).sum()))
+    return found
+
+
+_CLASSES, _ROWS, _POPULATION = 5, 1000, 10_000
+_MAPS = {"temperature": TemperatureCalibrator, "Dirichlet": DirichletCalibrator}
+_KEPT = ("double precision", "single precision", "half precision", "three decimals")
+
+
+def show_rounding(lab: Laboratory, page: Page) -> None:
+    """Fit the same map to logits, and to probabilities kept with fewer and fewer digits."""
+    cells = [{"repetition": r} for r in range(5 if lab.quick else 30)]
+    found = lab.map("rounding", _compare, cells)
+    page.section("Logits or probabilities")
+    page.text(
+        f"""Fake classifiers with {_CLASSES} classes, accuracy 0.9 and the power 2; the logits are
+        2 log p. Maps are fitted to {_ROWS:,} rows; {len(cells)} repetitions. The table shows
+        expected log loss above that of the same map fitted to logits, whose logarithms of
+        probabilities are exact."""
+    )
+    loss = {key: np.array([one[key] for one in found]) for key in found[0]}
+    base = {name: loss[f"{name}, logits"] for name in _MAPS}
+    page.table(
+        {
+            "probabilities kept in": list(_KEPT),
+            **{
+                name: [float((loss[f"{name}, {kept}"] - base[name]).mean()) for kept in _KEPT]
+                for name in _MAPS
+            },
+        },
+        digits=6,
+    )
+    same = float(np.abs(loss["Dirichlet, double precision"] - base["Dirichlet"]).max())
+    apart = float(np.abs(loss["matrix, logits"] - base["Dirichlet"]).max())
+    page.claim(
+        "Section 5.2, theory",
+        "matrix scaling of logits and Dirichlet calibration are theoretically equivalent",
+        holds=apart < 1e-6, value=apart,
+        reason="largest difference of expected log loss: a matrix sees the common offset of a "
+        "row's logits, which softmax removes, unless its rows have one sum; fitted to normalised "
+        f"logits the difference is {same:.1g}, the floor under probabilities smaller than any seen",
+    )  # fmt: skip
+    worse = loss["Dirichlet, single precision"] - loss["matrix, logits"]
+    error = float(worse.std(ddof=1) / len(worse) ** 0.5)
+    page.claim(
+        "Section 5.2, practice",
+        "in practice matrix scaling performs slightly better, presumably due to rounding errors",
+        holds=float(worse.mean()) > 2 * error, value=float(worse.mean()),
+        reason="expected log loss after Dirichlet calibration of probabilities in single precision "
+        f"less that after matrix scaling of logits, standard error {error:.4f}",
+    )  # fmt: skip
+
+
+def _compare(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
+    alpha = fake_classifier_for(0.9, 0.0, n_classes=_CLASSES).alpha
+    fake = DirichletFakeClassifier(alpha, map=PowerMap(2.0))
+    log_truth = fake.draw_log_truth(_ROWS + _POPULATION, rng)
+    logits, truth, report = 2 * log_truth, np.exp(log_truth), fake.map.from_log(log_truth)
+    y = draw_labels(truth, rng)
+    labels = list(range(_CLASSES))
+    fits: list[tuple[str, Calibrator, FloatArray]] = [
+        ("matrix, logits", MatrixCalibrator(input="logit", labels=labels), logits)
+    ]
+    for name, kind in _MAPS.items():
+        fits.append((f"{name}, logits", kind(input="logit", labels=labels), logits))
+        fits += [(f"{name}, {kept}", kind(labels=labels), _round(report, kept)) for kept in _KEPT]
+    return {
+        name: what_is_left(
+            truth[_ROWS:], calibrator.fit(x[:_ROWS], y[:_ROWS]).predict_proba(x[_ROWS:])
+        )["log loss"]
+        for name, calibrator, x in fits
+    }
+
+
+def _round(p: FloatArray, kept: str) -> FloatArray:
+    """Keep fewer digits, and let rows sum to one again."""
+    match kept:
+        case "single precision":
+            p = p.astype(np.float32).astype(np.float64)
+        case "half precision":
+            p = p.astype(np.float16).astype(np.float64)
+        case "three decimals":
+            p = p.round(3)
+    return p / p.sum(axis=1, keepdims=True)

@@ -1,0 +1,326 @@
+"""What one repetition of the two-class experiment does.
+
+Everything the two-class experiment computes, and how to ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.binning import QuantileBins, SweepBins, UniformBins
+from veridical.calibrators import (
+    AveragedCalibrator,
+    BBQCalibrator,
+    BetaCalibrator,
+    Calibrator,
+    ClassConditionalCalibrator,
+    ConfidenceReducedCalibrator,
+    DensityCalibrator,
+    DirichletCalibrator,
+    EnsembleTemperatureCalibrator,
+    HistogramCalibrator,
+    IdentityCalibrator,
+    IsotonicCalibrator,
+    MatrixCalibrator,
+    MixingCalibrator,
+    NearIsotonicCalibrator,
+    PlattCalibrator,
+    QuadraticCalibrator,
+    ScalingBinningCalibrator,
+    SplineCalibrator,
+    TemperatureCalibrator,
+    VectorCalibrator,
+    VennAbersCalibrator,
+)
+from veridical.experiments._frame.laboratory import Cell, Laboratory
+from veridical.experiments._frame.survey_tasks import (
+    N_NODES,
+    SCORES,
+    SURVEY_ROWS,
+    Key,
+    Line,
+    Network,
+    TrueMap,
+    classifier_cells,
+    line_of,
+    repeat,
+    train_networks,
+    true_map,
+)
+from veridical.miscalibration import BinnedError, DensityError, LoessError, SmoothError
+from veridical.miscalibration._errors.base import Estimator
+from veridical.simulation import (
+    survey_binary_task,
+    survey_f_over,
+    survey_f_under,
+    true_calibration_error,
+)
+
+Classifier = Callable[[FloatArray], FloatArray]
+NONE = "none"
+SURVEYED = ("binning", "isotonic", "Platt", "beta")
+QUICK = (NONE, *SURVEYED, "Platt, log odds", "spline")
+
+
+def calibrators() -> dict[str, Calibrator]:
+    """Return every calibrator that fits two classes; the survey's own as it describes them.
+
+    Its Platt scaling is a line of the probability itself (equation 8), not of its log odds; its
+    binning has ten bins of equal width, and neither it nor isotonic regression has a guard against
+    frequencies of 0 and 1.
+    """
+    return {
+        NONE: IdentityCalibrator(),
+        "binning": HistogramCalibrator(n_bins=10, strategy="uniform", laplace=0),
+        "isotonic": IsotonicCalibrator(laplace=0),
+        "Platt": PlattCalibrator(input="score"),
+        "beta": BetaCalibrator(),
+        "Platt, log odds": PlattCalibrator(),
+        "temperature": TemperatureCalibrator(),
+        "ensemble temperature": EnsembleTemperatureCalibrator(),
+        "quadratic": QuadraticCalibrator(),
+        "spline": SplineCalibrator(),
+        "equal-mass binning": HistogramCalibrator(n_bins=10),
+        "BBQ": BBQCalibrator(),
+        "scaling-binning": ScalingBinningCalibrator(),
+        "centred isotonic": IsotonicCalibrator(centered=True),
+        "strict isotonic": IsotonicCalibrator(strict=True),
+        "near-isotonic": NearIsotonicCalibrator(),
+        "Venn-Abers": VennAbersCalibrator(),
+        "density": DensityCalibrator(),
+        "vector": VectorCalibrator(),
+        "matrix": MatrixCalibrator(),
+        "Dirichlet": DirichletCalibrator(),
+        "mixing (beta)": MixingCalibrator(BetaCalibrator()),
+        "average (beta, isotonic)": AveragedCalibrator([BetaCalibrator(), IsotonicCalibrator()]),
+        "class-conditional (beta)": ClassConditionalCalibrator(BetaCalibrator()),
+        "confidence (isotonic)": ConfidenceReducedCalibrator(IsotonicCalibrator()),
+    }
+
+
+def estimators() -> dict[str, Estimator]:
+    """Return estimators of the mean gap between frequency and score, in its own unit."""
+    return {
+        "ECE, 15 equal widths": BinnedError(UniformBins(15)),
+        "ECE, 15 equal masses": BinnedError(QuantileBins(15)),
+        "ECE, 15 equal widths, debiased": BinnedError(UniformBins(15), debias=True),
+        "ECE, monotone sweep": BinnedError(SweepBins()),
+        "smooth ECE": SmoothError(),
+        "loess (ICI)": LoessError(),
+        "kernel density": DensityError(),
+    }
+
+
+def classifier_of(cell: Cell) -> Classifier:
+    """Return the classifier of a cell: features (n, 1) to probabilities (n, 2)."""
+    if cell["classifier"] == "posterior":
+        return survey_binary_task().posterior
+    if cell["classifier"] == "MLP":
+        return Network(cell["knots"], cell["logits"])
+    return {"under": survey_f_under, "over": survey_f_over}[cell["classifier"]]
+
+
+@cache
+def the_line() -> Line:
+    """The feature of the two-class task, cut once a process."""
+    return line_of(survey_binary_task())
+
+
+def calibrate(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
+    """Fit every calibrator to fresh rows; true errors, and estimates on as many other rows."""
+    task, model = survey_binary_task(), classifier_of(cell)
+    known, fresh = (task.sample(cell["n_rows"], rng=rng) for _ in range(2))
+    p_known, p_fresh = model(known.x)[:, 1], model(fresh.x)[:, 1]
+    chosen, result = calibrators(), {}
+    for name in cell["calibrators"]:
+        fitted = chosen[name].fit(p_known, known.y)
+        result[name] = {
+            **_truth(fitted, model, exact=name in cell["split"]),
+            **_estimates(fresh.y, fitted.predict_proba(p_fresh)[:, 1]),
+            "map": fitted.predict_proba(SCORES)[:, 1].round(6),
+        }
+    return result
+
+
+def _truth(fitted: Calibrator, model: Classifier, *, exact: bool) -> dict[str, float]:
+    """True errors of a calibrated model; `exact` adds the parts of the squared distance."""
+    task, line = survey_binary_task(), the_line()
+
+    def calibrated(x: FloatArray) -> FloatArray:
+        return fitted.predict_proba(model(x)[:, 1])
+
+    p = calibrated(line.x)
+    found = {
+        "true": true_calibration_error(task, calibrated, n_nodes=N_NODES),
+        "distance": line.distance(p),
+    }
+    if exact:
+        squared = true_calibration_error(task, calibrated, norm=2, n_nodes=N_NODES) ** 2
+        found |= {"calibration_loss": squared, "refined": line.squared_distance(p)}
+    return found
+
+
+def _estimates(y: FloatArray, p: FloatArray) -> dict[str, float]:
+    chosen = estimators()
+    return {
+        "ece": chosen["ECE, 15 equal widths"](y, p),
+        "debiased": chosen["ECE, 15 equal widths, debiased"](y, p),
+        "smooth": chosen["smooth ECE"](y, p),
+        "n_values": len(np.unique(p.round(12))),
+        "smallest": float(p.min()),
+        "largest": float(p.max()),
+    }
+
+
+def estimate(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
+    """Every estimator on fresh rows of an uncalibrated classifier."""
+    rows = survey_binary_task().sample(cell["n_rows"], rng=rng)
+    p = classifier_of(cell)(rows.x)[:, 1]
+    return {name: estimator(rows.y, p) for name, estimator in estimators().items()}
+
+
+def example(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
+    """One fit of each of the survey's calibrators: its map, and the diagram of the population."""
+    model, line = classifier_of(cell), the_line()
+    rows = survey_binary_task().sample(cell["n_rows"], rng=rng)
+    scores = np.linspace(0.001, 0.999, 999)
+    result = {}
+    for name in SURVEYED:
+        fitted = calibrators()[name].fit(model(rows.x)[:, 1], rows.y)
+        diagram = line.diagram(fitted.predict_proba(model(line.x)[:, 1])[:, 1], 1)
+        result[name] = {"map": fitted.predict_proba(scores)[:, 1].round(6), **diagram}
+    return {"scores": scores, "calibrators": result}
+
+
+def twins(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
+    """How far two maps for two sigmoids of the same feature, fitted to the same rows, differ."""
+    line, rows = the_line(), survey_binary_task().sample(cell["n_rows"], rng=rng)
+    result = {}
+    for name in ("beta", "Platt", "Platt, log odds"):
+        under, over = (
+            calibrators()[name].fit(f(rows.x)[:, 1], rows.y).predict_proba(f(line.x)[:, 1])[:, 1]
+            for f in (survey_f_under, survey_f_over)
+        )
+        result[name] = float(line.mass @ np.abs(under - over))
+    return result
+
+
+CLASSIFIERS = ("under", "over", "MLP")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is done.
+
+    Attributes
+    ----------
+    n_networks, n_train : networks, and rows each is trained on
+    sizes : rows a map is fitted to
+    n_repetitions : of each size
+    names : calibrators
+    """
+
+    n_networks: int
+    n_train: int
+    sizes: tuple[int, ...]
+    n_repetitions: int
+    names: tuple[str, ...]
+
+
+def plan_of(lab: Laboratory) -> Plan:
+    """Return the full plan, or the quick one."""
+    if lab.quick:
+        return Plan(1, 1_000, (SURVEY_ROWS,), 2, QUICK)
+    return Plan(10, SURVEY_ROWS, (300, 1_000, SURVEY_ROWS), 16, tuple(calibrators()))
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Results of all cells.
+
+    Attributes
+    ----------
+    plan : how much was done
+    networks : the trained networks
+    truths : the map each classifier needs; one a network for "MLP"
+    fits : by classifier and rows, one a repetition
+    guesses : estimates of the uncalibrated classifiers, likewise
+    examples : one fit for each classifier, with diagrams
+    twins : distances between the maps for both sigmoids
+    """
+
+    plan: Plan
+    networks: Sequence[Mapping[str, Any]]
+    truths: Mapping[str, Sequence[TrueMap]]
+    fits: Mapping[Key, Sequence[Mapping[str, Any]]]
+    guesses: Mapping[Key, Sequence[Mapping[str, Any]]]
+    examples: Mapping[str, Mapping[str, Any]]
+    twins: Sequence[Mapping[str, float]]
+
+    def values(
+        self, classifier: str, calibrator: str, key: str = "true", n_rows: int = SURVEY_ROWS
+    ) -> FloatArray:
+        """One number of every repetition."""
+        return np.array([fit[calibrator][key] for fit in self.fits[classifier, n_rows]])
+
+    def removed(self, classifier: str, calibrator: str, n_rows: int = SURVEY_ROWS) -> float:
+        """Share of the true calibration error that a calibrator takes away, on average."""
+        before = self.values(classifier, NONE, n_rows=n_rows).mean()
+        return float(1 - self.values(classifier, calibrator, n_rows=n_rows).mean() / before)
+
+    def best(self, classifier: str) -> str:
+        """Calibrator of least mean true error on the survey's number of rows."""
+        return min(self.plan.names, key=lambda name: float(self.values(classifier, name).mean()))
+
+    def gaps(
+        self, classifier: str, calibrator: str, low: float = 0.0, high: float = 1.0
+    ) -> FloatArray:
+        """Mean distance of the map from the true one in a range of scores, every repetition."""
+        fits, truths = self.fits[classifier, SURVEY_ROWS], self.truths[classifier]
+        return np.array(
+            [
+                truths[i % len(truths)].gap(np.array(fit[calibrator]["map"]), low, high)
+                for i, fit in enumerate(fits)
+            ]
+        )
+
+    def gap_removed(self, classifier: str, calibrator: str, low: float, high: float) -> float:
+        """Share of the distance from the true map that is taken away in a range of scores."""
+        before = self.gaps(classifier, NONE, low, high).mean()
+        return float(1 - self.gaps(classifier, calibrator, low, high).mean() / before)
+
+
+def do_study(lab: Laboratory) -> Study:
+    """Train networks, fit every calibrator to every classifier, and ask every estimator."""
+    plan = plan_of(lab)
+    networks = train_networks(lab, "two", plan.n_networks, plan.n_train)
+    truths = {
+        name: [
+            true_map(survey_binary_task(), the_line(), classifier_of(cell), 1)
+            for cell in classifier_cells(name, networks)
+        ]
+        for name in CLASSIFIERS
+    }
+    keys = [(name, n) for name in CLASSIFIERS for n in plan.sizes] + [("posterior", SURVEY_ROWS)]
+    split = [NONE, "binning", "isotonic"]  # whose losses are told apart
+    asked = {"calibrators": list(plan.names), "split": split}
+    count = plan.n_repetitions
+    fits = repeat(lab, "fits", calibrate, keys, networks, count, asked)
+    guesses = repeat(lab, "estimates", estimate, keys[:-1], networks, count, {})
+    shown = [{**classifier_cells(name, networks)[0], "n_rows": SURVEY_ROWS} for name in CLASSIFIERS]
+    examples = dict(zip(CLASSIFIERS, lab.map("examples", example, shown), strict=True))
+    pairs = [{"n_rows": SURVEY_ROWS, "repetition": i} for i in range(count)]
+    both = lab.map("twins", twins, pairs)
+    return Study(plan, networks, truths, fits, guesses, examples, both)
+
+
+def mean_map(study: Study, classifier: str, calibrator: str) -> tuple[FloatArray, FloatArray]:
+    """Scores and the mean map over repetitions; of "MLP" those of the first network."""
+    fits = study.fits[classifier, SURVEY_ROWS][:: len(study.truths[classifier])]
+    return SCORES, np.mean([fit[calibrator]["map"] for fit in fits], axis=0)

@@ -1,0 +1,344 @@
+"""What one repetition of the three-class experiment does.
+
+Everything the three-class experiment computes, and how to ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.binning import UniformBins
+from veridical.calibrators import (
+    AveragedCalibrator,
+    BetaCalibrator,
+    Calibrator,
+    ClassConditionalCalibrator,
+    ConfidenceReducedCalibrator,
+    DirichletCalibrator,
+    EnsembleTemperatureCalibrator,
+    HistogramCalibrator,
+    IdentityCalibrator,
+    IsotonicCalibrator,
+    MatrixCalibrator,
+    MixingCalibrator,
+    OneVsRestCalibrator,
+    PlattCalibrator,
+    SimplexHistogramCalibrator,
+    SplineCalibrator,
+    StructuredMatrixCalibrator,
+    StructuredVectorCalibrator,
+    TemperatureCalibrator,
+    VectorCalibrator,
+)
+from veridical.experiments._frame.laboratory import Cell, Laboratory
+from veridical.experiments._frame.survey_tasks import (
+    N_NODES,
+    SURVEY_ROWS,
+    TINY,
+    Key,
+    Line,
+    Network,
+    classifier_cells,
+    line_of,
+    log_softmax,
+    repeat,
+    train_networks,
+)
+from veridical.miscalibration import BinnedError, SmoothError
+from veridical.simulation import survey_three_class_task, true_calibration_error
+
+Scorer = Callable[[FloatArray], FloatArray]
+NONE = "none"
+SURVEYED = ("temperature", "vector", "matrix", "Dirichlet")
+QUICK = (NONE, *SURVEYED, "Dirichlet, ODIR")
+POWERS = {"posterior": 1.0, "over": 2.0, "under": 0.5}
+N_TENTHS = 10
+NEAR_CERTAIN = np.array([[0.025, 0.025, 0.95]])  # class 3 far above what any row gets
+
+
+def calibrators() -> dict[str, Calibrator]:
+    """Return every calibrator that fits three classes; the survey's own without any guard.
+
+    Vector and matrix scaling take logits, which the survey makes from probabilities as
+    ln(s_j / s_K); those whose input is "logit" are fed these.
+    """
+    return {
+        NONE: IdentityCalibrator(),
+        "temperature": TemperatureCalibrator(pseudo_rows=0),
+        "vector": VectorCalibrator(input="logit", penalty=None, pseudo_rows=0),
+        "matrix": MatrixCalibrator(input="logit", penalty=None, pseudo_rows=0),
+        "Dirichlet": DirichletCalibrator(penalty=None, pseudo_rows=0),
+        "ensemble temperature": EnsembleTemperatureCalibrator(),
+        "vector, log p": VectorCalibrator(),
+        "structured vector": StructuredVectorCalibrator(),
+        "structured matrix": StructuredMatrixCalibrator(),
+        "Dirichlet, ODIR": DirichletCalibrator(),
+        "matrix, ODIR": MatrixCalibrator(input="logit"),
+        "one-vs-rest Platt": OneVsRestCalibrator(PlattCalibrator()),
+        "one-vs-rest beta": OneVsRestCalibrator(BetaCalibrator()),
+        "one-vs-rest binning": OneVsRestCalibrator(HistogramCalibrator()),
+        "one-vs-rest isotonic": OneVsRestCalibrator(IsotonicCalibrator()),
+        "one-vs-rest spline": OneVsRestCalibrator(SplineCalibrator()),
+        "simplex histogram": SimplexHistogramCalibrator(),
+        "class-conditional (temperature)": ClassConditionalCalibrator(TemperatureCalibrator()),
+        "confidence (isotonic)": ConfidenceReducedCalibrator(IsotonicCalibrator()),
+        "mixing (Dirichlet)": MixingCalibrator(DirichletCalibrator()),
+        "average (Dirichlet, isotonic)": AveragedCalibrator(
+            [DirichletCalibrator(), OneVsRestCalibrator(IsotonicCalibrator())]
+        ),
+    }
+
+
+def log_scores_of(cell: Cell) -> Scorer:
+    """Return the classifier of a cell: features (n, 1) to logarithms of probabilities (n, 3)."""
+    if cell["classifier"] == "MLP":
+        return Network(cell["knots"], cell["logits"]).log_probabilities
+    power, task = POWERS[cell["classifier"]], survey_three_class_task()
+
+    def scores(x: FloatArray) -> FloatArray:
+        return log_softmax(power * np.log(np.maximum(task.posterior(x), TINY)))
+
+    return scores
+
+
+def fed(calibrator: Calibrator, log_p: FloatArray) -> FloatArray:
+    """Return what a calibrator takes: logits with the last class as reference, or probabilities."""
+    return log_p - log_p[:, -1:] if calibrator.input == "logit" else np.exp(log_p)
+
+
+@cache
+def the_line() -> Line:
+    """The feature of the three-class task, cut once a process."""
+    return line_of(survey_three_class_task())
+
+
+def calibrate(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
+    """Fit every calibrator to fresh rows; true errors, and estimates on as many other rows."""
+    task, scores = survey_three_class_task(), log_scores_of(cell)
+    known, fresh = (task.sample(cell["n_rows"], rng=rng) for _ in range(2))
+    log_known, log_fresh = scores(known.x), scores(fresh.x)
+    chosen, result, models = calibrators(), {}, {}
+    for name in cell["calibrators"]:
+        fitted = chosen[name].fit(fed(chosen[name], log_known), known.y)
+        p = fitted.predict_proba(fed(fitted, scores(the_line().x)))
+        result[name] = {
+            **_truth(fitted, scores, p, by_class=name in (NONE, *SURVEYED)),
+            **_estimates(fresh.y, fitted.predict_proba(fed(fitted, log_fresh))),
+        }
+        models[name] = fitted, p
+    if cell["n_rows"] >= cell["compared_from"]:
+        result["compared"] = _compared(models)
+    return result
+
+
+def _truth(fitted: Calibrator, scores: Scorer, p: FloatArray, *, by_class: bool) -> dict[str, Any]:
+    """True errors of a calibrated model; `by_class` adds those of the classes, and of tenths."""
+    task, line = survey_three_class_task(), the_line()
+
+    def calibrated(x: FloatArray) -> FloatArray:
+        return fitted.predict_proba(fed(fitted, scores(x)))
+
+    found: dict[str, Any] = {"distance": line.distance(p), "divergence": line.divergence(p)}
+    if not by_class:
+        error = true_calibration_error(task, calibrated, lens="classwise", n_nodes=N_NODES)
+        return found | {"true": error}
+    errors = [
+        true_calibration_error(task, calibrated, label=label, n_nodes=N_NODES)
+        for label in task.labels
+    ]
+    tenths = [_tenths(line, p[:, k], k) for k in range(len(errors))]
+    return found | {"true": float(np.mean(errors)), "classes": errors, "tenths": tenths}
+
+
+def _tenths(line: Line, score: FloatArray, index: int) -> dict[str, FloatArray]:
+    """Gap between frequency and score, and share of rows, in each tenth of the scores."""
+    diagram = line.diagram(score, index)
+    which = np.minimum((diagram["mean"] * N_TENTHS).astype(np.int64), N_TENTHS - 1)
+    gap = diagram["share"] * np.abs(diagram["rate"] - diagram["mean"])
+    edges = np.arange(N_TENTHS + 1) - 0.5
+    return {
+        "gap": np.histogram(which, edges, weights=gap)[0],
+        "share": np.histogram(which, edges, weights=diagram["share"])[0],
+    }
+
+
+def _estimates(y: Any, p: FloatArray) -> dict[str, float]:
+    labels = survey_three_class_task().labels
+    chosen = {
+        "ece": BinnedError(UniformBins(15)),
+        "debiased": BinnedError(UniformBins(15), debias=True),
+        "smooth": SmoothError(),
+    }
+    return {
+        name: estimator(y, p, lens="classwise", labels=labels) for name, estimator in chosen.items()
+    }
+
+
+def _compared(models: dict[str, tuple[Calibrator, FloatArray]]) -> dict[str, float]:
+    """How the survey's maps differ: from each other, between classes, and near certainty."""
+    mass = the_line().mass
+    found = {
+        f"{one} to {other}": float(mass @ np.abs(models[one][1] - models[other][1]).sum(axis=1) / 2)
+        for one, other in (("temperature", "vector"), ("matrix", "Dirichlet"))
+    }
+    for name in SURVEYED:
+        fitted = models[name][0]
+        found[f"{name}, change near certainty"] = float(
+            fitted.predict_proba(fed(fitted, np.log(NEAR_CERTAIN)))[0, 2] - NEAR_CERTAIN[0, 2]
+        )
+        found[f"{name}, classes treated alike"] = _unlike(fitted)
+    return found
+
+
+def _unlike(fitted: Calibrator) -> float:
+    """Largest change of the map when classes trade places; 0 if all have the same map."""
+    points = np.random.default_rng(0).dirichlet(np.ones(3), 200)
+    plain = fitted.predict_proba(fed(fitted, np.log(points)))
+    return max(
+        float(np.abs(fitted.predict_proba(fed(fitted, np.log(points[:, order])))
+                     - plain[:, order]).max())
+        for order in (list(order) for order in permutations(range(3)))
+    )  # fmt: skip
+
+
+def example(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
+    """Diagrams of the population before and after each of the survey's calibrators."""
+    scores, line = log_scores_of(cell), the_line()
+    rows = survey_three_class_task().sample(cell["n_rows"], rng=rng)
+    log_rows, log_line = scores(rows.x), scores(line.x)
+    result = {}
+    for name in (NONE, *SURVEYED):
+        fitted = calibrators()[name]
+        fitted.fit(fed(fitted, log_rows), rows.y)
+        p = fitted.predict_proba(fed(fitted, log_line))
+        result[name] = [line.diagram(p[:, k], k) for k in range(3)]
+    return {"diagrams": result, "x": rows.x[:, 0], "y": rows.y}
+
+
+FEW_ROWS = 100
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much is done.
+
+    Attributes
+    ----------
+    n_networks, n_train : networks, and rows each is trained on
+    sizes : rows a map of a network is fitted to
+    n_repetitions : of each size
+    names : calibrators
+    extra : powers of the posterior, which the survey does not have, fitted to most rows only
+    """
+
+    n_networks: int
+    n_train: int
+    sizes: tuple[int, ...]
+    n_repetitions: int
+    names: tuple[str, ...]
+    extra: tuple[str, ...]
+
+
+def plan_of(lab: Laboratory) -> Plan:
+    """Return the full plan, or the quick one."""
+    if lab.quick:
+        return Plan(1, 1_000, (FEW_ROWS, SURVEY_ROWS), 2, QUICK, ("over", "posterior"))
+    sizes = (FEW_ROWS, 1_000, SURVEY_ROWS)
+    return Plan(10, SURVEY_ROWS, sizes, 12, tuple(calibrators()), ("over", "under", "posterior"))
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Results of all cells.
+
+    Attributes
+    ----------
+    plan : how much was done
+    networks : the trained networks
+    fits : by classifier and rows, one a repetition
+    shown : the fit that is drawn: diagrams of the population, and its rows
+    """
+
+    plan: Plan
+    networks: Sequence[Mapping[str, Any]]
+    fits: Mapping[Key, Sequence[Mapping[str, Any]]]
+    shown: Mapping[str, Any]
+
+    def values(
+        self, calibrator: str, key: str = "true", n_rows: int = SURVEY_ROWS, model: str = "MLP"
+    ) -> FloatArray:
+        """One number of every repetition; of "classes" one for each class, (repetitions, 3)."""
+        return np.array([fit[calibrator][key] for fit in self.fits[model, n_rows]])
+
+    def mean(
+        self, calibrator: str, key: str = "true", n_rows: int = SURVEY_ROWS, model: str = "MLP"
+    ) -> float:
+        """Mean over repetitions."""
+        return float(self.values(calibrator, key, n_rows, model).mean())
+
+    def compared(self, key: str) -> FloatArray:
+        """One number of a comparison of maps, of every repetition."""
+        return np.array([fit["compared"][key] for fit in self.fits["MLP", SURVEY_ROWS]])
+
+    def class_error(self, calibrator: str, *classes: int) -> float:
+        """Mean true calibration error of classes 1, 2 or 3 on the survey's number of rows."""
+        return float(self.values(calibrator, "classes")[:, [k - 1 for k in classes]].mean())
+
+    def gap(self, calibrator: str, classes: Sequence[int], tenths: Sequence[int]) -> float:
+        """Mean gap between frequency and score of classes in tenths of their scores."""
+        gap = share = 0.0
+        for fit in self.fits["MLP", SURVEY_ROWS]:
+            for k in classes:
+                found = fit[calibrator]["tenths"][k - 1]
+                gap += sum(found["gap"][i] for i in tenths)
+                share += sum(found["share"][i] for i in tenths)
+        return gap / share
+
+    def diagrams_apart(self, one: str, other: str) -> float:
+        """How far the gaps in tenths of the scores differ, relative to those of `one`."""
+        apart = whole = 0.0
+        for fit in self.fits["MLP", SURVEY_ROWS]:
+            for k in range(3):
+                gap, change = (np.array(fit[name]["tenths"][k]["gap"]) for name in (one, other))
+                apart += float(np.abs(change - gap).sum())
+                whole += float(gap.sum())
+        return apart / whole
+
+    def ordered(self, model: str = "MLP", key: str = "true") -> list[str]:
+        """Calibrators by their mean error on the survey's number of rows, the best first."""
+        return sorted(self.plan.names, key=lambda name: self.mean(name, key, model=model))
+
+
+def do_study(lab: Laboratory) -> Study:
+    """Train networks and fit every calibrator."""
+    plan = plan_of(lab)
+    networks = train_networks(lab, "three", plan.n_networks, plan.n_train)
+    keys = [("MLP", n) for n in plan.sizes] + [(name, SURVEY_ROWS) for name in plan.extra]
+    asked = {"calibrators": list(plan.names), "compared_from": SURVEY_ROWS}
+    fits = repeat(lab, "fits", calibrate, keys, networks, plan.n_repetitions, asked)
+    first = {**classifier_cells("MLP", networks)[0], "n_rows": SURVEY_ROWS}
+    shown = lab.map("example", example, [first])[0]
+    return Study(plan, networks, fits, shown)
+
+
+def removed(before: float, after: float) -> float:
+    """Share of an error that is gone.
+
+    Examples
+    --------
+    >>> removed(0.2, 0.05)
+    0.75
+    """
+    return 1 - after / before
+
+
+def name_of(calibrator: str) -> str:
+    """Name for tables."""
+    return "*uncalibrated*" if calibrator == NONE else calibrator

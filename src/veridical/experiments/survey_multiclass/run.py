@@ -1,0 +1,228 @@
+"""The survey's three-class task: section 5.4, figures 17 to 20.
+
+Figures 17 to 20 of the survey, drawn from integrals instead of draws.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import Any
+
+import numpy as np
+
+from veridical.calibrators import Calibrator
+from veridical.experiments._frame.laboratory import Laboratory
+from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.survey_tasks import (
+    SURVEY_ROWS,
+    Network,
+    add_errors,
+    classifier_cells,
+    mean_and_spread,
+)
+from veridical.experiments.survey_multiclass.cells import (
+    NONE,
+    SURVEYED,
+    Study,
+    calibrators,
+    do_study,
+    fed,
+    log_scores_of,
+    name_of,
+    the_line,
+)
+from veridical.experiments.survey_multiclass.claims import (
+    judge_dirichlet,
+    judge_matrix,
+    judge_task,
+    judge_temperature,
+    judge_vector,
+)
+from veridical.plots import calibration_map
+from veridical.plots._drawing.panels import Bars, Figure, Line, Panel, Points, draw_panels
+from veridical.simulation import survey_three_class_task
+
+
+def draw_task(study: Study) -> Figure:
+    """Densities and posteriors of the classes, and what the first network says."""
+    task, x = survey_three_class_task(), np.linspace(-200, 200, 801)
+    posterior = task.posterior(x)
+    joint = posterior * task.density(x)[:, None]
+    said = Network(**study.networks[0])(x[:, None])
+    titles = {"density": joint / task.prior, "posterior": posterior, "network": said}
+    panels = [
+        Panel([Line(x, values[:, k], f"class {k + 1}", k) for k in range(3)], title=title,
+              x_label="x", y_label="density" if title == "density" else "probability")
+        for title, values in titles.items()
+    ]  # fmt: skip
+    return draw_panels(panels, columns=3, legend=True)
+
+
+def draw_uncalibrated(study: Study) -> Figure:
+    """Class-wise reliability diagrams of the first network, and where its scores lie."""
+    p = Network(**study.networks[0])(the_line().x)
+    histograms = [
+        Panel([Bars(np.linspace(0, 1, 21), the_line().shares(p[:, k], 20), colour=k)],
+              x_label="score", y_label="share of rows", x_limits=(0, 1))
+        for k in range(3)
+    ]  # fmt: skip
+    return draw_panels([*_diagrams(study, (NONE,), titled=True), *histograms], columns=3)
+
+
+def draw_calibrator(study: Study, name: str) -> Figure:
+    """Figures 17 to 20: change of each class over the simplex, and diagrams before and after."""
+    figure = draw_panels(
+        [Panel([]), Panel([]), Panel([]), *_diagrams(study, (NONE, name))],
+        columns=3, size=(2.9, 2.7), legend=True,
+    )  # fmt: skip
+    rows = np.array(study.shown["x"])[:, None]
+    labels = np.array(study.shown["y"])
+    log_rows = log_scores_of(classifier_cells("MLP", study.networks)[0])(rows)
+    fits = {}
+    for each in (name, "matrix"):
+        fits[each] = calibrators()[each]
+        fits[each].fit(fed(fits[each], log_rows), labels)
+    shown = as_map_of_logarithms(fits[name], fits["matrix"])
+    calibration_map(shown, labels, np.exp(log_rows), ax=figure.axes[:3])
+    return figure
+
+
+def as_map_of_logarithms(fitted: Calibrator, matrix: Calibrator) -> Calibrator:
+    """Return the same map for log p instead of logits ln(p_j / p_K), as figures need it.
+
+    The logits are log p less its last entry, so W z is a matrix times log p as well; `matrix` is
+    any fitted `MatrixCalibrator` of logits, of which the parameters are replaced.
+    """
+    if fitted.input != "logit":
+        return fitted
+    scale = fitted.coef_ if fitted.coef_.ndim == 2 else np.diag(fitted.coef_)
+    result = copy(matrix)
+    result.coef_ = scale - np.outer(scale.sum(axis=1), [0.0, 0.0, 1.0])
+    result.intercept_ = fitted.intercept_
+    return result
+
+
+def _diagrams(study: Study, names: tuple[str, ...], *, titled: bool = False) -> list[Panel]:
+    panels = []
+    for k in range(3):
+        marks: list[Line | Points] = []
+        for name in names:
+            found = study.shown["diagrams"][name][k]
+            if name == NONE and len(names) > 1:
+                marks.append(Line(found["mean"], found["rate"], "before", 1, 1))
+            else:
+                marks.append(
+                    Points(found["mean"], found["rate"], "after", 2 if name != NONE else 0)
+                )
+        panels.append(Panel(marks, title=f"class {k + 1}" if titled else "", x_label="score",
+                            y_label="true frequency", diagonal=True, x_limits=(0, 1),
+                            y_limits=(0, 1)))  # fmt: skip
+    return panels
+
+
+def draw_sizes(study: Study) -> Figure:
+    """What calibrators of the survey gain and lose with the number of rows."""
+    wanted = (*SURVEYED, "Dirichlet, ODIR", "one-vs-rest isotonic")
+    names = [name for name in wanted if name in study.plan.names]
+    panels = []
+    for key, label in (("true", "true classwise error"), ("divergence", "log loss above the best")):
+        flat = Line(study.plan.sizes, [study.mean(NONE, key)] * len(study.plan.sizes),
+                    "uncalibrated", muted=True)  # fmt: skip
+        lines = [
+            Line(study.plan.sizes, [study.mean(name, key, n) for n in study.plan.sizes], name, i,
+                 markers=True)
+            for i, name in enumerate(names)
+        ]  # fmt: skip
+        panels.append(Panel([flat, *lines], x_label="rows", y_label=label, x_scale="log",
+                            y_scale="log"))  # fmt: skip
+    return draw_panels(panels, columns=2, size=(4.2, 3.0), legend=True)
+
+
+JUDGES = {
+    "temperature": ("Figure 17: temperature scaling", judge_temperature),
+    "vector": ("Figure 18: vector scaling", judge_vector),
+    "matrix": ("Figure 19: matrix scaling", judge_matrix),
+    "Dirichlet": ("Figure 20: Dirichlet calibration", judge_dirichlet),
+}
+KEYS = {
+    "true": "true error",
+    "ece": "ECE, 15 bins",
+    "debiased": "debiased",
+    "smooth": "smooth",
+    "distance": "distance from posterior",
+    "divergence": "excess log loss",
+}
+MODELS = {
+    "MLP": "Network",
+    "over": "Squared posterior (over-confident)",
+    "under": "Root of the posterior (under-confident)",
+    "posterior": "The posterior itself",
+}
+
+
+def run(lab: Laboratory, page: Page) -> None:
+    """Reproduce figures 17 to 20 with exact curves and errors, and judge what is said of them."""
+    study = do_study(lab)
+    page.section("The task and the network")
+    page.text(
+        """The two classes of section 5.2 and a narrow third one between them, all equally likely.
+        Curves and true errors on this page are integrals over the feature, exact to about 1e-5."""
+    )
+    page.figure("task", draw_task(study), caption="Densities, posteriors, and one network of two "
+                "layers of 128 units.", alt="Densities, posteriors and a network")  # fmt: skip
+    page.figure("uncalibrated", draw_uncalibrated(study),
+                caption="Class-wise reliability of that network in the population, and its scores.",
+                alt="Reliability diagrams of three classes, uncalibrated")  # fmt: skip
+    judge_task(page, study)
+    page.text(
+        f"""Claims in words are judged by means over {study.plan.n_repetitions} fits to fresh rows,
+        taking turns between {len(study.networks)} network(s). Logits are made from probabilities
+        as the survey does, ln(s_j / s_K), and its calibrators are fitted without any guard or
+        penalty. Its equations 12 to 18 print exp(-z), which reverses the order of classes; the
+        sign is put right here."""
+    )
+    for name, (title, judge) in JUDGES.items():
+        page.section(title)
+        page.figure(name.lower(), draw_calibrator(study, name),
+                    caption="Above, change of each class's probability over the simplex (line: no "
+                    "change; dots: where the network predicts); below, reliability in the "
+                    "population before and after.",
+                    alt=f"Calibration maps and reliability diagrams of {name}")  # fmt: skip
+        judge(page, study)
+    _add_all(page, study)
+    best = study.ordered()[0]
+    page.conclude(
+        f"""On {SURVEY_ROWS:,} rows the network's true classwise error goes from
+        {study.mean("none"):.4f} to {study.mean("temperature"):.4f} by temperature scaling,
+        {study.mean("vector"):.4f} by vector, {study.mean("matrix"):.4f} by matrix scaling and
+        {study.mean("Dirichlet"):.4f} by Dirichlet calibration; least is {best}
+        ({study.mean(best):.4f})."""
+    )
+
+
+def _add_all(page: Page, study: Study) -> None:
+    page.section("Every calibrator of the library")
+    page.text(
+        """Errors are class-wise; *distance from posterior* is the mean total variation, which also
+        counts what a map loses by giving different rows the same value. Means ± standard deviations
+        over repetitions. Powers of the posterior are added here: a temperature puts them right."""
+    )
+    for model in ("MLP", *study.plan.extra):
+        order = study.ordered(model)
+        columns: dict[str, list[Any]] = {"calibrator": [name_of(name) for name in order]}
+        for key, title in KEYS.items():
+            columns[title] = [
+                mean_and_spread(study.values(name, key, model=model)) for name in order
+            ]
+        page.table(
+            columns, caption=f"{MODELS[model]}, {SURVEY_ROWS:,} rows to fit, as many to test"
+        )
+    page.figure("sizes", draw_sizes(study), caption="Many parameters need many rows.",
+                alt="True error and excess log loss against rows")  # fmt: skip
+    rows = [
+        (model, n, name, key, study.values(name, key, n, model))
+        for model, n in study.fits
+        for name in study.plan.names
+        for key in KEYS
+    ]
+    add_errors(page, rows)

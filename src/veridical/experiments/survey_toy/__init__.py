@@ -1,0 +1,1 @@
+"""The survey's worked examples."""

@@ -1,0 +1,304 @@
+"""Section 4 of the survey: errors of the three-class example (Tables 3 to 7, Fig. 8 to 10).
+
+Section 4.1 of the survey: ways to draw a reliability diagram (Fig. 5 to 7).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray, IntArray
+from veridical.curves import reliability_curve
+from veridical.experiments._frame.page import Page
+from veridical.experiments.survey_toy.tables import (
+    TABLES_4_TO_7,
+    Bin,
+    Cell,
+    bars_panel,
+    blank_axes,
+    check_cells,
+    check_number,
+    rain_rows,
+    square_panel,
+    toy_rows,
+)
+from veridical.lenses import ClassSpecific
+from veridical.miscalibration import (
+    classwise_calibration_error,
+    expected_calibration_error,
+    maximum_calibration_error,
+)
+from veridical.plots import probability_paper, reliability, simplex
+from veridical.plots._drawing.panels import Bars, Line, Mark, Panel, Points, draw_panels
+
+N_BINS = 5
+_LENSES: dict[int, Any] = {
+    4: ClassSpecific(1), 5: ClassSpecific(2), 6: ClassSpecific(3), 7: "confidence",
+}  # fmt: skip
+
+
+def toy_errors(page: Page, *, rng: np.random.Generator) -> dict[str, list[Cell]]:
+    """Check Tables 4 to 7 and all errors of the text; return the tables' cells."""
+    y, p = toy_rows()
+    page.section("Tables 3 to 7, Fig. 8 to 10: errors of a three-class example")
+    page.text(
+        "Five bins of equal width, closed on the right, the first one on both sides. Gaps are "
+        "printed as differences of rounded numbers, and errors as averages of such gaps, so "
+        "that third decimals are off, and sometimes second ones."
+    )
+    page.claim(
+        "Table 3", "30 rows of probabilities, ten of each class",
+        holds=bool(
+            np.allclose(p.sum(axis=1), 1) and np.bincount(y).tolist() == [0, 10, 10, 10]
+        ),
+        value=len(y),
+    )  # fmt: skip
+    tables = {}
+    for number, bins in TABLES_4_TO_7.items():
+        tables[f"Table {number}"] = _cells(y, p, number, bins)
+        check_cells(page, f"Table {number}", tables[f"Table {number}"])
+        listed = _listed(p.max(axis=1) if number == 7 else p[:, number - 4])
+        same = [listed[row.number] == row.scores for row in bins]
+        page.claim(
+            f"Table {number}, listed scores", "are those of Table 3", holds=all(same),
+            value=sum(same), reason="number of bins whose lists agree",
+        )  # fmt: skip
+    _check_errors(page, y, p)
+    _draw(page, y, p, rng)
+    return tables
+
+
+def average_of_printed(bins: tuple[Bin, ...]) -> float:
+    """Average of the printed gaps, weighted with the rows of the bins.
+
+    Examples
+    --------
+    >>> round(average_of_printed(TABLES_4_TO_7[4]), 4)
+    0.1873
+    """
+    return sum(row.count * float(row.gap) for row in bins) / sum(row.count for row in bins)
+
+
+def _cells(y: IntArray, p: FloatArray, number: int, bins: tuple[Bin, ...]) -> list[Cell]:
+    curve = reliability_curve(y, p, n_bins=N_BINS, lens=_LENSES[number], interval=None)
+    cells = []
+    for row, count, mean, frequency, gap in zip(
+        bins, curve.count, curve.predicted, curve.observed, curve.gap, strict=True
+    ):
+        difference = abs(float(row.mean) - float(row.frequency))
+        reason = (
+            f"the difference of the rounded {row.mean} and {row.frequency}, {difference:.2f}; "
+            f"the exact one is {abs(gap):.4f}"
+        )
+        cells += [
+            Cell(f"bin {row.number}, rows", str(row.count), float(count)),
+            Cell(f"bin {row.number}, positives", str(row.positives), float(count * frequency)),
+            Cell(f"bin {row.number}, mean score", row.mean, float(mean)),
+            Cell(f"bin {row.number}, frequency", row.frequency, float(frequency)),
+            Cell(f"bin {row.number}, gap", row.gap, abs(float(gap)), reason),
+        ]
+    return cells
+
+
+def _listed(scores: FloatArray) -> dict[int, str]:
+    """Scores of each bin as the tables list them."""
+    listed: dict[int, list[str]] = {}
+    for score, count in zip(*np.unique(scores.round(9), return_counts=True), strict=True):
+        text = "1/3" if abs(score - 1 / 3) < 1e-6 else f"{score:g}"
+        listed.setdefault(max(1, int(np.ceil(N_BINS * score - 1e-9))), []).append(f"{text}*{count}")
+    return {number: " ".join(texts) for number, texts in listed.items()}
+
+
+def _check_errors(page: Page, y: IntArray, p: FloatArray) -> None:
+    averaged = {number: average_of_printed(bins) for number, bins in TABLES_4_TO_7.items()}
+    for number, name, printed in (
+        (4, "class-1-ECE", "0.1873"), (5, "class-2-ECE", "0.147"), (6, "class-3-ECE", "0.2017"),
+        (7, "confidence-ECE", "0.2117"),
+    ):  # fmt: skip
+        error = expected_calibration_error(y, p, n_bins=N_BINS, lens=_LENSES[number])
+        why = f"the average of the gaps as rounded in Table {number}, {averaged[number]:.6f}"
+        check_number(page, f"Table 3, {name}", printed, error, why)
+    mean = sum(averaged[number] for number in (4, 5, 6)) / 3
+    check_number(
+        page, "Table 3, classwise-ECE", "0.1787",
+        classwise_calibration_error(y, p, n_bins=N_BINS),
+        f"the mean of the three errors as rounded, {mean:.6f}",
+    )  # fmt: skip
+    rounded = "the largest gap as rounded in Table 4"
+    for name, lens in (("binary-MCE", _LENSES[4]), ("classwise-MCE", "classwise")):
+        worst = maximum_calibration_error(y, p, n_bins=N_BINS, lens=lens)
+        check_number(page, f"Table 3, {name}", "0.48", worst, rounded)
+    by_class = classwise_calibration_error(y, p, n_bins=N_BINS, norm="max", aggregate="mean")
+    check_number(page, "Table 3, mean of the classes' MCE", "0.34", by_class)
+    largest = classwise_calibration_error(y, p, n_bins=N_BINS, aggregate="max")
+    why = f"the average of the gaps as rounded in Table 6, {averaged[6]:.6f}"
+    check_number(page, "Table 3, largest class ECE", "0.2017", largest, why)
+    confidence = maximum_calibration_error(y, p, n_bins=N_BINS, lens="confidence")
+    check_number(page, "Table 3, confidence-MCE", "0.3", confidence)
+    curve = reliability_curve(y, p, n_bins=N_BINS, lens="confidence", interval=None)
+    at = int(np.abs(curve.gap).argmax())
+    page.claim(
+        "Section 4.4, confidence-MCE", "is the gap of the largest bin",
+        holds=at == int(curve.count.argmax()), value=float(curve.count[at]),
+    )  # fmt: skip
+    page.claim(
+        "Section 4.4, first confidence bin", "is empty", holds=bool(curve.lower[0] > 0),
+        value=float(p.max(axis=1).min()), reason="smallest confidence",
+    )  # fmt: skip
+    iris = np.full((150, 3), 1 / 3)
+    always = classwise_calibration_error(np.repeat([0, 1, 2], 50), iris)
+    page.claim(
+        "Section 4.3, 1/3 for each class of Iris", "has a classwise-ECE of 0",
+        holds=always < 1e-12, value=always,
+    )  # fmt: skip
+
+
+def _draw(page: Page, y: IntArray, p: FloatArray, rng: np.random.Generator) -> None:
+    one, most = (
+        reliability(
+            y, p, lens=lens, n_bins=N_BINS, style="bars", gaps=True, interval=None,
+            rng=rng, ax=blank_axes((4.6, 5.4)),
+        )
+        for lens in (ClassSpecific(1), "confidence")
+    )  # fmt: skip
+    page.figure(
+        "fig-8", one.figure, caption="Fig. 8. Class 1 of Table 3: bars up to the frequency, and "
+        "the gap of each bin at its mean score (Table 4).",
+        alt="Reliability diagram of class 1 in five bins; the fourth has the largest gap",
+    )  # fmt: skip
+    panels = [
+        bars_panel(
+            reliability_curve(y, p, n_bins=N_BINS, lens=ClassSpecific(k), interval=None),
+            f"class {k}", "predicted probability", "observed frequency",
+        )
+        for k in (1, 2, 3)
+    ]  # fmt: skip
+    page.figure(
+        "fig-9", draw_panels(panels, columns=3), caption="Fig. 9. Each class against the rest "
+        "(Tables 4 to 6). Classes 2 and 3 never get a high probability.",
+        alt="Reliability diagrams of classes 1, 2 and 3 in five bins",
+    )  # fmt: skip
+    page.figure(
+        "fig-10", most.figure, caption="Fig. 10. Confidence against accuracy (Table 7): no "
+        "confidence is below 1/3.",
+        alt="Confidence reliability diagram in five bins; the first one is empty",
+    )  # fmt: skip
+    whole = simplex(y, p, n_bins=3, ax=blank_axes((4.4, 4.2)))
+    page.figure(
+        "simplex", whole.figure, caption="Not in the survey, which only says that vectors could "
+        "be binned: Table 3 in the triangle, with an arrow from the mean prediction of each cell "
+        "to the shares of the classes in it.",
+        alt="Triangle of three-class predictions with arrows from predictions to frequencies",
+    )  # fmt: skip
+
+
+_AXES = ("predicted probability", "frequency of positives")
+# Fig. 6: outcomes and scores of the two examples.
+_SEEMS_RIGHT = ([0, 0, 0, 1, 0, 1, 1, 1], [0.0] * 4 + [1.0] * 4)
+_SEEMS_WRONG = ([0, 1], [0.0, 1.0])
+
+
+def diagrams(page: Page, *, rng: np.random.Generator) -> None:
+    """Draw Fig. 5 to 7 and check the example of Fig. 6."""
+    page.section("Fig. 5, 6 and 7: ways to draw a diagram")
+    page.text(
+        "Fig. 5 shows four diagrams of other papers, whose data the survey does not give; the "
+        "same four kinds are drawn of the rain forecasts of Table 1. Fig. 6 is from its data. "
+        "Fig. 7 shows what PyCalib draws of data not given; here it is Table 3."
+    )
+    _draw_kinds(page, rng)
+    _check_centres(page)
+    page.figure(
+        "fig-6", draw_panels([_centres(_SEEMS_RIGHT, "uncalibrated, seems calibrated"),
+                              _centres(_SEEMS_WRONG, "calibrated, seems uncalibrated")],
+                             columns=2, legend=True),
+        caption="Fig. 6. Points at the centre of their bin (squares) mislead by up to half a bin.",
+        alt="Two-bin diagrams with points at bin centres and at mean scores",
+    )  # fmt: skip
+    page.figure(
+        "fig-7",
+        draw_panels(_figure_7(rng), columns=3, legend=True),
+        caption="Fig. 7. Line, line with 95 % limits of the frequencies, one line a class. The "
+        "limits show how little 30 rows say.",
+        alt="Three reliability diagrams of a three-class example with 30 rows",
+    )
+
+
+def _check_centres(page: Page) -> None:
+    wrong, right = (
+        expected_calibration_error(*rows, n_bins=2) for rows in (_SEEMS_RIGHT, _SEEMS_WRONG)
+    )
+    half = "Fig. 6, distance of the centre from the mean score"
+    for letter, rows, error in (("a", _SEEMS_RIGHT, wrong), ("b", _SEEMS_WRONG, right)):
+        curve = reliability_curve(*rows, n_bins=2, interval=None)
+        centre = (curve.lower + curve.upper) / 2
+        seen = float(np.abs(curve.observed - centre).max())
+        away = float(np.abs(curve.predicted - centre).max())
+        check_number(page, f"{half}, {letter} (half a bin)", "0.25", away)
+        calibrated = letter == "b"
+        page.claim(
+            f"Fig. 6{letter}", "is calibrated and seems not to be" if calibrated else
+            "is not calibrated and seems to be", value=error,
+            holds=(error == 0 and seen > 0.2) if calibrated else (error > 0.2 and seen == 0),
+            reason=f"ECE; from the centres it would be {seen:.2f}",
+        )  # fmt: skip
+
+
+def _centres(rows: tuple[list[int], list[float]], title: str) -> Panel:
+    curve = reliability_curve(*rows, n_bins=2, interval=None)
+    centre = (curve.lower + curve.upper) / 2
+    marks: list[Mark] = [
+        Bars(np.append(curve.lower, curve.upper[-1]), curve.observed, colour=5, outline=True),
+        Line(centre, curve.observed, "at the centre of the bin", colour=1, dash=1, markers=True),
+        Points(curve.predicted, curve.observed, "at the mean score", colour=0, size=30),
+    ]
+    return square_panel(marks, title, "score", _AXES[1])
+
+
+def _draw_kinds(page: Page, rng: np.random.Generator) -> None:
+    """Draw Fig. 5."""
+    y, p = rain_rows()
+    kinds = ("numbers of forecasts", "confidence", "consistency bars", "probability paper")
+    figure = draw_panels([Panel([], title=kind) for kind in kinds], columns=2, size=(4.2, 4.0))
+    counted, half, bars, paper = figure.axes
+    reliability(
+        y, p, ax=counted, n_bins=10, interval=None, counts="text", histogram=None, annotate=None
+    )
+    reliability(
+        y, p, ax=half, lens="confidence", n_bins=10, interval=None, histogram=None, annotate=None
+    )
+    reliability(
+        y, p, ax=bars, n_bins=10, interval="consistency", histogram=None, annotate=None, rng=rng
+    )
+    probability_paper(y, p, ax=paper, n_bins=10, annotate=None, rng=rng)
+    page.figure(
+        "fig-5", figure,
+        caption="Fig. 5. Kinds of diagram: with the number of forecasts beside each point "
+        "(Sanders 1963); confidence in the likelier outcome, from 0.5 on (Lichtenstein et al. "
+        "1977); with what a calibrated forecaster would show in 95 % of cases, and the same on "
+        "probability paper, where the middle of these is a straight line (both Bröcker and Smith "
+        "2007).",
+        alt="Four kinds of reliability diagram of 123 rain forecasts",
+    )  # fmt: skip
+
+
+def _figure_7(rng: np.random.Generator) -> list[Panel]:
+    y, p = toy_rows()
+    first = reliability_curve(
+        y, p, lens=ClassSpecific(1), n_bins=5, interval="clopper-pearson", rng=rng
+    )
+    line = Line(first.predicted, first.observed, colour=0, markers=True)
+    limits = Points(
+        first.predicted, first.observed, colour=0, low=first.low, high=first.high, size=20
+    )
+    each = []
+    for k in (1, 2, 3):
+        curve = reliability_curve(y, p, lens=ClassSpecific(k), n_bins=5, interval=None)
+        each.append(Line(curve.predicted, curve.observed, f"class {k}", markers=True))
+    return [
+        square_panel([line], "class 1", *_AXES),
+        square_panel([line, limits], "class 1, 95 % limits", *_AXES),
+        square_panel(each, "classes 1 to 3", *_AXES),
+    ]

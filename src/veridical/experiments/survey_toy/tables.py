@@ -1,0 +1,260 @@
+"""Tables 1 to 8 of the survey, as printed; texts keep the number of decimals.
+
+Printed tables, cell by cell, beside exact values.
+
+Diagrams the survey draws more than once, as panels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray, IntArray
+from veridical.experiments._frame.page import Page
+from veridical.plots._drawing.panels import Bars, Mark, Panel, Points, draw_panels
+from veridical.results import ReliabilityCurve
+
+
+@dataclass(frozen=True)
+class Forecasts:
+    """A row of Table 1: forecasts of rain in a bin of ten per cent."""
+
+    lower: float
+    forecasts: int
+    rains: int
+    percent: str
+
+
+# Table 1 (Hallenbeck 1920); the bin from 0 to 9 % is empty.
+TABLE_1 = (
+    Forecasts(0.9, 1, 1, "100"),
+    Forecasts(0.8, 1, 1, "100"),
+    Forecasts(0.7, 7, 6, "86"),
+    Forecasts(0.6, 15, 11, "75"),
+    Forecasts(0.5, 13, 8, "62"),
+    Forecasts(0.4, 15, 8, "53"),
+    Forecasts(0.3, 18, 6, "33"),
+    Forecasts(0.2, 31, 7, "23"),
+    Forecasts(0.1, 22, 4, "18"),
+)
+
+# Table 2: features, classes of the rows that share them, and columns Q, S and C.
+TABLE_2 = (
+    ((3, 1, 3), (1, 1, 1, 2), ("0.75", "0.25", "0.0"), ("0.9", "0.1", "0.0"),
+     ("0.75", "0.25", "0.0")),
+    ((2, 2, 2), (1, 2), ("0.50", "0.50", "0.0"), ("0.6", "0.2", "0.2"),
+     ("0.17", "0.50", "0.33")),
+    ((0, 2, 2), (2, 2, 3, 3), ("0.0", "0.50", "0.50"), ("0.6", "0.2", "0.2"),
+     ("0.17", "0.50", "0.33")),
+)  # fmt: skip
+
+_THIRD = Fraction(1, 3)
+# Table 3: probabilities of classes 1, 2 and 3 in tenths (or 1/3), and the class.
+_TABLE_3 = (
+    (10, 0, 0, 1), (9, 1, 0, 1), (8, 1, 1, 1), (7, 1, 2, 1), (6, 3, 1, 1), (4, 1, 5, 1),
+    (_THIRD, _THIRD, _THIRD, 1), (_THIRD, _THIRD, _THIRD, 1), (2, 4, 4, 1), (1, 5, 4, 1),
+    (8, 2, 0, 2), (7, 0, 3, 2), (5, 2, 3, 2), (4, 4, 2, 2), (4, 2, 4, 2), (3, 4, 3, 2),
+    (2, 3, 5, 2), (1, 6, 3, 2), (1, 3, 6, 2), (0, 2, 8, 2),
+    (8, 2, 0, 3), (8, 1, 1, 3), (8, 0, 2, 3), (6, 0, 4, 3), (3, 0, 7, 3), (2, 6, 2, 3),
+    (2, 4, 4, 3), (0, 4, 6, 3), (0, 3, 7, 3), (0, 3, 7, 3),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Bin:
+    """A row of Tables 4 to 7.
+
+    Attributes
+    ----------
+    number, count : of the bin, and of its rows
+    mean, frequency, gap : of scores and positives, as printed
+    positives : rows labelled 1
+    scores : listed scores, "0.1*3" for three rows of 0.1
+    """
+
+    number: int
+    count: int
+    mean: str
+    frequency: str
+    gap: str
+    positives: int
+    scores: str
+
+
+# Tables 4 to 6 are of classes 1 to 3, Table 7 of the confidence; empty bins are left out.
+TABLES_4_TO_7 = {
+    4: (
+        Bin(1, 11, "0.10", "0.18", "0.08", 2, "0*4 0.1*3 0.2*4"),
+        Bin(2, 7, "0.35", "0.43", "0.08", 3, "0.3*2 1/3*2 0.4*3"),
+        Bin(3, 3, "0.57", "0.33", "0.24", 1, "0.5*1 0.6*2"),
+        Bin(4, 7, "0.77", "0.29", "0.48", 2, "0.7*2 0.8*5"),
+        Bin(5, 2, "0.95", "1.00", "0.05", 2, "0.9*1 1*1"),
+    ),
+    5: (
+        Bin(1, 15, "0.10", "0.33", "0.23", 5, "0*5 0.1*5 0.2*5"),
+        Bin(2, 12, "0.35", "0.33", "0.02", 4, "0.3*5 1/3*2 0.4*5"),
+        Bin(3, 3, "0.57", "0.33", "0.24", 1, "0.5*1 0.6*2"),
+    ),
+    6: (
+        Bin(1, 11, "0.10", "0.36", "0.26", 4, "0*4 0.1*3 0.2*4"),
+        Bin(2, 11, "0.35", "0.18", "0.17", 2, "0.3*4 1/3*2 0.4*5"),
+        Bin(3, 4, "0.55", "0.25", "0.3", 1, "0.5*2 0.6*2"),
+        Bin(4, 4, "0.72", "0.75", "0.03", 3, "0.7*3 0.8*1"),
+    ),
+    7: (
+        Bin(2, 7, "0.38", "0.43", "0.05", 3, "1/3*2 0.4*5"),
+        Bin(3, 10, "0.56", "0.30", "0.26", 3, "0.5*4 0.6*6"),
+        Bin(4, 11, "0.75", "0.45", "0.3", 5, "0.7*5 0.8*6"),
+        Bin(5, 2, "0.95", "1.00", "0.05", 2, "0.9*1 1*1"),
+    ),
+}
+
+# Table 8: observed and expected counts of classes 1 to 3 in five bins, and the bins' upper edges.
+TABLE_8_EDGES = ("0.2", "0.56", "0.7", "0.9", "1.0")
+TABLE_8_OBSERVED = ((3, 1, 3), (2, 2, 1), (3, 3, 1), (2, 3, 2), (0, 1, 3))
+TABLE_8_EXPECTED = (
+    ("5.9", "0.7", "0.4"),
+    ("3.1", "0.6", "1.3"),
+    ("2.47", "1.77", "2.77"),
+    ("1.1", "3.1", "2.8"),
+    ("0.0", "1.2", "2.8"),
+)
+
+# Footnote 2: predictions shared by ten rows, and how many of these belong to each class.
+FOOTNOTE_2 = (
+    ((0.3, 0.3, 0.4), (4, 2, 4)),
+    ((0.4, 0.3, 0.3), (3, 4, 3)),
+    ((0.4, 0.6, 0.0), (5, 5, 0)),
+    ((0.3, 0.6, 0.1), (2, 7, 1)),
+)
+
+
+def rain_rows() -> tuple[IntArray, FloatArray]:
+    """Outcomes and forecasts of Table 1; forecasts are at the centre of their bin, as in Fig. 2."""
+    centres = np.round([row.lower + 0.05 for row in TABLE_1], 2)
+    y = np.concatenate([np.arange(row.forecasts) < row.rains for row in TABLE_1])
+    return y.astype(np.int64), np.repeat(centres, [row.forecasts for row in TABLE_1])
+
+
+def decomposed_rows() -> tuple[IntArray, FloatArray, FloatArray]:
+    """Classes, scores S and posteriors Q of Table 2, from the formulas in its caption."""
+    y, s, q = [], [], []
+    for (x1, x2, x3), classes, *_ in TABLE_2:
+        for label in classes:
+            y.append(label)
+            s.append((0.3 * x3, 0.1 * x2, 1 - 0.3 * x3 - 0.1 * x2))
+            q.append((0.25 * x1, 0.25 * x2, 1 - 0.25 * x1 - 0.25 * x2))
+    return np.array(y), np.round(s, 12), np.round(q, 12)
+
+
+def toy_rows() -> tuple[IntArray, FloatArray]:
+    """Classes and predictions of Table 3."""
+    tenths = [[s if s == _THIRD else Fraction(s, 10) for s in row[:3]] for row in _TABLE_3]
+    return np.array([int(row[3]) for row in _TABLE_3]), np.array(tenths, dtype=np.float64)
+
+
+def footnote_rows() -> tuple[IntArray, FloatArray]:
+    """Classes and predictions of footnote 2."""
+    y = np.concatenate([np.repeat([1, 2, 3], counts) for _, counts in FOOTNOTE_2])
+    return y, np.repeat([p for p, _ in FOOTNOTE_2], 10, axis=0)
+
+
+_SLACK = 1e-9  # for exact values that lie halfway, such as 0.725 printed as 0.72
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One printed cell: where it is, its text, the exact value, and why they may differ.
+
+    Examples
+    --------
+    >>> Cell("bin 4, mean", "0.72", 0.725).right, Cell("bin 3, gap", "0.24", 7 / 30).right
+    (True, False)
+    """
+
+    where: str
+    printed: str
+    exact: float
+    reason: str = ""
+
+    @property
+    def right(self) -> bool:
+        """Whether the text is the exact value rounded to as many decimals."""
+        return abs(float(self.printed) - self.exact) <= half_unit(self.printed)
+
+
+def half_unit(printed: str) -> float:
+    """Half a unit of the last decimal that is printed.
+
+    Examples
+    --------
+    >>> half_unit("25.3")
+    0.050000001
+    """
+    decimals = len(printed.partition(".")[2])
+    return float(0.5 * 10.0**-decimals + _SLACK)
+
+
+def check_number(page: Page, name: str, printed: str, exact: float, reason: str = "") -> None:
+    """Check a number of the text, which is right if it is the exact value rounded."""
+    page.number(
+        name, exact, printed=float(printed), tolerance=half_unit(printed),
+        reason="" if abs(float(printed) - exact) <= half_unit(printed) else reason,
+    )  # fmt: skip
+
+
+def check_cells(page: Page, table: str, cells: Sequence[Cell]) -> None:
+    """Check all cells of a table: one fact for the whole, and one for each that is wrong."""
+    wrong = [cell for cell in cells if not cell.right]
+    page.claim(
+        f"{table}, all cells", f"{len(cells)} cells are exact values, rounded", holds=not wrong,
+        value=len(cells) - len(wrong),
+        reason=f"{len(wrong)} of {len(cells)} are not: see the next lines" if wrong else "",
+    )  # fmt: skip
+    for cell in wrong:
+        check_number(page, f"{table}, {cell.where}", cell.printed, cell.exact, cell.reason)
+
+
+def list_cells(page: Page, slug: str, tables: Mapping[str, Sequence[Cell]]) -> None:
+    """Link to all cells of some tables, as a file."""
+    rows = [(table, cell) for table, cells in tables.items() for cell in cells]
+    page.data(
+        slug,
+        {
+            "table": [table for table, _ in rows],
+            "cell": [cell.where for _, cell in rows],
+            "printed": [cell.printed for _, cell in rows],
+            "exact": [f"{cell.exact:.6f}" for _, cell in rows],
+            "right": [cell.right for _, cell in rows],
+        },
+        caption="every printed cell beside its exact value",
+    )
+
+
+def square_panel(marks: Sequence[Mark], title: str, x_label: str, y_label: str) -> Panel:
+    """Two probabilities and the diagonal."""
+    return Panel(
+        marks, title=title, x_label=x_label, y_label=y_label, x_scale="probability",
+        y_scale="probability", diagonal=True,
+    )  # fmt: skip
+
+
+def bars_panel(curve: ReliabilityCurve, title: str, x_label: str, y_label: str) -> Panel:
+    """Bars up to the observed frequency, and the gap of each bin at its mean prediction."""
+    edges = np.append(curve.lower, curve.upper[-1])
+    gaps = Points(
+        curve.predicted, curve.observed, "gap at the mean prediction", colour=1,
+        low=np.minimum(curve.predicted, curve.observed),
+        high=np.maximum(curve.predicted, curve.observed),
+    )  # fmt: skip
+    return square_panel([Bars(edges, curve.observed, colour=0), gaps], title, x_label, y_label)
+
+
+def blank_axes(size: tuple[float, float]) -> Any:
+    """Matplotlib axes of a figure of their own, for a plot that draws on axes it is given."""
+    return draw_panels([Panel([])], columns=1, size=size).axes[0]

@@ -1,0 +1,1 @@
+"""Calibrators on whole blocks of columns: ONNX and torch."""

@@ -1,0 +1,407 @@
+"""Formulas as operations on whole blocks of columns, for targets that compute with tensors.
+
+A formula has a node for each class; a block holds what like nodes have in common as one table of
+n rows, so that a thousand classes take no more operations than two. Steps are in an order in which
+each needs only earlier ones, which it names by their place in that order.
+
+How a formula becomes steps on blocks of columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import singledispatchmethod
+from typing import Any
+
+import numpy as np
+
+from veridical._core.formula import (
+    Clip,
+    Column,
+    Constant,
+    Formula,
+    Linear,
+    Log,
+    Logistic,
+    LogSumExp,
+    Node,
+    OfLargest,
+    Piecewise,
+    Quotient,
+    Share,
+    Softmax,
+)
+from veridical._core.typing import FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The input columns."""
+
+
+@dataclass(frozen=True, eq=False)
+class Take:
+    """Some columns of a block, in this order."""
+
+    of: int
+    columns: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Join:
+    """Blocks side by side."""
+
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Fill:
+    """These numbers in every row."""
+
+    values: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedSum:
+    """Constants + sum of weights * block, column by column; None is weight 1.
+
+    Blocks of one column belong to every column of the sum.
+    """
+
+    parts: tuple[int, ...]
+    weights: tuple[FloatArray | None, ...]
+    constants: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class MatrixSum:
+    """Block times matrix, plus constants."""
+
+    of: int
+    matrix: FloatArray
+    constants: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Ratio:
+    """Numerator / denominator."""
+
+    numerator: int
+    denominator: int
+
+
+@dataclass(frozen=True, eq=False)
+class Logarithm:
+    """Natural logarithm."""
+
+    of: int
+
+
+@dataclass(frozen=True, eq=False)
+class Limit:
+    """Each column raised to its `low` and lowered to its `high`, if there is one."""
+
+    of: int
+    low: FloatArray | None
+    high: FloatArray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Sigmoid:
+    """1 / (1 + exp(-x))."""
+
+    of: int
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxRows:
+    """Softmax of scale * row."""
+
+    of: int
+    scale: float
+
+
+@dataclass(frozen=True, eq=False)
+class LogSumExpRows:
+    """Logarithm of the sum of exponentials of each row: one column."""
+
+    of: int
+
+
+@dataclass(frozen=True, eq=False)
+class ShareOf:
+    """Part / total, and `otherwise` where the total is zero."""
+
+    part: int
+    total: int
+    otherwise: int
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """Of each row the branch of its largest key, the first if several are."""
+
+    keys: int
+    branches: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """One polynomial on each interval between edges, in every column its own.
+
+    Attributes
+    ----------
+    of : block of m columns
+    edges : shape (m, w); w + 1 is a power of two, and rows are filled up with infinity
+    counts : shape (m,), how many edges there are
+    above : whether an edge belongs to the interval above it
+    starts : shape (m, w + 1), what is subtracted first; None of step functions
+    coefficients : shape (degree + 1, m, w + 1)
+    """
+
+    of: int
+    edges: FloatArray
+    counts: tuple[int, ...]
+    above: bool
+    starts: FloatArray | None
+    coefficients: FloatArray
+
+
+Step = (
+    Inputs
+    | Take
+    | Join
+    | Fill
+    | WeightedSum
+    | MatrixSum
+    | Ratio
+    | Logarithm
+    | Limit
+    | Sigmoid
+    | SoftmaxRows
+    | LogSumExpRows
+    | ShareOf
+    | Choice
+    | Lookup
+)
+
+
+_MATRIX_FROM = 3  # terms from which weighted sums of the same parts are a product of matrices
+Places = list[tuple[int, int]]  # step and column of each node
+
+
+def steps_of(formula: Formula) -> tuple[Step, ...]:
+    """Steps of which the first holds the inputs and the last all outputs."""
+    return _Plan(formula).steps_to(formula.outputs)
+
+
+class _Plan:
+    """Steps so far, and the step and column in which each node is."""
+
+    def __init__(self, formula: Formula) -> None:
+        self._formula = formula  # nodes are known by identity, so they must live on
+        self._steps: list[Step] = [Inputs()]
+        self._widths = [formula.n_columns]
+        self._places: dict[int, tuple[int, int]] = {}
+        self._heights: dict[int, int] = {}
+        self._known: dict[Hashable, int] = {}
+
+    def steps_to(self, outputs: tuple[Node, ...]) -> tuple[Step, ...]:
+        last = self._block(outputs)
+        return tuple(self._steps[: last + 1])
+
+    def _add(self, step: Step, width: int) -> int:
+        """Place of a step; one that is there already, as equal parts of an average are, is used."""
+        key = (type(step), *map(_content, vars(step).values()))
+        if key not in self._known:
+            self._known[key] = len(self._steps)
+            self._steps.append(step)
+            self._widths.append(width)
+        return self._known[key]
+
+    def _block(self, nodes: Sequence[Node]) -> int:
+        """Step whose columns are these nodes."""
+        self._place(nodes)
+        return self._collect([self._places[id(node)] for node in nodes])
+
+    def _operand(self, nodes: Sequence[Node]) -> int:
+        """Step whose columns are these nodes, or whose only column is all of them."""
+        same = all(node is nodes[0] for node in nodes)
+        return self._block(nodes[:1] if same else nodes)
+
+    def _place(self, nodes: Sequence[Node]) -> None:
+        """See to it that each node is somewhere, like ones together."""
+        groups: dict[tuple[int, Hashable], dict[int, Node]] = {}
+        for node in nodes:
+            # A node is higher than all it is made of, so no group holds part of itself.
+            group = groups.setdefault((self._height(node), (type(node), *_likeness(node))), {})
+            group[id(node)] = node
+        for key in sorted(groups, key=lambda key: key[0]):
+            left = [node for name, node in groups[key].items() if name not in self._places]
+            if left:
+                places = self._write(left[0], left)
+                self._places.update(zip(map(id, left), places, strict=True))
+
+    def _height(self, part: object) -> int:
+        """How many nodes are below a node, one in the other; of several, the largest number."""
+        if not isinstance(part, (Node, tuple)):
+            return 0
+        if id(part) not in self._heights:
+            below = part if isinstance(part, tuple) else tuple(vars(part).values())
+            most = max(map(self._height, below), default=0)
+            self._heights[id(part)] = most + (not isinstance(part, tuple))
+        return self._heights[id(part)]
+
+    def _collect(self, places: Places) -> int:
+        """One block of columns that are in several."""
+        sources = list(dict.fromkeys(step for step, _ in places))
+        source, offset = sources[0], dict.fromkeys(sources, 0)
+        if len(sources) > 1:
+            source = self._add(Join(tuple(sources)), sum(self._widths[s] for s in sources))
+            ends = np.cumsum([self._widths[s] for s in sources]).tolist()
+            offset = dict(zip(sources, [0, *ends[:-1]], strict=True))
+        columns = tuple(offset[step] + column for step, column in places)
+        if columns == tuple(range(self._widths[source])):
+            return source
+        return self._add(Take(source, columns), len(columns))
+
+    def _whole(self, step: Step, count: int) -> Places:
+        """Add a step and say where its columns are."""
+        index = self._add(step, count)
+        return [(index, column) for column in range(count)]
+
+    @singledispatchmethod
+    def _write(self, first: Node, nodes: list[Any]) -> Places:
+        """Compute nodes that are alike, and say where each is."""
+        msg = f"a node that cannot be written: {type(first).__name__}"
+        raise TypeError(msg)
+
+    @_write.register
+    def _(self, first: Column, nodes: list[Column]) -> Places:
+        return [(0, node.index) for node in nodes]
+
+    @_write.register
+    def _(self, first: Constant, nodes: list[Constant]) -> Places:
+        return self._whole(Fill(np.array([node.value for node in nodes])), len(nodes))
+
+    @_write.register
+    def _(self, first: Linear, nodes: list[Linear]) -> Places:
+        constants, n_terms = np.array([node.constant for node in nodes]), len(first.terms)
+        if not n_terms:
+            return self._whole(Fill(constants), len(nodes))
+        parts = {id(part): part for node in nodes for _, part in node.terms}
+        self._place(list(parts.values()))
+        if n_terms >= _MATRIX_FROM and len(parts) <= 2 * n_terms:
+            rows = {key: row for row, key in enumerate(parts)}
+            matrix = np.zeros((len(parts), len(nodes)))
+            for k, node in enumerate(nodes):
+                for weight, part in node.terms:
+                    matrix[rows[id(part)], k] += weight
+            return self._whole(
+                MatrixSum(self._block(list(parts.values())), matrix, constants), len(nodes)
+            )
+        terms = [[node.terms[j] for node in nodes] for j in range(n_terms)]
+        operands = [self._operand([part for _, part in each]) for each in terms]
+        weights = [np.array([weight for weight, _ in each]) for each in terms]
+        plain = [
+            (w == 1).all() and self._widths[at] == len(w)
+            for w, at in zip(weights, operands, strict=True)
+        ]
+        step = WeightedSum(
+            tuple(operands),
+            tuple(None if one else w for w, one in zip(weights, plain, strict=True)),
+            constants if constants.any() else None,
+        )
+        return self._whole(step, len(nodes))
+
+    @_write.register
+    def _(self, first: Quotient, nodes: list[Quotient]) -> Places:
+        above = self._block([node.numerator for node in nodes])
+        below = self._operand([node.denominator for node in nodes])
+        return self._whole(Ratio(above, below), len(nodes))
+
+    @_write.register
+    def _(self, first: Log, nodes: list[Log]) -> Places:
+        return self._whole(Logarithm(self._block([node.of for node in nodes])), len(nodes))
+
+    @_write.register
+    def _(self, first: Clip, nodes: list[Clip]) -> Places:
+        low = None if first.low is None else np.array([node.low for node in nodes])
+        high = None if first.high is None else np.array([node.high for node in nodes])
+        return self._whole(Limit(self._block([node.of for node in nodes]), low, high), len(nodes))
+
+    @_write.register
+    def _(self, first: Logistic, nodes: list[Logistic]) -> Places:
+        return self._whole(Sigmoid(self._block([node.of for node in nodes])), len(nodes))
+
+    @_write.register
+    def _(self, first: Softmax, nodes: list[Softmax]) -> Places:
+        step = SoftmaxRows(self._block(first.scores), first.scale)
+        whole = self._whole(step, len(first.scores))
+        return [whole[node.index] for node in nodes]
+
+    @_write.register
+    def _(self, first: LogSumExp, nodes: list[LogSumExp]) -> Places:
+        return self._whole(LogSumExpRows(self._block(first.parts)), 1)
+
+    @_write.register
+    def _(self, first: Share, nodes: list[Share]) -> Places:
+        part = self._block([node.part for node in nodes])
+        whole = self._operand([node.total for node in nodes])
+        rest = self._block([node.otherwise for node in nodes])
+        return self._whole(ShareOf(part, whole, rest), len(nodes))
+
+    @_write.register
+    def _(self, first: OfLargest, nodes: list[OfLargest]) -> Places:
+        keys = self._block(first.keys)
+        pairs = range(len(first.branches))
+        branches = tuple(self._block([node.branches[b] for node in nodes]) for b in pairs)
+        return self._whole(Choice(keys, branches), len(nodes))
+
+    @_write.register
+    def _(self, first: Piecewise, nodes: list[Piecewise]) -> Places:
+        width = 2 ** len(first.edges).bit_length()  # intervals: a power of two above the edges
+        powers = range(first.degree + 1)
+        step = Lookup(
+            of=self._block([node.of for node in nodes]),
+            edges=_filled([node.edges for node in nodes], width - 1, np.inf),
+            counts=tuple(len(node.edges) for node in nodes),
+            above=first.side == "right",
+            starts=_filled([node.starts for node in nodes], width, 0.0) if first.degree else None,
+            coefficients=np.stack(
+                [_filled([node.coefficients[j] for node in nodes], width, 0.0) for j in powers]
+            ),
+        )
+        return self._whole(step, len(nodes))
+
+
+def _filled(rows: list[FloatArray], size: int, by: float) -> FloatArray:
+    """Rows of one length."""
+    return np.stack([np.pad(row, (0, size - len(row)), constant_values=by) for row in rows])
+
+
+def _likeness(node: Node) -> tuple[Hashable, ...]:
+    """What nodes of one kind must have in common to be computed together."""
+    match node:
+        case Linear():
+            return (len(node.terms),)
+        case Clip():
+            return (node.low is None, node.high is None)
+        case Piecewise():
+            return (node.side, node.degree, len(node.edges).bit_length())  # tables of like size
+        case Softmax():
+            return (id(node.scores), node.scale)
+        case LogSumExp():
+            return (id(node),)
+        case OfLargest():
+            return (*map(id, node.keys), len(node.branches))
+        case _:
+            return ()
+
+
+def _content(value: Any) -> Hashable:
+    """What makes fields of steps equal."""
+    if isinstance(value, np.ndarray):
+        return (value.shape, value.tobytes())
+    return tuple(map(_content, value)) if isinstance(value, tuple) else value

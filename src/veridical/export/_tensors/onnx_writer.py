@@ -1,0 +1,239 @@
+"""Blocks of columns as nodes of an ONNX graph, all of them standard operators in double."""
+
+from __future__ import annotations
+
+from functools import singledispatchmethod
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.export._tensors.blocks import (
+    Choice,
+    Fill,
+    Inputs,
+    Join,
+    Limit,
+    Logarithm,
+    LogSumExpRows,
+    Lookup,
+    MatrixSum,
+    Ratio,
+    ShareOf,
+    Sigmoid,
+    SoftmaxRows,
+    Step,
+    Take,
+    WeightedSum,
+)
+
+_REDUCE_AXES_ARE_INPUTS = 18  # version of the operators from which ReduceMax takes axes so
+
+
+class GraphWriter:
+    """Nodes and initialisers of one graph; equal ones are kept once.
+
+    Parameters
+    ----------
+    onnx : the module
+    prefix : what every name begins with
+    opset : version of the standard operators
+    """
+
+    def __init__(self, onnx: Any, prefix: str, opset: int) -> None:
+        self._onnx, self._prefix, self._opset = onnx, prefix, opset
+        self._known: dict[tuple[str, tuple[int, ...], bytes], str] = {}
+        self._computed: dict[tuple[Any, ...], str] = {}
+        self._values: list[str] = []  # names of the results of steps
+        self._inputs = ""
+        self.nodes: list[Any] = []
+        self.initializers: list[Any] = []
+
+    def prepare(self, name: str, *, cast: bool, one_column: bool) -> None:
+        """Read the input of this name as a table of doubles."""
+        if cast:
+            name = self.node("Cast", name, to=self._onnx.TensorProto.DOUBLE)
+        if one_column:
+            name = self.node("Reshape", name, self.integers([-1, 1]))
+        self._inputs = name
+
+    def write(self, steps: tuple[Step, ...]) -> str:
+        """Write every step; name of the last one's result."""
+        for step in steps:
+            self._values.append(self._write(step))
+        return self._values[-1]
+
+    def guard(self, result: str, output: str, *, probability: bool) -> None:
+        """Write the output: the result, or NaN in rows with an input that cannot be."""
+        x = self._inputs
+        if probability:
+            above = self.node("GreaterOrEqual", x, self.doubles(0.0))
+            below = self.node("LessOrEqual", x, self.doubles(1.0))
+            valid = self.node("And", above, below)
+        else:
+            largest = self.doubles(np.finfo(np.float64).max)
+            valid = self.node("LessOrEqual", self.node("Abs", x), largest)
+        flaws = self.node("Where", valid, self.doubles(0.0), self.doubles(np.nan))
+        flaw = self.node("ReduceSum", flaws, self.integers([1]), keepdims=1)
+        self.node("Add", result, flaw, output=output)
+
+    def node(
+        self, operator: str, *inputs: str, output: str | None = None, **attributes: Any
+    ) -> str:
+        """Name of an operator's result; what was computed before is not computed again."""
+        key = (operator, inputs, *attributes.items())
+        if output is None and key in self._computed:
+            return self._computed[key]
+        name = f"{self._prefix}{operator}_{len(self.nodes)}"
+        made = self._onnx.helper.make_node(
+            operator, inputs, [output or name], name=name, **attributes
+        )
+        self.nodes.append(made)
+        self._computed[key] = output or name
+        return self._computed[key]
+
+    def doubles(self, values: FloatArray | float) -> str:
+        """Name of an initialiser."""
+        return self._initializer(np.asarray(values, dtype=np.float64))
+
+    def integers(self, values: Any) -> str:
+        """Name of an initialiser of whole numbers."""
+        return self._initializer(np.asarray(values, dtype=np.int64))
+
+    def _small(self, value: int) -> str:
+        """Name of an initialiser of 32 bits, half the memory of every index of a row."""
+        return self._initializer(np.array(value, dtype=np.int32))
+
+    def _initializer(self, array: np.ndarray[Any, Any]) -> str:
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._known:
+            self._known[key] = f"{self._prefix}constant_{len(self._known)}"
+            made = self._onnx.numpy_helper.from_array(array, self._known[key])
+            self.initializers.append(made)
+        return self._known[key]
+
+    def _largest(self, name: str) -> str:
+        if self._opset < _REDUCE_AXES_ARE_INPUTS:
+            return self.node("ReduceMax", name, axes=(1,), keepdims=1)
+        return self.node("ReduceMax", name, self.integers([1]), keepdims=1)
+
+    @singledispatchmethod
+    def _write(self, step: Step) -> str:
+        msg = f"a step that cannot be written: {type(step).__name__}"
+        raise TypeError(msg)
+
+    @_write.register
+    def _(self, step: Inputs) -> str:
+        return self._inputs
+
+    @_write.register
+    def _(self, step: Take) -> str:
+        return self.node("Gather", self._values[step.of], self.integers(step.columns), axis=1)
+
+    @_write.register
+    def _(self, step: Join) -> str:
+        return self.node("Concat", *(self._values[part] for part in step.parts), axis=1)
+
+    @_write.register
+    def _(self, step: Fill) -> str:
+        rows = self.node("Gather", self.node("Shape", self._inputs), self.integers([0]))
+        shape = self.node("Concat", rows, self.integers([len(step.values)]), axis=0)
+        return self.node("Expand", self.doubles(step.values[None, :]), shape)
+
+    @_write.register
+    def _(self, step: WeightedSum) -> str:
+        result = "" if step.constants is None else self.doubles(step.constants[None, :])
+        for part, weights in zip(step.parts, step.weights, strict=True):
+            term = self._values[part]
+            if weights is not None:
+                term = self.node("Mul", term, self.doubles(weights[None, :]))
+            result = self.node("Add", result, term) if result else term
+        return result
+
+    @_write.register
+    def _(self, step: MatrixSum) -> str:
+        product = self.node("MatMul", self._values[step.of], self.doubles(step.matrix))
+        return self.node("Add", product, self.doubles(step.constants[None, :]))
+
+    @_write.register
+    def _(self, step: Ratio) -> str:
+        return self.node("Div", self._values[step.numerator], self._values[step.denominator])
+
+    @_write.register
+    def _(self, step: Logarithm) -> str:
+        return self.node("Log", self._values[step.of])
+
+    @_write.register
+    def _(self, step: Limit) -> str:
+        result = self._values[step.of]
+        if step.low is not None:
+            result = self.node("Max", result, self.doubles(step.low[None, :]))
+        if step.high is not None:
+            result = self.node("Min", result, self.doubles(step.high[None, :]))
+        return result
+
+    @_write.register
+    def _(self, step: Sigmoid) -> str:
+        return self.node("Sigmoid", self._values[step.of])
+
+    @_write.register
+    def _(self, step: SoftmaxRows) -> str:
+        """The largest score is taken off before scaling: large scores keep their last digits."""
+        scores = self._values[step.of]
+        if step.scale != 1:
+            scores = self.node("Sub", scores, self._largest(scores))
+            scores = self.node("Mul", scores, self.doubles(step.scale))
+        return self.node("Softmax", scores, axis=1)
+
+    @_write.register
+    def _(self, step: LogSumExpRows) -> str:
+        parts = self._values[step.of]
+        top = self._largest(parts)
+        powers = self.node("Exp", self.node("Sub", parts, top))
+        total = self.node("ReduceSum", powers, self.integers([1]), keepdims=1)
+        return self.node("Add", top, self.node("Log", total))
+
+    @_write.register
+    def _(self, step: ShareOf) -> str:
+        total = self._values[step.total]
+        nothing = self.node("Equal", total, self.doubles(0.0))
+        share = self.node("Div", self._values[step.part], total)
+        return self.node("Where", nothing, self._values[step.otherwise], share)
+
+    @_write.register
+    def _(self, step: Choice) -> str:
+        place = self.node("ArgMax", self._values[step.keys], axis=1, keepdims=1)
+        *others, last = step.branches
+        result = self._values[last]
+        for k, branch in enumerate(others):
+            here = self.node("Equal", place, self.integers(k))
+            result = self.node("Where", here, self._values[branch], result)
+        return result
+
+    @_write.register
+    def _(self, step: Lookup) -> str:
+        """Binary search of all rows and columns at once: as many rounds as halvings of a table."""
+        of, (count, width) = self._values[step.of], step.edges.shape
+        edges = np.pad(step.edges, ((0, 0), (0, 1)), constant_values=np.inf)
+        edges[np.arange(width + 1) >= np.array(step.counts)[:, None]] = np.nan  # below nothing
+        table = self.doubles(edges.ravel())
+        size = (width + 1) // 2
+        place = self._initializer(
+            np.arange(count, dtype=np.int32)[None, :] * (width + 1) + size - 1
+        )
+        while size:
+            edge = self.node("Gather", table, place)
+            passed = self.node("LessOrEqual" if step.above else "Less", edge, of)
+            ahead, back = (size // 2, -(size // 2)) if size > 1 else (1, 0)
+            by = self.node("Where", passed, self._small(ahead), self._small(back))
+            place, size = self.node("Add", place, by), size // 2
+        terms = [
+            self.node("Gather", self.doubles(each.ravel()), place) for each in step.coefficients
+        ]
+        result = terms.pop()
+        if step.starts is not None:
+            start = self.node("Gather", self.doubles(step.starts.ravel()), place)
+            away = self.node("Sub", of, start)
+            while terms:
+                result = self.node("Add", terms.pop(), self.node("Mul", away, result))
+        return result

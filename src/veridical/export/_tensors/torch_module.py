@@ -1,0 +1,222 @@
+"""The torch module that runs blocks of columns.
+
+Torch takes seconds to import and may be missing, so the class is made when it is first asked for.
+It is found under its name in this file all the same, which is how copies and pickles find it.
+"""
+
+from __future__ import annotations
+
+from functools import cache, singledispatch
+from typing import Any
+
+import numpy as np
+
+from veridical._core.formula import Formula
+from veridical._core.runtime.optional import require
+from veridical.exceptions import invalid
+from veridical.export._tensors.blocks import (
+    Choice,
+    Fill,
+    Inputs,
+    Join,
+    Limit,
+    Logarithm,
+    LogSumExpRows,
+    Lookup,
+    MatrixSum,
+    Ratio,
+    ShareOf,
+    Sigmoid,
+    SoftmaxRows,
+    Step,
+    Take,
+    WeightedSum,
+    steps_of,
+)
+
+Tensor = Any  # torch.Tensor, without importing it
+Tables = dict[str, Any]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "CalibratorModule":
+        return module_class()
+    raise AttributeError(name)
+
+
+@cache
+def module_class() -> Any:
+    """The class of exported modules."""
+    torch = require("torch", extra="torch", purpose="to_torch")
+    base: Any = torch.nn.Module
+
+    class CalibratorModule(base):  # type: ignore[misc]
+        """A fitted calibrator: predictions in, probabilities of shape (n, K) out."""
+
+        __qualname__ = "CalibratorModule"
+
+        def __init__(self, formula: Formula, kind: str, dtype: Any) -> None:
+            super().__init__()
+            self.kind, self.input = kind, formula.input
+            self.classes = list(formula.classes)
+            self._positive = formula.positive
+            self._steps = steps_of(formula)
+            self._names: list[list[str]] = []
+            self.register_buffer("_one", torch.ones((), dtype=dtype))
+            # What keeps from zero must not become zero; doubles are kept as they are.
+            floor = torch.finfo(dtype).tiny if dtype != torch.float64 else 0.0
+            for place, step in enumerate(self._steps):
+                tables = _tables(step, floor)
+                self._names.append(list(tables))
+                for name, table in tables.items():
+                    tensor = torch.from_numpy(table.copy())
+                    tensor = tensor.to(dtype) if tensor.is_floating_point() else tensor
+                    self.register_buffer(f"_{place}_{name}", tensor)
+
+        def extra_repr(self) -> str:
+            return f"{self.kind} of {self.input}, {len(self.classes)} classes"
+
+        def forward(self, x: Tensor) -> Tensor:
+            """Calibrated probabilities, in the order of `classes`."""
+            x = self._read(x)
+            values: list[Tensor] = []
+            for place, step in enumerate(self._steps):
+                tables = {name: getattr(self, f"_{place}_{name}") for name in self._names[place]}
+                values.append(x if isinstance(step, Inputs) else _run(step, values, tables, torch))
+            possible = x.isfinite() if self.input != "probability" else (x >= 0) & (x <= 1)
+            valid = possible.all(dim=1, keepdim=True)
+            still = (x * 0).sum(dim=1, keepdim=True)  # gives steps a gradient, which is zero
+            return torch.where(valid, values[-1] + still, self._one * torch.nan)
+
+        def _read(self, x: Tensor) -> Tensor:
+            count = len(self.classes)
+            if count == 2 and x.ndim == 1:
+                x = x.to(self._one)
+                other = 1 - x if self.input == "probability" else torch.zeros_like(x)
+                return torch.stack([other, x] if self._positive else [x, other], dim=1)
+            if x.ndim != 2 or x.shape[1] != count:
+                expected = f"of shape (n, {count})" + (" or (n,)" if count == 2 else "")
+                hint = f"one column for each of {self.classes[:6]}."
+                raise invalid("forward", "x", expected, str(tuple(x.shape)), hint=hint)
+            return x.to(self._one)
+
+    return CalibratorModule
+
+
+def _tables(step: Step, floor: float) -> dict[str, np.ndarray[Any, Any]]:
+    """What a step has learnt, by names; positive lower limits not below `floor`."""
+    tables: dict[str, np.ndarray[Any, Any]] = {}
+    for name, value in vars(step).items():
+        if isinstance(value, np.ndarray):
+            tables[name] = value
+        elif name in ("columns", "counts"):
+            tables[name] = np.array(value, dtype=np.int64)
+        elif name == "weights":
+            tables.update({f"weights{j}": w for j, w in enumerate(value) if w is not None})
+    if isinstance(step, Limit) and step.low is not None:
+        tables["low"] = np.where(step.low > 0, np.maximum(step.low, floor), step.low)
+    return tables
+
+
+@singledispatch
+def _run(step: Step, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    """Compute a step from the results of earlier ones."""
+    msg = f"a step that cannot be run: {type(step).__name__}"
+    raise TypeError(msg)
+
+
+@_run.register
+def _(step: Take, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    return values[step.of].index_select(1, tables["columns"])
+
+
+@_run.register
+def _(step: Join, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    return torch.cat([values[part] for part in step.parts], dim=1)
+
+
+@_run.register
+def _(step: Fill, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    return tables["values"].expand(values[0].shape[0], -1)
+
+
+@_run.register
+def _(step: WeightedSum, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    result = tables.get("constants")
+    for j, part in enumerate(step.parts):
+        term = values[part] * tables[f"weights{j}"] if f"weights{j}" in tables else values[part]
+        result = term if result is None else result + term
+    return result
+
+
+@_run.register
+def _(step: MatrixSum, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    return values[step.of] @ tables["matrix"] + tables["constants"]
+
+
+@_run.register
+def _(step: Ratio, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    return values[step.numerator] / values[step.denominator]
+
+
+@_run.register
+def _(step: Logarithm, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    return values[step.of].log()
+
+
+@_run.register
+def _(step: Limit, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    result = values[step.of]
+    if "low" in tables:
+        result = torch.maximum(result, tables["low"])
+    return torch.minimum(result, tables["high"]) if "high" in tables else result
+
+
+@_run.register
+def _(step: Sigmoid, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    return values[step.of].sigmoid()
+
+
+@_run.register
+def _(step: SoftmaxRows, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    scores = values[step.of]
+    if step.scale != 1:  # the largest first, so that large scores keep their last digits
+        scores = (scores - scores.detach().amax(dim=1, keepdim=True)) * step.scale
+    return scores.softmax(dim=1)
+
+
+@_run.register
+def _(step: LogSumExpRows, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    return values[step.of].logsumexp(dim=1, keepdim=True)
+
+
+@_run.register
+def _(step: ShareOf, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    total = values[step.total]
+    nothing = total == 0
+    safe = torch.where(nothing, torch.ones_like(total), total)  # else gradients are NaN there
+    return torch.where(nothing, values[step.otherwise], values[step.part] / safe)
+
+
+@_run.register
+def _(step: Choice, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    place = values[step.keys].argmax(dim=1, keepdim=True)
+    *others, last = step.branches
+    result = values[last]
+    for k, branch in enumerate(others):
+        result = torch.where(place == k, values[branch], result)
+    return result
+
+
+@_run.register
+def _(step: Lookup, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    columns = values[step.of].T.contiguous()  # one row for each table
+    place = torch.searchsorted(tables["edges"], columns.detach(), right=step.above)
+    place = torch.minimum(place, tables["counts"][:, None])
+    terms = [each.gather(1, place) for each in tables["coefficients"]]
+    result = terms.pop()
+    if step.starts is not None:
+        away = columns - tables["starts"].gather(1, place)
+        while terms:
+            result = terms.pop() + away * result
+    return result.T

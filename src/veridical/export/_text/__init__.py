@@ -1,0 +1,1 @@
+"""Calibrators as files, Python and SQL."""

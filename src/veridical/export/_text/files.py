@@ -1,0 +1,144 @@
+"""Fitted calibrators as files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import veridical.selection  # noqa: F401 - makes AutoCalibrator known to from_dict
+from veridical._core.runtime.files import write_whole
+from veridical.calibrators import Calibrator
+from veridical.calibrators.formulas import check_exportable
+from veridical.exceptions import InvalidInputError, invalid
+
+COLUMN_OF = "column_of"  # beside the calibrator: which label its one column is about
+_HINT = "write one with `veridical.save(calibrator, path)` or `veridical calibrate`."
+
+
+def save(calibrator: Calibrator, path: str | os.PathLike[str]) -> None:
+    """Write a fitted calibrator to a JSON file, whole or not at all.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        Fitted.
+    path : str or path-like
+        File to write; replaced if it exists.
+
+    Notes
+    -----
+    The file is UTF-8 text with one JSON object:
+
+    - ``format``: 1, the version of this layout. Others are refused when read.
+    - ``calibrator``: name of the class, of this package only.
+    - ``parameters``: what the constructor takes.
+    - ``fitted``: what was learnt, by the names of the fitted attributes. An array is an object
+      ``{"array": [...], "shape": [...], "dtype": "..."}``, a calibrator within is
+      ``{"calibrator": {...}}`` of this same layout, a tuple ``{"tuple": [...]}``, a number that is
+      not finite ``{"float": "inf"}``, a dictionary ``{"items": [[key, value], ...]}``.
+    - ``veridical``: version of the package that wrote it, for people to read.
+
+    Numbers are written with as many digits as bring back every bit. No code is in the file, and
+    reading it builds only classes of this package. `veridical apply` reads the same files.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from veridical.calibrators import HistogramCalibrator
+    >>> map = HistogramCalibrator(n_bins=1).fit([0.2, 0.6], [0, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(map, f"{folder}/map.json")
+    ...     load(f"{folder}/map.json").predict_proba([0.4]).tolist()
+    [[0.5, 0.5]]
+    """
+    check_exportable(calibrator, "save")
+    write_file(calibrator, path)
+
+
+def write_file(
+    calibrator: Calibrator, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None
+) -> None:
+    """Write a calibrator and, beside it, what a program wants to find again."""
+    from veridical._core.version import __version__
+
+    data = {"veridical": __version__, **calibrator.to_dict(), **(notes or {})}
+    write_whole(path, json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n")
+
+
+def load(path: str | os.PathLike[str]) -> Calibrator:
+    """Read a fitted calibrator that `save` or `veridical calibrate` has written.
+
+    Parameters
+    ----------
+    path : str or path-like
+
+    Returns
+    -------
+    Calibrator
+        Of the class that was saved; predicts the same to the last bit.
+
+    Raises
+    ------
+    FileNotFoundError, OSError
+        If the file cannot be opened.
+    InvalidInputError
+        If it is not a saved calibrator, is cut short, or is of an unknown format; or if `veridical
+        calibrate --pos-label` fitted it to one column about the smaller of two labels: in Python
+        one column is about the larger, so that it would be read the wrong way round.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from veridical.calibrators import HistogramCalibrator
+    >>> map = HistogramCalibrator(n_bins=1).fit([0.2, 0.6], [0, 1])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(map, f"{folder}/map.json")
+    ...     load(f"{folder}/map.json")
+    HistogramCalibrator(n_bins=1)
+    """
+    calibrator, data = read_file(path, caller="load", param="path")
+    _check_larger(calibrator, data.get(COLUMN_OF))
+    return calibrator
+
+
+def _check_larger(calibrator: Calibrator, column_of: Any) -> None:
+    """Raise if one column is about the smaller of two labels, which Python has no word for."""
+    classes = np.asarray(calibrator.classes_).tolist()
+    if column_of is None or len(classes) != 2 or column_of != min(classes):
+        return
+    got = f"one of {column_of!r}"
+    expected = f"a map of the probability of {max(classes)!r}, the larger label"
+    hint = f"use `veridical apply`, or fit in Python: `fit(p, y == {column_of!r})`."
+    raise invalid("load", "path", expected, got, hint=hint)
+
+
+def read_file(
+    path: str | os.PathLike[str], *, caller: str, param: str
+) -> tuple[Calibrator, dict[str, Any]]:
+    """Read a calibrator and everything else that stands in its file."""
+
+    def unreadable(why: str) -> InvalidInputError:
+        got = f"{os.fspath(path)!r}: {' '.join(why.split())[:200]}"
+        return invalid(caller, param, "a file with a saved calibrator", got, hint=_HINT)
+
+    try:
+        data = json.loads(Path(path).expanduser().read_bytes().decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        why = f"no JSON ({error})" if isinstance(error, ValueError) else "JSON nested too deeply"
+        raise unreadable(why) from error
+    try:
+        calibrator = Calibrator.from_dict(data)
+    except InvalidInputError as error:
+        msg = f"{error}\nFile: {os.fspath(path)!r}."
+        raise InvalidInputError(msg) from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise unreadable(why) from error
+    if not hasattr(calibrator, "classes_"):
+        raise unreadable("the calibrator in it is not fitted")
+    return calibrator, data

@@ -1,0 +1,103 @@
+"""Calibrators as SQL expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from veridical._core.data.validation import check_option
+from veridical.calibrators import Calibrator
+from veridical.calibrators.formulas import check_exportable, formula_of
+from veridical.exceptions import invalid
+from veridical.export._text.sql_writer import DIALECTS, Writer
+
+
+def to_sql(
+    calibrator: Calibrator,
+    *,
+    dialect: str = "duckdb",
+    columns: str | Sequence[str] | None = None,
+) -> str | list[str]:
+    r"""Write a fitted calibrator as SQL over columns of a table.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        Fitted.
+    dialect : {"duckdb", "postgres", "sqlite", "spark", "bigquery", "snowflake"}, default "duckdb"
+        The first four are executed in this package's tests against `predict_proba`. The others
+        are generated from the same formula and labelled by a comment as not executed. SQLite
+        needs its mathematical functions, which most builds since 3.35 have.
+    columns : str or sequence of str, optional
+        Names of the columns that hold predictions, of the kind the calibrator was fitted to
+        (probabilities, logits or scores): one for each class in the order of `classes_`, or, of
+        two classes, only that of the positive one, the larger label. Default: the names of the
+        frame it was fitted to, else "p" for two classes and "p0", "p1", ... for more. Names are
+        quoted, so they may hold anything.
+
+    Returns
+    -------
+    str or list of str
+        Of two classes the expression of the positive class's probability; of more, one
+        expression for each class in the order of `classes_`.
+
+    Raises
+    ------
+    InvalidInputError
+        If the calibrator is not a formula of its inputs (`GroupedCalibrator`,
+        `ConfidenceReducedCalibrator`, `SimplexHistogramCalibrator`; `OneVsRestCalibrator` of steps
+        on logits of three classes or more), if columns do not fit, or if SQLite's parser, which
+        keeps 100 entries, could not read the expression.
+
+    Notes
+    -----
+    A row that `predict_proba` would refuse because a value is missing, NaN or outside [0, 1] gives
+    NULL; that a row's probabilities sum to one is not checked. Results agree with `predict_proba`
+    to 1e-12; probabilities below 1e-261 may differ in relative terms.
+
+    SQL has no names for intermediate results within an expression, so maps of many classes grow
+    long: as K^2 for temperatures and K^3 for matrices, all classes together, and K^4 for structured
+    matrices. Lookups are balanced trees of CASE: an edge more doubles nothing and costs one line.
+
+    Examples
+    --------
+    >>> from veridical.calibrators import HistogramCalibrator
+    >>> p, y = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 1, 1, 1]
+    >>> map = HistogramCalibrator(n_bins=2).fit(p, y)  # 2/5 up to 1/2, 4/5 above
+    >>> print(to_sql(map, columns="risk"))
+    CASE WHEN "risk"::DOUBLE BETWEEN 0.0e0 AND 1.0e0 THEN
+    CASE WHEN "risk"::DOUBLE <= 0.5e0 THEN 0.4e0 ELSE 0.8e0 END
+    END
+    """
+    caller = "to_sql"
+    check_option(caller, "dialect", dialect, tuple(DIALECTS))
+    check_exportable(calibrator, caller)
+    names = _names(calibrator, columns)
+    one_column = len(names) < len(calibrator.classes_)
+    formula = formula_of(calibrator, one_column=one_column, caller=caller)
+    writer = Writer(DIALECTS[dialect], names, formula.input)
+    label = (
+        "" if DIALECTS[dialect].executed else f"/* {dialect}: generated, not executed by us */\n"
+    )
+    if len(formula.outputs) == 2:
+        return label + writer.guarded(formula, formula.outputs[formula.positive])
+    return [label + writer.guarded(formula, output) for output in formula.outputs]
+
+
+def _names(calibrator: Calibrator, columns: str | Sequence[str] | None) -> list[str]:
+    n_classes = len(calibrator.classes_)
+    if columns is None:
+        fitted = getattr(calibrator, "feature_names_in_", None)
+        if fitted is not None:
+            return [str(name) for name in fitted]
+        return ["p"] if n_classes == 2 else [f"p{k}" for k in range(n_classes)]
+    names = [columns] if isinstance(columns, str) else list(columns)
+    allowed = (1, 2) if n_classes == 2 else (n_classes,)
+    if len(names) not in allowed:
+        count = "one or two names" if n_classes == 2 else f"{n_classes} names"
+        hint = f"one for each class, in this order: {list(calibrator.classes_)[:6]}."
+        raise invalid("to_sql", "columns", count, f"{len(names)}", hint=hint)
+    for name in names:
+        if not isinstance(name, str) or not name or "\0" in name:
+            hint = "pass the names of columns, unquoted."
+            raise invalid("to_sql", "columns", "names", repr(name), hint=hint)
+    return names

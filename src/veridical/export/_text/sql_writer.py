@@ -1,0 +1,351 @@
+"""Formulas in the words of one database.
+
+How databases write numbers, names and functions.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import singledispatchmethod
+
+from veridical._core.formula import (
+    Clip,
+    Column,
+    Constant,
+    Formula,
+    Linear,
+    Log,
+    Logistic,
+    LogSumExp,
+    Node,
+    OfLargest,
+    Piecewise,
+    Quotient,
+    Share,
+    Softmax,
+)
+from veridical.exceptions import invalid
+
+_WHOLE = 2.0**53  # whole numbers up to here are exact in every notation
+_NO_EDGE = 1e60
+_POWER = 62  # largest power of two a 64-bit integer holds
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """One database.
+
+    Attributes
+    ----------
+    number : a double as a literal that is read back to the last bit
+    quote : a column name as an identifier
+    double : an expression converted to double precision
+    largest, smallest : functions of two numbers or more
+    traps_exp : whether exp(x) may be an error where it is too large or too small for a double
+    traps_underflow : whether a product that is too small for a double is an error
+    stack : entries of the parser's stack, if few
+    executed : whether the tests of this package run what is written
+    """
+
+    number: Callable[[float], str]
+    quote: Callable[[str], str]
+    double: Callable[[str], str]
+    largest: str = "GREATEST"
+    smallest: str = "LEAST"
+    traps_exp: bool = True
+    traps_underflow: bool = False
+    stack: int | None = None
+    executed: bool = True
+
+
+def _scientific(value: float) -> str:
+    """Numbers with an exponent are doubles; without one they would be decimals."""
+    text = repr(value)
+    return text if "e" in text else f"{text}e0"
+
+
+def _fraction(value: float) -> str:
+    """A quotient of whole numbers and powers of two.
+
+    SQLite's own reading of decimals may err in the last bit, which is enough to put a score on
+    the wrong side of an edge. Numbers beyond 1e60 are limits, not edges: decimals will do.
+    """
+    if value == 0 or abs(value) > _NO_EDGE:
+        return f"({value!r})" if value < 0 else repr(value)
+    sign = "-" if value < 0 else ""
+    ratio = Fraction(abs(value))
+    top, bottom = ratio.numerator, ratio.denominator
+    if bottom == 1 and top < _WHOLE:
+        return f"({sign}{top}.0)" if sign else f"{top}.0"
+    mantissa, exponent = math.frexp(abs(value))
+    whole, exponent = int(mantissa * _WHOLE), exponent - 53
+    while whole % 2 == 0:
+        whole, exponent = whole // 2, exponent + 1
+    mark, left, text = ("*" if exponent > 0 else "/"), abs(exponent), f"{sign}{whole}.0"
+    while left:
+        text += f"{mark}{2 ** min(left, _POWER)}.0"
+        left -= min(left, _POWER)
+    return f"({text})"
+
+
+def _doubled(mark: str) -> Callable[[str], str]:
+    return lambda name: mark + name.replace(mark, mark * 2) + mark
+
+
+def _bigquery_name(name: str) -> str:
+    return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
+
+
+def _signed(text: str) -> str:
+    """Negative numbers in brackets: two minus signs in a row would begin a comment."""
+    return f"({text})" if text.startswith("-") else text
+
+
+DIALECTS = {
+    "duckdb": Dialect(
+        lambda value: _signed(_scientific(value)), _doubled('"'), lambda x: f"{x}::DOUBLE"
+    ),
+    "postgres": Dialect(
+        lambda value: f"'{value!r}'::float8",
+        _doubled('"'),
+        lambda x: f"{x}::float8",
+        traps_underflow=True,
+    ),
+    "sqlite": Dialect(
+        _fraction,
+        _doubled('"'),
+        lambda x: f"CAST({x} AS REAL)",
+        "MAX",
+        "MIN",
+        traps_exp=False,
+        stack=100,  # fixed up to version 3.45
+    ),
+    "spark": Dialect(
+        lambda value: _signed(f"{value!r}D"),
+        _doubled("`"),
+        lambda x: f"CAST({x} AS DOUBLE)",
+    ),
+    "bigquery": Dialect(
+        lambda value: _signed(_scientific(value)),
+        _bigquery_name,
+        lambda x: f"CAST({x} AS FLOAT64)",
+        executed=False,
+    ),
+    "snowflake": Dialect(
+        lambda value: f"'{value!r}'::DOUBLE",
+        _doubled('"'),
+        lambda x: f"CAST({x} AS DOUBLE)",
+        executed=False,
+    ),
+}
+
+
+_FAR = 600.0  # exp(-600) is 1e-261: neither it nor a small share of it leaves the doubles
+# Inputs below count as zero where underflow is an error. A logit may be squared, a probability not.
+_TINY = {"probability": 1e-300, "logit": 1e-130, "score": 1e-130}
+_SLIGHT = {"probability": 1e-20, "logit": 1e-170, "score": 1e-170}  # weights below change nothing
+_LARGEST_DOUBLE = 1.7976931348623157e308
+
+
+class Writer:
+    """Writes nodes in one dialect."""
+
+    def __init__(self, dialect: Dialect, names: list[str], input: str) -> None:
+        self._dialect = dialect
+        self._columns = [dialect.double(dialect.quote(name)) for name in names]
+        self._number = dialect.number
+        self._tiny, self._slight = _TINY[input], _SLIGHT[input]
+        self._as_given = not dialect.traps_underflow
+        self._written: dict[tuple[int, bool], str] = {}
+
+    def guarded(self, formula: Formula, output: Node) -> str:
+        """Write an output; NULL where an input is missing or cannot be what it should be."""
+        low, high = (0.0, 1.0) if formula.input == "probability" else (-_LARGEST_DOUBLE, None)
+        limits = (
+            f"{self._number(low)} AND {self._number(_LARGEST_DOUBLE if high is None else high)}"
+        )
+        tests = " AND ".join(f"{column} BETWEEN {limits}" for column in self._columns)
+        text = f"CASE WHEN {tests} THEN\n{self.write(output)}\nEND"
+        if self._dialect.stack is not None and self._depth(text) > self._dialect.stack:
+            hint = "use `to_python` or another dialect."
+            if formula.input != "probability":  # odds against the rest are what nests
+                hint = "use `to_python`, another dialect, or a calibrator fitted to probabilities."
+            got = "one that nests deeper than the parser allows"
+            raise invalid("to_sql", "calibrator", "of a shallow formula", got, hint=hint)
+        return text
+
+    def _depth(self, text: str) -> int:
+        """Entries a parser keeps at most, about: an operator and a bracket, or a CASE so far."""
+        for column in self._columns:
+            text = text.replace(column, "x")
+        deepest = now = 10
+        for mark in re.findall(r"[()]|\bCASE\b|\bEND\b", text):
+            now += {"(": 3, ")": -3, "CASE": 5, "END": -5}[mark]
+            deepest = max(deepest, now)
+        return deepest
+
+    def write(self, node: Node) -> str:
+        """Write a node as an expression that can stand beside any operator."""
+        key = (id(node), self._as_given)
+        if key not in self._written:
+            self._written[key] = self._write(node)
+        return self._written[key]
+
+    def _compared(self, node: Node) -> str:
+        """Write a node that is only compared: its columns as they are, however small."""
+        before, self._as_given = self._as_given, True
+        text = self.write(node)
+        self._as_given = before
+        return text
+
+    @singledispatchmethod
+    def _write(self, node: Node) -> str:
+        msg = f"a node that cannot be written: {type(node).__name__}"
+        raise TypeError(msg)
+
+    @_write.register
+    def _(self, node: Column) -> str:
+        """A column as given, or zero instead of what a product might make too small."""
+        text = self._columns[node.index]
+        if self._as_given:
+            return text
+        return f"CASE WHEN ABS({text}) < {self._number(self._tiny)} THEN 0.0 ELSE {text} END"
+
+    @_write.register
+    def _(self, node: Constant) -> str:
+        return self._number(node.value)
+
+    @_write.register
+    def _(self, node: Linear) -> str:
+        return self._weighted(list(node.terms), node.constant)
+
+    @_write.register
+    def _(self, node: Quotient) -> str:
+        return f"({self.write(node.numerator)} / {self.write(node.denominator)})"
+
+    @_write.register
+    def _(self, node: Log) -> str:
+        return f"LN({self.write(node.of)})"
+
+    @_write.register
+    def _(self, node: Clip) -> str:
+        raised = node.low is not None and node.low >= self._tiny  # to where nothing is too small
+        text = self._compared(node.of) if raised else self.write(node.of)
+        if node.low is not None:
+            text = self._largest([text, self._number(node.low)])
+        if node.high is not None:
+            text = f"{self._dialect.smallest}({text}, {self._number(node.high)})"
+        return text
+
+    @_write.register
+    def _(self, node: Logistic) -> str:
+        return f"(1.0 / (1.0 + {self._exp(self._weighted([(-1.0, node.of)], 0.0))}))"
+
+    @_write.register
+    def _(self, node: Softmax) -> str:
+        """1 / sum of exp(s_j - s_k): no largest score is needed, which SQL could not name."""
+        chosen = node.scores[node.index]
+        others = [s for k, s in enumerate(node.scores) if k != node.index]
+        powers = [self._exp(self._difference(each, chosen, node.scale)) for each in others]
+        return f"(1.0 / {_balanced(['1.0', *powers])})"
+
+    @_write.register
+    def _(self, node: LogSumExp) -> str:
+        if len(node.parts) == 1:
+            return self.write(node.parts[0])
+        texts = [self.write(part) for part in node.parts]
+        top = self._largest(texts)
+        powers = [self._exp(f"({text} - {top})") for text in texts]
+        return f"({top} + LN({_balanced(powers)}))"
+
+    @_write.register
+    def _(self, node: Share) -> str:
+        part, whole = self.write(node.part), self.write(node.total)
+        return f"COALESCE({part} / NULLIF({whole}, 0.0), {self.write(node.otherwise)})"
+
+    @_write.register
+    def _(self, node: OfLargest) -> str:
+        keys, last = [self._compared(key) for key in node.keys], len(node.keys) - 1
+        cases = ""
+        for k, key in enumerate(keys[:last]):
+            tests = " AND ".join(f"{key} >= {other}" for other in keys[k + 1 :])
+            cases += f"WHEN {tests} THEN {self.write(node.branches[k])} "
+        return f"CASE {cases}ELSE {self.write(node.branches[last])} END"
+
+    @_write.register
+    def _(self, node: Piecewise) -> str:
+        compared, inside = self._compared(node.of), self.write(node.of)
+        edges, starts = node.edges.tolist(), node.starts.tolist()
+        if not self._as_given:
+            starts = [0.0 if abs(start) < self._tiny else start for start in starts]
+        operator = "<=" if node.side == "left" else "<"
+        pieces = [
+            self._polynomial(inside, start, each)
+            for start, each in zip(starts, node.coefficients.T.tolist(), strict=True)
+        ]
+
+        def tree(first: int, last: int) -> str:
+            if first == last:
+                return pieces[first]
+            middle = (first + last) // 2
+            test = f"{compared} {operator} {self._number(edges[middle])}"
+            return f"CASE WHEN {test} THEN {tree(first, middle)} ELSE {tree(middle + 1, last)} END"
+
+        return tree(0, len(pieces) - 1)
+
+    def _polynomial(self, of: str, start: float, coefficients: list[float]) -> str:
+        while len(coefficients) > 1 and coefficients[-1] == 0:
+            coefficients = coefficients[:-1]
+        distance = f"({of} - {self._number(start)})" if start else of
+        text = self._number(coefficients[-1])
+        for each in coefficients[-2::-1]:
+            text = f"({self._number(each)} + {distance} * {text})"
+        return text
+
+    def _weighted(self, terms: list[tuple[float, Node]], constant: float) -> str:
+        texts = [self._number(constant)] if constant or not terms else []
+        for weight, part in terms:
+            if weight == 1:
+                texts.append(self.write(part))
+            elif weight == -1:
+                texts.append(f"(-{self.write(part)})")
+            elif abs(weight) >= self._slight:
+                texts.append(f"{self._number(weight)} * {self.write(part)}")
+        return _balanced(texts or [self._number(0.0)])
+
+    def _difference(self, left: Node, right: Node, scale: float) -> str:
+        """Scale * (left - right), with the terms of weighted sums of the same parts merged."""
+        if scale != 1 or not (isinstance(left, Linear) and isinstance(right, Linear)):
+            text = f"({self.write(left)} - {self.write(right)})"
+            return text if scale == 1 else f"{self._number(scale)} * {text}"
+        weights: dict[int, float] = {}
+        parts: dict[int, Node] = {}
+        for sign, side in ((1.0, left), (-1.0, right)):
+            for weight, part in side.terms:
+                parts[id(part)] = part
+                weights[id(part)] = weights.get(id(part), 0.0) + sign * weight
+        terms = [(weight, parts[key]) for key, weight in weights.items() if weight]
+        return self._weighted(terms, left.constant - right.constant)
+
+    def _exp(self, text: str) -> str:
+        if self._dialect.traps_exp:
+            text = self._largest([text, self._number(-_FAR)])
+            text = f"{self._dialect.smallest}({text}, {self._number(_FAR)})"
+        return f"EXP({text})"
+
+    def _largest(self, texts: list[str]) -> str:
+        return f"{self._dialect.largest}({', '.join(texts)})"
+
+
+def _balanced(texts: list[str]) -> str:
+    """Sum whose brackets nest as little as possible: engines limit the depth of expressions."""
+    if len(texts) == 1:
+        return f"({texts[0]})" if " " in texts[0] else texts[0]
+    if len(texts) <= 4:
+        return f"({' + '.join(texts)})"
+    half = len(texts) // 2
+    return f"({_balanced(texts[:half])} + {_balanced(texts[half:])})"

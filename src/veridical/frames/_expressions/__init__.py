@@ -1,0 +1,1 @@
+"""Formulas as columns of any engine."""

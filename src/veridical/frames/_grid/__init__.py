@@ -1,0 +1,1 @@
+"""One scan by a frame's own engine, into sums."""

@@ -1,0 +1,207 @@
+"""One scan of a frame or file, by its own engine, into the sums calibration figures need."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from veridical._core.data.validation import is_integer
+from veridical.exceptions import invalid
+from veridical.frames._grid.cells import Grid
+from veridical.frames._grid.checks import (
+    classes_of_columns,
+    classes_of_entries,
+    fault,
+    positive_class,
+)
+from veridical.frames._grid.events import (
+    INVALID,
+    Events,
+    event_number,
+    events_of_column,
+    events_of_columns,
+)
+from veridical.frames._grid.rows import LABEL, EngineRows, engine_rows
+from veridical.frames._grid.scan import Sums, scan
+from veridical.frames._grid.table import assemble
+from veridical.frames._tables.open import open_lazy, read_lazy
+
+if TYPE_CHECKING:
+    from veridical._core.typing import ArrayLike
+    from veridical.frames._grid.table import GridTable
+
+RESOLUTION = 2048
+
+
+def grid_table(
+    source: Any,
+    *,
+    y: str,
+    prob: str | Sequence[str],
+    sample_weight: str | None = None,
+    by: str | Sequence[str] = (),
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    problems: Sequence[str | int],
+    n_bins: int,
+    resolution: int = RESOLUTION,
+    scores: bool = True,
+    caller: str,
+) -> GridTable:
+    """Sum up predictions by group, problem, bin and fine cell, where the rows are.
+
+    Parameters
+    ----------
+    source : frame, str or path
+        A query of polars, DuckDB, Spark, Dask or Ibis, which its engine runs; a pandas, polars or
+        pyarrow table; or a CSV, Parquet or Arrow file (or a glob), which polars streams.
+    y : str
+        Column of labels: integers, whole floats, booleans or text.
+    prob : str or sequence of str
+        Column of the probability of the positive class, or one column per class.
+    sample_weight : str, optional
+        Column of non-negative weights; a row of weight zero is as if not there.
+    by : str or sequence of str, optional
+        Columns whose values make groups.
+    labels : array-like, optional
+        Classes in column order, as in :func:`veridical.brier_score`.
+    pos_label : object, optional
+        The class a single column is about; default the larger label.
+    problems : sequence of {"binary", "confidence"} or int
+        Problems to sum up; an integer is the index of a class.
+    n_bins : int
+        Number of equal-width bins.
+    resolution : int, default 2048
+        M, a multiple of 64: cells are no wider than 1/M in probability and 64/M in log-odds.
+    scores : bool, default True
+        Also sum up the scores of whole predictions.
+    caller : str
+        Who asks: it opens the error message.
+
+    Returns
+    -------
+    GridTable
+        Small whatever the number of rows: about 2 (M + M) entries per problem and group.
+
+    Notes
+    -----
+    The engine runs one query. There is one more, for the distinct labels, if there are several
+    columns and no `labels`; and, only if a row cannot be used, up to two that count the bad rows
+    and show three of them in the error. Nothing but the small tables leaves the engine.
+
+    Bins are those of `UniformBins`, to the last bit. Sums are those of the engine in double
+    precision: the order of adding differs from run to run, and with it the last digits.
+
+    A log score of a probability of zero is infinite. With a single column, Brier scores are summed
+    as sum w p - sum w p(1 - p) or its mirror image: their absolute error is that of rounding.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> frame = pl.LazyFrame({"y": [0, 1, 1, 1], "p": [0.25, 0.25, 0.75, 1.0]})
+    >>> table = grid_table(frame, y="y", prob="p", problems=["binary"], n_bins=2, caller="f")
+    >>> table.bin.tolist(), table.outcome.tolist(), table.count.tolist()
+    ([0, 0, 1, 1], [0, 1, 1, 1], [1.0, 1.0, 1.0, 1.0])
+    >>> table.scores["brier"].tolist()  # 1/16 + 9/16 + 1/16 + 0
+    [0.6875]
+    """
+    columns = (prob,) if isinstance(prob, str) else tuple(prob)
+    keys = (by,) if isinstance(by, str) else tuple(by)
+    _check_options(columns, problems, n_bins, resolution, caller)
+
+    def table(frame: Any) -> GridTable:
+        rows = engine_rows(
+            frame, y=y, prob=columns, sample_weight=sample_weight, by=keys, caller=caller
+        )
+        grid = Grid(n_bins, resolution, rows.single)
+        if len(columns) == 1:
+            return _of_column(rows, grid, problems, labels, pos_label, scores=scores, caller=caller)
+        return _of_columns(rows, grid, problems, labels, pos_label, scores=scores, caller=caller)
+
+    needed = dict.fromkeys([y, *columns, *([sample_weight] if sample_weight else []), *keys])
+    if not isinstance(source, (str, os.PathLike)):
+        return table(open_lazy(source, caller=caller))
+    import polars as pl
+    from narwhals.exceptions import NarwhalsError
+
+    try:
+        return table(open_lazy(source, columns=list(needed), caller=caller))
+    except (NarwhalsError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        # Read whole, a text cell deep in a CSV gives its column another type, and whatever else
+        # is wrong with the file is said in the words of this library.
+        return table(read_lazy(source, columns=list(needed), caller=caller))
+
+
+def _check_options(
+    prob: Sequence[str], problems: Sequence[str | int], n_bins: int, resolution: int, caller: str
+) -> None:
+    if not (is_integer(n_bins) and n_bins >= 1):
+        hint = "15 is the default."
+        raise invalid(caller, "n_bins", "a positive integer", repr(n_bins), hint=hint)
+    if not (is_integer(resolution) and resolution >= 64 and resolution % 64 == 0):
+        hint = f"{RESOLUTION} is the default."
+        raise invalid(caller, "resolution", "a multiple of 64", repr(resolution), hint=hint)
+    n_classes = max(2, len(prob))
+    for problem in problems:
+        index = is_integer(problem) and 0 <= int(problem) < n_classes
+        if not (index or problem == "confidence" or (problem == "binary" and n_classes == 2)):
+            hint = f"there are {n_classes} classes."
+            expected = '"binary" (of two classes), "confidence" or the index of a class'
+            raise invalid(caller, "problems", expected, repr(problem), hint=hint)
+
+
+def _of_column(
+    rows: EngineRows,
+    grid: Grid,
+    problems: Sequence[str | int],
+    labels: ArrayLike | None,
+    pos_label: Any,
+    *,
+    scores: bool,
+    caller: str,
+) -> GridTable:
+    events = events_of_column(
+        rows,
+        top="confidence" in problems,
+        other=any(is_integer(problem) for problem in problems),
+        scores=scores,
+    )
+    sums = _scanned(rows, events, grid, (), caller)
+    codes, classes = classes_of_entries(rows, sums.keys[LABEL], labels, caller=caller)
+    positive = positive_class(classes, pos_label, caller=caller)
+    return assemble(
+        rows, sums, grid, problems, classes, positive, codes=codes, scores=scores, caller=caller
+    )
+
+
+def _of_columns(
+    rows: EngineRows,
+    grid: Grid,
+    problems: Sequence[str | int],
+    labels: ArrayLike | None,
+    pos_label: Any,
+    *,
+    scores: bool,
+    caller: str,
+) -> GridTable:
+    classes = classes_of_columns(rows, labels, caller=caller)
+    positive = positive_class(classes, pos_label, caller=caller)
+    wanted = [event_number(problem, len(classes), positive) for problem in problems]
+    events = events_of_columns(
+        rows, classes, positive=positive, wanted=list(dict.fromkeys(wanted)), scores=scores
+    )
+    sums = _scanned(rows, events, grid, classes, caller)
+    return assemble(
+        rows, sums, grid, problems, classes, positive, codes=None, scores=scores, caller=caller
+    )
+
+
+def _scanned(
+    rows: EngineRows, events: Events, grid: Grid, classes: Sequence[Any], caller: str
+) -> Sums:
+    """Scan, and raise if a row cannot be used, or none counts."""
+    sums = scan(events, grid, caller=caller)
+    if (sums.state == INVALID).any() or not (sums.state == 0).any():
+        raise fault(rows, classes, caller=caller)
+    return sums

@@ -1,0 +1,1 @@
+"""Frames and files as tables: which columns, which rows, which labels."""

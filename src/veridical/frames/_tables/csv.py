@@ -1,0 +1,230 @@
+"""CSV: the type of a column is the narrowest that holds all of its cells.
+
+How a text table is written: separator, encoding, line ends, and what spreadsheets add.
+"""
+
+from __future__ import annotations
+
+import csv
+import glob
+import gzip
+import io
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    import polars as pl
+
+
+_HEAD = 1 << 16  # bytes looked at
+_RECORDS = 20  # of these
+_SEPARATORS = (",", ";", "\t", "|")
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What a reader must be told.
+
+    Attributes
+    ----------
+    separator : between cells
+    line_end : one character
+    skipped : lines before the header: spreadsheets write ``sep=;`` there
+    utf_16 : whether the text is UTF-16 with a byte-order mark, else it is UTF-8
+    quoted_names : names that hold quotes, by how they are written, with each quote doubled
+    """
+
+    separator: str
+    line_end: str
+    skipped: int
+    utf_16: bool
+    quoted_names: dict[str, str]
+
+
+def sniff(path: Path, *, separator: str) -> Dialect:
+    """Look at the first lines; `separator` is taken unless they contradict it.
+
+    Raises OSError for what is no text.
+    """
+    head = read_bytes(path, _HEAD)
+    utf_16 = head.startswith(_UTF_16)
+    if b"\x00" in head.split(b"\n", 1)[0] and not utf_16:
+        msg = "zero bytes in the header, as in UTF-16 without a byte-order mark; not UTF-8"
+        raise OSError(msg)
+    text = head.decode("utf-16" if utf_16 else "utf-8-sig", errors="replace")
+    line_end = "\r" if "\r" in text and "\n" not in text else "\n"
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    skipped = 0
+    if lines[:4].lower() == "sep=" and lines[5:6] == "\n":
+        separator, skipped, lines = lines[4], 1, lines[6:]
+    else:
+        separator = _separator(lines, separator, whole=len(head) < _HEAD)
+    header = next(iter(_records(lines, separator)), [])
+    quoted = {name.replace('"', '""'): name for name in header if '"' in name}
+    return Dialect(separator, line_end, skipped, utf_16, quoted)
+
+
+def read_bytes(path: Path, count: int = -1) -> bytes:
+    """Return the first bytes of a file, or all of them, unpacked."""
+    if path.suffix.lower() != ".gz":
+        with path.open("rb") as stream:
+            return stream.read(count)
+    try:
+        with gzip.open(path) as unpacked:
+            return unpacked.read(count)
+    except (EOFError, zlib.error) as error:
+        msg = "the compressed file is cut short or damaged"
+        raise OSError(msg) from error
+
+
+def as_utf_8(path: Path) -> io.BytesIO:
+    """Return UTF-16 text in memory as UTF-8."""
+    try:
+        return io.BytesIO(read_bytes(path).decode("utf-16").encode())
+    except UnicodeDecodeError as error:
+        msg = "the text is UTF-16 that is cut short or damaged, and not UTF-8"
+        raise OSError(msg) from error
+
+
+def _separator(lines: str, default: str, *, whole: bool) -> str:
+    """The usual separator, unless it is not in the header, or only another one fits every row."""
+    found = {}
+    for separator in (default, *_SEPARATORS):
+        records = _records(lines, separator)
+        if not whole and len(records) < _RECORDS:
+            records = records[:1] + records[1:-1]  # the last one may be cut
+        widths = [len(record) for record in records if record]
+        if widths and widths[0] > 1:
+            found[separator] = len(set(widths)) == 1
+    fitting = [separator for separator, fits in found.items() if fits]
+    if found.get(default) or not fitting:
+        return default
+    return fitting[0]
+
+
+def _records(lines: str, separator: str) -> list[list[str]]:
+    reader = csv.reader(io.StringIO(lines), delimiter=separator)
+    records = []
+    try:
+        for record in reader:
+            records.append(record)
+            if len(records) == _RECORDS:
+                break
+    except csv.Error:  # no CSV in this reading
+        pass
+    return records
+
+
+# Types are first taken from so many rows of each file. If a later cell contradicts them, the files
+# are read once more as text; scanning whole files for types first would cost 5 to 10 times more.
+SNIFFED_ROWS = 10_000
+
+
+def read_csv(
+    paths: Sequence[Path],
+    columns: Sequence[str],
+    *,
+    separator: str,
+    guard: Callable[[Path], AbstractContextManager[None]],
+) -> pl.DataFrame:
+    """Return the wanted columns of all files; `guard` turns a file's errors into messages."""
+    import polars as pl
+
+    def text(path: Path, rows: int | None = None) -> pl.DataFrame:
+        with guard(path):
+            scan = scan_text(path, separator=separator).select(columns)
+            return (scan if rows is None else scan.head(rows)).collect()
+
+    commas = all(sniff(path, separator=separator).separator != "," for path in paths)
+    first = pl.concat([text(path, SNIFFED_ROWS) for path in paths])
+    types = dict(narrow(first, decimal_commas=commas).schema)
+    with_comma = [name for name in types if _has_decimal_comma(first[name], types[name])]
+    try:
+        frame = pl.concat(
+            scan_text(
+                path, separator=separator, types=types | dict.fromkeys(with_comma, pl.String())
+            )
+            .select(columns)
+            .collect()
+            for path in paths
+        )
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+        # A cell below the sniffed rows is of another type; any other trouble will show again.
+        return narrow(pl.concat([text(path) for path in paths]), decimal_commas=commas)
+    narrowed = [_narrow_column(frame[name], decimal_commas=commas) for name in with_comma]
+    return frame.with_columns(narrowed)
+
+
+def scan_text(
+    path: Path, *, separator: str, types: Mapping[str, pl.DataType] | None = None
+) -> pl.LazyFrame:
+    """Scan a CSV file whose columns are text, except those in `types`.
+
+    `separator` is the usual one; what the first lines say goes before it.
+    """
+    import polars as pl
+
+    dialect = sniff(path, separator=separator)
+    written = {name: doubled for doubled, name in dialect.quoted_names.items()}
+    options: dict[str, Any] = {
+        "separator": dialect.separator,
+        "eol_char": dialect.line_end,
+        "skip_rows": dialect.skipped,
+        "infer_schema": False,
+        "schema_overrides": {written.get(n, n): t for n, t in (types or {}).items()},
+    }
+    if dialect.utf_16:
+        scan = pl.read_csv(as_utf_8(path), **options).lazy()
+    else:
+        scan = pl.scan_csv(glob.escape(str(path)), **options)
+    return _with_names(scan, dialect)
+
+
+def _has_decimal_comma(text: pl.Series, dtype: pl.DataType) -> bool:
+    """Whether a column that was narrowed to numbers writes them with a comma."""
+    return dtype.is_float() and bool(text.str.contains(",", literal=True).any())
+
+
+def _with_names(scan: pl.LazyFrame, dialect: Dialect) -> pl.LazyFrame:
+    """Polars leaves doubled quotes in names as they are written."""
+    if not dialect.quoted_names:
+        return scan
+    present = scan.collect_schema().names()
+    return scan.rename({old: new for old, new in dialect.quoted_names.items() if old in present})
+
+
+def narrow(text: pl.DataFrame, *, decimal_commas: bool) -> pl.DataFrame:
+    return text.with_columns(
+        _narrow_column(column, decimal_commas=decimal_commas) for column in text.iter_columns()
+    )
+
+
+def _narrow_column(text: pl.Series, *, decimal_commas: bool) -> pl.Series:
+    """Integers, else floats, else booleans, if every cell that is not blank is one; else text.
+
+    In a file whose cells a comma separates, "1,234" may be a thousand and more; where one cell is
+    like "0,5", commas are decimal.
+    """
+    import polars as pl
+
+    bare = text.str.strip_chars()
+    bare = bare.set(bare == "", None)
+    for dtype in (pl.Int64, pl.Float64):
+        numbers = bare.cast(dtype, strict=False)
+        if numbers.null_count() == bare.null_count():
+            return numbers
+    if decimal_commas or bool(bare.str.contains(r"^[-+]?0?,\d").any()):
+        numbers = bare.str.replace(r"^([-+]?\d*),(\d+(?:[eE][-+]?\d+)?)$", "$1.$2")
+        numbers = numbers.cast(pl.Float64, strict=False)
+        if numbers.null_count() == bare.null_count():
+            return numbers
+    lower = bare.str.to_lowercase()
+    if lower.is_in(["true", "false"]).all():
+        return lower == "true"
+    return text

@@ -1,0 +1,1 @@
+"""Outcomes drawn from predictions, and p-values of what they show."""

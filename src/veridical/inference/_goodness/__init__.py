@@ -1,0 +1,1 @@
+"""Chi-square and z tests."""

@@ -1,0 +1,304 @@
+"""The Hosmer-Lemeshow test, binary and multinomial.
+
+Groups between percentiles, as the Hosmer-Lemeshow test wants them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.labels import find_label
+from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.data.validation import is_integer
+from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical.binning import IntervalBinning, IntervalPartition
+from veridical.exceptions import invalid
+from veridical.inference._draws.groups import chi_square, null_chi_squares, trials_of, weight_notes
+from veridical.inference._draws.monte_carlo import warn_of
+from veridical.inference._draws.outcomes import repeated_rows, take_repeated
+from veridical.inference._draws.sums import null_summaries
+from veridical.inference._goodness.chi_square import (
+    Cells,
+    check_null,
+    count_cells,
+    judge,
+    whole_question,
+)
+from veridical.results import CalibrationTest
+from veridical.summaries import Summary, summarise
+
+
+@dataclass(frozen=True)
+class PercentileBins(IntervalBinning):
+    """Right-closed bins between linearly interpolated quantiles; equal scores stay together.
+
+    The k-th of B bins ends at the quantile k / B, which lies between the order statistics
+    number floor(k (n - 1) / B) and the next one, counted from zero. Scores up to the lower of the
+    two are below it and all others above, so that order statistic is the edge: the same groups
+    without interpolating. `QuantileBins` ends a bin where the cumulated share reaches k / B,
+    which is the same without ties when B divides n.
+
+    Examples
+    --------
+    The median of 0.1, 0.2, 0.4, 0.8 is 0.3.
+
+    >>> sample = BinarySample(y=np.zeros(4, int), p=np.array([0.1, 0.2, 0.4, 0.8]))
+    >>> PercentileBins(2).fit(sample).assign(sample.p).tolist()
+    [0, 0, 1, 1]
+    """
+
+    n: int
+
+    @property
+    def name(self) -> str:
+        """Short name."""
+        return f"{self.n} percentile bins"
+
+    def fit(self, sample: BinarySample) -> IntervalPartition:
+        """Return the bins for these scores; each holds a row."""
+        cuts, largest = self._order_statistics(sample)
+        cuts = np.unique(cuts[cuts < largest]).astype(np.float64)
+        doubt = None
+        if len(cuts) + 1 < self.n:
+            why = "fewer rows than bins" if sample.n < self.n else "equal scores stay together"
+            doubt = f"{self.n} percentile bins asked for, {len(cuts) + 1} made: {why}"
+        return IntervalPartition(np.concatenate([[0.0], cuts, [1.0]]), doubt=doubt)
+
+    def _order_statistics(self, sample: BinarySample) -> tuple[FloatArray, FloatArray]:
+        size = sample.size
+        # Sizes of importance weights carry rounding; a whole position must not fall below itself.
+        position = np.arange(1, self.n) * max(size - 1, 0.0) / self.n
+        wanted = np.floor(position + 1e-9)
+        if sample.weight is None:
+            ordered = np.sort(sample.p)
+            return ordered[wanted.astype(np.intp)], ordered[-1]
+        pooled = sample.pooled
+        reached = np.cumsum(pooled.weight * (size / pooled.weight.sum()))
+        # Row number i, counted from zero, is where the weight passes i; halfway to be safe.
+        at = np.searchsorted(reached, wanted + 0.5)
+        return pooled.value[np.minimum(at, len(reached) - 1)], pooled.value[-1]
+
+
+Simulate = Callable[[int, np.random.Generator], FloatArray]
+
+
+def hosmer_lemeshow_test(
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    lens: Any = None,
+    n_bins: int = 10,
+    fitted: bool = False,
+    reference: Any = None,
+    null: str = "auto",
+    n_resamples: int = 1000,
+    rng: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> CalibrationTest:
+    """Hosmer-Lemeshow test: chi-square over groups between percentiles of the predictions.
+
+    Parameters
+    ----------
+    y_true, y_prob, labels, pos_label, sample_weight
+        As in :func:`brier_score`.
+    lens : lens, name or callable, optional
+        Default the binary lens for two classes and, unlike elsewhere, the whole vector
+        (``"canonical"``, the multinomial test) for more.
+    n_bins : int, default 10
+        Number of groups, at least two (three for a fitted model). Equal predictions stay
+        together, so there may be fewer, with a warning.
+    fitted : bool, default False
+        Whether the model was fitted on these same rows. Changes the degrees of freedom.
+    reference : label, optional
+        Class whose complement the rows of a multinomial test are grouped by; default the first.
+    null : {"auto", "asymptotic", "monte-carlo"}
+        The chi-square distribution, or outcomes drawn from the predictions. "auto" draws when
+        an expected count is below 20 (200 with one or two degrees of freedom) and the model was
+        not fitted on these rows.
+    n_resamples : int, default 1000
+        Monte-Carlo draws, if any; more make small p-values finer.
+    rng : int, Generator or None
+        Seed of the draws; the same seed gives the same p-value.
+    weight_type : {"importance", "frequency"}
+        Frequencies are counts of rows; importance weights count by the effective size of each
+        group, (sum w)^2 / sum w^2, so that their scale does not matter.
+
+    Returns
+    -------
+    CalibrationTest
+        `statistic` is the sum over groups and classes of (O - E)^2 / E. Infinite, with p-value
+        0, if something occurred in a group where it was given probability zero.
+
+    Notes
+    -----
+    000 equations 20 and 21 (the latter prints its term twice; its worked example adds it once);
+    Hosmer & Lemeshow (1980), doi 10.1080/03610928008827941; Fagerland, Hosmer & Bofin (2008),
+    doi 10.1002/sim.3202. Groups end at linearly interpolated quantiles of p, or of 1 minus the
+    probability of the reference class.
+
+    For a model fitted on these rows the statistic is about chi-square with (M - 2)(K - 1)
+    degrees of freedom, a result of simulations with (multinomial) logistic regression, and no
+    simpler null exists. For predictions that come from elsewhere nothing is lost to fitting:
+    M (K - 1), less the classes that a group gives no chance at all. Equation 20 takes
+    E (1 - E / n) for the variance of a count, which is too large where predictions differ within
+    a group: the chi-square p-value is then too large, never too small, and much so for
+    predictions near 0 and 1. Monte-Carlo p-values do not have this fault.
+
+    The answer depends on the number of groups, and on ties. Cost: a sort; Monte Carlo draws
+    the counts of binary groups directly, and otherwise n K outcomes a resample.
+
+    Examples
+    --------
+    Two groups of five rows with one and four successes expected, none and five observed:
+    twice 1 / 1 + 1 / 4.
+
+    >>> test = hosmer_lemeshow_test([0] * 5 + [1] * 5, [0.2] * 5 + [0.8] * 5, n_bins=2, rng=0)
+    >>> test.statistic, test.df
+    (2.5, 2)
+    """
+    caller = "hosmer_lemeshow_test"
+    check_null(null, caller=caller)
+    wanted = _check_bins(n_bins, fitted, null, caller)
+    count = check_resamples(n_resamples, caller=caller)
+    generator = check_rng(rng, caller=caller)
+    question = whole_question(
+        y_true,
+        y_prob,
+        caller=caller,
+        lens=lens,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+    )
+    problem, binning = question.problem, PercentileBins(wanted)
+    if isinstance(problem, BinarySample):
+        if reference is not None:
+            hint = "rows of a binary problem are grouped by their prediction."
+            raise invalid(caller, "reference", "unset for two classes", repr(reference), hint=hint)
+        cells, simulate, doubt = _binary(problem, binning)
+    else:
+        index = 0
+        if reference is not None:
+            index = find_label(reference, problem.classes, caller=caller, param="reference")
+        cells, simulate, doubt = _multinomial(problem, binning, index)
+    made, n_classes = cells.expected.shape
+    fewest = _fewest_bins(fitted)
+    if made < fewest:
+        hint = "predictions that hardly differ are tested by `pearson_test`."
+        expected = f"different enough to form {fewest} groups"
+        raise invalid(caller, "y_prob", expected, f"{made} after keeping ties together", hint=hint)
+    df = (made - 2) * (n_classes - 1) if fitted else cells.df
+    verdict = judge(
+        cells,
+        df=df,
+        null=null,
+        n_resamples=count,
+        simulate=None if fitted else lambda: simulate(count, generator),
+    )
+    notes = (*([doubt] if doubt else []), *verdict.notes)
+    notes += weight_notes(problem, verdict.n_resamples)
+    warn_of(notes, caller=caller)
+    return CalibrationTest(
+        statistic=cells.statistic,
+        pvalue=verdict.pvalue,
+        method="Hosmer-Lemeshow test",
+        null=verdict.null,
+        definition=f"{made} percentile bins" + (", fitted on these rows" if fitted else ""),
+        lens=question.lens,
+        n_samples=question.n_samples,
+        df=df,
+        n_resamples=verdict.n_resamples,
+        notes=notes,
+    )
+
+
+def _binary(sample: BinarySample, binning: PercentileBins) -> tuple[Cells, Simulate, str | None]:
+    summary = summarise(sample, binning)
+    observed, expected = _by_outcome(summary)
+    cells = Cells(observed[0], expected[0])
+
+    def simulate(n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        rows, of_rows = repeated_rows(sample), summary
+        if rows is None and sample.weight is not None:
+            return _simulate_rows(sample, summary, cells, n_resamples, rng)
+        drawn_from = sample if rows is None else take_repeated(sample, rows)
+        if rows is not None:
+            of_rows = summarise(drawn_from, binning)
+        drawn = null_summaries(drawn_from, of_rows, n_resamples, rng)
+        return chi_square(_by_outcome(drawn)[0], cells.expected)
+
+    return cells, simulate, summary.partitions[0].doubt
+
+
+def _multinomial(
+    sample: MulticlassSample, binning: PercentileBins, reference: int
+) -> tuple[Cells, Simulate, str | None]:
+    complement = _complement(sample.p, reference)
+    of_rest = BinarySample(
+        y=sample.y, p=complement, weight=sample.weight, weight_type=sample.weight_type
+    )
+    partition = binning.fit(of_rest)
+    cells, scale = count_cells(sample, partition.assign(complement), partition.n_cells)
+
+    def simulate(n_resamples: int, rng: np.random.Generator) -> FloatArray:
+        trials = trials_of(sample)
+        groups = partition.assign(_complement(trials.p, reference))
+        return null_chi_squares(trials, groups, scale, cells.expected, n_resamples, rng)
+
+    return cells, simulate, partition.doubt
+
+
+def _simulate_rows(
+    sample: BinarySample,
+    summary: Summary,
+    cells: Cells,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Null statistics of a binary problem whose rows cannot be counted."""
+    trials = trials_of(sample)
+    # Bins were found in the type of the scores.
+    groups = summary.partitions[0].assign(trials.p[:, 1].astype(sample.p.dtype))
+    scale = summary.size[0] / summary.sum_w[0]
+    return null_chi_squares(trials, groups, scale, cells.expected, n_resamples, rng)
+
+
+def _by_outcome(summary: Summary) -> tuple[FloatArray, FloatArray]:
+    """Observed and expected counts by (problem, bin, outcome), on the scale of effective sizes."""
+    scale = (summary.size / summary.sum_w)[..., None]
+    observed = np.stack([summary.sum_w - summary.sum_wy, summary.sum_wy], axis=-1)
+    expected = np.stack([summary.sum_w - summary.sum_wp, summary.sum_wp], axis=-1)
+    return observed * scale, expected * scale
+
+
+def _complement(p: FloatArray, reference: int) -> FloatArray:
+    return 1 - p[:, reference].astype(np.float64)
+
+
+def _check_bins(n_bins: Any, fitted: Any, null: str, caller: str) -> int:
+    if not isinstance(fitted, (bool, np.bool_)):
+        hint = "True if the model was fitted on these same rows."
+        raise invalid(caller, "fitted", "True or False", repr(fitted), hint=hint)
+    if fitted and null == "monte-carlo":
+        hint = 'use null="asymptotic", or test on rows the model has not seen.'
+        got = "'monte-carlo' with fitted=True, whose null depends on how the model is fitted"
+        raise invalid(caller, "null", '"auto" or "asymptotic"', got, hint=hint)
+    fewest = _fewest_bins(fitted)
+    if not (is_integer(n_bins) and n_bins >= fewest):
+        expected = f"an integer of at least {fewest}" + (" if fitted=True" if fitted else "")
+        raise invalid(caller, "n_bins", expected, repr(n_bins), hint="10 is the usual choice.")
+    return int(n_bins)
+
+
+def _fewest_bins(fitted: Any) -> int:
+    """Bins needed for a degree of freedom; fitting costs two."""
+    return 3 if fitted else 2

@@ -1,0 +1,1 @@
+"""How uncertain figures are."""

@@ -1,0 +1,146 @@
+"""Intervals of a mean score: by the central limit theorem, or by resampling rows or clusters."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from veridical._core.runtime.progress import track
+from veridical._core.typing import FloatArray, IntArray
+
+_BLOCK_DRAWS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Units:
+    """What varies independently: rows, or clusters of rows.
+
+    Attributes
+    ----------
+    total, weight : arrays of shape (n_units,)
+        Sums of weight times score, and of weights; their ratio is the mean score.
+    copies : array of shape (n_units,) or None
+        How often each unit was seen (frequency weights); None means once.
+    strata : array of shape (n_units,)
+        Stratum of each unit, numbered from 0.
+    """
+
+    total: FloatArray
+    weight: FloatArray
+    copies: FloatArray | None
+    strata: IntArray
+
+    @property
+    def estimate(self) -> float:
+        """Mean score."""
+        copies = np.ones(len(self.total)) if self.copies is None else self.copies
+        return float(copies @ self.total / (copies @ self.weight))
+
+    @property
+    def count(self) -> float:
+        """Number of independent units."""
+        return float(len(self.total) if self.copies is None else self.copies.sum())
+
+
+def make_units(
+    scores: FloatArray,
+    weight: FloatArray | None,
+    by_frequency: bool,  # noqa: FBT001
+    groups: IntArray | None,
+    strata: IntArray | None,
+) -> Units:
+    """Gather rows into the units that are independent, in an order only their values decide."""
+    n = len(scores)
+    weights: FloatArray = np.ones(n) if weight is None else weight
+    total: FloatArray = scores * weights
+    copies = None
+    if groups is not None:
+        total = np.bincount(groups, total).astype(np.float64)
+        weights = np.bincount(groups, weights).astype(np.float64)
+    elif weight is not None and by_frequency:
+        total, weights, copies = scores, np.ones(n), weight
+    layers = np.zeros(len(total), dtype=np.intp) if strata is None else strata
+    keys = (total, weights, layers) if copies is None else (copies, total, layers)
+    order = np.lexsort(keys)
+    kept = None if copies is None else copies[order]
+    return Units(total[order], weights[order], kept, layers[order])
+
+
+def normal_limits(units: Units, level: float) -> tuple[float, float]:
+    """Limits of a normal interval from the linearised variance of the mean."""
+    from scipy.special import ndtri
+
+    half = float(ndtri((1 + level) / 2)) * standard_error(units)
+    return units.estimate - half, units.estimate + half
+
+
+def standard_error(units: Units) -> float:
+    """Root of the linearised variance of the mean."""
+    copies = np.ones(len(units.total)) if units.copies is None else units.copies
+    influence = _centred(units.total - units.estimate * units.weight, copies, units.strata)
+    return math.sqrt(float(copies @ influence**2)) / float(copies @ units.weight)
+
+
+def bootstrap_limits(
+    units: Units, method: str, level: float, n_resamples: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Limits by the percentile, basic or bias-corrected and accelerated bootstrap."""
+    means = np.sort(_resampled_means(units, n_resamples, rng))
+    estimate = units.estimate
+    tails = np.array([(1 - level) / 2, (1 + level) / 2])
+    if method == "bca":
+        tails = _bca_tails(units, means, estimate, tails)
+    low, high = (float(limit) for limit in np.quantile(means, tails))
+    if method == "basic":
+        return 2 * estimate - high, 2 * estimate - low
+    return low, high
+
+
+def _resampled_means(units: Units, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    starts = np.flatnonzero(np.diff(units.strata, prepend=-1))
+    parts = [slice(a, b) for a, b in zip(starts, [*starts[1:], len(units.total)], strict=True)]
+    step = max(1, _BLOCK_DRAWS // len(units.total))
+    n_blocks = -(-n_resamples // step)
+    totals, weights = np.zeros(n_resamples), np.zeros(n_resamples)
+    for block in track(n_blocks, "bootstrap"):
+        rows = slice(block * step, min((block + 1) * step, n_resamples))
+        size = rows.stop - rows.start
+        for part in parts:
+            total, weight = units.total[part], units.weight[part]
+            if units.copies is None:
+                drawn = rng.integers(0, len(total), (size, len(total)), dtype=np.int32)
+                totals[rows] += total[drawn].sum(axis=1)
+                equal = weight.min() == weight.max()
+                weights[rows] += weight.sum() if equal else weight[drawn].sum(axis=1)
+            else:
+                copies = units.copies[part]
+                number = max(1, round(float(copies.sum())))
+                counts = rng.multinomial(number, copies / copies.sum(), size)
+                totals[rows] += counts @ total
+                weights[rows] += counts @ weight
+    return totals / weights
+
+
+def _bca_tails(units: Units, means: FloatArray, estimate: float, tails: FloatArray) -> FloatArray:
+    """Shares of the resamples between which the interval lies (Efron 1987)."""
+    from scipy.special import ndtr, ndtri
+
+    below = np.searchsorted(means, estimate, "left") + np.searchsorted(means, estimate, "right")
+    least = 0.5 / len(means)
+    bias = float(ndtri(np.clip(below / (2 * len(means)), least, 1 - least)))
+    copies = np.ones(len(units.total)) if units.copies is None else units.copies
+    total, weight = float(copies @ units.total), float(copies @ units.weight)
+    without = (total - units.total) / (weight - units.weight)  # the jackknife in closed form
+    apart = -_centred(without, copies, units.strata)
+    square = float(copies @ apart**2)
+    acceleration = float(copies @ apart**3) / (6 * square**1.5) if square > 0 else 0.0
+    moved = bias + ndtri(tails)
+    return np.asarray(ndtr(bias + moved / (1 - acceleration * moved)))
+
+
+def _centred(values: FloatArray, copies: FloatArray, strata: IntArray) -> FloatArray:
+    """Deviations from the mean of each stratum."""
+    means = np.bincount(strata, copies * values) / np.bincount(strata, copies)
+    return values - means[strata]

@@ -1,0 +1,230 @@
+"""Two models on the same rows.
+
+What each row adds to a squared calibration error.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+
+from veridical._core.data.sample import BinarySample
+from veridical._core.data.validation import check_level, check_option, kept_rows
+from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
+from veridical.exceptions import invalid
+from veridical.inference._intervals.bootstrap import check_groups, has_interval, scores_by_row
+from veridical.inference._intervals.mean import bootstrap_limits, make_units, standard_error
+from veridical.inference._nulls.null import check_estimator
+from veridical.lenses import ClasswiseProblem, Induced, induce_problem
+from veridical.miscalibration import BinnedError, Estimator, MeanScore
+from veridical.results import Difference
+from veridical.summaries import Summary
+
+
+def squared_error(
+    estimator: BinnedError, problem: BinarySample | ClasswiseProblem
+) -> tuple[float, FloatArray]:
+    r"""Return the squared binned error (of norm 2), and the influence of each row on it.
+
+    With :math:`\theta = \sum_b (W_b / W)\, g_b^2`, a row in bin b moves it in proportion to
+    :math:`2 g_b (y - p) - g_b^2 - \theta` (the derivative of :math:`\sum_b S_b^2 / (W W_b)` with
+    respect to the row's weight, where :math:`S_b = W_b g_b`). Over classes both are means.
+    """
+    summary = estimator.summarise(problem)
+    assert isinstance(summary, Summary)
+    value = float(estimator.powered(summary).mean())
+    if isinstance(problem, BinarySample):
+        return value, _influence(summary, 0, problem)
+    total = np.zeros(problem.sample.n)
+    for k in range(problem.n_problems):
+        total += _influence(summary, k, problem.problem(k))
+    return value, total / problem.n_problems
+
+
+def _influence(summary: Summary, index: int, sample: BinarySample) -> FloatArray:
+    gap = np.where(summary.occupied[index], summary.mean_y[index] - summary.mean_p[index], 0.0)
+    theta = float(summary.share[index] @ gap**2)
+    own = gap[summary.partitions[index].assign(sample.p)]
+    residual = sample.y - sample.p.astype(np.float64)
+    return 2 * own * residual - own**2 - theta
+
+
+_CALLER = "paired_difference"
+_METHODS = ("auto", "analytic", "percentile", "basic", "bca")
+
+
+def paired_difference(
+    estimator: Estimator,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    other: ArrayLike,
+    *,
+    lens: Any = None,
+    method: Literal["auto", "analytic", "percentile", "basic", "bca"] = "auto",
+    groups: ArrayLike | None = None,
+    n_resamples: int = 1000,
+    confidence_level: float = 0.95,
+    rng: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> Difference:
+    r"""How much better one model is than another on the same rows, with interval and p-value.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        A mean score, e.g. ``BrierScore()``, or ``BinnedError(norm=2)``, whose *squared* debiased
+        errors are compared (the reliability part of the Brier score).
+    y_true, labels, pos_label, sample_weight
+        As in :func:`brier_score`.
+    y_prob, other : array-like of shape (n,), (n, 1) or (n, K)
+        Predictions of the two models; the difference is the first minus the second.
+    lens : lens, name or callable, optional
+        Default the binary lens for two classes, confidence for more.
+    method : {"auto", "analytic", "percentile", "basic", "bca"}, default "auto"
+        "auto" is "analytic": normal, with the variance of the row-wise differences. The
+        bootstraps are for mean scores.
+    groups : array-like of shape (n,), optional
+        Cluster of each row: rows of one cluster may depend on each other.
+    n_resamples, rng
+        Of a bootstrap.
+    confidence_level : float, default 0.95
+        Between 0 and 1.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the sample size matters.
+
+    Returns
+    -------
+    Difference
+        With `estimate`, `low`, `high`, `pvalue`, `first` and `second`. Negative means that the
+        first model is better.
+
+    Notes
+    -----
+    Pairing removes what both models share: the standard error is that of the differences of the
+    rows' scores (Diebold & Mariano 1995, doi 10.1080/07350015.1995.10524599, for independent
+    rows). Two p-values near each other say nothing of the difference; this does.
+
+    For squared calibration errors the row-wise value is the influence
+    :math:`2 g_b (y - p) - g_b^2 - \theta` of the row on the error of its model. Near calibration
+    the influence of the noise itself makes the variance about twice too large, so intervals are
+    cautious there. Norm 1 is refused: its plug-in error is biased by an amount that differs
+    between models and does not cancel.
+
+    Examples
+    --------
+    Two of four rows differ, by 1/4 - 0 each:
+
+    >>> from veridical.miscalibration import BrierScore
+    >>> d = paired_difference(BrierScore(), [0, 1, 0, 1], [0.5, 0.5, 0.0, 1.0], [0, 1, 0, 1])
+    >>> d.estimate, round(d.high, 4)  # 1/8 + 1.96 / 16
+    (0.125, 0.2475)
+    """
+    check_estimator(estimator, caller=_CALLER)
+    check_option(_CALLER, "method", method, _METHODS)
+    level = check_level(_CALLER, confidence_level)
+    generator = check_rng(rng, caller=_CALLER)
+    count = check_resamples(n_resamples, caller=_CALLER)
+
+    def seen(prob: ArrayLike) -> Induced:
+        return induce_problem(
+            y_true,
+            prob,
+            caller=_CALLER,
+            lens=lens,
+            labels=labels,
+            pos_label=pos_label,
+            sample_weight=sample_weight,
+            weight_type=weight_type,
+        )
+
+    pair = (seen(y_prob), seen(other))
+    if pair[0].sample.classes != pair[1].sample.classes:
+        hint = "pass predictions of the same classes in the same form."
+        got = f"{len(pair[1].sample.classes)} classes for {len(pair[0].sample.classes)}"
+        raise invalid(_CALLER, "other", "of the same classes as `y_prob`", got, hint=hint)
+    clusters = check_groups(groups, kept_rows(sample_weight, pair[0].sample), caller=_CALLER)
+    return difference_of(
+        estimator, pair, clusters, "analytic" if method == "auto" else method, level, count,
+        generator,
+    )  # fmt: skip
+
+
+def difference_of(
+    estimator: Estimator,
+    pair: tuple[Induced, Induced],
+    clusters: IntArray | None,
+    method: str,
+    level: float,
+    n_resamples: int,
+    rng: np.random.Generator,
+) -> Difference:
+    """Difference of two checked and induced problems on the same rows."""
+    from scipy.special import ndtr, ndtri
+
+    name, definition = estimator.name, estimator.definition
+    if isinstance(estimator, MeanScore):
+        first, second = (estimator.measure(seen.problem) for seen in pair)
+        by_row = scores_by_row(estimator, pair[0].problem, pair[0].sample, caller=_CALLER)
+        by_row = by_row - scores_by_row(estimator, pair[1].problem, pair[1].sample, caller=_CALLER)
+    else:
+        binned = _debiased(estimator, method)
+        (first, one), (second, two) = (squared_error(binned, _binary(seen)) for seen in pair)
+        by_row = one - two
+        name = f"squared {binned.name}"
+    sample = pair[0].sample
+    units = make_units(by_row, sample.weight, sample.weight_type == "frequency", clusters, None)
+    if units.count < 2:
+        hint = "one alone does not show how much differences vary."
+        raise invalid(_CALLER, "y_true", "more than one row or cluster", "one", hint=hint)
+    estimate, spread = first - second, standard_error(units)
+    if method == "analytic":
+        half = float(ndtri((1 + level) / 2)) * spread
+        low, high = estimate - half, estimate + half
+    else:
+        low, high = bootstrap_limits(units, method, level, n_resamples, rng)
+    away = math.inf if spread == 0 and estimate != 0 else 0.0
+    return Difference(
+        estimate=estimate,
+        low=low,
+        high=high,
+        confidence_level=level,
+        method=method,
+        estimator=name,
+        definition=definition,
+        lens=pair[0].lens.name,
+        n_samples=sample.n,
+        n_resamples=None if method == "analytic" else n_resamples,
+        pvalue=float(2 * ndtr(-(abs(estimate) / spread if spread > 0 else away))),
+        first=first,
+        second=second,
+    )
+
+
+def _binary(seen: Induced) -> BinarySample | ClasswiseProblem:
+    if isinstance(seen.problem, (BinarySample, ClasswiseProblem)):
+        return seen.problem
+    hint = 'use lens="confidence", lens="classwise" or `ClassSpecific(label)`.'
+    raise invalid(_CALLER, "lens", "one that induces binary problems", "vectors", hint=hint)
+
+
+def _debiased(estimator: Estimator, method: str) -> BinnedError:
+    """The error whose square is compared; raise if there is none."""
+    if not (
+        has_interval(estimator) and isinstance(estimator, BinnedError) and estimator.power == 2
+    ):
+        hint = "use a mean score such as `BrierScore()`, or `BinnedError(norm=2)`."
+        got = f"{estimator.name} ({estimator.definition})"
+        expected = "a mean score or a hard-binned error of norm 2"
+        raise invalid(_CALLER, "estimator", expected, got, hint=hint)
+    if method != "analytic":
+        hint = 'use method="analytic": a bootstrap counts the noise of the gaps twice.'
+        expected = '"auto" or "analytic" for a calibration error'
+        raise invalid(_CALLER, "method", expected, repr(method), hint=hint)
+    return replace(estimator, debias=True)

@@ -1,0 +1,1 @@
+"""Tests with kernels, and over all scales at once."""

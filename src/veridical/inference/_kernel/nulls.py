@@ -1,0 +1,258 @@
+"""Squared kernel calibration errors of data sets that a calibrated model could have given.
+
+Outcomes drawn from the predictions, many resamples at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from veridical._core.data.sample import BinarySample, MulticlassSample, Sample, one_hot
+from veridical._core.numeric import gram
+from veridical._core.runtime.progress import track
+from veridical._core.typing import FloatArray, IntArray
+from veridical.exceptions import invalid
+
+_BLOCK = 1 << 21  # numbers held by a block of resamples
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Rows as independent trials, in an order that only their predictions and weights decide.
+
+    Attributes
+    ----------
+    p : probabilities, (n,) of success or (n, K) of each class
+    copies : rows each entry stands for, (n,)
+    weight : weight of each of these rows, (n,)
+    counts : observed successes (n,), or rows of each class (n, K), of an entry
+    """
+
+    p: FloatArray
+    copies: FloatArray
+    weight: FloatArray
+    counts: FloatArray
+
+    @property
+    def width(self) -> int:
+        """Numbers a count consists of: one, or one a class."""
+        return 1 if self.p.ndim == 1 else self.p.shape[1]
+
+    @property
+    def mass(self) -> FloatArray:
+        """Total weight of each entry."""
+        return self.weight * self.copies
+
+    @property
+    def impossible(self) -> int:
+        """Rows whose outcome was given the probability zero."""
+        count = self.counts[self.p == 0].sum()
+        if self.p.ndim == 1:
+            count += (self.copies - self.counts)[self.p == 1].sum()
+        return int(count)
+
+    def observed(self) -> tuple[FloatArray, FloatArray]:
+        """Sums of weighted residuals and of their squared lengths, as one resample."""
+        return self.residuals(self.counts.reshape(len(self.p), self.width, 1))
+
+    def drawn(
+        self, n_resamples: int, rng: np.random.Generator, what: str, numbers: int = _BLOCK
+    ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """Blocks of about so many numbers: which resamples, and what `observed` gives for each."""
+        size = max(1, min(n_resamples, numbers // self.p.size))
+        for block in track(-(-n_resamples // size), what):
+            which = slice(block * size, min((block + 1) * size, n_resamples))
+            counts = self._draw(which.stop - which.start, rng)
+            yield (which, *self.residuals(counts))
+
+    def residuals(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Per entry and resample: sum of w e, (n, width, R), and of w^2 |e|^2, (n, R).
+
+        e is the outcome (0 or 1, or an indicator vector) minus the prediction.
+        """
+        p, weight = self.p.reshape(len(self.p), -1, 1), self.weight[:, None, None]
+        lengths = weight**2 * (1 - 2 * p)
+        if self.width == 1:
+            square = counts[:, 0] * lengths[:, 0]
+        else:
+            square = np.einsum("nkr,nk->nr", counts, lengths[..., 0])
+        square += (self.mass * self.weight)[:, None] * np.square(p).sum(axis=1)
+        charge = counts - self.copies[:, None, None] * p
+        if (self.weight != 1).any():
+            charge *= weight
+        return charge, square
+
+    def _draw(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Counts of `size` resamples, (n, width, size)."""
+        once = self.copies == 1
+        if once.all():
+            return self._draw_once(self.p, size, rng)
+        counts = np.empty((len(self.p), self.width, size))
+        counts[once] = self._draw_once(self.p[once], size, rng)
+        often, chance = self.copies[~once].astype(np.int64), self.p[~once]
+        if self.p.ndim == 1:
+            counts[~once, 0] = rng.binomial(often[:, None], chance[:, None], (len(often), size))
+            return counts
+        chance /= chance.sum(axis=1, keepdims=True)
+        counts[~once] = rng.multinomial(
+            often[:, None], chance[:, None], (len(often), size)
+        ).swapaxes(1, 2)
+        return counts
+
+    @staticmethod
+    def _draw_once(p: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
+        """Outcomes of single rows, by inversion."""
+        uniform = rng.random((len(p), 1, size))
+        if p.ndim == 1:
+            return np.asarray(np.less(uniform, p[:, None, None], out=uniform, casting="unsafe"))
+        reached = np.cumsum(p, axis=1)
+        reached /= reached[:, -1:]
+        below = (uniform < reached[:, :, None]).astype(np.float64)
+        for k in range(p.shape[1] - 1, 0, -1):
+            below[:, k] -= below[:, k - 1]
+        return below
+
+
+def trials_of(sample: Sample, *, caller: str) -> Trials:
+    """Rows as trials: equal scores of rows of equal weight are one entry, frequencies copies."""
+    weight, kind = sample.weight, sample.weight_type
+    if weight is not None and kind == "frequency" and (weight != np.rint(weight)).any():
+        hint = 'outcomes are drawn for every row: round the weights, or use "importance".'
+        raise invalid(caller, "sample_weight", "whole numbers as frequencies", "others", hint=hint)
+    same = 1.0
+    if weight is not None and kind == "importance" and (weight == weight[0]).all():
+        same, weight = float(weight[0]), None
+    if isinstance(sample, MulticlassSample):
+        return _vector_trials(sample, weight, same)
+    if weight is None or kind == "frequency":
+        pooled = sample.pooled
+        p = pooled.value.astype(np.float64)
+        copies, positive = np.rint(pooled.weight / same), np.rint(pooled.positive / same)
+        return Trials(p, copies, np.full(len(p), same), positive)
+    p = sample.p.astype(np.float64)
+    order = np.lexsort((sample.y, weight, p))
+    return Trials(p[order], np.ones(sample.n), weight[order], sample.y[order].astype(np.float64))
+
+
+def _vector_trials(sample: MulticlassSample, weight: FloatArray | None, same: float) -> Trials:
+    p = sample.p.astype(np.float64)
+    ones = np.ones(sample.n)
+    each = ones if weight is None else weight
+    order = np.lexsort((sample.y, each, *p.T[::-1]))
+    counts, p, each = one_hot(sample)[order], p[order], each[order]
+    if weight is not None and sample.weight_type == "frequency":
+        return Trials(p, each, ones, counts * each[:, None])
+    return Trials(p, ones, same * each, counts)
+
+
+def doubts_of(trials: Trials) -> tuple[str, ...]:
+    """What the user should know of these data whatever the p-value."""
+    if not trials.impossible:
+        return ()
+    return (
+        f"{trials.impossible} outcomes were given the probability zero, which alone refutes"
+        " calibration",
+    )
+
+
+_NULL_BLOCK = 1 << 21  # numbers held by a block of resamples
+_VECTOR_BLOCK = 1 << 23  # more where every block needs all kernel values anew
+
+
+@dataclass(frozen=True)
+class Similarity:
+    """A kernel and its bandwidth, no longer to be chosen."""
+
+    kernel: str
+    bandwidth: float
+
+
+def similarity_of(sample: Sample, kernel: str, bandwidth: float | str) -> Similarity:
+    """Kernel with the bandwidth asked for; the median distance looks at predictions only."""
+    if isinstance(bandwidth, str):
+        points, _, mass = gram.pooled_residuals(sample)
+        return Similarity(kernel, gram.median_distance(points, mass, kernel))
+    return Similarity(kernel, float(bandwidth))
+
+
+def consistency_null(
+    trials: Trials, similarity: Similarity, n_resamples: int, rng: np.random.Generator
+) -> tuple[float, FloatArray]:
+    """Unbiased SKCE of the outcomes, and of outcomes drawn from the predictions.
+
+    O(n R) for scalars (for the Gaussian O(n R / bandwidth)), O(n^2 K R) for vectors.
+    """
+    starts = _distinct(trials.p)
+    points = trials.p[starts]
+    scale = 2.0 if trials.p.ndim == 1 else 1.0
+    mass = trials.mass
+    pairs = float(mass.sum()) ** 2 - float(mass @ trials.weight)
+
+    def estimate(charge: FloatArray, square: FloatArray) -> FloatArray:
+        columns = charge.reshape(len(charge), -1)
+        if len(starts) < len(columns):
+            columns = np.add.reduceat(columns, starts, axis=0)
+        sums = _pair_sums(points, columns, similarity)
+        return scale * (sums.reshape(charge.shape[1:]).sum(axis=0) - square.sum(axis=0)) / pairs
+
+    null = np.empty(n_resamples)
+    numbers = _NULL_BLOCK if trials.width == 1 else _VECTOR_BLOCK
+    for which, charge, square in trials.drawn(n_resamples, rng, "kernel test", numbers):
+        null[which] = estimate(charge, square)
+    return float(estimate(*trials.observed())[0]), null
+
+
+def _distinct(p: FloatArray) -> IntArray:
+    """Where a new prediction starts, among predictions in lexicographic order."""
+    changed = p[1:] != p[:-1]
+    if p.ndim == 2:
+        changed = changed.any(axis=1)
+    return np.flatnonzero(np.concatenate([[True], changed]))
+
+
+def bootstrap_null(
+    sample: Sample, similarity: Similarity, n_resamples: int, rng: np.random.Generator
+) -> tuple[float, FloatArray]:
+    """Unbiased SKCE, and its bootstrap as a degenerate U-statistic with multinomial weights.
+
+    With numbers c_i of times each of n rows is drawn,
+
+        U* = sum_{i != j} (c_i - 1) (c_j - 1) h_ij / (n (n - 1))
+
+    (Hušková & Janssen 1993, Annals of Statistics 21, 1811-1823, doi 10.1214/aos/1176349399).
+    O(n R) for scalars, O(n^2 (K + R)) for vectors.
+    """
+    rows = np.lexsort((sample.y, *np.atleast_2d(sample.p.T)[::-1]))
+    if sample.weight is not None:  # frequencies
+        rows = np.repeat(rows, sample.weight[rows].astype(np.intp))
+    points, residual = sample.p[rows].astype(np.float64), gram.residuals(sample)[rows]
+    n, starts = len(rows), _distinct(points)
+    own = np.square(residual).reshape(n, -1).sum(axis=1)
+    scale = (2.0 if isinstance(sample, BinarySample) else 1.0) / (n * (n - 1))
+
+    def between(factor: FloatArray) -> FloatArray:
+        """Sum over i != j of f_i f_j h_ij, for every column f."""
+        if residual.ndim == 1:
+            columns = np.add.reduceat(factor * residual[:, None], starts, axis=0)
+            sums = _pair_sums(points[starts], columns, similarity)
+        else:
+            sums = _pair_sums(points, factor, similarity, residual)
+        return scale * (sums - own @ np.square(factor))
+
+    observed = float(between(np.ones((n, 1)))[0])
+    null, even = np.empty(n_resamples), np.full(n, 1 / n)
+    step = max(1, min(n_resamples, _NULL_BLOCK // n))
+    for block in track(-(-n_resamples // step), "kernel test"):
+        which = slice(block * step, min((block + 1) * step, n_resamples))
+        counts = rng.multinomial(n, even, which.stop - which.start)
+        null[which] = between(np.subtract(counts.T, 1.0, order="C"))
+    return observed, null
+
+
+def _pair_sums(
+    points: FloatArray, columns: FloatArray, by: Similarity, factor: FloatArray | None = None
+) -> FloatArray:
+    return gram.pair_sums(points, columns, by.kernel, by.bandwidth, factor)

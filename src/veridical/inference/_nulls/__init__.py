@@ -1,0 +1,1 @@
+"""What figures read when the model is right."""

@@ -1,0 +1,315 @@
+"""Which classes, bins or groups are miscalibrated, when all are asked at once?
+
+Several p-values at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from veridical._core.data.groups import group_rows
+from veridical._core.data.sample import BinarySample, Sample
+from veridical._core.data.validation import check_option, check_sample, float_array, kept_rows
+from veridical._core.runtime.progress import track
+from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical.exceptions import invalid
+from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
+from veridical.inference._draws.outcomes import OutcomeDraws
+from veridical.inference._draws.sums import ClassCells, null_summaries, resamples_at_once
+from veridical.inference._nulls.null import (
+    check_estimator,
+    depends_on_fixed_sums,
+    null_sample,
+    repeat_rows,
+    with_outcomes,
+)
+from veridical.lenses import ClasswiseProblem, as_multiclass, resolve_lens
+from veridical.miscalibration import BinnedError, Estimator
+from veridical.results import MultipleTest
+from veridical.summaries import Summary
+
+_METHODS = ("holm", "benjamini-hochberg", "bonferroni")
+Adjustment = Literal["holm", "benjamini-hochberg", "bonferroni"]
+
+
+def adjust_pvalues(pvalues: ArrayLike, *, method: Adjustment = "holm") -> FloatArray:
+    """P-values that account for how many of them there are.
+
+    Parameters
+    ----------
+    pvalues : array-like of shape (m,)
+        P-values of m tests.
+    method : {"holm", "benjamini-hochberg", "bonferroni"}
+        "holm" (Holm 1979) bounds the probability of any false rejection, whatever the dependence,
+        and always rejects at least as much as "bonferroni". "benjamini-hochberg" (1995, doi
+        10.1111/j.2517-6161.1995.tb02031.x) bounds the expected share of false ones among the
+        rejections, for independent or positively dependent tests.
+
+    Returns
+    -------
+    array of shape (m,)
+        Adjusted p-values, in the order given: reject where they are at most the level.
+
+    Examples
+    --------
+    >>> adjust_pvalues([0.01, 0.04, 0.03]).round(4).tolist()  # 3 x .01, then 2 x .03, max
+    [0.03, 0.06, 0.06]
+    >>> adjust_pvalues([0.01, 0.04, 0.03], method="benjamini-hochberg").round(4).tolist()
+    [0.03, 0.04, 0.04]
+    """
+    caller = "adjust_pvalues"
+    check_option(caller, "method", method, _METHODS)
+    p = float_array(pvalues, caller=caller, param="pvalues").astype(np.float64)
+    if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
+        hint = "pass one p-value per test."
+        got = f"shape {p.shape}" if p.ndim != 1 else "values outside"
+        raise invalid(caller, "pvalues", "a 1-d array of values in [0, 1]", got, hint=hint)
+    m = len(p)
+    order = np.argsort(p, kind="stable")
+    ranked = p[order]
+    if method == "bonferroni":
+        adjusted = m * ranked
+    elif method == "holm":
+        adjusted = np.maximum.accumulate((m - np.arange(m)) * ranked)
+    else:
+        scaled = ranked * m / (1 + np.arange(m))
+        adjusted = np.minimum.accumulate(scaled[::-1])[::-1]
+    result = np.empty(m)
+    result[order] = np.minimum(adjusted, 1.0)
+    return result
+
+
+_CALLER = "multiple_test"
+_CORRECTIONS = ("max", "holm", "benjamini-hochberg", "bonferroni")
+
+
+@dataclass(frozen=True)
+class Family:
+    """Observed statistics of m tests and their joint null sample, (n_resamples, m)."""
+
+    over: str
+    names: tuple[Any, ...]
+    rows: tuple[int, ...]
+    observed: FloatArray
+    null: FloatArray
+    lens: str
+
+
+def multiple_test(
+    estimator: Estimator,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    over: Literal["classes", "bins", "groups"] | None = None,
+    by: ArrayLike | None = None,
+    correction: Literal["max", "holm", "benjamini-hochberg", "bonferroni"] = "max",
+    lens: Any = None,
+    n_resamples: int = 1000,
+    rng: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> MultipleTest:
+    """Consistency tests of every class, bin or group, corrected for how many there are.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        Any calibration error; over bins a hard-binned one, of whose bins each is tested.
+    y_true, y_prob, labels, pos_label, sample_weight
+        As in :func:`brier_score`.
+    over : {"classes", "bins", "groups"}, optional
+        Default "groups" if `by` is given, else "classes" for three or more classes and "bins" for
+        two.
+    by : array-like of shape (n,), optional
+        Group of each row.
+    correction : {"max", "holm", "benjamini-hochberg", "bonferroni"}, default "max"
+        "max" compares each standardised statistic with the null distribution of the largest one
+        (Westfall & Young 1993): like Holm it bounds the probability of any false rejection, but
+        uses that the tests share their rows. The others are those of :func:`adjust_pvalues`.
+    lens : lens, name or callable, optional
+        Of the bins or groups; default the binary lens for two classes, confidence for more.
+    n_resamples : int, default 1000
+        How many times outcomes are drawn.
+    rng : int, Generator or None
+        Seed; the same seed gives the same p-values.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the sample size matters.
+
+    Returns
+    -------
+    MultipleTest
+        `print` it, or see `names`, `pvalues`, `adjusted` and `rejected(level)`.
+
+    Notes
+    -----
+    All classes (bins) are read off the same drawn outcomes, so their dependence is kept; groups
+    share no rows. A bin's statistic is the size of its gap in null standard deviations. Models
+    on the same rows have different null hypotheses, of which at most one can be drawn from: to
+    test several models, adjust their p-values with :func:`adjust_pvalues`.
+
+    Examples
+    --------
+    >>> from veridical.binning import UniformBins
+    >>> y, p = [0, 1] * 50 + [0] * 100, [0.5] * 200
+    >>> test = multiple_test(BinnedError(UniformBins(1)), y, p, by=["a"] * 100 + ["b"] * 100,
+    ...     rng=0)
+    >>> test.names, test.statistics, test.rejected()
+    (('a', 'b'), (0.0, 0.5), ('b',))
+    """
+    check_estimator(estimator, caller=_CALLER)
+    check_option(_CALLER, "correction", correction, _CORRECTIONS)
+    count = check_resamples(n_resamples, caller=_CALLER)
+    generator = check_rng(rng, caller=_CALLER)
+    sample = check_sample(
+        y_true,
+        y_prob,
+        caller=_CALLER,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+    )
+    question = over or _default(sample, by)
+    check_option(_CALLER, "over", question, ("classes", "bins", "groups"))
+    if (question == "groups") != (by is not None):
+        hint = 'pass `by=` with one key per row, and over="groups" or nothing.'
+        got = f"over={over!r} {'without' if by is None else 'with'} `by`"
+        raise invalid(_CALLER, "by", "given for groups and for groups only", got, hint=hint)
+    if question == "classes":
+        family = _classes(estimator, sample, count, generator)
+    elif question == "bins":
+        family = _bins(estimator, sample, lens, count, generator)
+    else:
+        parts = list(
+            group_rows([by], caller=_CALLER).of(sample, kept_rows(sample_weight, sample), _CALLER)
+        )
+        family = _groups(estimator, parts, sample, lens, count, generator)
+    return corrected(estimator, family, correction)
+
+
+def _default(sample: Sample, by: ArrayLike | None) -> str:
+    if by is not None:
+        return "groups"
+    return "bins" if isinstance(sample, BinarySample) else "classes"
+
+
+def _classes(estimator: Estimator, sample: Sample, count: int, rng: np.random.Generator) -> Family:
+    problem = ClasswiseProblem(as_multiclass(sample))
+    each = [estimator.measure(problem.problem(k)) for k in range(problem.n_problems)]
+    observed = np.array(each)
+    drawn, _ = repeat_rows(problem, None)
+    assert isinstance(drawn, ClasswiseProblem)
+    if isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator):
+        null = _class_errors(estimator, drawn, count, rng)
+    else:
+        null = np.empty((count, len(observed)))
+        draws = OutcomeDraws(drawn.sample)
+        for r in track(count, f"null of {estimator.name} by class"):
+            resampled = with_outcomes(drawn, draws(rng))
+            assert isinstance(resampled, ClasswiseProblem)
+            for k in range(len(observed)):
+                null[r, k] = estimator.measure(resampled.problem(k))
+    rows = (sample.n,) * len(observed)
+    return Family("class", problem.sample.classes, rows, observed, null, "one-vs-rest")
+
+
+def _class_errors(
+    estimator: BinnedError, problem: ClasswiseProblem, count: int, rng: np.random.Generator
+) -> FloatArray:
+    summary = estimator.summarise(problem)
+    assert isinstance(summary, Summary)
+    null = np.empty((count, len(summary.names)))
+    cells = ClassCells(problem.sample, summary)
+    step = min(resamples_at_once(summary), 50)
+    for block in track(-(-count // step), f"null of {estimator.name} by class"):
+        rows = slice(block * step, min((block + 1) * step, count))
+        drawn = null_summaries(problem, summary, rows.stop - rows.start, rng, cells=cells)
+        null[rows] = estimator.each(drawn).reshape(-1, len(summary.names))
+    return null
+
+
+def _bins(
+    estimator: Estimator, sample: Sample, lens: Any, count: int, rng: np.random.Generator
+) -> Family:
+    chosen = resolve_lens(lens, sample, caller=_CALLER)
+    problem = chosen.induce(sample)
+    if not (isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator)):
+        hint = "use `BinnedError()` with equal-width, equal-mass or given bins."
+        expected = "a hard-binned error with bins that outcomes do not move"
+        raise invalid(_CALLER, "estimator", expected, estimator.name, hint=hint)
+    if not isinstance(problem, BinarySample):
+        hint = 'use lens="confidence" or `ClassSpecific(label)`.'
+        got = f"the {chosen.name} lens"
+        raise invalid(_CALLER, "lens", "one that induces one binary problem", got, hint=hint)
+    summary = estimator.summarise(problem)
+    repeated, _ = repeat_rows(problem, None)
+    assert isinstance(summary, Summary)
+    assert isinstance(repeated, BinarySample)
+    held = summary.occupied[0]
+    drawn = null_summaries(repeated, summary, count, rng)
+    predicted, weight = summary.mean_p[0, held], summary.sum_w[0, held]
+    null = np.abs(drawn.sum_wy[:, held] / weight - predicted)
+    spread = np.sqrt(np.mean(null**2, axis=0))
+    spread[spread == 0] = 1.0  # outcomes that are certain have no noise
+    observed = np.abs(summary.mean_y[0, held] - predicted)
+    edges = summary.partitions[0].edges
+    at = np.flatnonzero(held)
+    names = tuple(f"{edges[b]:.4g} to {edges[b + 1]:.4g}" for b in at)
+    rows = tuple(int(c) for c in summary.count[0, held])
+    return Family("bin", names, rows, observed / spread, null / spread, chosen.name)
+
+
+def _groups(
+    estimator: Estimator,
+    parts: list[tuple[Any, Sample]],
+    sample: Sample,
+    lens: Any,
+    count: int,
+    rng: np.random.Generator,
+) -> Family:
+    chosen = resolve_lens(lens, sample, caller=_CALLER)
+    observed, columns = [], []
+    for _, part in parts:
+        problem = chosen.induce(part)
+        observed.append(estimator.measure(problem))
+        columns.append(null_sample(estimator, problem, count, rng))
+    rows = tuple(part.n for _, part in parts)
+    names = tuple(key for key, _ in parts)
+    null = np.column_stack(columns)
+    return Family("group", names, rows, np.array(observed), null, chosen.name)
+
+
+def corrected(estimator: Estimator, family: Family, correction: str) -> MultipleTest:
+    pairs = zip(family.observed, family.null.T, strict=True)
+    pvalues = np.array([monte_carlo_pvalue(float(value), null) for value, null in pairs])
+    if correction == "max":
+        # The real outcomes are standardised like the drawn ones, all together: for few draws too
+        # they are then one of a kind.
+        everything = np.vstack([family.null, family.observed])
+        mean, spread = everything.mean(axis=0), everything.std(axis=0)
+        spread[spread == 0] = 1.0
+        largest = ((family.null - mean) / spread).max(axis=1)
+        scaled = (family.observed - mean) / spread
+        each = np.array([monte_carlo_pvalue(float(value), largest) for value in scaled])
+        adjusted = np.maximum(each, pvalues)
+    else:
+        adjusted = adjust_pvalues(pvalues, method=correction)  # type: ignore[arg-type]
+    return MultipleTest(
+        over=family.over,
+        names=family.names,
+        n_samples=family.rows,
+        statistics=tuple(family.observed.tolist()),
+        pvalues=tuple(pvalues.tolist()),
+        adjusted=tuple(adjusted.tolist()),
+        correction=correction,
+        method=f"consistency test of {estimator.name}",
+        definition=estimator.definition,
+        lens=family.lens,
+        n_resamples=len(family.null),
+    )

@@ -1,0 +1,210 @@
+"""Null levels by consistency resampling."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.runtime.progress import track
+from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
+from veridical.binning import EdgeBins, QuantileBins, SimplexBinning, UniformBins
+from veridical.exceptions import invalid
+from veridical.inference._draws.outcomes import OutcomeDraws, repeated_rows, take_repeated
+from veridical.inference._draws.sums import (
+    ClassCells,
+    null_summaries,
+    null_vector_summaries,
+    resamples_at_once,
+)
+from veridical.lenses import ClasswiseProblem, Induced, Problem, induce_problem
+from veridical.miscalibration import BinnedError, Estimator
+from veridical.results import NullLevel
+from veridical.summaries import Summary, VectorSummary
+
+
+def null_level(
+    estimator: Estimator,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    lens: Any = None,
+    n_resamples: int = 1000,
+    rng: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> NullLevel:
+    """What an estimator reads on a perfectly calibrated model with these same predictions.
+
+    Parameters
+    ----------
+    estimator : Estimator
+        Any calibration error or mean score, e.g. ``BinnedError()``.
+    y_true, y_prob, labels, pos_label, sample_weight
+        As in :func:`brier_score`.
+    lens : lens, name or callable, optional
+        Default the binary lens for two classes, confidence for more.
+    n_resamples : int, default 1000
+        How many times outcomes are drawn.
+    rng : int, Generator or None
+        Seed; the same seed gives the same numbers.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the sample size matters.
+
+    Returns
+    -------
+    NullLevel
+        With `mean`, `std`, `quantile(q)` and `standardised`; an estimate above the 95 % quantile
+        is one that a calibrated model would seldom show.
+
+    Notes
+    -----
+    Consistency resampling (Bröcker & Smith 2007; 002 section 4.2) with predictions held fixed:
+    outcomes are drawn from the predictions and the estimate is taken anew. For hard-binned errors
+    of a binary problem the sums by bin are drawn directly, so the cost hardly depends on the
+    number of resamples; for those of several classes outcomes are drawn, but rows are not binned
+    again; other estimators are called once per resample. A row of integer weight w with
+    `weight_type="frequency"` is w rows with outcomes of their own; any other weighted row has one.
+
+    Examples
+    --------
+    >>> from veridical.binning import UniformBins
+    >>> level = null_level(BinnedError(UniformBins(1)), [1, 0], [0.5, 0.5], rng=0)
+    >>> level.estimate, sorted(set(level.sample.tolist()))  # no, one or two successes of two
+    (0.0, [0.0, 0.5])
+    """
+    caller = "null_level"
+    check_estimator(estimator, caller=caller)
+    generator = check_rng(rng, caller=caller)
+    count = check_resamples(n_resamples, caller=caller)
+    induced = induce_problem(
+        y_true,
+        y_prob,
+        caller=caller,
+        lens=lens,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+    )
+    null = null_sample(estimator, induced.problem, count, generator)
+    return level_from(estimator, induced, null)
+
+
+def level_from(estimator: Estimator, induced: Induced, null: FloatArray) -> NullLevel:
+    """Null level of an estimator from its null sample."""
+    null = np.sort(null)
+    return NullLevel(
+        mean=float(null.mean()),
+        std=float(null.std()),
+        sample=null,
+        estimate=estimator.measure(induced.problem),
+        estimator=estimator.name,
+        definition=estimator.definition,
+        lens=induced.lens.name,
+        n_samples=induced.sample.n,
+        n_resamples=len(null),
+    )
+
+
+def null_sample(
+    estimator: Estimator,
+    problem: Problem,
+    n_resamples: int,
+    rng: np.random.Generator,
+    *,
+    probabilities: FloatArray | None = None,
+    fixed_bins: bool = False,
+) -> FloatArray:
+    """Estimates on outcomes drawn from the predictions, or from other `probabilities`.
+
+    With `fixed_bins` the bins of a binned error stay as the real outcomes made them; else bins
+    that depend on the outcomes are made anew.
+    """
+    binned = (
+        estimator
+        if isinstance(estimator, BinnedError) and (fixed_bins or depends_on_fixed_sums(estimator))
+        else None
+    )
+    if binned is None or not isinstance(problem, BinarySample):
+        problem, probabilities = repeat_rows(problem, probabilities)
+    if binned is not None:  # of a binary problem, sums by bin need no row written out
+        return _from_sums(binned, problem, n_resamples, rng, probabilities)
+    sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+    draws = OutcomeDraws(sample, probabilities)
+    values = np.empty(n_resamples)
+    for index in track(n_resamples, f"null level of {estimator.name}"):
+        values[index] = estimator.measure(with_outcomes(problem, draws(rng)))
+    return values
+
+
+def check_estimator(estimator: Any, *, caller: str) -> None:
+    """Raise unless `estimator` is an estimator object."""
+    if not isinstance(estimator, Estimator):
+        hint = "pass an estimator object, e.g. `BinnedError()`, not a function or its value."
+        raise invalid(caller, "estimator", "an estimator", repr(estimator), hint=hint)
+
+
+def depends_on_fixed_sums(estimator: BinnedError) -> bool:
+    """Whether only the sums of outcomes by bin change when outcomes are redrawn."""
+    binning = estimator.binning
+    fixed = isinstance(binning, (UniformBins, QuantileBins, EdgeBins, SimplexBinning))
+    by_outcome = getattr(binning, "n", None) == "cv"
+    return fixed and not by_outcome and estimator.assignment == "hard" and estimator.region is None
+
+
+def with_outcomes(problem: Problem, y: IntArray) -> Problem:
+    """Return the same predictions with other outcomes."""
+    if isinstance(problem, ClasswiseProblem):
+        return ClasswiseProblem(replace(problem.sample, y=y, confidence=None, right=None))
+    if isinstance(problem, MulticlassSample):
+        return replace(problem, y=y, confidence=None, right=None)
+    return replace(problem, y=y)
+
+
+def _from_sums(
+    estimator: BinnedError,
+    problem: Problem,
+    n_resamples: int,
+    rng: np.random.Generator,
+    probabilities: FloatArray | None,
+) -> FloatArray:
+    summary = estimator.summarise(problem)
+    values = np.empty(n_resamples)
+    if isinstance(problem, MulticlassSample):
+        assert isinstance(summary, VectorSummary)
+        drawn = null_vector_summaries(problem, summary, n_resamples, rng, probabilities)
+        for index in track(n_resamples, f"null level of {estimator.name}"):
+            values[index] = estimator.from_summary(next(drawn))
+        return values
+    assert isinstance(summary, Summary)
+    if isinstance(problem, BinarySample):
+        return estimator.each(null_summaries(problem, summary, n_resamples, rng, probabilities))
+    cells = ClassCells(problem.sample, summary, probabilities)
+    step = min(resamples_at_once(summary), 50)  # often enough for a progress bar
+    for block in track(-(-n_resamples // step), f"null level of {estimator.name}"):
+        first = block * step
+        count = min(step, n_resamples - first)
+        resampled = null_summaries(problem, summary, count, rng, cells=cells)
+        values[first : first + count] = estimator.each(resampled, n_problems=len(summary.names))
+    return values
+
+
+def repeat_rows(
+    problem: Problem, probabilities: FloatArray | None
+) -> tuple[Problem, FloatArray | None]:
+    """Repeat rows of integer frequency weights: their outcomes are drawn one by one."""
+    sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+    rows = repeated_rows(sample)
+    if rows is None:
+        return problem, probabilities
+    if probabilities is not None:
+        probabilities = probabilities[rows]
+    if isinstance(problem, ClasswiseProblem):
+        return ClasswiseProblem(take_repeated(problem.sample, rows)), probabilities
+    return take_repeated(problem, rows), probabilities

@@ -1,0 +1,108 @@
+"""What a lens is, and the kinds of problem it can induce."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.sample import BinarySample, MulticlassSample, Sample, one_hot
+from veridical._core.data.validation import check_sample
+from veridical._core.typing import Array, ArrayLike, FloatArray
+from veridical.exceptions import invalid
+
+
+@dataclass(frozen=True, slots=True)
+class ClasswiseProblem:
+    """K one-vs-rest problems that share their rows."""
+
+    sample: MulticlassSample
+
+    @property
+    def n_problems(self) -> int:
+        """Number of classes, each a problem of its own."""
+        return len(self.sample.classes)
+
+    def problem(self, index: int) -> BinarySample:
+        """Return the one-vs-rest problem of one class."""
+        return one_versus_rest(self.sample, index)
+
+
+Problem = BinarySample | MulticlassSample | ClasswiseProblem
+
+
+class Lens(ABC):
+    """Maps outcomes and predictions to an induced problem (z, q).
+
+    Calling a lens on arrays shows the induced problem; estimators take the lens itself. To write
+    your own, pass any callable ``(y, p) -> (z, q)`` where a lens is accepted: `y` are class
+    indices, `p` the (n, K) matrix, `z` the induced outcomes (0/1 or indices), `q` the induced
+    probabilities of shape (n,) or (n, m).
+    """
+
+    @property
+    @abstractmethod
+    def name(self) -> str:
+        """Short name shown beside every figure."""
+
+    @abstractmethod
+    def induce(self, sample: Sample) -> Problem:
+        """Return the induced problem of a checked sample."""
+
+    def __call__(self, y: ArrayLike, p: ArrayLike) -> tuple[Array, FloatArray]:
+        """Return induced outcomes and probabilities for raw arrays."""
+        problem = self.induce(check_sample(y, p, caller=f"lens {self.name}"))
+        if isinstance(problem, ClasswiseProblem):
+            return one_hot(problem.sample), problem.sample.p
+        return problem.y, problem.p
+
+
+@dataclass(frozen=True)
+class CustomLens(Lens):
+    """A user's function as a lens; what it returns is checked like any user input."""
+
+    function: Callable[[Array, FloatArray], tuple[Any, Any]]
+
+    @property
+    def name(self) -> str:
+        """The function's `name` attribute, or its own name."""
+        own = getattr(self.function, "name", None) or getattr(self.function, "__name__", None)
+        return str(own or type(self.function).__name__)
+
+    def induce(self, sample: Sample) -> Problem:
+        """Apply the function to class indices and the probability matrix."""
+        caller = f"lens {self.name}"
+        z, q = self.function(sample.index, sample.matrix)
+        induced = check_sample(z, q, caller=caller)
+        if sample.weight is not None and induced.n != sample.n:
+            hint = "return as many rows as came in, or leave the weights out."
+            got = f"{induced.n} rows for {sample.n} weights"
+            raise invalid(caller, "z", "as long as the weights", got, hint=hint)
+        return replace(induced, weight=sample.weight, weight_type=sample.weight_type)
+
+
+def as_multiclass(sample: Sample) -> MulticlassSample:
+    """View a binary sample as one with two columns."""
+    if isinstance(sample, MulticlassSample):
+        return sample
+    return MulticlassSample(
+        y=sample.index,
+        p=sample.matrix,
+        weight=sample.weight,
+        weight_type=sample.weight_type,
+        classes=sample.columns,
+    )
+
+
+def one_versus_rest(sample: MulticlassSample, index: int) -> BinarySample:
+    """Did class `index` occur, and how probable was it said to be?"""
+    return BinarySample(
+        y=(sample.y == index).view(np.uint8),
+        p=np.ascontiguousarray(sample.p[:, index]),
+        weight=sample.weight,
+        weight_type=sample.weight_type,
+        classes=("rest", sample.classes[index]),
+    )

@@ -1,0 +1,158 @@
+"""Smooth calibration error."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from veridical._core.data.sample import BinarySample
+from veridical._core.data.validation import is_integer, is_number
+from veridical._core.numeric.density import (
+    absolute_integral,
+    bin_linearly,
+    cosine_spectrum,
+    halve_cells,
+    smoothed_density,
+)
+from veridical._core.typing import FloatArray
+from veridical.exceptions import invalid
+from veridical.miscalibration._errors.base import ScoreEstimator
+
+# A bandwidth of this many cells is resolved: the error is below 0.121 / 64^2 = 3e-5 of the figure.
+CELLS_A_BANDWIDTH = 64
+COARSEST = 1024
+
+
+@dataclass(frozen=True)
+class SmoothError(ScoreEstimator):
+    r"""Smooth calibration error (smECE): residuals smoothed along the scores, in absolute value.
+
+    Parameters
+    ----------
+    bandwidth : "fixed-point" or float > 0, default "fixed-point"
+        Standard deviation of the kernel. "fixed-point" takes the one that equals the error itself,
+        so nothing is left to choose.
+    n_grid : int, default 65536
+        Cells of the finest grid, a power of two from 1024 on. Coarser ones are used where they
+        resolve the bandwidth.
+
+    Notes
+    -----
+    .. math::
+
+       \mathrm{smECE}_\sigma = \int_0^1 \Bigl| \frac{1}{W} \sum_i w_i (y_i - p_i)
+       \tilde K_\sigma(t, p_i) \Bigr| \, dt, \qquad \mathrm{smECE} = \sigma^* :
+       \mathrm{smECE}_{\sigma^*} = \sigma^*
+
+    with a Gaussian kernel reflected at 0 and 1. The error falls as the bandwidth grows, so the
+    fixed point is unique. Lower is better; in [0, 1]; 0 if and only if the frequency equals the
+    score at every score. It lies between :math:`|\bar y - \bar p|` and the error of equal scores.
+
+    It is a consistent calibration measure: continuous in the predictions, and bounded on both
+    sides by the distance to the nearest calibrated predictor (up to a square root) [1]_. Biased
+    upwards, like every absolute error: a calibrated model reads about 0.047 at n = 200 and 0.0215
+    at n = 2000 (0.051 and 0.024 when scores are spread evenly), falling like :math:`n^{-1/3}`.
+    Compare it with its null level.
+
+    Residuals are binned linearly onto a grid and smoothed by a cosine transform: time
+    O(n + g log g) without sorting, memory O(n + g). Binning with cells of width h moves
+    :math:`\mathrm{smECE}_\sigma` by at most :math:`0.121\,(h/\sigma)^2 \sum w |y - p| / W`; the
+    grid keeps :math:`h \le \sigma / 64`, down to :math:`\sigma` = 64 / `n_grid` (about 0.001).
+    Below that residuals closer than a cell cancel, and the figure is right to within a cell.
+
+    Equal scores count together. With one class only, or one score only, the figure is
+    :math:`|\bar y - \bar p|`. It does not depend on n: an integer weight equals repetition.
+
+    References
+    ----------
+    .. [1] Błasiok & Nakkiran (2023), Smooth ECE, arXiv 2309.12236.
+
+    Examples
+    --------
+    One score, so smoothing cancels nothing: the error is the gap between 0.25 and 0.5.
+
+    >>> round(SmoothError()([0, 0, 1, 0], [0.5, 0.5, 0.5, 0.5]), 12)
+    0.25
+    """
+
+    bandwidth: float | Literal["fixed-point"] = "fixed-point"
+    n_grid: int = 65536
+
+    def __post_init__(self) -> None:
+        caller = type(self).__name__
+        width: Any = self.bandwidth
+        if width != "fixed-point" and not (is_number(width) and width > 0):
+            expected, got = 'a positive number or "fixed-point"', repr(self.bandwidth)
+            hint = 'leave it at "fixed-point" if unsure.'
+            raise invalid(caller, "bandwidth", expected, got, hint=hint)
+        size = int(self.n_grid) if is_integer(self.n_grid) else 0
+        if size < COARSEST or size & (size - 1):
+            expected = f"a power of two from {COARSEST} on"
+            hint = "65536 resolves errors down to 0.001."
+            raise invalid(caller, "n_grid", expected, repr(self.n_grid), hint=hint)
+
+    @property
+    def name(self) -> str:
+        """Short name."""
+        return "smECE"
+
+    @property
+    def definition(self) -> str:
+        """Kernel and bandwidth in words."""
+        fixed = self.bandwidth == "fixed-point"
+        width = "equal to the error" if fixed else f"{self.bandwidth:g}"
+        return f"reflected Gaussian kernel, bandwidth {width}"
+
+    def measure_binary(self, sample: BinarySample) -> float:
+        """Smooth the residuals and integrate their absolute value."""
+        residual: FloatArray = np.subtract(sample.y, sample.p, dtype=np.float64)
+        total = float(sample.n)
+        if sample.weight is not None:
+            residual *= sample.weight
+            total = float(sample.weight.sum())
+        grids = _nested_grids(bin_linearly(sample.p, residual, int(self.n_grid)) / total)
+        if self.bandwidth != "fixed-point":
+            width = float(self.bandwidth)
+            return _error_at(cosine_spectrum(_resolving(grids, width)), width)
+        for nodes in grids:
+            error = _fixed_point(nodes)
+            if _resolves(nodes, error):
+                break
+        return error
+
+
+def _nested_grids(finest: FloatArray) -> list[FloatArray]:
+    """The masses on grids of a quarter of the cells each, the coarsest first."""
+    grids = [finest]
+    while len(grids[0]) > 4 * COARSEST:
+        grids.insert(0, halve_cells(halve_cells(grids[0])))
+    return grids
+
+
+def _resolves(nodes: FloatArray, bandwidth: float) -> bool:
+    return bandwidth * (len(nodes) - 1) >= CELLS_A_BANDWIDTH
+
+
+def _resolving(grids: list[FloatArray], bandwidth: float) -> FloatArray:
+    """The coarsest grid that resolves the bandwidth, or the finest there is."""
+    return next((nodes for nodes in grids if _resolves(nodes, bandwidth)), grids[-1])
+
+
+def _error_at(spectrum: FloatArray, bandwidth: float) -> float:
+    return absolute_integral(smoothed_density(spectrum, bandwidth))
+
+
+def _fixed_point(nodes: FloatArray) -> float:
+    """Bandwidth that equals the error there: between the errors at infinity and at zero."""
+    from scipy.optimize import brentq
+
+    spectrum = cosine_spectrum(nodes)
+    high = float(np.abs(nodes).sum())
+    low = max(abs(float(nodes.sum())), high * 1e-12)  # a kernel has some width
+    if high - low <= 1e-15 or _error_at(spectrum, high) >= high:
+        return high
+    if _error_at(spectrum, low) <= low:
+        return low
+    return float(brentq(lambda width: _error_at(spectrum, width) - width, low, high, xtol=1e-15))

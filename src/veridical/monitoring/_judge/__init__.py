@@ -1,0 +1,1 @@
+"""What a monitor says of what it kept."""

@@ -1,0 +1,232 @@
+"""From the store to what a look shows.
+
+What the bets found, in the words the library uses for miscalibration.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.monitoring._judge.estimates import change_point, estimates_of, radius
+from veridical.monitoring._store.buckets import Buckets, History
+from veridical.monitoring._store.evidence import exp_or_inf
+from veridical.monitoring._store.pending import Pending
+from veridical.monitoring._store.store import Store, StreamState
+from veridical.results.base import format_pvalue
+from veridical.results.monitoring import MonitorEstimate, MonitorStatus, StreamEvidence
+
+_BINARY = {
+    "predictions too extreme": "over-confident (predictions too extreme)",
+    "predictions not extreme enough": "under-confident (predictions not extreme enough)",
+    "outcomes more frequent than predicted": "predictions too low",
+    "outcomes less frequent than predicted": "predictions too high",
+}
+# Of three or more classes the prediction is the confidence, and the outcome that it was right.
+_CONFIDENCE = {
+    "predictions too extreme": "differences between confidences too large",
+    "predictions not extreme enough": "differences between confidences too small",
+    "outcomes more frequent than predicted": "under-confident (confidence below accuracy)",
+    "outcomes less frequent than predicted": "over-confident (confidence above accuracy)",
+}
+_WHERE = re.compile(r" where predictions are (between .*)$")
+
+
+@dataclass(frozen=True)
+class Directions:
+    """Translates what `Evidence.direction` says.
+
+    Over-confident means too extreme, a recalibration slope below 1, as everywhere in the library;
+    of three or more classes, that the confidence is above the accuracy.
+
+    Attributes
+    ----------
+    of_confidence : whether rows are seen through their confidence, because of many classes
+
+    Examples
+    --------
+    >>> says = Directions(of_confidence=False)
+    >>> says.of("all", "outcomes less frequent than predicted and predictions too extreme")
+    'over-confident (predictions too extreme) and predictions too high'
+    >>> more = "outcomes more frequent than predicted"
+    >>> says.of("group", f"{more} where predictions are between 0.2 and 0.5")
+    'predictions too low between 0.2 and 0.5'
+    >>> Directions(of_confidence=True).of("group", more)
+    'under-confident (confidence below accuracy)'
+    """
+
+    of_confidence: bool
+
+    def of(self, family: str, direction: str) -> str:
+        """Direction of a stream of this family; classes are always seen one against the rest."""
+        words = _CONFIDENCE if self.of_confidence and family != "class" else _BINARY
+        place = _WHERE.search(direction)
+        said = [words[part] for part in _WHERE.sub("", direction).split(" and ")]
+        # The spread of binary predictions, or the level of confidences, comes first.
+        said.sort(key=lambda text: "-confident" not in text)
+        return " and ".join(said) + (f" {place[1]}" if place else "")
+
+
+_MOST_NAMED, _LONGEST = 5, 60  # parts in a sentence, and letters of a name
+_LARGEST = 300 * math.log(10)  # beyond, a float has no room for the evidence
+
+
+def combined_log_e(log_e: FloatArray, shares: FloatArray) -> float:
+    """Log of the weighted mean of the streams' evidence; what none has claimed counts as 1."""
+    idle = max(0.0, 1.0 - float(shares.sum()))
+    logs = log_e + np.log(shares)
+    return float(np.logaddexp.reduce(np.append(logs, math.log(idle) if idle else -math.inf)))
+
+
+def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
+    """Read the store and say what is known."""
+    with store.reading():
+        return _status_of(store, buckets, settings)
+
+
+def _status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
+    state = store.read_streams()
+    log_max = float(store.setting("log_max") or 0.0)
+    alarmed_at = store.setting("alarmed_at")
+    classes = json.loads(store.setting("classes") or "null") or settings["labels"] or ()
+    says = Directions(of_confidence=len(classes) > 2)
+    streams = _streams(state, buckets.totals(), settings, says)
+    log_e, direction = 0.0, None
+    estimates: tuple[MonitorEstimate, ...] = ()
+    since: tuple[str | None, str | None, str | None] = (None, None, None)
+    if state.ids:
+        log_e = combined_log_e(state.evidence.log_e, state.shares)
+        history = buckets.history(state.ids[0])
+        estimates = estimates_of(
+            history,
+            buckets.sums_of_p(),
+            window=settings["window"],
+            half_life=settings["half_life"],
+            confidence_level=settings["confidence_level"],
+        )
+        if alarmed_at is not None:
+            direction = says.of("all", state.evidence.direction(0))
+            since = _since(history)
+    waiting, oldest = Pending(store.connection).waiting()
+    return MonitorStatus(
+        n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
+        n_batches=int(store.setting("n_batches") or 0),
+        level=float(settings["level"]),
+        alarm=alarmed_at is not None,
+        alarmed_at=alarmed_at,
+        e_value=exp_or_inf(log_e),
+        max_e_value=exp_or_inf(log_max),
+        pvalue=math.exp(-log_max),
+        direction=direction,
+        since=since[0],
+        since_low=since[1],
+        since_high=since[2],
+        estimates=estimates,
+        streams=streams,
+        verdict=verdict_of(alarmed_at, direction, since, log_max, streams),
+        notes=(_waiting_note(waiting, oldest),) if waiting else (),
+    )
+
+
+def evidence_words(log_max: float) -> str:
+    """Largest evidence and the p-value it makes.
+
+    Examples
+    --------
+    >>> evidence_words(math.log(40))
+    'largest evidence 40, p = 0.0250 at any time'
+    """
+    if log_max > _LARGEST:
+        return "largest evidence above 1e300, p < 1e-300 at any time"
+    p = format_pvalue(math.exp(-max(log_max, 0.0)))
+    return f"largest evidence {math.exp(log_max):.4g}, p = {p} at any time"
+
+
+def verdict_of(
+    alarmed_at: str | None,
+    direction: str | None,
+    since: tuple[str | None, str | None, str | None],
+    log_max: float,
+    streams: tuple[StreamEvidence, ...],
+) -> str:
+    """Everything in a sentence."""
+    if alarmed_at is None:
+        return f"No alarm: {evidence_words(log_max)}."
+    text = f"Alarm at {alarmed_at}: {direction}"
+    if since[0] is not None:
+        text += f", since about {since[0]}"
+        if since[1] != since[2]:
+            text += f" (between {since[1]} and {since[2]})"
+    blamed = [s for s in streams if s.alarmed_at is not None and s.family in ("class", "group")]
+    if blamed:
+        text += "; to blame: " + ", ".join(
+            f"{s.family} {_cut(s.name)}" for s in blamed[:_MOST_NAMED]
+        )
+        if len(blamed) > _MOST_NAMED:
+            text += f" and {len(blamed) - _MOST_NAMED} more"
+    return f"{text}; {evidence_words(log_max)}."
+
+
+def _streams(
+    state: StreamState,
+    totals: dict[int, tuple[float, float, float]],
+    settings: dict[str, Any],
+    says: Directions,
+) -> tuple[StreamEvidence, ...]:
+    """Every part that has rows, the one nearest to being blamed first."""
+    places = [i for i, stream in enumerate(state.ids) if stream in totals]
+    if not places:
+        return ()
+    rows, total, squared = np.array([totals[state.ids[i]] for i in places]).T
+    deviation = total / rows
+    wide = radius(squared, (1 - settings["confidence_level"]) / 2) / rows
+    low, high = np.maximum(deviation - wide, -1.0), np.minimum(deviation + wide, 1.0)
+    evidence = state.evidence
+    nearness = evidence.log_max[places] + np.log(state.shares[places])
+    found = []
+    for k in np.argsort(-nearness, kind="stable").tolist():
+        i = places[k]
+        stream = state.streams[i]
+        found.append(
+            StreamEvidence(
+                family=stream.family,
+                name="" if stream.family == "all" else str(stream).split(" ", 1)[1],
+                n_rows=float(rows[k]),
+                e_value=exp_or_inf(float(evidence.log_e[i])),
+                max_e_value=exp_or_inf(float(evidence.log_max[i])),
+                threshold=1 / (settings["level"] * float(state.shares[i])),
+                alarmed_at=state.alarmed_at[i],
+                deviation=float(deviation[k]),
+                low=float(low[k]),
+                high=float(high[k]),
+                direction=says.of(stream.family, evidence.direction(i)),
+            )
+        )
+    return tuple(found)
+
+
+def _since(history: History) -> tuple[str | None, str | None, str | None]:
+    found = change_point(history.factors)
+    if found is None:
+        return None, None, None
+
+    def named(bucket: int) -> str:
+        return history.began[bucket] or f"batch {history.ordinal[bucket]}"
+
+    return named(found.batch), named(found.low), named(found.high)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
+def _waiting_note(n: int, oldest: str | None) -> str:
+    wait = "prediction waits for its outcome" if n == 1 else "predictions wait for their outcomes"
+    since = "" if oldest is None else f", the oldest since {oldest}"
+    return f"{n:,} {wait}{since}"

@@ -1,0 +1,1 @@
+"""Maps that are fitted, tried and replaced while a monitor runs."""

@@ -1,0 +1,186 @@
+"""A new map from recent rows, and what it does to rows it was not fitted to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veridical._core.runtime.progress import track
+from veridical.calibrators import Calibrator
+from veridical.exceptions import invalid
+from veridical.monitoring._judge.estimates import change_point
+from veridical.monitoring._maps.rows import Columns, KeptRows, happened
+from veridical.monitoring._store.buckets import History
+from veridical.results.monitoring import RefitSuggestion
+
+_CALLER = "CalibrationMonitor.refit"
+_FEWEST = 50  # rows from which a map is fitted at all
+_ENOUGH = 200  # rows after a change from which those before it are left out
+_N_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Rows to fit to.
+
+    Attributes
+    ----------
+    rows : the rows
+    text : which ones, in words
+    notes : doubts
+    """
+
+    rows: KeptRows
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def choose_rows(
+    kept: KeptRows,
+    *,
+    history: History | None,
+    epoch: int,
+    window: float,
+    not_before: int,
+    wanted: float | None,
+) -> Chosen:
+    """Rows since the change if there was an alarm, else the rolling window.
+
+    Parameters
+    ----------
+    kept : what there is
+    history : of all rows of this epoch; None without an alarm
+    epoch : number of this epoch
+    window : rows of the rolling window
+    not_before : first row that the current map was fitted to; what is older was left behind
+    wanted : rows that were asked for, whatever happened
+    """
+    if wanted is not None:
+        chosen = kept.last(int(wanted))
+        return _checked(Chosen(chosen, f"last {len(chosen):,} rows"))
+    recent = kept.last(max(0, kept.first + len(kept) - max(not_before, kept.first)))
+    rolling = recent.last(int(window))
+    usual = Chosen(rolling, f"last {len(rolling):,} rows")
+    found = None if history is None else change_point(history.factors)
+    if history is None or found is None:
+        return _checked(usual)
+    since = history.ordinal[found.batch]
+    n_after = int(((kept.epoch == epoch) & (kept.batch >= since)).sum())
+    if n_after >= _ENOUGH:
+        began = history.began[found.batch] or f"batch {since}"
+        return _checked(Chosen(kept.last(n_after), f"{n_after:,} rows since the change at {began}"))
+    note = f"only {n_after:,} rows since the change: older ones are among those it was fitted to"
+    few = recent.last(_ENOUGH)
+    return _checked(Chosen(few, f"last {len(few):,} rows", (note,)))
+
+
+def _checked(chosen: Chosen) -> Chosen:
+    if len(chosen.rows) < _FEWEST:
+        hint = "wait for more outcomes."
+        got = f"{len(chosen.rows)}"
+        raise invalid(_CALLER, "rows", f"at least {_FEWEST} labelled rows", got, hint=hint)
+    return chosen
+
+
+def unfitted(calibrator: str | Calibrator, columns: Columns) -> Calibrator:
+    """A calibrator by name, or a copy of one, for the classes of the monitor."""
+    from sklearn.base import clone
+
+    from veridical.selection._auto.auto import calibrator_named, for_classes
+
+    n_classes = len(columns.labels)
+    if isinstance(calibrator, Calibrator):
+        made = for_classes(clone(calibrator), n_classes)
+    else:
+        made = calibrator_named(calibrator, n_classes, caller=_CALLER, param="calibrator")
+    if made.input != "probability":
+        hint = "a monitor is shown probabilities."
+        raise invalid(_CALLER, "calibrator", 'of input="probability"', made.input, hint=hint)
+    made.set_params(labels=list(columns.labels))
+    return made
+
+
+def fitted(calibrator: Calibrator, rows: KeptRows, columns: Columns) -> Calibrator:
+    """The map fitted to rows under the labels of the monitor."""
+    outcomes = np.asarray(columns.classes)[rows.y]
+    return calibrator.fit(columns.turned(rows.p), outcomes)
+
+
+def held_out_difference(
+    calibrator: Calibrator,
+    current: Calibrator | None,
+    rows: KeptRows,
+    columns: Columns,
+    confidence_level: float,
+) -> tuple[float, float, float] | str:
+    """Held-out log loss minus that of the current map on the same rows, with its limits.
+
+    Maps are fitted to four fifths of the rows and scored on the rest, five times over; the limits
+    are normal, from the variance of the differences row by row, and take the rows as independent.
+    A text says why nothing could be held out.
+    """
+    from sklearn.base import clone
+
+    from veridical.calibrators._wrappers.wrapping import CheckedRows
+    from veridical.inference._intervals.mean import make_units, normal_limits
+    from veridical.selection._auto.weighing import cross_fit, make_folds
+
+    n_classes = len(columns.labels)
+    values = columns.turned(rows.p)
+    index = rows.y
+    if n_classes == 2:
+        index = columns.turned(rows.y.astype(np.float64)).astype(np.intp)
+    checked = CheckedRows(values, index, None, "importance", tuple(range(n_classes)))
+    folds = make_folds(checked, (_N_FOLDS,))
+    part: Calibrator = clone(calibrator)
+    part.set_params(labels=None)  # rows hold class indices
+    made = cross_fit(part, folds, iter(track(len(folds), "holding out folds")))
+    if isinstance(made, str):
+        return made
+    y = np.concatenate([fold.held.y for fold in folds])
+    held = np.concatenate([fold.held.values for fold in folds])
+    before = columns.turned(columns.calibrated(current, columns.turned(held)))
+    after = made.given[:, 1] if n_classes == 2 else made.given
+    loss = np.log(happened(before, y)) - np.log(happened(after, y))
+    units = make_units(loss, None, False, None, None)  # noqa: FBT003
+    return (units.estimate, *normal_limits(units, confidence_level))
+
+
+def suggestion(
+    version: int,
+    calibrator: Calibrator,
+    chosen: Chosen,
+    difference: tuple[float, float, float] | str,
+    confidence_level: float,
+) -> RefitSuggestion:
+    """The new version in words."""
+    name = type(calibrator).__name__
+    text = f"Version {version}: {name} fitted to {chosen.text}"
+    notes = chosen.notes
+    numbers: dict[str, Any] = dict.fromkeys(("difference", "low", "high"))
+    if isinstance(difference, str):
+        notes += (difference,)
+        text += "; nothing could be held out"
+    else:
+        numbers = dict(zip(("difference", "low", "high"), difference, strict=True))
+        change = "not clearly better than"
+        if difference[2] < 0:
+            change = "better than"
+        elif difference[1] > 0:
+            change = "worse than"
+        text += (
+            f"; on held-out rows {change} the map in use, log loss {difference[0]:+.4f}"
+            f" ({difference[1]:+.4f} to {difference[2]:+.4f})"
+        )
+    return RefitSuggestion(
+        version=version,
+        calibrator=name,
+        rows=chosen.text,
+        n_rows=len(chosen.rows),
+        confidence_level=confidence_level,
+        verdict=f"{text}. Its trial on new rows begins now.",
+        notes=notes,
+        **numbers,
+    )

@@ -1,0 +1,264 @@
+"""Maps that were fitted, which of them is in use, and what was watched when."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import astuple, dataclass
+from typing import Any
+
+from veridical.calibrators import Calibrator
+from veridical.monitoring._maps.rows import TABLE
+from veridical.monitoring._maps.shadow import Trial
+from veridical.monitoring._store.evidence import exp_or_inf
+from veridical.results.monitoring import (
+    CalibratorVersion,
+    MonitorEpoch,
+    MonitorStatus,
+    MonitorVersions,
+)
+
+TABLES = (
+    TABLE
+    + """
+CREATE TABLE IF NOT EXISTS versions (
+    id INTEGER PRIMARY KEY, state TEXT NOT NULL, calibrator TEXT NOT NULL, made_at TEXT NOT NULL,
+    first_row INTEGER NOT NULL, n_rows INTEGER NOT NULL, difference REAL, low REAL, high REAL,
+    auto_switch INTEGER NOT NULL, replaced INTEGER REFERENCES versions (id),
+    most_loss REAL NOT NULL, n_trial INTEGER NOT NULL, gain REAL NOT NULL, squared REAL NOT NULL,
+    uncut REAL NOT NULL, n_cut INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS epochs (
+    id INTEGER PRIMARY KEY, version INTEGER REFERENCES versions (id), ended_at TEXT,
+    n_samples INTEGER, n_batches INTEGER, alarmed_at TEXT, max_e_value REAL, verdict TEXT);
+"""
+)
+
+# What the monitor knows of the map in use; another one is watched from nothing.
+_WATCHED = ("bucket_streams", "buckets", "streams")
+_SETTINGS = ("alarmed_at", "log_max", "n_batches")
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a map came about.
+
+    Attributes
+    ----------
+    made_at : when
+    first_row, n_rows : which rows it was fitted to, and how many
+    difference, low, high : held-out log loss against that of the map in use
+    auto_switch : switch by itself once its trial suffices
+    """
+
+    made_at: str
+    first_row: int
+    n_rows: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    auto_switch: bool
+
+
+class Versions:
+    """The tables `versions` and `epochs` of a store.
+
+    A version is a "candidate" from its making, "current" once it is switched to, "replaced" when a
+    later one is, "withdrawn" when it is rolled back, and "dropped" if another candidate is made or
+    the map it is tried against is rolled back before it was switched to.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._loaded: dict[int, Calibrator] = {}
+
+    def prepare(self) -> None:
+        """Make the tables where they are missing, and begin the first epoch."""
+        for statement in filter(str.strip, TABLES.split(";")):
+            self._connection.execute(statement)
+        self._connection.execute("INSERT OR IGNORE INTO epochs (id) VALUES (1)")
+
+    @property
+    def epoch(self) -> int:
+        """Number of the epoch that goes on."""
+        return int(self._connection.execute("SELECT max(id) FROM epochs").fetchone()[0])
+
+    @property
+    def current(self) -> int | None:
+        """Version in use; None for predictions as they come."""
+        return self._in_state("current")
+
+    @property
+    def candidate(self) -> int | None:
+        """Version on trial."""
+        return self._in_state("candidate")
+
+    def calibrator(self, version: int | None) -> Calibrator | None:
+        """A fitted map, read once."""
+        if version is None:
+            return None
+        if version not in self._loaded:
+            text = self._value(version, "calibrator")
+            self._loaded[version] = Calibrator.from_dict(json.loads(text))
+        return self._loaded[version]
+
+    def add(self, calibrator: Calibrator, made: Made, most_loss: float) -> int:
+        """Put a new candidate on trial; the one before is dropped."""
+        self._set_state(self.candidate, "dropped")
+        added = self._connection.execute(
+            "INSERT INTO versions (state, calibrator, made_at, first_row, n_rows, difference, low,"
+            " high, auto_switch, most_loss, n_trial, gain, squared, uncut, n_cut)"
+            " VALUES ('candidate', ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)",
+            (json.dumps(calibrator.to_dict()), *astuple(made), most_loss),
+        )
+        assert added.lastrowid is not None
+        return added.lastrowid
+
+    def trial(self, version: int) -> Trial:
+        """Sums of a version's trial."""
+        row = self._connection.execute(
+            "SELECT most_loss, n_trial, gain, squared, uncut, n_cut FROM versions WHERE id = ?",
+            (version,),
+        ).fetchone()
+        return Trial(*row)
+
+    def set_trial(self, version: int, trial: Trial) -> None:
+        """Write the sums of a version's trial."""
+        self._connection.execute(
+            "UPDATE versions SET n_trial = ?, gain = ?, squared = ?, uncut = ?, n_cut = ?"
+            " WHERE id = ?",
+            (*astuple(trial)[1:], version),
+        )
+
+    def first_row(self, version: int | None) -> int:
+        """First row that a version was fitted to; 0 for predictions as they come."""
+        return 0 if version is None else int(self._value(version, "first_row"))
+
+    def auto_switch(self, version: int) -> bool:
+        """Whether it is to be switched to without being asked again."""
+        return bool(self._value(version, "auto_switch"))
+
+    def switch(self, status: MonitorStatus, now: str) -> None:
+        """Use the candidate from now on."""
+        before, after = self.current, self.candidate
+        self._set_state(before, "replaced")
+        self._set_state(after, "current")
+        self._connection.execute("UPDATE versions SET replaced = ? WHERE id = ?", (before, after))
+        self._next_epoch(after, status, now)
+
+    def rollback(self, status: MonitorStatus, now: str) -> None:
+        """Use what the current version replaced; a candidate is dropped."""
+        gone = self.current
+        assert gone is not None
+        again = self._value(gone, "replaced")
+        self._set_state(self.candidate, "dropped")
+        self._set_state(gone, "withdrawn")
+        self._set_state(again, "current")
+        self._next_epoch(again, status, now)
+
+    def listed(self, status: MonitorStatus) -> MonitorVersions:
+        """Everything, `status` being that of the epoch that goes on."""
+        versions = self._connection.execute(
+            "SELECT id, state, calibrator, made_at, n_rows, difference, low, high FROM versions"
+            " ORDER BY id"
+        ).fetchall()
+        epochs = self._connection.execute(
+            "SELECT id, version, ended_at, n_samples, n_batches, alarmed_at, max_e_value, verdict"
+            " FROM epochs ORDER BY id"
+        ).fetchall()
+        *ended, (number, version, *_) = epochs
+        return MonitorVersions(
+            current=self.current,
+            candidate=self.candidate,
+            versions=tuple(self._version(*row) for row in versions),
+            epochs=(
+                *(_epoch(*row) for row in ended),
+                _epoch(number, version, None, *_summary(status)),
+            ),
+        )
+
+    def _version(
+        self,
+        id: int,
+        state: str,
+        text: str,
+        made_at: str,
+        n_rows: int,
+        *difference: float | None,
+    ) -> CalibratorVersion:
+        trial = self.trial(id)
+        estimate, low, high = difference
+        return CalibratorVersion(
+            version=id,
+            state=state,
+            calibrator=json.loads(text)["calibrator"],
+            made_at=made_at,
+            n_rows=n_rows,
+            difference=estimate,
+            low=low,
+            high=high,
+            n_trial=trial.n_rows,
+            e_value=exp_or_inf(trial.log_e),
+        )
+
+    def _next_epoch(self, version: int | None, status: MonitorStatus, now: str) -> None:
+        """Write down what is known, and watch another map from nothing."""
+        c = self._connection
+        c.execute(
+            "UPDATE epochs SET ended_at = ?, n_samples = ?, n_batches = ?, alarmed_at = ?,"
+            " max_e_value = ?, verdict = ? WHERE id = ?",
+            (now, *_summary(status), self.epoch),
+        )
+        c.execute("INSERT INTO epochs (version) VALUES (?)", (version,))
+        for table in _WATCHED:
+            c.execute(f"DELETE FROM {table}")
+        marks = ", ".join("?" * len(_SETTINGS))
+        c.execute(f"DELETE FROM settings WHERE name IN ({marks})", _SETTINGS)
+
+    def _in_state(self, state: str) -> int | None:
+        row = self._connection.execute(
+            "SELECT id FROM versions WHERE state = ?", (state,)
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def _set_state(self, version: int | None, state: str) -> None:
+        self._connection.execute("UPDATE versions SET state = ? WHERE id = ?", (state, version))
+
+    def _value(self, version: int, column: str) -> Any:
+        row = self._connection.execute(
+            f"SELECT {column} FROM versions WHERE id = ?",
+            (version,),
+        ).fetchone()
+        return row[0]
+
+
+def _epoch(
+    number: int,
+    version: int | None,
+    ended_at: str | None,
+    n_samples: int,
+    n_batches: int,
+    alarmed_at: str | None,
+    max_e_value: float,
+    verdict: str,
+) -> MonitorEpoch:
+    return MonitorEpoch(
+        epoch=number,
+        version=version,
+        ended_at=ended_at,
+        n_samples=n_samples,
+        n_batches=n_batches,
+        alarmed_at=alarmed_at,
+        max_e_value=max_e_value,
+        verdict=verdict,
+    )
+
+
+def _summary(status: MonitorStatus) -> tuple[int, int, str | None, float, str]:
+    """Columns of an epoch that tell how it went."""
+    return (
+        status.n_samples,
+        status.n_batches,
+        status.alarmed_at,
+        status.max_e_value,
+        status.verdict,
+    )

@@ -1,0 +1,302 @@
+"""The monitor's memory: a SQLite file, or a place in memory with the same tables.
+
+Tables of the monitor's store, and how old ones become new ones.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.exceptions import VeridicalError
+from veridical.monitoring._store.counts import Stream, share_of
+from veridical.monitoring._store.evidence import Evidence
+
+VERSION = 2
+
+_TABLES = """
+CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE streams (
+    id INTEGER PRIMARY KEY, family TEXT NOT NULL, name TEXT NOT NULL, share REAL NOT NULL,
+    n_rows REAL NOT NULL, log_e REAL NOT NULL, log_max REAL NOT NULL, wealth BLOB NOT NULL,
+    alarmed_at TEXT, deviation REAL NOT NULL DEFAULT 0, squared REAL NOT NULL DEFAULT 0,
+    UNIQUE (family, name));
+CREATE TABLE buckets (
+    id INTEGER PRIMARY KEY, ordinal INTEGER NOT NULL, n_batches INTEGER NOT NULL,
+    n_rows REAL NOT NULL, began TEXT, ended TEXT, log_e REAL NOT NULL,
+    predicted REAL NOT NULL DEFAULT 0, counts BLOB NOT NULL, sum_p BLOB NOT NULL);
+CREATE TABLE bucket_streams (
+    bucket INTEGER NOT NULL REFERENCES buckets (id) ON DELETE CASCADE,
+    stream INTEGER NOT NULL REFERENCES streams (id),
+    n_rows REAL NOT NULL, deviation REAL NOT NULL, squared REAL NOT NULL, factors BLOB NOT NULL,
+    PRIMARY KEY (bucket, stream)) WITHOUT ROWID;
+CREATE TABLE batches (
+    batch_id TEXT PRIMARY KEY, digest TEXT NOT NULL, n_rows INTEGER NOT NULL) WITHOUT ROWID;
+CREATE TABLE cohorts (
+    id INTEGER PRIMARY KEY, observed_at TEXT, n_rows INTEGER NOT NULL, n_waiting INTEGER NOT NULL,
+    counted INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE predictions (
+    id TEXT PRIMARY KEY, cohort INTEGER NOT NULL REFERENCES cohorts (id), p BLOB NOT NULL,
+    grp TEXT, outcome TEXT) WITHOUT ROWID;
+CREATE INDEX predictions_cohort ON predictions (cohort);
+CREATE TABLE outcomes (id TEXT PRIMARY KEY, outcome TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+def _add_totals(connection: sqlite3.Connection) -> None:
+    """Version 2 keeps sums that a look would otherwise make from every bucket."""
+    connection.execute("ALTER TABLE streams ADD COLUMN deviation REAL NOT NULL DEFAULT 0")
+    connection.execute("ALTER TABLE streams ADD COLUMN squared REAL NOT NULL DEFAULT 0")
+    connection.execute("ALTER TABLE buckets ADD COLUMN predicted REAL NOT NULL DEFAULT 0")
+    for name in ("deviation", "squared"):
+        connection.execute(
+            f"UPDATE streams SET {name} = coalesce((SELECT sum({name}) FROM bucket_streams"
+            " WHERE stream = streams.id), 0)"
+        )
+    for bucket, sum_p in connection.execute("SELECT id, sum_p FROM buckets").fetchall():
+        total = float(np.frombuffer(sum_p).sum())
+        connection.execute("UPDATE buckets SET predicted = ? WHERE id = ?", (total, bucket))
+
+
+# How a store of each earlier version becomes one of the next; they run one after another.
+_MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _add_totals}
+
+
+def prepare(connection: sqlite3.Connection, path: str) -> None:
+    """Make the tables in an empty store, bring an old one up to date, refuse others."""
+    if _version(connection) == VERSION:
+        return
+    with transaction(connection):
+        version = _version(connection)  # another process may have been first
+        if version > VERSION:
+            raise _too_new(path, version)
+        if version == 0:
+            _check_empty(connection, path)
+            for statement in filter(str.strip, _TABLES.split(";")):
+                connection.execute(statement)
+        else:
+            for old in range(version, VERSION):
+                _MIGRATIONS[old](connection)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing; other processes wait at the door."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _check_empty(connection: sqlite3.Connection, path: str) -> None:
+    """A database of another program has tables but not our version."""
+    found = connection.execute("SELECT name FROM sqlite_master LIMIT 1").fetchone()
+    if found is not None:
+        msg = (
+            f"CalibrationMonitor: {path!r} is not a monitor's store: it holds {found[0]!r} of"
+            " another program.\nHint: name another file; nothing was written to this one."
+        )
+        raise VeridicalError(msg)
+
+
+def _too_new(path: str, version: int) -> VeridicalError:
+    return VeridicalError(
+        f"CalibrationMonitor: the store {path!r} has version {version}; this release reads"
+        f" versions up to {VERSION}.\nHint: install a newer veridical."
+    )
+
+
+_PATIENCE = 60.0  # seconds to wait for another process that writes
+
+
+@dataclass(eq=False)
+class StreamState:
+    """Streams in the order of their ids, and their evidence."""
+
+    ids: list[int]
+    streams: list[Stream]
+    shares: FloatArray
+    alarmed_at: list[str | None]
+    evidence: Evidence
+
+
+class Store:
+    """Reads and writes of the monitor, each transaction whole or not at all.
+
+    Parameters
+    ----------
+    path : str, path or None
+        The file; None keeps everything in memory.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+        self.path = ":memory:" if path is None else os.fspath(path)
+        self._one_thread = threading.RLock()  # a connection has one transaction at a time
+        with _explained(self.path):
+            self.connection = sqlite3.connect(
+                self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._set_up()
+            except BaseException:
+                self.connection.close()
+                raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self.connection.close()
+
+    def _set_up(self) -> None:
+        c = self.connection
+        c.execute("PRAGMA foreign_keys = ON")
+        c.execute("PRAGMA synchronous = FULL")
+        prepare(c, self.path)  # first, so that a file of another program stays as it is
+        # A log beside the file needs one flush a batch. While others are at the store it cannot
+        # be changed to; the next who opens it will, and without it the store is as safe.
+        if c.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
+            with suppress(sqlite3.OperationalError):
+                c.execute("PRAGMA journal_mode = WAL")
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All that is written within happens, or none of it."""
+        with self._one_thread, _explained(self.path), transaction(self.connection):
+            yield
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """All that is read within is of one moment, whatever others write meanwhile."""
+        with self._one_thread, _explained(self.path):
+            if self.connection.in_transaction:
+                yield
+                return
+            self.connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self.connection.execute("COMMIT")
+
+    def setting(self, name: str) -> str | None:
+        """Value of a setting, or None."""
+        row = self.connection.execute(
+            "SELECT value FROM settings WHERE name = ?", (name,)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def set_setting(self, name: str, value: str) -> None:
+        """Write a setting."""
+        self.connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+
+    def batch_digest(self, batch_id: str) -> str | None:
+        """What a batch of this name held, or None if it never came."""
+        row = self.connection.execute(
+            "SELECT digest FROM batches WHERE batch_id = ?", (batch_id,)
+        ).fetchone()
+        return None if row is None else row[0]
+
+    def add_batch(self, batch_id: str, digest: str, n_rows: int) -> None:
+        """Remember that a batch has come."""
+        self.connection.execute("INSERT INTO batches VALUES (?, ?, ?)", (batch_id, digest, n_rows))
+
+    def read_streams(self) -> StreamState:
+        """Every stream and its evidence."""
+        rows = self.connection.execute(
+            "SELECT id, family, name, share, alarmed_at, n_rows, log_e, log_max, wealth"
+            " FROM streams ORDER BY id"
+        ).fetchall()
+        evidence = Evidence(len(rows))
+        for i, row in enumerate(rows):
+            evidence.n_rows[i], evidence.log_e[i], evidence.log_max[i] = row[5:8]
+            evidence.wealth[i] = np.frombuffer(row[8])
+        return StreamState(
+            [row[0] for row in rows],
+            [Stream(row[1], row[2]) for row in rows],
+            np.array([row[3] for row in rows], dtype=np.float64),
+            [row[4] for row in rows],
+            evidence,
+        )
+
+    def open_streams(self, state: StreamState, wanted: Sequence[Stream], n_classes: int) -> None:
+        """Add the streams that are new to the store and to `state`."""
+        known = set(state.streams)
+        places = dict.fromkeys(("all", "region", "class", "group"), 0)
+        for stream in state.streams:
+            places[stream.family] += 1
+        shares = state.shares.tolist()
+        for stream in wanted:
+            if stream in known:
+                continue
+            share = share_of(stream.family, places[stream.family], n_classes)
+            places[stream.family] += 1
+            shares.append(share)
+            state.evidence.add_streams(1)
+            added = self.connection.execute(
+                "INSERT INTO streams (family, name, share, n_rows, log_e, log_max, wealth)"
+                " VALUES (?, ?, ?, 0, 0, 0, ?)",
+                (stream.family, stream.name, share, state.evidence.wealth[-1].tobytes()),
+            )
+            assert added.lastrowid is not None
+            state.ids.append(added.lastrowid)
+            state.streams.append(stream)
+            state.alarmed_at.append(None)
+        state.shares = np.array(shares)
+
+    def write_streams(self, state: StreamState) -> None:
+        """Write the evidence of every stream."""
+        e = state.evidence
+        self.connection.executemany(
+            "UPDATE streams SET n_rows = ?, log_e = ?, log_max = ?, wealth = ?, alarmed_at = ?"
+            " WHERE id = ?",
+            [
+                (n, now, most, wealth.tobytes(), alarmed, i)
+                for n, now, most, wealth, alarmed, i in zip(
+                    e.n_rows.tolist(),
+                    e.log_e.tolist(),
+                    e.log_max.tolist(),
+                    e.wealth,
+                    state.alarmed_at,
+                    state.ids,
+                    strict=True,
+                )
+            ],
+        )
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Errors of the database in the library's words."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        text = str(error)
+        hint = "check that the file is in a folder that exists and can be written to."
+        if "locked" in text or "busy" in text:
+            hint = "another process is writing; try again."
+        elif "full" in text or "disk I/O" in text:
+            hint = "free some space and send the batch again; the store is as it was before."
+        elif "readonly" in text:
+            hint = "the file cannot be written to; change its permissions or copy it elsewhere."
+        msg = f"CalibrationMonitor: the store {path!r} could not be used: {text}.\nHint: {hint}"
+        raise VeridicalError(msg) from error
+    except sqlite3.DatabaseError as error:
+        msg = (
+            f"CalibrationMonitor: {path!r} is not a monitor's store: {error}."
+            "\nHint: name another file; nothing was written to this one."
+        )
+        raise VeridicalError(msg) from error

@@ -1,0 +1,259 @@
+"""One look at several stores."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.exceptions import invalid
+from veridical.monitoring._judge.estimates import radius
+from veridical.monitoring._judge.status import Directions, combined_log_e, evidence_words
+from veridical.monitoring._store.buckets import Buckets
+from veridical.monitoring._store.counts import ALL, Stream
+from veridical.monitoring._store.evidence import exp_or_inf
+from veridical.monitoring._store.pending import Pending
+from veridical.monitoring._store.store import Store, StreamState
+from veridical.results.monitoring import MonitorEstimate, MonitorStatus, StreamEvidence
+
+_CALLER = "merge_stores"
+_MARK = "this look"  # joint evidence has no timeline: the order across stores is not kept
+_HOW = (
+    "the evidence is the mean of the stores' e-values, which is evidence whatever the dependence"
+    " between stores; limits are corrected for their number"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What one store says of all its rows."""
+
+    path: str
+    settings: dict[str, Any]
+    classes: list[Any] | None
+    state: StreamState
+    totals: dict[int, tuple[float, float, float]]
+    sum_p: float
+    log_e: float
+    log_max: float
+    n_batches: int
+    n_waiting: int
+
+    @cached_property
+    def watched(self) -> dict[Stream, int]:
+        """Streams that have rows, and their places."""
+        pairs = zip(self.state.streams, self.state.ids, strict=True)
+        return {stream: i for i, (stream, id) in enumerate(pairs) if id in self.totals}
+
+
+def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
+    r"""Status of several stores together, such as one for each server or region.
+
+    Parameters
+    ----------
+    paths : sequence of str or path
+        Stores of monitors with the same classes, level and confidence level. Nothing is counted
+        in them.
+
+    Returns
+    -------
+    MonitorStatus
+        Rows, batches and sums of deviations are added. There is one estimate, since the start:
+        windows of different stores do not end at one moment. `alarmed_at` is "this look" where
+        there is an alarm, and `since` is None.
+
+    Notes
+    -----
+    **Evidence.** The mean of the m stores' e-values is an e-value under any dependence between
+    stores (Vovk & Wang 2021, Annals of Statistics 49, 1736-1754), unlike their product. If every
+    prediction is right given what all stores saw before it, the mean is an e-process: reaching
+    1 / level ever has probability at most `level`. The mean now, and the largest evidence that
+    any store ever had divided by m, are both at most its largest value; the larger of them is
+    `max_e_value`. The price of joining is thus at most a factor m in evidence.
+
+    A part (group, class, range of scores) has the mean weighted by its shares :math:`s_i` in the
+    stores, and is to blame from :math:`m / (level \sum_i s_i)` on, so that all parts together are
+    wrongly blamed with probability at most `level`.
+
+    **Limits** are sums of the stores' own, each at 1 / m of the level (union bound).
+
+    Cost: O(streams) a store; buckets are not read but for one number each.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from veridical.monitoring import CalibrationMonitor
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("a", "b"):
+    ...         with CalibrationMonitor(f"{folder}/{name}.sqlite") as monitor:
+    ...             _ = monitor.update([0, 1, 1], [0.2, 0.7, 0.9])
+    ...     merged = merge_stores([f"{folder}/a.sqlite", f"{folder}/b.sqlite"])
+    >>> merged.n_samples, merged.n_batches, merged.alarm
+    (6, 2, False)
+    """
+    parts = [_read(path) for path in _checked(paths)]
+    _check_alike(parts)
+    settings, classes = parts[0].settings, parts[0].classes or ()
+    level = float(settings["level"])
+    log_e = _log_mean([part.log_e for part in parts])
+    log_max = max(log_e, 0.0, max(part.log_max for part in parts) - math.log(len(parts)))
+    alarm = log_max >= -math.log(level)
+    worst = max(parts, key=lambda part: part.log_max)
+    names = dict.fromkeys(stream for part in parts for stream in part.watched)
+    says = Directions(of_confidence=len(classes) > 2)
+    streams = [_stream(stream, parts, settings, says) for stream in names]
+    streams.sort(key=lambda s: -s[0])
+    direction = says.of("all", worst.state.evidence.direction(0)) if alarm else None
+    waiting = sum(part.n_waiting for part in parts)
+    text = "No alarm"
+    if alarm:
+        text = f"Alarm: {direction}, most in {worst.path!r}"
+    return MonitorStatus(
+        n_samples=int(sum(part.state.evidence.n_rows[0] for part in parts if part.state.ids)),
+        n_batches=sum(part.n_batches for part in parts),
+        level=level,
+        alarm=alarm,
+        alarmed_at=_MARK if alarm else None,
+        e_value=exp_or_inf(log_e),
+        max_e_value=exp_or_inf(log_max),
+        pvalue=math.exp(-log_max),
+        direction=direction,
+        since=None,
+        since_low=None,
+        since_high=None,
+        estimates=_since_start(parts, settings),
+        streams=tuple(stream for _, stream in streams),
+        verdict=f"{text}: {len(parts)} stores together, {evidence_words(log_max)}.",
+        notes=(_HOW, *([f"{waiting:,} predictions wait for their outcomes"] if waiting else [])),
+    )
+
+
+def _checked(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
+    found = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
+    if not found:
+        raise invalid(_CALLER, "paths", "at least one store", "none", hint="name the files.")
+    real: dict[str, str] = {}
+    for each in found:
+        path = os.fspath(each)
+        if not Path(path).is_file():
+            hint = "name files that `CalibrationMonitor` has made."
+            raise invalid(_CALLER, "paths", "existing stores", repr(path), hint=hint)
+        key = os.path.realpath(path)
+        if key in real:
+            hint = "its rows would count twice."
+            raise invalid(_CALLER, "paths", "each store once", f"{path!r} again", hint=hint)
+        real[key] = path
+    return list(real.values())
+
+
+def _read(path: str) -> _Part:
+    store = Store(path)
+    try:
+        with store.reading():
+            buckets, state = Buckets(store.connection), store.read_streams()
+            settings = json.loads(store.setting("monitor") or "null")
+            if settings is None:
+                hint = "name files that `CalibrationMonitor` has made."
+                raise invalid(_CALLER, "paths", "stores", f"{path!r}, an empty one", hint=hint)
+            return _Part(
+                path=path,
+                settings=settings,
+                classes=json.loads(store.setting("classes") or "null") or settings["labels"],
+                state=state,
+                totals=buckets.totals(),
+                sum_p=float(buckets.sums_of_p().sum()),
+                log_e=combined_log_e(state.evidence.log_e, state.shares) if state.ids else 0.0,
+                log_max=float(store.setting("log_max") or 0.0),
+                n_batches=int(store.setting("n_batches") or 0),
+                n_waiting=Pending(store.connection).waiting()[0],
+            )
+    finally:
+        store.close()
+
+
+def _check_alike(parts: list[_Part]) -> None:
+    first = parts[0]
+    for part in parts[1:]:
+        for name in ("level", "confidence_level", "pos_label"):
+            if part.settings[name] != first.settings[name]:
+                hint = "merge stores that were made alike."
+                expected = f"of one {name}, {first.settings[name]!r} as {first.path!r}"
+                got = f"{part.settings[name]!r} in {part.path!r}"
+                raise invalid(_CALLER, "paths", expected, got, hint=hint)
+        if part.classes and first.classes and part.classes != first.classes:
+            hint = "merge stores of one problem."
+            got = f"{part.classes!r} in {part.path!r}"
+            raise invalid(_CALLER, "paths", f"of classes {first.classes!r}", got, hint=hint)
+
+
+def _stream(
+    stream: Stream, parts: list[_Part], settings: dict[str, Any], says: Directions
+) -> tuple[float, StreamEvidence]:
+    """How near the part is to being blamed, in logs, and what is known of it."""
+    held = [(part, part.watched[stream]) for part in parts if stream in part.watched]
+    n_stores, level = len(parts), float(settings["level"])
+    share = np.log([part.state.shares[i] for part, i in held])
+    total = float(np.logaddexp.reduce(share))
+    log_now = np.array([part.state.evidence.log_e[i] for part, i in held])
+    log_most = np.array([part.state.evidence.log_max[i] for part, i in held])
+    now = float(np.logaddexp.reduce(share + log_now)) - total
+    most = max(now, float((share + log_most).max()) - total)
+    log_threshold = math.log(n_stores / level) - total
+    sums = [part.totals[part.state.ids[i]] for part, i in held]
+    worst, at = held[int(log_most.argmax())]
+    rows, deviation, wide = _limits(sums, n_stores, settings)
+    return most - log_threshold, StreamEvidence(
+        family=stream.family,
+        name="" if stream == ALL else str(stream).split(" ", 1)[1],
+        n_rows=rows,
+        e_value=exp_or_inf(now),
+        max_e_value=exp_or_inf(most),
+        threshold=math.exp(log_threshold),
+        alarmed_at=_MARK if most >= log_threshold else None,
+        deviation=deviation,
+        low=max(-1.0, deviation - wide),
+        high=min(1.0, deviation + wide),
+        direction=says.of(stream.family, worst.state.evidence.direction(at)),
+    )
+
+
+def _since_start(parts: list[_Part], settings: dict[str, Any]) -> tuple[MonitorEstimate, ...]:
+    held = [(part, part.watched[ALL]) for part in parts if ALL in part.watched]
+    if not held:
+        return ()
+    sums = [part.totals[part.state.ids[i]] for part, i in held]
+    rows, deviation, wide = _limits(sums, len(parts), settings)
+    predicted = sum(part.sum_p for part, _ in held) / rows
+    return (
+        MonitorEstimate(
+            window="since the start",
+            n_rows=rows,
+            mean_predicted=predicted,
+            mean_observed=predicted + deviation,
+            deviation=deviation,
+            low=max(-1.0, deviation - wide),
+            high=min(1.0, deviation + wide),
+        ),
+    )
+
+
+def _limits(
+    sums: list[tuple[float, float, float]], n_stores: int, settings: dict[str, Any]
+) -> tuple[float, float, float]:
+    """Rows, mean deviation and its radius, of sums that each have their own limits."""
+    rows, deviation, squared = np.array(sums).T
+    each: FloatArray = radius(squared, (1 - settings["confidence_level"]) / 2 / n_stores)
+    n = float(rows.sum())
+    return n, float(deviation.sum()) / n, float(each.sum()) / n
+
+
+def _log_mean(logs: list[float]) -> float:
+    return float(np.logaddexp.reduce(logs)) - math.log(len(logs))

@@ -1,0 +1,262 @@
+"""Reference players of the healthcare game.
+
+Choices of treatments, as the game and its players write them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from veridical._core.data.validation import is_integer
+from veridical._core.typing import Array, ArrayLike, FloatArray
+from veridical.decisions._allocation.allocation import allocate
+from veridical.exceptions import invalid
+from veridical.planning._game.rules import GameRules
+from veridical.results.game import PatientRound, RoundOutcome
+
+
+class Player(Protocol):
+    """Whatever chooses treatments from what has been seen."""
+
+    def choose(
+        self, patients: PatientRound, history: Sequence[RoundOutcome], rules: GameRules
+    ) -> Sequence[int]:
+        """Return the treatment of each patient, 0 for none, within the budget."""
+
+
+def best_choices(beliefs: ArrayLike, rules: GameRules, budget: float) -> tuple[int, ...]:
+    """Treatments of the largest expected effect within the budget, if `beliefs` are right.
+
+    A multiple-choice knapsack problem, solved exactly by dynamic programming (see `allocate`).
+    As rounds share neither budget nor patients, and conditions are revealed whatever is chosen,
+    the best choices of every round are the best of the game.
+
+    Parameters
+    ----------
+    beliefs : array-like of shape (n_patients, n_conditions)
+        Probability of each condition for each patient.
+    rules : GameRules
+        With the costs and effects of treatments.
+    budget : float
+        Of the round.
+
+    Returns
+    -------
+    tuple of int
+        Treatment of each patient, 0 for none.
+
+    Examples
+    --------
+    Two patients and money for one treatment of cost 2. A clot of probability 0.1 is worth
+    0.1 x 60 - 0.9 x 3 = 3.3 weeks of blood thinner (D), an operation (C) at 0.7 is worth
+    0.7 x 30 - 0.3 x 60 = 3:
+
+    >>> best_choices([[0, 0, 0.3, 0.7, 0], [0.9, 0, 0, 0, 0.1]], GameRules(), budget=2)
+    (0, 4)
+    """
+    worth = np.asarray(beliefs, dtype=float) @ rules.effect_table().T
+    return tuple(allocate(worth, rules.cost_table(), budget).choice.tolist())
+
+
+class TrustingPlayer:
+    """Chooses what is best if the reports are right.
+
+    Examples
+    --------
+    An operation is worth 0.6 x 30 - 0.4 x 60 = -6 weeks, an antibiotic 0.4 x 12 - 0.6 x 4 = 2.4:
+
+    >>> seen = PatientRound(round_number=1, budget=2.0, reports=((0, 0, 0.4, 0.6, 0),))
+    >>> TrustingPlayer().choose(seen, (), GameRules())
+    (2,)
+    """
+
+    def choose(
+        self, patients: PatientRound, history: Sequence[RoundOutcome], rules: GameRules
+    ) -> tuple[int, ...]:
+        """Return the best choices for the reports; what was seen before plays no part."""
+        return best_choices(patients.reports, rules, patients.budget)
+
+
+class InformedPlayer:
+    """Chooses what is best at the true probabilities, without knowing the conditions.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_rounds, n_patients, n_conditions)
+        True probabilities of all rounds, e.g. `HealthcareGame.truth()`.
+
+    Examples
+    --------
+    The report leaves no doubt that the patient should be operated on; the truth does:
+
+    >>> seen = PatientRound(round_number=1, budget=2.0, reports=((0, 0, 0.02, 0.98, 0),))
+    >>> InformedPlayer([[[0, 0, 0.4, 0.6, 0]]]).choose(seen, (), GameRules())
+    (2,)
+    """
+
+    def __init__(self, truth: ArrayLike) -> None:
+        self.truth: Array = np.asarray(truth, dtype=float)
+
+    def choose(
+        self, patients: PatientRound, history: Sequence[RoundOutcome], rules: GameRules
+    ) -> tuple[int, ...]:
+        """Return the best choices for the truth of this round."""
+        beliefs = self.truth[patients.round_number - 1]
+        return best_choices(beliefs, rules, patients.budget)
+
+
+class RecalibratingPlayer:
+    """Chooses what is best for reports recalibrated on the outcomes of earlier rounds.
+
+    Parameters
+    ----------
+    calibrator : calibrator, optional
+        Fitted afresh in every round; default `TemperatureCalibrator()`.
+    min_rows : int, default 20
+        With fewer outcomes the reports are trusted.
+
+    Notes
+    -----
+    The game's reports are a power of the truth, which temperature scaling undoes exactly once the
+    temperature is known: what is lost to the informed player is the first round and the error of
+    a temperature learnt from few patients. On calibrated reports that error is a pure loss.
+    """
+
+    def __init__(self, calibrator: Any = None, *, min_rows: int = 20) -> None:
+        if not (is_integer(min_rows) and min_rows >= 1):
+            hint = "20 outcomes say roughly whether reports are too sure."
+            raise invalid(
+                "RecalibratingPlayer", "min_rows", "a positive integer", repr(min_rows), hint=hint
+            )
+        self.calibrator = calibrator
+        self.min_rows = int(min_rows)
+
+    def choose(
+        self, patients: PatientRound, history: Sequence[RoundOutcome], rules: GameRules
+    ) -> tuple[int, ...]:
+        """Return the best choices for the recalibrated reports."""
+        return best_choices(self.beliefs(patients, history), rules, patients.budget)
+
+    def beliefs(self, patients: PatientRound, history: Sequence[RoundOutcome]) -> FloatArray:
+        """Return recalibrated reports, or the reports if there are too few outcomes."""
+        reports = np.array(patients.reports)
+        seen = [row for outcome in history for row in outcome.patients.reports]
+        if len(seen) < self.min_rows:
+            return reports
+        found = [condition for outcome in history for condition in outcome.conditions]
+        fitted = self._fresh().fit(np.array(seen), np.array(found))
+        recalibrated: FloatArray = fitted.predict_proba(reports)
+        return recalibrated
+
+    def _fresh(self) -> Any:
+        if self.calibrator is None:
+            from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+
+            return TemperatureCalibrator()
+        from sklearn.base import clone
+
+        return clone(self.calibrator)
+
+
+Choices: TypeAlias = Sequence[Any] | Mapping[int, Any]
+NONE = "-"  # written for no treatment
+
+_TOLERANCE = 1e-9  # of a budget of fractions
+_MOST_DIGITS = 9  # of a patient's number
+
+
+def check_choices(
+    choices: Choices, rules: GameRules, *, n_patients: int, budget: float, caller: str
+) -> tuple[int, ...]:
+    """Return the treatment of each patient, 0 for none; raise if they cannot be given.
+
+    A sequence has one entry for each patient, a mapping goes from patients, numbered from 1, to
+    treatments and leaves the others alone.
+    """
+    if isinstance(choices, Mapping):
+        entries = _spread(choices, n_patients, caller)
+    else:
+        entries = _listed(choices, n_patients, caller)
+    numbers = tuple(_treatment(entry, rules, caller) for entry in entries)
+    cost = cost_of(numbers, rules)
+    if cost > budget + _TOLERANCE * max(budget, 1.0):
+        hint = f"treat fewer patients or choose cheaper treatments, to save {cost - budget:g}."
+        treated = sum(number > 0 for number in numbers)
+        got = f"a cost of {cost:g} for {treated} treated"
+        raise invalid(caller, "choices", f"within the budget of {budget:g}", got, hint=hint)
+    return numbers
+
+
+def cost_of(choices: Sequence[int], rules: GameRules) -> float:
+    """What treatments cost together."""
+    return float(rules.cost_table()[list(choices)].sum())
+
+
+def parse_choices(text: str, *, caller: str) -> dict[int, str]:
+    """Read choices such as "3:A 7:B", separated by blanks or commas; "none" treats nobody.
+
+    Examples
+    --------
+    >>> parse_choices("3:A, 7:b", caller="example")
+    {3: 'A', 7: 'b'}
+    """
+    words = text.replace(",", " ").split()
+    if [word.lower() for word in words] == ["none"]:
+        return {}
+    chosen: dict[int, str] = {}
+    for word in words:
+        patient, colon, treatment = word.partition(":")
+        numbered = patient.isascii() and patient.isdigit() and len(patient) <= _MOST_DIGITS
+        if not (colon and treatment and numbered):
+            hint = "write the patient's number, a colon and a letter, e.g. 3:A 7:B."
+            raise invalid(caller, "choices", "such as 3:A", repr(word), hint=hint)
+        if int(patient) in chosen:
+            hint = "a patient gets one treatment at most."
+            got = f"{word!r} for a second time"
+            raise invalid(caller, "choices", "one for each patient", got, hint=hint)
+        chosen[int(patient)] = treatment
+    return chosen
+
+
+def _listed(choices: Any, n_patients: int, caller: str) -> list[Any]:
+    entries = choices.tolist() if isinstance(choices, np.ndarray) else choices
+    listed = isinstance(entries, Sequence) and not isinstance(entries, (str, bytes))
+    if not listed or len(entries) != n_patients:
+        hint = "pass one treatment for each patient, or those of some: {3: 'A', 7: 'B'}."
+        got = f"{len(entries)}" if listed else repr(choices)
+        raise invalid(caller, "choices", f"{n_patients} treatments", got, hint=hint)
+    return list(entries)
+
+
+def _spread(choices: Mapping[int, Any], n_patients: int, caller: str) -> list[Any]:
+    entries: list[Any] = [0] * n_patients
+    for patient, treatment in choices.items():
+        if not (is_integer(patient) and 1 <= patient <= n_patients):
+            hint = f"patients are numbered from 1 to {n_patients}."
+            expected = "for patients of this round"
+            raise invalid(caller, "choices", expected, f"patient {patient!r}", hint=hint)
+        entries[patient - 1] = treatment
+    return entries
+
+
+def _treatment(entry: Any, rules: GameRules, caller: str) -> int:
+    """Number of a treatment given by number, letter or name."""
+    if entry is None:
+        return 0
+    if is_integer(entry):
+        if not 0 <= entry <= len(rules.treatments):
+            hint = "0 is no treatment, 1 the first."
+            expected = f"treatments from 0 to {len(rules.treatments)}"
+            raise invalid(caller, "choices", expected, repr(entry), hint=hint)
+        return int(entry)
+    if isinstance(entry, str):
+        if entry in rules.treatments:
+            return rules.treatments.index(entry) + 1
+        if len(entry) == 1 and entry.upper() in NONE + rules.codes:
+            return (NONE + rules.codes).index(entry.upper())
+    known = ", ".join(f"{c} {name}" for c, name in zip(rules.codes, rules.treatments, strict=True))
+    hint = f"choose from {known}, and {NONE} for none."
+    raise invalid(caller, "choices", "treatments of these rules", repr(entry), hint=hint)

@@ -1,0 +1,178 @@
+"""Rules of the healthcare game: conditions, treatments, what they cost and do.
+
+Patients of the healthcare game, from a fake classifier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from veridical._core.data.validation import is_number
+from veridical._core.typing import FloatArray, IntArray
+from veridical.exceptions import invalid
+from veridical.results.base import Result
+from veridical.simulation._fakes.dirichlet import DirichletFakeClassifier
+from veridical.simulation._fakes.solver import fake_classifier_for
+
+_CALLER = "GameRules"
+_CODES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GameRules(Result):
+    """Conditions, treatments, their costs and effects, and the budget.
+
+    Parameters
+    ----------
+    conditions : tuple of str
+        What a patient may have, one thing each; the classifier reports a probability for each.
+    treatments : tuple of str
+        What a patient may get, one thing or nothing. They are also called A, B, C, ...
+    costs : tuple of float
+        Of each treatment; nothing costs nothing.
+    benefit : tuple of tuples of float
+        Effect of each treatment (outer) in each condition (inner); negative where it does harm.
+        No treatment has no effect.
+    budget_per_patient : float
+        The budget of a round is this times its patients; what is left is lost.
+    unit : str
+        Of effects.
+
+    Notes
+    -----
+    All figures are invented and say nothing about medicine. By default every treatment helps in
+    one condition, and two of them need probabilities to be right: surgery helps only if the
+    condition is 2/3 probable or more, and the blood thinner already from 1/21. Whoever believes
+    over-confident reports operates too early and takes too small a risk for none.
+
+    Examples
+    --------
+    >>> rules = GameRules()
+    >>> for code, treatment, cost in zip(rules.codes, rules.treatments, rules.costs):
+    ...     print(code, treatment, cost)
+    A drops 1.0
+    B antibiotic 1.0
+    C surgery 2.0
+    D blood thinner 2.0
+    >>> rules.budget(20)
+    20.0
+    """
+
+    conditions: tuple[str, ...] = ("healthy", "allergy", "infection", "appendicitis", "blood clot")
+    treatments: tuple[str, ...] = ("drops", "antibiotic", "surgery", "blood thinner")
+    costs: tuple[float, ...] = (1.0, 1.0, 2.0, 2.0)
+    benefit: tuple[tuple[float, ...], ...] = (
+        (0.0, 6.0, 0.0, 0.0, 0.0),
+        (-4.0, -4.0, 12.0, -4.0, -4.0),
+        (-60.0, -60.0, -60.0, 30.0, -60.0),
+        (-3.0, -3.0, -3.0, -3.0, 60.0),
+    )
+    budget_per_patient: float = 1.0
+    unit: str = "weeks"
+
+    def __post_init__(self) -> None:
+        _check_names("conditions", self.conditions, at_least=2)
+        _check_names("treatments", self.treatments, at_least=1)
+        if len(self.treatments) > len(_CODES):
+            hint = "every treatment has a letter."
+            got = f"{len(self.treatments)}"
+            raise invalid(_CALLER, "treatments", f"at most {len(_CODES)}", got, hint=hint)
+        _check_numbers("costs", self.costs, len(self.treatments), "treatment", at_least=0)
+        if not (isinstance(self.benefit, tuple) and len(self.benefit) == len(self.treatments)):
+            hint = "pass a tuple with one row of effects for each treatment."
+            expected = f"{len(self.treatments)} rows"
+            raise invalid(_CALLER, "benefit", expected, repr(self.benefit), hint=hint)
+        for row in self.benefit:
+            _check_numbers("benefit", row, len(self.conditions), "condition")
+        if not (is_number(self.budget_per_patient) and self.budget_per_patient >= 0):
+            hint = "1 pays for one treatment of cost 1 for every patient."
+            got = repr(self.budget_per_patient)
+            raise invalid(_CALLER, "budget_per_patient", "zero or more", got, hint=hint)
+
+    @property
+    def codes(self) -> str:
+        """Letters of the treatments."""
+        return _CODES[: len(self.treatments)]
+
+    def budget(self, n_patients: int) -> float:
+        """What a round of so many patients may cost."""
+        return self.budget_per_patient * n_patients
+
+    def cost_table(self) -> FloatArray:
+        """Costs of no treatment (first) and of each treatment."""
+        return np.array([0.0, *self.costs])
+
+    def effect_table(self) -> FloatArray:
+        """Effect of no treatment (first row) and of each treatment in each condition (columns)."""
+        return np.vstack([np.zeros(len(self.conditions)), np.array(self.benefit, dtype=float)])
+
+
+def _check_names(param: str, names: tuple[str, ...], *, at_least: int) -> None:
+    good = isinstance(names, tuple) and all(isinstance(name, str) and name for name in names)
+    if not (good and len(names) >= at_least and len(set(names)) == len(names)):
+        hint = "pass a tuple of names."
+        expected = f"{at_least} different names or more"
+        raise invalid(_CALLER, param, expected, repr(names), hint=hint)
+
+
+def _check_numbers(
+    param: str, values: tuple[float, ...], count: int, what: str, *, at_least: float | None = None
+) -> None:
+    good = isinstance(values, tuple) and len(values) == count and all(map(is_number, values))
+    if not good or (at_least is not None and min(values) < at_least):
+        hint = f"pass a tuple with one number for each {what}."
+        size = "" if at_least is None else f" of {at_least:g} or more"
+        raise invalid(_CALLER, param, f"{count} numbers{size}", repr(values), hint=hint)
+
+
+Level: TypeAlias = Literal["calibrated", "over-confident", "very over-confident"]
+
+ACCURACY = 0.8
+# Expected calibration error of each level; over-confidence of every report cannot exceed
+# 1 - ACCURACY (Panchenko 2021, Calibration of Classifiers, Lemma 1).
+LEVELS = MappingProxyType({"calibrated": 0.0, "over-confident": 0.1, "very over-confident": 0.15})
+
+
+@dataclass(frozen=True, eq=False)
+class Patients:
+    """All patients of a game, round by round.
+
+    Attributes
+    ----------
+    reports, truth : arrays of shape (rounds, patients, conditions)
+        What the classifier reports, and what conditions are drawn from.
+    conditions : array of shape (rounds, patients)
+        True conditions.
+    """
+
+    reports: FloatArray
+    truth: FloatArray
+    conditions: IntArray
+
+
+@lru_cache(maxsize=32)
+def classifier_at(level: Level, n_conditions: int) -> DirichletFakeClassifier:
+    """Return the fake classifier of a level; at all levels the truth has the same distribution."""
+    return fake_classifier_for(ACCURACY, LEVELS[level], n_classes=n_conditions)
+
+
+def draw_patients(
+    level: Level, *, n_conditions: int, n_rounds: int, n_patients: int, seed: int
+) -> Patients:
+    """Draw the patients of a game.
+
+    Reports are a function of the truth, so the same seed gives the same patients at every level:
+    what differs is what is said about them.
+    """
+    sample = classifier_at(level, n_conditions).sample(n_rounds * n_patients, rng=seed)
+    shape = (n_rounds, n_patients)
+    return Patients(
+        sample.y_prob.reshape(*shape, n_conditions),
+        sample.p_true.reshape(*shape, n_conditions),
+        sample.y.reshape(shape),
+    )

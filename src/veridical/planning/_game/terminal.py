@@ -1,0 +1,176 @@
+"""The healthcare game in a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from veridical.exceptions import InvalidInputError
+from veridical.planning._game.engine import HealthcareGame
+from veridical.planning._game.players import NONE, TrustingPlayer, parse_choices
+from veridical.planning._game.rules import ACCURACY, GameRules
+from veridical.results.game import GameSummary, PatientRound, RoundOutcome
+
+_PROMPT = "treat> "
+_HELP = """Write the patient's number, a colon and the letter of the treatment, e.g. 3:A 7:D.
+  none  treat nobody this round
+  auto  the best treatments if the reports are right
+  rules show treatments and effects again
+  quit  end the game and show the summary"""
+_SURE = 0.9  # "this sure" in the tally of past reports
+
+
+def play_in_terminal(
+    game: HealthcareGame,
+    *,
+    read: Callable[[str], str] = input,
+    write: Callable[[str], object] = print,
+) -> GameSummary:
+    """Play a game by typing.
+
+    Parameters
+    ----------
+    game : HealthcareGame
+        It goes on from its current round.
+    read : callable, default `input`
+        Takes a prompt, returns a line. `EOFError` and `KeyboardInterrupt` end the game.
+    write : callable, default `print`
+        Takes text of one line or more.
+
+    Returns
+    -------
+    GameSummary
+        Of the rounds played, which is also written.
+
+    Examples
+    --------
+    >>> answers = iter(["2:Z", "2:A", "quit"])
+    >>> shown = []
+    >>> summary = play_in_terminal(HealthcareGame(n_patients=3, rng=0),
+    ...     read=lambda prompt: next(answers), write=shown.append)
+    >>> summary.n_rounds, summary.you.cost
+    (1, 1.0)
+    """
+    write(_rules_text(game))
+    write(_HELP)
+    while not game.finished:
+        patients = game.patients()
+        write(_patients_text(patients, game.n_rounds, game.rules))
+        outcome = _ask(game, patients, read, write)
+        if outcome is None:
+            break
+        write(_outcome_text(outcome, game.rules))
+        write(_tally_text(game.outcomes))
+    summary = game.summary()
+    write(f"\n{summary}")
+    return summary
+
+
+def _ask(
+    game: HealthcareGame,
+    patients: PatientRound,
+    read: Callable[[str], str],
+    write: Callable[[str], object],
+) -> RoundOutcome | None:
+    """Ask until a round is played; None to quit."""
+    while True:
+        try:
+            line = read(_PROMPT).strip()
+        except (EOFError, KeyboardInterrupt):
+            write("")
+            return None
+        match line.lower():
+            case "quit" | "q" | "exit":
+                return None
+            case "" | "help" | "?":
+                write(_HELP)
+            case "rules":
+                write(_rules_text(game))
+            case "auto":
+                return game.treat(TrustingPlayer().choose(patients, game.outcomes, game.rules))
+            case _:
+                try:
+                    return game.treat(parse_choices(line, caller="treat"))
+                except InvalidInputError as error:
+                    write(str(error).removeprefix("HealthcareGame."))
+
+
+def _rules_text(game: HealthcareGame) -> str:
+    rules = game.rules
+    head = [
+        f"A classifier that is right for about {100 * ACCURACY:.0f} % of patients reports what they"
+        f" have; its reports are {game.level}.",
+        f"{game.n_rounds} rounds of {game.n_patients} patients. Budget of a round:"
+        f" {rules.budget(game.n_patients):g}. Effects in {rules.unit}:",
+        "",
+    ]
+    body = [
+        [f"{code} {treatment}", f"{cost:g}", *(f"{effect:g}" for effect in row)]
+        for code, treatment, cost, row in zip(
+            rules.codes, rules.treatments, rules.costs, rules.benefit, strict=True
+        )
+    ]
+    return "\n".join([*head, *_table(["treatment", "cost", *rules.conditions], body)])
+
+
+def _patients_text(patients: PatientRound, n_rounds: int, rules: GameRules) -> str:
+    title = (
+        f"\nRound {patients.round_number} of {n_rounds}, budget {patients.budget:g}."
+        " Reported probabilities in per cent:"
+    )
+    body = [[f"{i}", *map(_percent, row)] for i, row in enumerate(patients.reports, start=1)]
+    return "\n".join([title, "", *_table(["patient", *rules.conditions], body)])
+
+
+def _outcome_text(outcome: RoundOutcome, rules: GameRules) -> str:
+    body = []
+    for i, choice in enumerate(outcome.choices):
+        report, condition = outcome.patients.reports[i], outcome.conditions[i]
+        top = max(range(len(report)), key=report.__getitem__)
+        body.append(
+            [
+                f"{i + 1}",
+                f"{rules.conditions[top]} {_percent(report[top])}",
+                rules.conditions[condition],
+                (NONE + rules.codes)[choice],
+                f"{outcome.effects[i]:+g}" if choice else "",
+            ]
+        )
+    table = _table(["patient", "most probable", "was", "got", f"effect ({rules.unit})"], body)
+    return "\n".join(["", *table, "", f"{outcome}."])
+
+
+def _tally_text(outcomes: Sequence[RoundOutcome]) -> str:
+    """How often sure reports were right so far: what a player can learn from."""
+    said, right = [], 0
+    for outcome in outcomes:
+        for report, condition in zip(outcome.patients.reports, outcome.conditions, strict=True):
+            if max(report) >= _SURE:
+                said.append(max(report))
+                right += report[condition] == max(report)
+    if not said:
+        return f"So far no report was {100 * _SURE:.0f} % sure."
+    return (
+        f"So far {len(said)} reports were {100 * _SURE:.0f} % sure or more, on average"
+        f" {100 * sum(said) / len(said):.1f} %; {right} of them"
+        f" ({100 * right / len(said):.1f} %) were right."
+    )
+
+
+def _percent(p: float) -> str:
+    """Per cent, with more digits where a report all but excludes a condition."""
+    shown = 100 * p
+    if shown >= 0.1:
+        return f"{shown:.1f}"
+    return f"{shown:.3f}" if shown >= 0.0005 else "0"
+
+
+def _table(header: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table: the first column to the left, the others to the right."""
+    widths = [max(len(row[j]) for row in [header, *body]) for j in range(len(header))]
+    return [
+        "  ".join(
+            cell.ljust(width) if j == 0 else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in [header, *body]
+    ]

@@ -1,0 +1,1 @@
+"""What accuracy and calibration are worth to decisions."""

@@ -1,0 +1,147 @@
+"""Net benefit of acting on a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+
+from veridical._core.typing import ArrayLike, WeightType
+from veridical.decisions._costs.decision_curve import decision_curve as compute
+from veridical.exceptions import invalid
+from veridical.plots._drawing.artists import Drawn
+from veridical.plots._drawing.axes import get_axes, size_text
+from veridical.plots._drawing.legend import text_size
+from veridical.plots._drawing.simplex import short_name
+from veridical.plots._drawing.style import style_of
+from veridical.results.decision_curves import DecisionCurve
+
+_CALLER = "decision_curve"
+
+
+@dataclass(frozen=True)
+class DecisionCurveArtists(Drawn):
+    """Artists of decision curves.
+
+    Attributes
+    ----------
+    ax : the axes drawn on
+    models : net benefit of every model
+    bands : its confidence limits
+    treat_all, treat_none : lines of intervening always and never
+    legend : the legend
+    """
+
+    models: tuple[Any, ...]
+    bands: tuple[Any, ...]
+    treat_all: Any
+    treat_none: Any
+    legend: Any
+
+
+def decision_curve(
+    y_true: ArrayLike | DecisionCurve | Mapping[str, DecisionCurve],
+    y_prob: ArrayLike | None = None,
+    *,
+    thresholds: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+    lens: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+    ax: Axes | None = None,
+) -> DecisionCurveArtists:
+    """Draw net benefit against the threshold probability.
+
+    Parameters
+    ----------
+    y_true : array-like, DecisionCurve, or mapping of name to DecisionCurve
+        Outcomes, or finished curves, one or several by name.
+    y_prob : array-like, optional
+        Predictions, with outcomes.
+    thresholds, confidence_level, lens, labels, pos_label, sample_weight, weight_type
+        As in :func:`veridical.decision_curve`, for raw data.
+    ax : Axes, optional
+        Drawn on; default a new figure.
+
+    Returns
+    -------
+    DecisionCurveArtists
+        The axes and artists.
+
+    Notes
+    -----
+    Read it at the thresholds users would take: there a model is worth using if its line is above
+    both "treat all" and "treat none". The band is for each threshold by itself and not for the
+    difference between two lines, which is paired; `DecisionCurve.surely_useful` tests that. What
+    lies far below zero is cut off.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> drawn = decision_curve([0, 0, 1, 0, 1], [0.1, 0.2, 0.3, 0.6, 0.8],
+    ...                        thresholds=[0.2, 0.5], ax=Figure().subplots())
+    >>> drawn.models[0].get_ydata().round(12).tolist()  # 2/5 - 2/5 * 1/4 and 1/5 - 1/5
+    [0.3, 0.0]
+    """
+    if isinstance(y_true, DecisionCurve):
+        named = {"": y_true}
+    elif isinstance(y_true, Mapping):
+        named = {str(name): each for name, each in y_true.items()}
+        if not named or not all(isinstance(each, DecisionCurve) for each in named.values()):
+            hint = 'pass `{"model": decision_curve(y_true, y_prob), ...}`.'
+            raise invalid(_CALLER, "y_true", "a mapping of decision curves", "others", hint=hint)
+    elif y_prob is None:
+        hint = "pass `y_true` and `y_prob`, or decision curves."
+        raise invalid(_CALLER, "y_prob", "given beside `y_true`", "None", hint=hint)
+    else:
+        named = {
+            "": compute(
+                y_true,
+                y_prob,
+                thresholds=thresholds,
+                confidence_level=confidence_level,
+                lens=lens,
+                labels=labels,
+                pos_label=pos_label,
+                sample_weight=sample_weight,
+                weight_type=weight_type,
+            )
+        }
+    return _draw(named, ax)
+
+
+def _draw(named: Mapping[str, DecisionCurve], ax: Any) -> DecisionCurveArtists:
+    axes = get_axes(ax, (4.8, 3.8), caller=_CALLER)
+    style = style_of(axes)
+    first = next(iter(named.values()))
+    look: dict[str, Any] = {"color": style.muted, "linewidth": 1.2, "zorder": 2}
+    dashes: dict[str, Any] = {"linestyle": style.line(1), "label": "treat all"}
+    (treat_all,) = axes.plot(first.threshold, first.treat_all, **dashes, **look)
+    treat_none = axes.axhline(0.0, label="treat none", **look)
+    models: list[Any] = []
+    bands = []
+    for index, (name, curve) in enumerate(named.items()):
+        colour = style.colour(index)
+        shown = [short_name(name, 20), size_text(curve.n_samples)]
+        shown += [f"{100 * curve.confidence_level:g} % band"] if index == 0 else []
+        models += axes.plot(
+            curve.threshold, curve.net_benefit, color=colour, linestyle=style.line(index),
+            linewidth=1.7, zorder=3, label=", ".join(text for text in shown if text),
+        )  # fmt: skip
+        area: dict[str, Any] = {"color": colour, "alpha": 0.2, "linewidth": 0}
+        bands.append(axes.fill_between(curve.threshold, curve.low, curve.high, **area))
+    # No net benefit is above the prevalence; where few rows are treated, limits can be far above.
+    top = max(float(curve.high.max()) for curve in named.values())
+    top = max(min(top, 1.5 * first.prevalence), first.prevalence)
+    axes.set_ylim(-0.25 * top, 1.06 * top)
+    axes.set_xlim(float(first.threshold.min()), float(first.threshold.max()))
+    axes.set(xlabel="threshold probability", ylabel="net benefit")
+    legend = axes.legend(
+        loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=text_size(axes),
+        borderaxespad=0.2, handlelength=1.8,
+    )  # fmt: skip
+    return DecisionCurveArtists(axes, tuple(models), tuple(bands), treat_all, treat_none, legend)

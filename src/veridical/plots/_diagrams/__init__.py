@@ -1,0 +1,1 @@
+"""Diagrams of predictions and outcomes."""

@@ -1,0 +1,191 @@
+"""Reliability diagrams turned level: the gap against the prediction."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from veridical._core.data.validation import check_option
+from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical.binning import Binning
+from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
+from veridical.plots._drawing.axes import Place, get_axes, probability_axis
+from veridical.plots._drawing.diagram import draw_spread, lowest_axes
+from veridical.plots._drawing.legend import draw_legend, x_label
+from veridical.plots._drawing.marks import band_corners, draw_limits, draw_markers, line_corners
+from veridical.plots._drawing.series import (
+    CurveOptions,
+    Series,
+    Truth,
+    draw_truth,
+    gather_series,
+    true_points,
+)
+from veridical.plots._drawing.style import Style, style_of
+
+_CALLER = "deviation"
+_ROOM = 1.12  # how far the axis reaches beyond what is drawn
+_FLATTEST = 0.02  # never zoom in further than to gaps of this size
+
+
+def deviation(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    ax: Axes | None = None,
+    histogram: Place | None = "below",
+    truth: Truth | None = None,
+    annotate: Literal["size", "error", "all"] | None = "error",
+    lens: Any = None,
+    method: Literal["bins", "isotonic", "density", "smooth"] = "bins",
+    n_bins: Any = 15,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    binning: Binning | None = None,
+    interval: str | None = "consistency",
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> DiagramArtists:
+    """Draw observed frequency minus prediction, against the prediction.
+
+    Parameters
+    ----------
+    y_true : array-like, ReliabilityCurve, Evaluation or mapping of these results
+        Labels; or finished results, one or several by name, and then no `y_prob`.
+    y_prob : array-like or mapping of name to array-like, optional
+        Predictions of one model, or of several on the same rows.
+    ax : matplotlib Axes, optional
+        Where to draw; default a new figure.
+    histogram : {"below", "side"} or None
+        Where to show how predictions are spread.
+    truth : callable or pair of arrays, optional
+        The true frequency r(s) where it is known; r(s) - s is drawn.
+    annotate : {"size", "error", "all"} or None
+        What the legend says, as in :func:`reliability`.
+    interval : str or None, default "consistency"
+        Consistency limits lie around zero: gaps of a calibrated model with these predictions stay
+        inside with probability `confidence_level`, each by itself. Other limits of
+        :func:`reliability_curve` lie around the gap.
+    lens, method, n_bins, strategy, binning, confidence_level, n_resamples
+        As in :func:`reliability_curve`, for raw data only.
+    labels, pos_label, sample_weight, weight_type
+        The same.
+    rng : int, Generator or None
+        Seed; None is a fixed seed here: the same data give the same picture.
+
+    Returns
+    -------
+    DiagramArtists
+        The axes, the artists of every curve and the curves themselves.
+
+    Notes
+    -----
+    Small gaps can be read off, which a diagonal hides; in exchange the scale differs from picture
+    to picture, so look at the numbers before the shape. Above zero more happened than predicted,
+    below zero less. After Fig. 4 of [1]_, which shows the 5th and 95th percentile under
+    consistency resampling of predictions and outcomes; here predictions are fixed and 95 % limits
+    the default.
+
+    References
+    ----------
+    .. [1] Vaicenavicius et al. (2019), AISTATS, Fig. 4, arXiv 1902.06977.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> drawn = deviation([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], n_bins=2, ax=ax)
+    >>> drawn.curves[0].markers.get_offsets().data.round(3).tolist()
+    [[0.3, 0.2], [0.7, 0.3]]
+    """
+    for name, value, valid in (
+        ("histogram", histogram, ("below", "side")),
+        ("annotate", annotate, ("size", "error", "all")),
+    ):
+        if value is not None:
+            check_option(_CALLER, name, value, valid)
+    if y_prob is None and interval == "consistency":
+        interval = "auto"  # the default belongs to raw data: a result has its limits
+    options = CurveOptions(
+        lens=lens,
+        method=method,
+        n_bins=n_bins,
+        strategy=strategy,
+        binning=binning,
+        interval=interval,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+    )
+    series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
+    true = None if truth is None else true_points(truth, caller=_CALLER)
+    ax = get_axes(ax, (6.4, 3.6) if histogram == "side" else (5.0, 4.2), caller=_CALLER)
+    style = style_of(ax)
+    probability_axis(ax, "x")
+    reference = ax.axhline(0.0, color=style.muted, linewidth=1.0, zorder=1)
+    drawn = [_draw_gaps(ax, one, style, i, len(series)) for i, one in enumerate(series)]
+    reach = max(max(_reach(one.curve) for one in series), _FLATTEST)
+    true_line = None
+    if true is not None:
+        true_line = draw_truth(ax, true, style, caller=_CALLER, minus_score=True)
+        reach = max(reach, float(np.abs(true[1] - true[0]).max(initial=0.0)))
+    ax.set_ylim(-_ROOM * reach, _ROOM * reach)
+    ax.set_ylabel("observed \N{MINUS SIGN} predicted")
+    histogram_ax, histograms = draw_spread(ax, series, histogram)
+    lowest_axes(ax, histogram_ax, histogram).set_xlabel(x_label(series))
+    legend = None
+    if annotate is not None:
+        handles = [one.markers or one.line for one in drawn]
+        legend = draw_legend(ax, series, handles, true_line, style, detail=annotate, corners=[])
+    return DiagramArtists(
+        ax=ax,
+        curves=tuple(replace(a, histogram=b) for a, b in zip(drawn, histograms, strict=True)),
+        reference=reference,
+        histogram_ax=histogram_ax,
+        truth=true_line,
+        legend=legend,
+    )
+
+
+def _draw_gaps(ax: Axes, series: Series, style: Style, index: int, total: int) -> CurveArtists:
+    curve = series.curve
+    parts: dict[str, Any] = {}
+    xs, ys = line_corners(curve, "mean", curve.observed)
+    colour = style.colour(index)
+    (parts["line"],) = ax.plot(
+        xs, ys - xs, color=colour, linestyle=style.line(index), linewidth=1.4, zorder=3
+    )
+    around = curve.interval == "consistency"
+    if curve.method == "bins":
+        at = curve.predicted
+        parts["markers"] = draw_markers(ax, at, curve.gap, curve.count, style, index, sized=True)
+        if curve.low is not None and curve.high is not None:
+            limits = (curve.low - at, curve.high - at)
+            parts["limits"] = draw_limits(
+                ax, at, *limits, style, index, around=around, alone=total == 1
+            )
+    elif curve.low is not None and curve.high is not None:
+        xs, lows, highs = band_corners(curve, "mean", curve.low, curve.high)
+        parts["band"] = ax.fill_between(
+            xs, lows - xs, highs - xs, color=colour, alpha=0.22, linewidth=0, zorder=1.5
+        )
+    return CurveArtists(series.name, curve, **parts)
+
+
+def _reach(curve: Any) -> float:
+    """Largest distance from zero of a gap or a limit."""
+    ends: list[FloatArray] = [curve.gap]
+    if curve.low is not None and curve.high is not None:
+        ends += [curve.low - curve.predicted, curve.high - curve.predicted]
+    return max(float(np.abs(end).max()) for end in ends)

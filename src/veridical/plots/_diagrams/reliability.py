@@ -1,0 +1,186 @@
+"""Reliability diagrams."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Literal
+
+from matplotlib.axes import Axes
+
+from veridical._core.data.validation import check_option
+from veridical._core.typing import ArrayLike, WeightType
+from veridical.binning import Binning
+from veridical.plots._drawing.artists import DiagramArtists
+from veridical.plots._drawing.axes import Place, get_axes
+from veridical.plots._drawing.diagram import Look, draw_curves, draw_spread, lowest_axes
+from veridical.plots._drawing.legend import draw_legend, free_corners, x_label
+from veridical.plots._drawing.marks import Position
+from veridical.plots._drawing.series import CurveOptions, Truth, draw_truth, gather_series
+from veridical.plots._drawing.style import style_of
+
+_CALLER = "reliability"
+
+
+def reliability(
+    y_true: Any,
+    y_prob: Any = None,
+    *,
+    ax: Axes | None = None,
+    style: Literal["line", "bars"] = "line",
+    x: Position = "mean",
+    band: bool | None = None,
+    histogram: Place | None = "below",
+    counts: Literal["size", "text", "both"] | None = "size",
+    gaps: bool = False,
+    arrows: bool = False,
+    rug: bool = False,
+    truth: Truth | None = None,
+    annotate: Literal["size", "error", "all"] | None = "error",
+    lens: Any = None,
+    method: Literal["bins", "isotonic", "density", "smooth"] = "bins",
+    n_bins: Any = 15,
+    strategy: Literal["uniform", "quantile"] = "uniform",
+    binning: Binning | None = None,
+    interval: str | None = "auto",
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+    weight_type: WeightType = "importance",
+) -> DiagramArtists:
+    """Draw observed frequency against prediction.
+
+    Parameters
+    ----------
+    y_true : array-like, ReliabilityCurve, Evaluation or mapping of these results
+        Labels; or finished results, one or several by name, and then no `y_prob`. Subgroups of an
+        evaluation are drawn with ``dict(evaluation.groups)``.
+    y_prob : array-like or mapping of name to array-like, optional
+        Predictions of one model, or of several on the same rows.
+    ax : matplotlib Axes, optional
+        Where to draw; default a new figure.
+    style : {"line", "bars"}
+        Points joined by a line, which breaks where bins are empty, or a bar for every bin.
+    x : {"mean", "centre"}
+        Where the point of a bin stands. At its mean prediction the distance to the diagonal is the
+        gap. In the middle of the bin, as older diagrams have it, a point may be off by half a bin
+        either way: a calibrated model can look wrong and a wrong one calibrated (survey Fig. 6).
+    band : bool, optional
+        Draw limits as an area rather than as bars; default for curves that are not bins.
+    histogram : {"below", "side"} or None
+        Where to show how predictions are spread. It shares the place of `ax`.
+    counts : {"size", "text", "both"} or None
+        Show rows of a bin by the area of its marker, as a number beside it (left out where it
+        would cover another), or both.
+    gaps, arrows : bool
+        Mark the gap of each bin, or the correction the gap asks for: an arrow from the prediction
+        sideways to the frequency that was observed.
+    rug : bool
+        Ticks at single predictions (at most 501 places): above where the outcome was 1, below
+        where it was 0. Needs raw data.
+    truth : callable or pair of arrays, optional
+        The true frequency r(s) where it is known, as a function or as points (s, r).
+    annotate : {"size", "error", "all"} or None
+        What the legend says: the sample size; also the ECE with its confidence interval and what
+        it would read if the model were calibrated; also calibration in the large (mean observed -
+        mean predicted) and Cox's slope with its interval. The ECE uses the bins of the curve, or
+        `n_bins` bins if the curve has none.
+    lens, method, n_bins, strategy, binning, interval, confidence_level, n_resamples
+        As in :func:`reliability_curve`, for raw data only. Limits of `interval` "consistency" lie
+        around the diagonal, all others around the curve.
+    labels, pos_label, sample_weight, weight_type
+        As in :func:`reliability_curve` too.
+    rng : int, Generator or None
+        Seed; None is a fixed seed here: the same data give the same picture.
+
+    Returns
+    -------
+    DiagramArtists
+        The axes, the artists of every curve and the curves themselves.
+
+    Notes
+    -----
+    The legend of a single model stands in a free corner beside the diagonal; else it stands above
+    the axes, and a title of the whole figure (`suptitle`) is better than one of the axes.
+
+    A point off the diagonal is no sign of miscalibration by itself: look whether its limits reach
+    the diagonal, and at the null level of the ECE. Under 95 % limits one of 20 points of a
+    calibrated model lies outside. Time is that of :func:`reliability_curve`; the number of artists
+    does not grow with n.
+
+    References
+    ----------
+    .. [1] Silva Filho et al. (2023), section 4.1 and Fig. 6, doi 10.1007/s10994-023-06336-7.
+    .. [2] Bröcker & Smith (2007), doi 10.1175/WAF993.1.
+    .. [3] Dimitriadis, Gneiting & Jordan (2021), doi 10.1073/pnas.2016191118.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> ax = Figure().subplots()
+    >>> drawn = reliability([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], n_bins=2, ax=ax)
+    >>> drawn.curves[0].markers.get_offsets().data.round(3).tolist()
+    [[0.3, 0.5], [0.7, 1.0]]
+    """
+    check_option(_CALLER, "style", style, ("line", "bars"))
+    check_option(_CALLER, "x", x, ("mean", "centre"))
+    for name, value, valid in (
+        ("histogram", histogram, ("below", "side")),
+        ("counts", counts, ("size", "text", "both")),
+        ("annotate", annotate, ("size", "error", "all")),
+    ):
+        if value is not None:
+            check_option(_CALLER, name, value, valid)
+    options = CurveOptions(
+        lens=lens,
+        method=method,
+        n_bins=n_bins,
+        strategy=strategy,
+        binning=binning,
+        interval=interval,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+    )
+    look = Look(style == "bars", x, band, counts, gaps, arrows, rug)
+    series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
+    look.check(series, caller=_CALLER)
+    ax = get_axes(ax, _figure_size(histogram, len(series)), caller=_CALLER)
+    reference, drawn = draw_curves(ax, series, look)
+    histogram_ax, histograms = draw_spread(ax, series, histogram)
+    ax.set_ylabel("observed frequency")
+    lowest_axes(ax, histogram_ax, histogram).set_xlabel(x_label(series))
+    colours = style_of(ax)
+    true_line = None if truth is None else draw_truth(ax, truth, colours, caller=_CALLER)
+    legend = None
+    if annotate is not None:
+        handles = [one.line if one.line is not None else one.bars for one in drawn]
+        legend = draw_legend(
+            ax,
+            series,
+            handles,
+            true_line,
+            colours,
+            detail=annotate,
+            corners=free_corners(series, bars=look.bars),
+            rug=rug,
+        )
+    return DiagramArtists(
+        ax=ax,
+        curves=tuple(replace(a, histogram=b) for a, b in zip(drawn, histograms, strict=True)),
+        reference=reference,
+        histogram_ax=histogram_ax,
+        truth=true_line,
+        legend=legend,
+    )
+
+
+def _figure_size(histogram: Place | None, n_models: int) -> tuple[float, float]:
+    width, height = {None: (4.6, 4.6), "below": (4.6, 5.4), "side": (6.8, 4.1)}[histogram]
+    return width, height + 0.19 * (n_models - 1)  # a line of the legend for each

@@ -1,0 +1,91 @@
+"""What figures return: the axes they used, the artists they added, and the numbers drawn.
+
+What all artists of one figure share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from veridical.results import ReliabilityCurve
+
+
+@dataclass(frozen=True)
+class CurveArtists:
+    """Artists of one curve; None for what was not asked for.
+
+    Attributes
+    ----------
+    name : name of the model, empty if there is only one
+    curve : the curve drawn, with every number
+    line : line through the points
+    markers : points, sized by count
+    bars : bars of style "bars"
+    limits : bars of confidence or consistency limits
+    band : the same as an area
+    gaps, arrows : from points to the diagonal
+    counts : texts beside the points
+    rug : ticks at single predictions
+    histogram : bars, steps or stems of the histogram
+    """
+
+    name: str
+    curve: ReliabilityCurve
+    line: Any = None
+    markers: Any = None
+    bars: Any = None
+    limits: Any = None
+    band: Any = None
+    gaps: Any = None
+    arrows: Any = None
+    counts: tuple[Any, ...] = ()
+    rug: Any = None
+    histogram: Any = None
+
+
+@dataclass(frozen=True)
+class DiagramArtists:
+    """Artists of one diagram.
+
+    Attributes
+    ----------
+    ax : the axes drawn on
+    histogram_ax : axes of the histogram, or None
+    curves : artists of every curve, in order
+    reference : line of perfect calibration
+    truth : line of the true curve, or None
+    legend : the legend, or None
+    """
+
+    ax: Axes
+    curves: tuple[CurveArtists, ...]
+    reference: Any
+    histogram_ax: Axes | None = None
+    truth: Any = None
+    legend: Any = None
+
+    @property
+    def figure(self) -> Figure:
+        """The figure the axes are in."""
+        return self.ax.figure.figure
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Base of the artists a figure returns.
+
+    Attributes
+    ----------
+    ax : the axes drawn on
+    """
+
+    ax: Axes
+
+    @property
+    def figure(self) -> Figure:
+        """The figure the axes are in."""
+        return self.ax.figure.figure

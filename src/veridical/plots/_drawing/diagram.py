@@ -1,0 +1,196 @@
+"""Curves on one pair of axes: what diagrams of one panel and of many have in common.
+
+How predictions are spread, below or beside a diagram.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator
+
+from veridical.binning import UniformBins
+from veridical.exceptions import invalid
+from veridical.plots._drawing.artists import CurveArtists
+from veridical.plots._drawing.axes import Place, count_axis, probability_axis, side_axes
+from veridical.plots._drawing.marks import (
+    Position,
+    draw_arrows,
+    draw_band,
+    draw_bars,
+    draw_counts,
+    draw_gaps,
+    draw_limits,
+    draw_markers,
+    draw_rug,
+    line_corners,
+    positions,
+)
+from veridical.plots._drawing.series import Series
+from veridical.plots._drawing.style import Style, style_of
+from veridical.results import ReliabilityCurve
+from veridical.summaries import summarise
+
+
+@dataclass(frozen=True)
+class Look:
+    """What to show of every curve; the options of `reliability`."""
+
+    bars: bool = False
+    x: Position = "mean"
+    band: bool | None = None
+    counts: str | None = "size"
+    gaps: bool = False
+    arrows: bool = False
+    rug: bool = False
+    scale: float = 1.0  # of marker areas
+
+    def check(self, series: list[Series], *, caller: str) -> None:
+        """Raise if a curve cannot be shown this way."""
+        for one in series:
+            binned = one.curve.method == "bins"
+            hint = 'use method="bins", or leave it out.'
+            for name in ("gaps", "arrows"):
+                if getattr(self, name) and not binned:
+                    got = f"True with method={one.curve.method!r}"
+                    raise invalid(caller, name, "False for a curve without bins", got, hint=hint)
+            if self.bars and not binned:
+                got = f"'bars' with method={one.curve.method!r}"
+                raise invalid(caller, "style", "'line' for a curve without bins", got, hint=hint)
+            if self.rug and one.sample is None:
+                hint = "give `y_true` and `y_prob` instead of a result."
+                expected = "False for a result, which has no rows"
+                raise invalid(caller, "rug", expected, "True", hint=hint)
+
+
+def draw_curves(ax: Axes, series: list[Series], look: Look) -> tuple[Any, list[CurveArtists]]:
+    """Draw the diagonal and every curve."""
+    style = style_of(ax)
+    probability_axis(ax)
+    (diagonal,) = ax.plot([0, 1], [0, 1], color=style.muted, linewidth=1.0, zorder=1)
+    drawn = [_draw_curve(ax, one, look, style, i, len(series)) for i, one in enumerate(series)]
+    return diagonal, drawn
+
+
+def _draw_curve(
+    ax: Axes, series: Series, look: Look, style: Style, index: int, total: int
+) -> CurveArtists:
+    curve, binned = series.curve, series.curve.method == "bins"
+    at = positions(curve, look.x)
+    parts: dict[str, Any] = {}
+    if look.bars:
+        parts["bars"] = draw_bars(ax, curve, style, index, total)
+        at = (curve.lower + curve.upper) / 2
+    else:
+        xs, ys = line_corners(curve, look.x, curve.observed)
+        (parts["line"],) = ax.plot(
+            xs, ys, color=style.colour(index), linestyle=style.line(index), lw=1.6, zorder=3
+        )
+        if binned:
+            sized = look.counts in ("size", "both")
+            points = (at, curve.observed, curve.count)
+            parts["markers"] = draw_markers(
+                ax, *points, style, index, sized=sized, scale=look.scale
+            )
+    if curve.low is not None and curve.high is not None:
+        limits = (curve.low, curve.high)
+        if not binned if look.band is None else look.band:
+            parts["band"] = draw_band(ax, curve, look.x, *limits, style, index)
+        else:
+            parts["limits"] = draw_limits(
+                ax,
+                at,
+                *limits,
+                style,
+                index,
+                around=curve.interval == "consistency",
+                over_bars=look.bars,
+                alone=total == 1,
+            )
+    if look.gaps:
+        parts["gaps"] = draw_gaps(ax, curve, look.x, style, bars=look.bars)
+    if look.arrows:
+        parts["arrows"] = draw_arrows(ax, curve, look.x, style)
+    if look.counts in ("text", "both") and binned:
+        # Arrows point to the observed frequency: counts go to the other side.
+        left = (curve.observed > at) & look.arrows
+        parts["counts"] = draw_counts(ax, at, curve.observed, curve.count, style, left=left)
+    if look.rug and series.sample is not None:
+        parts["rug"] = draw_rug(ax, series.sample, style, index)
+    return CurveArtists(series.name, curve, **parts)
+
+
+_N_BARS = 40  # of a histogram that cannot use the curve's own bins
+
+
+def draw_spread(
+    ax: Axes, series: list[Series], place: Place | None
+) -> tuple[Axes | None, list[Any]]:
+    """Axes of the histogram and its artists, one for every curve; None of each if not wanted."""
+    if place is None:
+        return None, [None] * len(series)
+    made = side_axes(ax, place)
+    drawn = draw_histograms(made, series)
+    made.set_ylabel("rows", fontsize="small")
+    count_axis(made, "y", n_ticks=2 if place == "below" else 4)
+    if place == "side":
+        probability_axis(made, "x")
+        made.xaxis.set_major_locator(FixedLocator((0.0, 0.5, 1.0)))
+        made.set_xlabel("prediction")
+    return made, drawn
+
+
+def lowest_axes(ax: Axes, histogram_ax: Axes | None, place: Place | None) -> Axes:
+    """Axes whose horizontal axis is labelled."""
+    return histogram_ax if place == "below" and histogram_ax is not None else ax
+
+
+def draw_histograms(ax: Axes, series: list[Series]) -> list[Any]:
+    """Histogram of each model: bars for one, outlines for several."""
+    style = style_of(ax)
+    drawn: list[Any] = []
+    for index, one in enumerate(series):
+        colour = style.colour(index)
+        bars = _bars(one)
+        if bars is None:
+            curve = one.curve
+            drawn.append(ax.vlines(curve.predicted, 0, curve.count, color=colour, linewidth=1.2))
+            continue
+        count, edges = bars
+        if len(series) == 1:
+            made: Any = ax.stairs(count, edges, fill=True, facecolor=colour, alpha=0.75)
+        else:
+            line = style.line(index)
+            made = ax.stairs(count, edges, edgecolor=colour, linestyle=line, linewidth=1.3)
+        drawn.append(made)
+    ax.set_ylim(bottom=0)
+    ax.tick_params(labelsize="small")
+    return drawn
+
+
+def _bars(series: Series) -> tuple[Any, Any] | None:
+    """Counts and edges; None if only bins of unequal width are known."""
+    curve = series.curve
+    width = curve.upper - curve.lower
+    comparable = curve.method != "isotonic" and bool(np.ptp(width) <= 1e-6 * width.max())
+    if comparable and (curve.method == "bins" or series.sample is None):
+        return _filled(curve)
+    if series.sample is None:
+        return None
+    summary = summarise(series.sample, UniformBins(_N_BARS))
+    return summary.count[0], summary.partitions[0].edges
+
+
+def _filled(curve: ReliabilityCurve) -> tuple[Any, Any]:
+    """Counts and edges with the empty bins between occupied ones put back as zeros."""
+    counts, edges = [float(curve.count[0])], [float(curve.lower[0]), float(curve.upper[0])]
+    for lower, upper, count in zip(curve.lower[1:], curve.upper[1:], curve.count[1:], strict=True):
+        if lower > edges[-1] + 1e-9:
+            counts.append(0.0)
+            edges.append(float(lower))
+        counts.append(float(count))
+        edges.append(float(upper))
+    return np.array(counts), np.array(edges)

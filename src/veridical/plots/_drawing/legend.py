@@ -1,0 +1,173 @@
+"""Words of a diagram: names, sample sizes, errors, and where they go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.font_manager import FontProperties
+from matplotlib.textpath import text_to_path
+
+from veridical.plots._drawing.axes import shorter_side, size_text
+from veridical.plots._drawing.series import Series
+from veridical.plots._drawing.simplex import short_name
+from veridical.plots._drawing.style import Style
+
+_WIDE = 2.8  # inches of axes from which text may be larger
+_ROOMY = 1.9  # inches of axes from which a corner holds a legend
+_LONGEST_NAME = 28  # letters of a model's name
+_SIDES = 0.95  # inches that ticks and labels take beside axes
+_KEY = 2.5  # heights of a letter that line and gaps take before the words of a legend
+
+
+def error_text(series: Series) -> list[str]:
+    """ECE with its interval, and its null level, as far as they are known."""
+    error = series.error
+    if error is None:
+        return []
+    limits = "" if error.low is None else f" ({error.low:.3f} to {error.high:.3f})"
+    said = [f"ECE {error.value:.3f}{limits}"]
+    if error.null_mean is not None:
+        said.append(f"{error.null_mean:.3f} if calibrated")
+    return said
+
+
+def line_text(series: Series) -> list[str]:
+    """Calibration in the large, and the slope with its interval."""
+    said = []
+    if series.in_the_large is not None:
+        said.append(f"in the large {_signed(series.in_the_large)}")
+    slope = series.slope
+    if slope is not None and slope.estimate is not None:
+        limits = (_unsigned(value) for value in (slope.estimate, slope.low, slope.high))
+        said.append("slope {} ({} to {})".format(*limits))
+    return said
+
+
+def draw_legend(
+    ax: Axes,
+    series: list[Series],
+    handles: list[Any],
+    truth: Any,
+    style: Style,
+    *,
+    detail: str,
+    corners: list[str],
+    rug: bool = False,
+) -> Any:
+    """Legend in the first free corner; above small axes, for several models, or if none is free.
+
+    Calibration in the large and slope go to the second free corner, if there is one.
+    """
+    enough = len(corners) >= (2 if detail == "all" else 1)
+    inside = len(series) == 1 and enough and shorter_side(ax) >= _ROOMY
+    common: dict[str, Any] = {
+        "fontsize": text_size(ax),
+        "edgecolor": "none",
+        "handlelength": 1.6,
+        "handletextpad": 0.5,
+    }
+    if inside:
+        (one,) = series
+        name = short_name(one.name, _LONGEST_NAME)
+        name = ", ".join(text for text in (name, size_text(one.curve.n_samples)) if text)
+        labels = ["\n".join([name, *(error_text(one) if detail != "size" else [])])]
+        common |= {"loc": corners[0], "labelcolor": style.ink}
+        common["borderaxespad"] = 1.2 if rug else 0.4  # clear of the ticks at the edges
+        common |= {"facecolor": style.ground, "framealpha": 0.8}
+        if detail == "all":
+            _draw_corner(ax, "\n".join(line_text(one)), style, corners[1], away=10 if rug else 5)
+    else:  # on the ground of the figure, whose text colour the figure knows
+        sizes = {one.curve.n_samples for one in series}
+        labels = [_lines_of(ax, one, detail, sized=len(sizes) > 1) for one in series]
+        common |= {"loc": "lower left", "bbox_to_anchor": (0.0, 1.01), "facecolor": "none"}
+        common |= {"borderaxespad": 0.0, "borderpad": 0.2, "alignment": "left"}
+        if len(sizes) == 1:
+            common |= {"title": size_text(sizes.pop()), "title_fontsize": text_size(ax)}
+    if truth is not None:
+        handles, labels = [*handles, truth], [*labels, "true frequency"]
+    legend = ax.legend(handles, labels, **common)
+    legend.set_zorder(6)
+    return legend
+
+
+def _lines_of(ax: Axes, series: Series, detail: str, *, sized: bool) -> str:
+    """Words about one of several models: a line or more, and another one for detail "all"."""
+    said = [size_text(series.curve.n_samples)] * sized
+    said += error_text(series) if detail != "size" else []
+    name = short_name(series.name, _LONGEST_NAME)
+    if name:
+        said.insert(0, f"{name}:" if said else name)
+    more = line_text(series) if detail == "all" else []
+    return "\n".join(_wrapped(ax, said or ["observed"]) + _wrapped(ax, more))
+
+
+def _wrapped(ax: Axes, said: list[str]) -> list[str]:
+    """Words joined to as few lines as fit over the axes.
+
+    For wider ones a layout would make room by shrinking the axes.
+    """
+    font = FontProperties(size=text_size(ax))
+    box, figure = ax.get_position(original=True), ax.figure.figure
+    inches = box.width * figure.get_figwidth()
+    whole = figure.subplotpars.right - figure.subplotpars.left
+    room = 72 * max(inches / whole - _SIDES, 0.8 * inches) - _KEY * font.get_size_in_points()
+    lines: list[str] = []
+    for part in said:
+        comma = "" if not lines or lines[-1].endswith(":") else ","
+        longer = f"{lines[-1]}{comma} {part}" if lines else part
+        width = text_to_path.get_text_width_height_descent(longer, font, ismath=False)[0]
+        if lines and width > room:
+            lines[-1] += comma
+            lines.append(part)
+        else:
+            lines[-1:] = [longer]
+    return lines
+
+
+def _draw_corner(ax: Axes, text: str, style: Style, corner: str, *, away: float) -> None:
+    left = corner == "upper left"
+    ax.annotate(
+        text,
+        (0.0, 1.0) if left else (1.0, 0.0),
+        xycoords="axes fraction",
+        xytext=(5, -away) if left else (-5, away),
+        textcoords="offset points",
+        ha="left" if left else "right",
+        va="top" if left else "bottom",
+        fontsize=text_size(ax),
+        color=style.ink,
+        zorder=6,
+    )
+
+
+def x_label(series: list[Series]) -> str:
+    """Name of the horizontal axis, by what was predicted."""
+    lens = series[0].curve.lens
+    return "confidence" if lens == "confidence" else "predicted probability"
+
+
+def free_corners(series: list[Series], *, bars: bool) -> list[str]:
+    """Corners beside the diagonal of a reliability diagram that no point or limit reaches."""
+    taken = {"upper left": False, "lower right": bars}
+    for one in series:
+        curve = one.curve
+        low = curve.observed if curve.low is None else np.minimum(curve.low, curve.observed)
+        high = curve.observed if curve.high is None else np.maximum(curve.high, curve.observed)
+        taken["upper left"] |= bool(np.any((curve.lower < 0.6) & (high > 0.8)))
+        taken["lower right"] |= bool(np.any((curve.upper > 0.4) & (low < 0.2)))
+    return [corner for corner, full in taken.items() if not full]
+
+
+def text_size(ax: Axes) -> str:
+    """Size of text in axes: smaller in narrow ones, such as a column of a paper."""
+    return "small" if shorter_side(ax) >= _WIDE else "x-small"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.3f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _unsigned(value: float) -> str:
+    return f"{value:.2f}".replace("-", "\N{MINUS SIGN}").replace("inf", "\N{INFINITY}")

@@ -1,0 +1,251 @@
+"""Points, bars, limits, gaps, arrows, counts and rugs of one curve.
+
+Corners of the lines and bands that show a reliability curve.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
+
+from veridical._core.data.sample import BinarySample
+from veridical._core.typing import BoolArray, FloatArray
+from veridical.plots._drawing.axes import short_count, shorter_side
+from veridical.plots._drawing.style import Style, marker_areas
+from veridical.results import ReliabilityCurve
+
+Position = Literal["mean", "centre"]
+
+
+def positions(curve: ReliabilityCurve, x: Position) -> FloatArray:
+    """Where points stand: at mean predictions, or in the middle of bins."""
+    return curve.predicted if x == "mean" else (curve.lower + curve.upper) / 2
+
+
+def broken(curve: ReliabilityCurve, *values: FloatArray) -> tuple[FloatArray, ...]:
+    """Values with NaN wherever the curve leaves out a bin or a cell, so that lines break there."""
+    width = np.maximum(curve.upper - curve.lower, 0.0)
+    skipped = curve.lower[1:] - curve.upper[:-1] > 1e-9 + 1e-6 * width[1:]
+    at = np.flatnonzero(skipped) + 1
+    return tuple(np.insert(v.astype(np.float64), at, np.nan) for v in values)
+
+
+def line_corners(
+    curve: ReliabilityCurve, x: Position, y: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Corners of the line through the points; an isotonic fit is flat over its blocks."""
+    if curve.method == "isotonic":
+        return _doubled(curve.lower, curve.upper), np.repeat(y, 2)
+    xs, ys = broken(curve, positions(curve, x), y)
+    return xs, ys
+
+
+def band_corners(
+    curve: ReliabilityCurve, x: Position, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Corners of the band between limits.
+
+    A simultaneous band steps: between blocks the lower limit of the one before and the upper
+    limit of the one after hold.
+    """
+    if curve.method != "isotonic":
+        xs, lows, highs = broken(curve, positions(curve, x), low, high)
+        return xs, lows, highs
+    if curve.interval != "simultaneous":
+        return _doubled(curve.lower, curve.upper), np.repeat(low, 2), np.repeat(high, 2)
+    xs = np.repeat(_doubled(curve.lower, curve.upper), 2)[1:-1]
+    # Corners of a block: where it starts and ends, and between it and the next one.
+    return xs, np.repeat(low, 4)[:-2], np.repeat(high, 4)[2:]
+
+
+def _doubled(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    return np.stack([lower, upper], axis=1).reshape(-1)
+
+
+_RUG_CELLS = 500  # ticks of a rug, however many rows there are
+_AWAY = 6.0  # points between a marker's middle and the text beside it
+_LINE, _LETTER = 10.0, 6.0  # points that a turned text takes across, and a letter along it
+
+
+def draw_markers(
+    ax: Axes,
+    x: FloatArray,
+    y: FloatArray,
+    count: FloatArray,
+    style: Style,
+    index: int,
+    *,
+    sized: bool,
+    scale: float = 1.0,
+    most: float = 0.0,
+) -> Any:
+    """Markers at points; their area grows with the count if `sized`, to the largest at `most`."""
+    return ax.scatter(
+        x,
+        y,
+        s=scale * (marker_areas(count, most=most) if sized else 28.0),
+        marker=style.marker(index),
+        facecolor=style.colour(index),
+        edgecolor=[style.ground],
+        linewidth=0.6,
+        zorder=4,
+        clip_on=False,
+    )
+
+
+def draw_bars(ax: Axes, curve: ReliabilityCurve, style: Style, index: int, total: int) -> Any:
+    """Bars from 0 to the observed frequency; those of several models are only outlined."""
+    alone = total == 1
+    return ax.bar(
+        curve.lower,
+        curve.observed,
+        width=curve.upper - curve.lower,
+        align="edge",
+        facecolor=style.colour(index) if alone else "none",
+        edgecolor=style.ground if alone else style.colour(index),
+        linestyle="-" if alone else style.line(index),
+        linewidth=0.8 if alone else 1.4,
+        alpha=0.75 if alone else 1.0,
+        zorder=2,
+    )
+
+
+def draw_limits(
+    ax: Axes,
+    x: FloatArray,
+    low: FloatArray,
+    high: FloatArray,
+    style: Style,
+    index: int,
+    *,
+    around: bool,
+    over_bars: bool = False,
+    alone: bool = True,
+) -> Any:
+    """Vertical bars between limits: thin ones of the curve, wide ones `around` the reference."""
+    colour = style.ink if over_bars else style.colour(index)
+    wide: dict[str, Any] = {"alpha": 0.3, "linewidth": 5, "zorder": 1.5}
+    thin: dict[str, Any] = {"alpha": 1.0 if alone else 0.45, "linewidth": 1.2, "zorder": 3}
+    return ax.vlines(x, low, high, color=colour, **(wide if around and not over_bars else thin))
+
+
+def draw_band(
+    ax: Axes,
+    curve: ReliabilityCurve,
+    x: Position,
+    low: FloatArray,
+    high: FloatArray,
+    style: Style,
+    index: int,
+) -> Any:
+    """Area between limits."""
+    xs, lows, highs = band_corners(curve, x, low, high)
+    return ax.fill_between(
+        xs, lows, highs, color=style.colour(index), alpha=0.22, linewidth=0, zorder=1.5
+    )
+
+
+def draw_gaps(ax: Axes, curve: ReliabilityCurve, x: Position, style: Style, *, bars: bool) -> Any:
+    """Gap between prediction and outcome: a dotted line, or a hatched box over a bar."""
+    if bars:
+        return ax.bar(
+            curve.lower,
+            curve.predicted - curve.observed,
+            bottom=curve.observed,
+            width=curve.upper - curve.lower,
+            align="edge",
+            facecolor="none",
+            edgecolor=style.ink,
+            hatch="////",
+            linewidth=0.6,
+            alpha=0.65,
+            zorder=2.5,
+        )
+    at = positions(curve, x)
+    return ax.vlines(
+        at,
+        curve.observed,
+        curve.predicted,
+        color=style.ink,
+        linestyle=(0, (1, 1)),
+        linewidth=1.4,
+        zorder=3.2,
+    )
+
+
+def draw_arrows(ax: Axes, curve: ReliabilityCurve, x: Position, style: Style) -> Any:
+    """Arrows from what was predicted to what should have been: sideways to the diagonal."""
+    at = positions(curve, x)
+    return ax.quiver(
+        at,
+        curve.observed,
+        curve.observed - at,
+        np.zeros_like(at),
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        width=0.006,
+        headwidth=4,
+        headlength=5,
+        color=style.ink,
+        zorder=3.5,
+    )
+
+
+def draw_counts(
+    ax: Axes, x: FloatArray, y: FloatArray, count: FloatArray, style: Style, *, left: BoolArray
+) -> tuple[Any, ...]:
+    """Counts to the right of their points, or to the `left`.
+
+    Those that would cover one written before are left out, fuller bins first.
+    """
+    side = 0.7 * 72 * shorter_side(ax)  # points; a histogram or the layout may still take some
+    middle = x * side + np.where(left, -1, 1) * (_AWAY + _LINE / 2)
+    placed: list[tuple[Any, int]] = []
+    texts = []
+    for i in np.argsort(-count, kind="stable"):
+        text = short_count(float(count[i]))
+        if any(
+            abs(middle[i] - middle[j]) < _LINE
+            and abs(y[i] - y[j]) * side < _LETTER * max(len(text), letters)
+            for j, letters in placed
+        ):
+            continue
+        placed.append((i, len(text)))
+        texts.append(
+            ax.annotate(
+                text,
+                (x[i], y[i]),
+                xytext=(-_AWAY if left[i] else _AWAY, 0),
+                textcoords="offset points",
+                rotation=90,
+                ha="right" if left[i] else "left",
+                va="center",
+                fontsize="x-small",
+                color=style.ink,
+                path_effects=[withStroke(linewidth=2, foreground=style.ground)],
+                zorder=5,
+            )
+        )
+    return tuple(texts)
+
+
+def draw_rug(ax: Axes, sample: BinarySample, style: Style, index: int) -> Any:
+    """Ticks at predictions, on top where the outcome was 1 and below where it was 0."""
+    cells = np.rint(sample.p.astype(np.float64) * _RUG_CELLS) / _RUG_CELLS
+    ends = [np.unique(cells[sample.y == outcome]) for outcome in (0, 1)]
+    at = np.concatenate(ends)
+    below = np.repeat([True, False], [len(end) for end in ends])
+    return ax.vlines(
+        at,
+        np.where(below, 0.0, 0.975),
+        np.where(below, 0.025, 1.0),
+        transform=ax.get_xaxis_transform(),
+        color=style.colour(index),
+        linewidth=0.5,
+        alpha=0.8,
+        zorder=1.2,
+    )

@@ -1,0 +1,253 @@
+"""What a diagram draws: reliability curves with names, from results or from raw data.
+
+The true frequency, where a simulation knows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from veridical._core.data.sample import BinarySample
+from veridical._core.data.validation import check_level, check_probabilities, float_array
+from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical.binning import Binning, QuantileBins, UniformBins
+from veridical.curves import reliability_curve
+from veridical.exceptions import invalid
+from veridical.inference import binned_limits, has_interval, null_sample, recalibration_line
+from veridical.lenses import induce_problem
+from veridical.miscalibration import BinnedError
+from veridical.plots._drawing.style import Style
+from veridical.results import Evaluation, MeasuredError, ReliabilityCurve
+from veridical.results.figures import Coefficient
+from veridical.summaries import Summary
+
+_DEPENDENT = "pooled"  # the lens whose rows are not independent: K of them share an outcome
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve, and what is known about it beyond its points.
+
+    Attributes
+    ----------
+    name : name of the model, empty if there is only one
+    curve : the reliability curve
+    error : ECE with its interval and null level, or None
+    in_the_large, slope : mean observed - mean predicted, and Cox's slope, or None
+    sample : the rows, or None if only a result was given
+    """
+
+    name: str
+    curve: ReliabilityCurve
+    error: MeasuredError | None = None
+    in_the_large: float | None = None
+    slope: Coefficient | None = None
+    sample: BinarySample | None = None
+
+
+@dataclass(frozen=True)
+class CurveOptions:
+    """How curves are made of raw data: options of `reliability_curve`."""
+
+    lens: Any = None
+    method: Any = "bins"
+    n_bins: Any = 15
+    strategy: Any = "uniform"
+    binning: Binning | None = None
+    interval: str | None = "auto"
+    confidence_level: float = 0.95
+    n_resamples: int = 1000
+    rng: Any = None
+    labels: ArrayLike | None = None
+    pos_label: Any = None
+    sample_weight: ArrayLike | None = None
+    weight_type: WeightType = "importance"
+
+    def refuse(self, caller: str) -> None:
+        """Raise if an option was given that a finished result would ignore."""
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if value is not option.default and (option.default is None or value != option.default):
+                hint = "give it to `reliability_curve` or `evaluate`, which made the result."
+                got = type(value).__name__ if hasattr(value, "__len__") else repr(value)
+                raise invalid(caller, option.name, "left out for a result", got, hint=hint)
+
+
+def gather_series(
+    y_true: Any, y_prob: Any, options: CurveOptions, *, caller: str, detail: str | None
+) -> list[Series]:
+    """Return the curves to draw; `detail` is what to measure beside them, as `measured`."""
+    if y_prob is None:
+        options.refuse(caller)
+        return _from_results(y_true, caller)
+    predictions = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
+    if not predictions:
+        hint = 'give {"name": y_prob}.'
+        raise invalid(caller, "y_prob", "one model or more", "an empty mapping", hint=hint)
+    return [
+        raw_series(str(name), y_true, given, options, caller=caller, detail=detail)
+        for name, given in predictions.items()
+    ]
+
+
+def raw_series(
+    name: str,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    options: CurveOptions,
+    *,
+    caller: str,
+    detail: str | None,
+) -> Series:
+    """Return the curve of one model from its predictions."""
+    induced = induce_problem(
+        y_true,
+        y_prob,
+        caller=caller,
+        lens=options.lens,
+        labels=options.labels,
+        pos_label=options.pos_label,
+        sample_weight=options.sample_weight,
+        weight_type=options.weight_type,
+    )
+    if not isinstance(induced.problem, BinarySample):
+        hint = "use `plots.classwise`, or `ClassSpecific(label)` for one class."
+        expected = "one that induces a single binary problem"
+        raise invalid(caller, "lens", expected, induced.lens.name, hint=hint)
+    return sample_series(name, induced.problem, induced.lens.name, options, detail=detail)
+
+
+def sample_series(
+    name: str, sample: BinarySample, lens: str, options: CurveOptions, *, detail: str | None
+) -> Series:
+    """Return the curve of one binary problem."""
+    curve = reliability_curve(
+        sample.y,
+        sample.p,
+        method=options.method,
+        n_bins=options.n_bins,
+        strategy=options.strategy,
+        binning=options.binning,
+        interval=options.interval,
+        confidence_level=options.confidence_level,
+        n_resamples=options.n_resamples,
+        rng=_seed(options.rng),
+        labels=(0, 1),
+        sample_weight=sample.weight,
+        weight_type=sample.weight_type,
+    )
+    series = Series(name, replace(curve, lens=lens), sample=sample)
+    return measured(series, options, detail)
+
+
+def measured(series: Series, options: CurveOptions, detail: str | None) -> Series:
+    """Add the ECE for `detail` "value", with interval and null level for "error" and "all".
+
+    For "all" also the recalibration line.
+    """
+    sample = series.sample
+    if sample is None or detail not in ("value", "error", "all"):
+        return series
+    level = check_level("plots", options.confidence_level)
+    estimator = BinnedError(options_binning(options))
+    summary = estimator.summarise(sample)
+    assert isinstance(summary, Summary)
+    limits: dict[str, float] = {}
+    if detail != "value" and series.curve.lens != _DEPENDENT:
+        if has_interval(estimator):
+            limits["low"], limits["high"] = binned_limits(estimator, summary, level)
+        draws = check_resamples(options.n_resamples, caller="plots")
+        generator = check_rng(_seed(options.rng), caller="plots")
+        limits["null_mean"] = float(null_sample(estimator, sample, draws, generator).mean())
+    error = MeasuredError(
+        name="ECE",
+        value=estimator.from_summary(summary),
+        definition=estimator.definition,
+        lens=series.curve.lens,
+        n_samples=sample.n,
+        **limits,
+    )
+    if detail != "all":
+        return replace(series, error=error)
+    weight = summary.sum_w.sum()
+    gap = float((summary.sum_wy.sum() - summary.sum_wp.sum()) / weight)
+    slope = recalibration_line(sample, level).slope
+    return replace(series, error=error, in_the_large=gap, slope=slope)
+
+
+def options_binning(options: CurveOptions) -> Binning:
+    """Bins of the ECE: those of the curve, or of `n_bins` if the curve has none."""
+    if options.binning is not None:
+        return options.binning
+    if options.strategy == "quantile":
+        return QuantileBins(options.n_bins)
+    return UniformBins(options.n_bins)
+
+
+def _from_results(given: Any, caller: str) -> list[Series]:
+    results = given if isinstance(given, Mapping) else {"": given}
+    if not results:
+        hint = 'give {"name": result}.'
+        raise invalid(caller, "y_true", "one result or more", "an empty mapping", hint=hint)
+    return [_from_result(str(name), result, caller) for name, result in results.items()]
+
+
+def _from_result(name: str, result: Any, caller: str) -> Series:
+    if isinstance(result, ReliabilityCurve):
+        return Series(name, result)
+    if isinstance(result, Evaluation):
+        shown = result.curve.lens
+        ece = next((e for e in result.errors if e.name == "ECE" and e.lens == shown), None)
+        large = result.calibration_in_the_large
+        return Series(name, result.curve, ece, large, result.slope)
+    expected = "a ReliabilityCurve, an Evaluation, a mapping of them, or labels with `y_prob`"
+    hint = "give the predictions as the second argument."
+    raise invalid(caller, "y_true", expected, type(result).__name__, hint=hint)
+
+
+def _seed(rng: Any) -> Any:
+    """None is a fixed seed: the same data give the same picture."""
+    return 0 if rng is None else rng
+
+
+Truth: TypeAlias = Callable[[FloatArray], ArrayLike] | tuple[ArrayLike, ArrayLike]
+
+_GRID = 201
+
+
+def true_points(truth: Any, *, caller: str) -> tuple[FloatArray, FloatArray]:
+    """Scores and true frequencies of a function, or of a pair of arrays in order of the scores."""
+    if callable(truth):
+        s: FloatArray = np.linspace(0.0, 1.0, _GRID)
+        given = truth(s)
+    elif isinstance(truth, (tuple, list)) and len(truth) == 2:
+        s = float_array(truth[0], caller=caller, param="truth")
+        given = truth[1]
+    else:
+        hint = "give `truth=lambda s: ...`, or `truth=(s, r)`."
+        expected = "a function of the scores or a pair of arrays"
+        raise invalid(caller, "truth", expected, type(truth).__name__, hint=hint)
+    r = float_array(given, caller=caller, param="truth")
+    if r.shape != s.shape or s.ndim != 1:
+        hint = "one true frequency is needed for every score."
+        got = f"shapes {s.shape} and {r.shape}"
+        raise invalid(caller, "truth", "two arrays of the same length", got, hint=hint)
+    r = check_probabilities(r, caller=caller, param="truth")
+    order = np.argsort(s, kind="stable")
+    return s[order], r[order]
+
+
+def draw_truth(
+    ax: Axes, truth: Any, style: Style, *, caller: str, minus_score: bool = False
+) -> Any:
+    """Line of the true frequency, or of its distance to the score."""
+    s, r = true_points(truth, caller=caller)
+    y = r - s if minus_score else r
+    (line,) = ax.plot(s, y, color=style.ink, linestyle=(0, (4, 1.5, 1, 1.5)), lw=1.4, zorder=3)
+    return line

@@ -1,0 +1,193 @@
+"""What reliability curves say: words of their axes, a description, and their numbers.
+
+Rows of data that draw a reliability curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray, IntArray
+from veridical.report._charts.chart import Table, count_words, plain, short, table_of
+from veridical.results import ReliabilityCurve
+
+Columns = dict[str, list[Any]]
+_BARS = 40
+MOST = 200  # places of a curve without bins that are drawn: more cannot be told apart
+
+
+def numbers(values: FloatArray | None, count: int) -> list[float | None]:
+    """Return an array for JSON; as many None where there is none."""
+    return [None] * count if values is None else [plain(value) for value in values.tolist()]
+
+
+def drawn(curve: ReliabilityCurve) -> ReliabilityCurve:
+    """Return the curve, or of a curve without bins at most 200 places, the ends among them."""
+    n = len(curve)
+    if curve.method == "bins" or n <= MOST:
+        return curve
+    keep = np.linspace(0, n - 1, MOST).astype(np.intp)
+    fields = ("lower", "upper", "count", "weight", "predicted", "observed", "gap", "low", "high")
+    kept: dict[str, Any] = {
+        name: None if (values := getattr(curve, name)) is None else values[keep] for name in fields
+    }
+    return replace(curve, **kept)
+
+
+def point_columns(name: str, curve: ReliabilityCurve) -> Columns:
+    """One row a bin, block or cell, as measured."""
+    curve = drawn(curve)
+    n = len(curve)
+    return {
+        "series": [name] * n,
+        "dot": [curve.method == "bins"] * n,
+        "lower": numbers(curve.lower, n),
+        "upper": numbers(curve.upper, n),
+        "count": numbers(curve.count, n),
+        "predicted": numbers(curve.predicted, n),
+        "observed": numbers(curve.observed, n),
+        "low": numbers(curve.low, n),
+        "high": numbers(curve.high, n),
+    }
+
+
+def line_columns(name: str, curve: ReliabilityCurve) -> Columns:
+    """Corners of the line through a curve, and of the band around it, in order.
+
+    `piece` changes where the curve leaves out bins or cells, so that lines break there. An
+    isotonic fit is flat over its blocks; between blocks a simultaneous band keeps the lower limit
+    of the block before and the upper limit of the one after.
+    """
+    curve = drawn(curve)
+    n = len(curve)
+    low = np.full(n, np.nan) if curve.low is None else curve.low
+    high = np.full(n, np.nan) if curve.high is None else curve.high
+    if curve.method == "isotonic":
+        x = np.stack([curve.lower, curve.upper], axis=1).reshape(-1)
+        y, low, high = (np.repeat(values, 2) for values in (curve.observed, low, high))
+        if curve.interval == "simultaneous":
+            x, y = np.repeat(x, 2)[1:-1], np.repeat(y, 2)[1:-1]
+            low, high = np.repeat(low, 2)[:-2], np.repeat(high, 2)[2:]
+        piece: IntArray = np.zeros(len(x), dtype=np.intp)
+    else:
+        x, y, piece = curve.predicted, curve.observed, _pieces(curve)
+    count = len(x)
+    return {
+        "series": [name] * count,
+        "band": [curve.method != "bins"] * count,
+        "piece": piece.tolist(),
+        "predicted": numbers(x, count),
+        "observed": numbers(y, count),
+        "low": numbers(low, count),
+        "high": numbers(high, count),
+    }
+
+
+def bar_columns(name: str, curve: ReliabilityCurve) -> Columns:
+    """How predictions are spread: bins as they are if alike in width, else 40 bars.
+
+    Rows of a bin, a block or a cell count as evenly spread over it; a density is right to the
+    width of its cells.
+    """
+    lower, upper, count = curve.lower, curve.upper, curve.count
+    if not (curve.method == "bins" and alike(curve)):
+        edges = np.linspace(0.0, 1.0, _BARS + 1)
+        before = np.concatenate([[0.0], np.cumsum(count)])
+        reached = np.interp(edges, np.ravel([lower, upper], "F"), np.repeat(before, 2)[1:-1])
+        reached[0], reached[-1] = 0.0, before[-1]
+        lower, upper, count = edges[:-1], edges[1:], np.diff(reached)
+    n = len(count)
+    return {
+        "series": [name] * n,
+        "lower": numbers(lower, n),
+        "upper": numbers(upper, n),
+        "count": numbers(count, n),
+    }
+
+
+def alike(curve: ReliabilityCurve) -> bool:
+    """Whether bins have the same width, so that heights of bars compare."""
+    width = curve.upper - curve.lower
+    return bool(np.ptp(width) <= 1e-6 * width.max())
+
+
+def joined(parts: list[Columns]) -> Columns:
+    """Append the columns of several series."""
+    return {name: [value for part in parts for value in part[name]] for name in parts[0]}
+
+
+def _pieces(curve: ReliabilityCurve) -> IntArray:
+    width = np.maximum(curve.upper - curve.lower, 0.0)
+    skipped = curve.lower[1:] - curve.upper[:-1] > 1e-9 + 1e-6 * width[1:]
+    return np.concatenate([[0], np.cumsum(skipped)])
+
+
+_HEADER = ("from", "to", "rows", "predicted", "observed", "gap", "low", "high")
+
+
+def axis_words(curve: ReliabilityCurve) -> dict[str, str]:
+    """Words of the axes, which depend on what was predicted."""
+    sure = curve.lens == "confidence"
+    return {
+        "x": "confidence" if sure else "predicted probability",
+        "y": "share that was right" if sure else "observed frequency",
+        "above": "above: under-confident" if sure else "above: under-prediction",
+        "below": "below: over-confident" if sure else "below: over-prediction",
+    }
+
+
+def description_of(curves: Mapping[str, ReliabilityCurve]) -> str:
+    """Say what the curves show, in words."""
+    first = next(iter(curves.values()))
+    words = axis_words(first)
+    said = [f"{words['y'].capitalize()} against {words['x']}, {short(first.lens)} lens."]
+    return " ".join(said + [_reading(name, curve) for name, curve in curves.items()])
+
+
+def numbers_of(curves: Mapping[str, ReliabilityCurve]) -> Table:
+    """Return the bins, blocks or cells of every curve, as many as are drawn."""
+    several = len(curves) > 1
+    header = ("series", *_HEADER) if several else _HEADER
+    rows = []
+    for name, every in curves.items():
+        curve = drawn(every)
+        n = len(curve)
+        low = [None] * n if curve.low is None else curve.low.tolist()
+        high = [None] * n if curve.high is None else curve.high.tolist()
+        middle = (curve.predicted, curve.observed, curve.gap)
+        for i in range(n):
+            row = (
+                f"{curve.lower[i]:.4g}",
+                f"{curve.upper[i]:.4g}",
+                count_words(curve.count[i]),
+                *(f"{values[i]:.4f}" for values in middle),
+                low[i],
+                high[i],
+            )
+            rows.append((name, *row) if several else row)
+    return table_of(header, rows)
+
+
+def _reading(name: str, curve: ReliabilityCurve) -> str:
+    """Say where one curve is furthest from the diagonal, and how often it is off it."""
+    who = f"{short(name)}: " if name else ""
+    weight = curve.weight / curve.weight.sum()
+    size = weight * np.abs(curve.gap)
+    worst = int(np.argmax(size))
+    said = (
+        f"{who}{count_words(curve.n_samples)} rows, on average {size.sum():.3f} off the diagonal;"
+        f" the gap that counts most is where it says {curve.predicted[worst]:.2f} and"
+        f" {curve.observed[worst]:.2f} is observed"
+    )
+    if curve.low is None or curve.high is None:
+        return f"{said}."
+    around = curve.interval == "consistency"
+    inside = curve.observed if around else curve.predicted
+    outside = int(np.sum((inside < curve.low) | (inside > curve.high)))
+    what = {"bins": "bins", "isotonic": "blocks"}.get(curve.method, "places")
+    level = f"{100 * (curve.confidence_level or 0):g} %"
+    return f"{said}; {outside} of {len(curve)} {what} lie off the diagonal beyond {level} limits."

@@ -1,0 +1,327 @@
+"""Reliability diagrams.
+
+Reliability diagrams a reader can switch between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from veridical.exceptions import invalid
+from veridical.report._charts.chart import Chart, Control, Frame, Layout, rows_of, top_level
+from veridical.report._charts.curves import (
+    Columns,
+    axis_words,
+    bar_columns,
+    description_of,
+    joined,
+    line_columns,
+    numbers_of,
+    point_columns,
+)
+from veridical.report._charts.parts import (
+    BESIDE,
+    by_series,
+    named,
+    number,
+    probability,
+    tips,
+    x_axis,
+    y_axis,
+)
+from veridical.results import ReliabilityCurve
+
+_CALLER = "reliability_chart"
+_SIDE, _SPREAD = 420, 70  # pixels of the square and of the histogram below
+IN_PIECES = {"order": None, "detail": {"field": "piece"}}  # corners are in order
+GAPS = [
+    {"calculate": f"datum.{value} - datum.predicted", "as": gap}
+    for value, gap in (("observed", "gap"), ("low", "gap_low"), ("high", "gap_high"))
+]
+
+
+def reliability_chart(
+    curves: ReliabilityCurve | Mapping[str, ReliabilityCurve],
+    *,
+    deviation: bool = False,
+    title: str | None = None,
+) -> Chart:
+    """Observed frequency against prediction, with limits and the spread of predictions.
+
+    Parameters
+    ----------
+    curves : ReliabilityCurve or mapping of name to ReliabilityCurve
+        One curve, or one for each model.
+    deviation : bool, default False
+        Draw observed minus predicted instead, where small gaps can be read off; the scale then
+        differs from chart to chart.
+    title : str, optional
+        Heading; default says what is drawn.
+
+    Returns
+    -------
+    Chart
+        With one point a bin (its area grows with the rows), a band for curves without bins.
+
+    Examples
+    --------
+    >>> from veridical import reliability_curve
+    >>> curve = reliability_curve([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], n_bins=2)
+    >>> [(row["predicted"], row["observed"])
+    ...  for row in reliability_chart(curve).spec["datasets"]["points"]]
+    [(0.3, 0.5), (0.7, 1.0)]
+    """
+    shown = named(curves, ReliabilityCurve, caller=_CALLER)
+    first = next(iter(shown.values()))
+    height = 260 if deviation else _SIDE
+    data = {name: rows_of(columns) for name, columns in datasets_of(shown).items()}
+    spec = specification(list(shown), axis_words(first), deviation=deviation, height=height)
+    return Chart(
+        spec=top_level(data, **spec),
+        title=title or ("Observed minus predicted" if deviation else "Reliability diagram"),
+        description=description_of(shown),
+        table=numbers_of(shown),
+        layout=layout_of(deviation=deviation, height=height),
+    )
+
+
+def layout_of(*, deviation: bool, height: int) -> Layout:
+    """Return a square as large as fits, or a wide picture of gaps."""
+    if deviation:
+        return Layout(width=_SIDE, height=height, beside=BESIDE + 18, max_width=640)
+    return Layout(width=_SIDE, height=height, beside=BESIDE + 18, max_width=460, aspect=1.0)
+
+
+def datasets_of(curves: Mapping[str, ReliabilityCurve]) -> dict[str, Columns]:
+    """Named columns of data that `specification` draws."""
+    pairs = curves.items()
+    return {
+        "points": joined([point_columns(name, curve) for name, curve in pairs]),
+        "lines": joined([line_columns(name, curve) for name, curve in pairs]),
+        "spread": joined([bar_columns(name, curve) for name, curve in pairs]),
+    }
+
+
+def specification(
+    names: Sequence[str], words: Mapping[str, str], *, deviation: bool, height: int
+) -> dict[str, Any]:
+    """Diagram over histogram of the series `names`.
+
+    Curves of bins are drawn as points with limits, others as lines with a band: the data say which.
+    """
+    upper = {
+        "width": _SIDE,
+        "height": height,
+        "layer": [
+            *_reference(words, deviation=deviation, height=height),
+            *_limits(names, deviation=deviation),
+            *_curve(names, words, deviation=deviation),
+        ],
+    }
+    lower = {
+        "width": _SIDE,
+        "height": _SPREAD,
+        "data": {"name": "spread"},
+        **_spread(names, words),
+    }
+    channels = ("color", "shape", "strokeDash")
+    apart = {kind: dict.fromkeys(channels, "independent") for kind in ("scale", "legend")}
+    return {"vconcat": [upper, lower], "spacing": 26, "resolve": apart}
+
+
+def _reference(words: Mapping[str, str], *, deviation: bool, height: int) -> list[dict[str, Any]]:
+    """Line of perfect calibration, and which side of it means what."""
+    ends = [{"x": 0, "y": 0}, {"x": 1, "y": 0 if deviation else 1}]
+    line = {
+        "data": {"values": ends},
+        "mark": {"type": "line", "style": "reference"},
+        "encoding": {
+            "x": {"field": "x", "type": "quantitative"},
+            "y": {"field": "y", "type": "quantitative"},
+        },
+    }
+    above = {"align": "left", "baseline": "top", "dx": 6}
+    below = {"align": "right", "baseline": "bottom", "dx": -6, "dy": -5}
+    return [
+        line,
+        _hint(words["above"], above, {"value": 0}, {"value": 6}),
+        _hint(words["below"], below, {"value": "width"}, {"value": "height"}),
+    ]
+
+
+def _hint(text: str, look: dict[str, Any], x: Any, y: Any) -> dict[str, Any]:
+    return {
+        "data": {"values": [{}]},
+        "mark": {"type": "text", "style": "hint", "text": text} | look,
+        "encoding": {"x": x, "y": y},
+    }
+
+
+def _limits(names: Sequence[str], *, deviation: bool) -> list[dict[str, Any]]:
+    low, high = ("gap_low", "gap_high") if deviation else ("low", "high")
+    x, y = probability("predicted", None), number(low, None)
+    channels = {"x": x, "y": y, "y2": {"field": high}, **by_series(names)}
+    area = {
+        "data": {"name": "lines"},
+        "transform": [{"filter": "datum.band && isValid(datum.low)"}, *GAPS],
+        "mark": {"type": "area", "style": "series", "opacity": 0.2},
+        "encoding": channels | IN_PIECES,
+    }
+    rules = {
+        "data": {"name": "points"},
+        "transform": [{"filter": "datum.dot && isValid(datum.low)"}, *GAPS],
+        "mark": {"type": "rule", "style": "series", "strokeWidth": 1.6, "opacity": 0.75},
+        "encoding": channels,
+    }
+    return [area, rules]
+
+
+def _curve(
+    names: Sequence[str], words: Mapping[str, str], *, deviation: bool
+) -> list[dict[str, Any]]:
+    value = "gap" if deviation else "observed"
+    title = "observed \N{MINUS SIGN} predicted" if deviation else words["y"]
+    x = probability("predicted", x_axis("", labels=False, ticks=False))
+    axis = y_axis(title, grid=True)
+    y = number(value, axis, padding=24, nice=False) if deviation else probability(value, axis)
+    line = {
+        "data": {"name": "lines"},
+        "transform": GAPS,
+        "mark": {"type": "line", "style": "series", "strokeWidth": 1.7},
+        "encoding": {"x": x, "y": y, **by_series(names, dash=True), **IN_PIECES},
+    }
+    size = {
+        "field": "count",
+        "type": "quantitative",
+        "scale": {"range": [24, 200], "domainMin": 0},
+        "legend": None,
+    }
+    dots = {
+        "data": {"name": "points"},
+        "transform": [{"filter": "datum.dot"}, *GAPS],
+        "mark": {"type": "point", "filled": True, "opacity": 1, "style": ["series", "lifted"]},
+        "encoding": {"x": x, "y": y, "size": size, **by_series(names, shape=True)},
+    }
+    # A larger place to point at than what is seen, and easier to touch.
+    touched = {
+        "data": {"name": "points"},
+        "transform": GAPS,
+        "mark": {"type": "point", "filled": True, "opacity": 0, "size": 500},
+        "encoding": {"x": x, "y": y, "tooltip": point_tips(several=len(names) > 1)},
+    }
+    return [line, dots, touched]
+
+
+def point_tips(*, several: bool) -> list[dict[str, Any]]:
+    """Words beside a point of a curve."""
+    return tips(
+        *([("series", "series", None)] if several else []),
+        ("lower", "from", ".3~f"),
+        ("upper", "to", ".3~f"),
+        ("count", "rows", ",.10~g"),
+        ("predicted", "predicted", ".4f"),
+        ("observed", "observed", ".4f"),
+        ("gap", "observed \N{MINUS SIGN} predicted", "+.4f"),
+        ("low", "limit below", ".4f"),
+        ("high", "limit above", ".4f"),
+    )
+
+
+def _spread(names: Sequence[str], words: Mapping[str, str]) -> dict[str, Any]:
+    """Histogram below."""
+    return {
+        "mark": {"type": "rect", "style": "series", "opacity": 0.75 if len(names) < 2 else 0.35},
+        "encoding": {
+            "x": probability("lower", x_axis(words["x"])),
+            "x2": {"field": "upper"},
+            "y": number("count", y_axis("rows", grid=False, tickCount=2, format="~s"), zero=True),
+            "y2": {"datum": 0},
+            "tooltip": tips(("lower", "from", ".3~f"), ("upper", "to", ".3~f"),
+                            ("count", "rows", ",.1~f")),
+            **_unlisted(by_series(names)),
+        },
+    }  # fmt: skip
+
+
+def _unlisted(channels: dict[str, Any]) -> dict[str, Any]:
+    """Return the same channels without a legend."""
+    return {name: channel | {"legend": None} for name, channel in channels.items()}
+
+
+_SWITCH_CALLER = "switchable_reliability"
+
+
+def switchable_reliability(
+    variants: Mapping[tuple[str, ...], ReliabilityCurve],
+    *,
+    names: Sequence[str] = ("lens", "bins", "class", "method"),
+    deviation: bool = False,
+    title: str = "Reliability diagram",
+) -> Chart:
+    """Reliability diagram with a list to choose from for each way the curves differ.
+
+    Parameters
+    ----------
+    variants : mapping of tuples of words to ReliabilityCurve
+        One curve for each choice, in words, such as ("binary", "15", "yes", "bins"); the first is
+        shown first. Not every combination has to be there: a choice that is not takes the nearest
+        one that is.
+    names : sequence of str
+        What each word of a tuple says. Where all are the same there is nothing to choose, and no
+        list.
+    deviation : bool, default False
+        Draw observed minus predicted.
+    title : str
+        Heading.
+
+    Returns
+    -------
+    Chart
+        With `controls` and one of `frames` for each variant.
+
+    Examples
+    --------
+    >>> from veridical import reliability_curve
+    >>> y, p = [0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8]
+    >>> chart = switchable_reliability(
+    ...     {(str(n),): reliability_curve(y, p, n_bins=n) for n in (2, 4)}, names=["bins"])
+    >>> chart.controls[0].options, [len(frame.table.rows) for frame in chart.frames]
+    (('2', '4'), [2, 4])
+    """
+    keys = [tuple(str(word) for word in key) for key in variants]
+    if not keys or any(len(key) != len(names) for key in keys) or len(set(keys)) < len(keys):
+        hint = f"use tuples such as {tuple(names)!r}."
+        expected = f"a mapping of different tuples of {len(names)} words"
+        raise invalid(_SWITCH_CALLER, "variants", expected, repr(list(variants)[:2]), hint=hint)
+    controls = [
+        Control(str(name), tuple(dict.fromkeys(key[i] for key in keys)))
+        for i, name in enumerate(names)
+    ]
+    frames = [
+        _frame(key, curve, controls) for key, curve in zip(keys, variants.values(), strict=True)
+    ]
+    height = 260 if deviation else 420
+    first = frames[0]
+    data = {name: rows_of(columns) for name, columns in first.datasets.items()}
+    spec = specification([""], first.texts, deviation=deviation, height=height)
+    return Chart(
+        spec=top_level(data, **spec),
+        title=title,
+        description=first.description,
+        table=first.table,
+        layout=layout_of(deviation=deviation, height=height),
+        controls=tuple(controls),
+        frames=tuple(frames),
+    )
+
+
+def _frame(key: tuple[str, ...], curve: ReliabilityCurve, controls: list[Control]) -> Frame:
+    shown = {"": curve}
+    return Frame(
+        choice=tuple(c.options.index(word) for c, word in zip(controls, key, strict=True)),
+        datasets=datasets_of(shown),
+        texts=axis_words(curve),
+        description=description_of(shown),
+        table=numbers_of(shown),
+    )

@@ -1,0 +1,160 @@
+"""Predictions of three classes in a triangle."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+from veridical.exceptions import invalid
+from veridical.report._charts.chart import (
+    Chart,
+    Layout,
+    count_words,
+    plain,
+    short,
+    table_of,
+    top_level,
+)
+from veridical.report._charts.parts import only, tips
+from veridical.summaries import VectorSummary
+
+_TALL = math.sqrt(3) / 2  # height of a triangle with sides of length one
+_CORNERS: FloatArray = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _TALL]])
+_ROOM = 0.07  # around the triangle, in lengths of its side
+_LINES = (0.2, 0.4, 0.6, 0.8)
+_WIDTH = 460
+_ASPECT = (_TALL + 2 * _ROOM) / (1 + 2 * _ROOM)
+
+
+def simplex_chart(
+    summary: VectorSummary, *, title: str = "Predicted and observed, three classes at once"
+) -> Chart:
+    """Arrows from the mean prediction of each cell of the simplex to what was observed there.
+
+    Parameters
+    ----------
+    summary : VectorSummary
+        Sums by cell of predictions of three classes.
+    title : str
+        Heading.
+
+    Returns
+    -------
+    Chart
+        A calibrated model has short arrows in no common direction. Arrows of cells with few rows
+        (small dots) are long by chance.
+    """
+    if len(only(summary, VectorSummary, caller="simplex_chart").classes) != 3:
+        hint = "merge classes with the lens `Grouped`, or show classes one by one."
+        got = f"{len(summary.classes)}"
+        raise invalid("simplex_chart", "summary", "of three classes", got, hint=hint)
+    names = [str(label) for label in summary.classes]
+    predicted, observed = summary.mean_p, summary.mean_y
+    start, end = predicted @ _CORNERS, observed @ _CORNERS
+    length = np.hypot(*(end - start).T)
+    angle = np.degrees(np.arctan2(end[:, 0] - start[:, 0], end[:, 1] - start[:, 1]))
+    cells = [
+        {
+            "x": plain(start[i, 0]), "y": plain(start[i, 1]),
+            "x2": plain(end[i, 0]), "y2": plain(end[i, 1]),
+            "angle": plain(angle[i]), "arrow": bool(length[i] > 0.02),
+            "count": plain(summary.count[i]),
+        }
+        | {f"predicted{k}": plain(predicted[i, k]) for k in range(3)}
+        | {f"observed{k}": plain(observed[i, k]) for k in range(3)}
+        for i in range(len(start))
+    ]  # fmt: skip
+    height = round(_WIDTH * _ASPECT)
+    spec = top_level(
+        {"cells": cells, "frame": _frame(), "corners": _corners(names)},
+        width=_WIDTH,
+        height=height,
+        layer=_layers(names),
+    )
+    share = summary.share
+    moved = float(share @ length)
+    header = ("rows", *(f"predicted {n}" for n in names), *(f"observed {n}" for n in names))
+    rows = [
+        (count_words(summary.count[i]), *(f"{v:.4f}" for v in (*predicted[i], *observed[i])))
+        for i in np.argsort(-summary.count, kind="stable")
+    ]
+    return Chart(
+        spec=spec,
+        title=title,
+        description=f"{len(cells)} cells of a triangle whose corners are {short(names[0])},"
+        f" {short(names[1])} and {short(names[2])}; arrows from predicted to observed have a mean"
+        f" length of {moved:.3f}, where the side of the triangle is 1.",
+        table=table_of(header, rows),
+        layout=Layout(width=_WIDTH, height=height, beside=20, max_width=520, aspect=_ASPECT),
+    )
+
+
+def _frame() -> list[dict[str, Any]]:
+    """Sides of the triangle, and a line every fifth."""
+    lines = [(_CORNERS[a], _CORNERS[b], "side") for a, b in ((0, 1), (1, 2), (2, 0))]
+    for share in _LINES:
+        for corner in range(3):
+            near = [share * _CORNERS[corner] + (1 - share) * _CORNERS[corner - k] for k in (1, 2)]
+            lines.append((near[0], near[1], "line"))
+    return [
+        {"x": plain(a[0]), "y": plain(a[1]), "x2": plain(b[0]), "y2": plain(b[1]), "kind": kind}
+        for a, b, kind in lines
+    ]
+
+
+def _corners(names: list[str]) -> list[dict[str, Any]]:
+    return [
+        {"x": plain(x), "y": plain(y), "name": name, "top": i == 2, "right": i == 1}
+        for i, (name, (x, y)) in enumerate(zip(names, _CORNERS.tolist(), strict=True))
+    ]
+
+
+def _layers(names: list[str]) -> list[dict[str, Any]]:
+    across = {"domain": [-_ROOM, 1 + _ROOM], "nice": False, "zero": False}
+    along = {"domain": [-_ROOM, _TALL + _ROOM], "nice": False, "zero": False}
+    number = {"type": "quantitative", "axis": None}
+    tail = {"x": {"field": "x", "scale": across, **number},
+            "y": {"field": "y", "scale": along, **number}}  # fmt: skip
+    head = {"x": {"field": "x2", "scale": across, **number},
+            "y": {"field": "y2", "scale": along, **number}}  # fmt: skip
+    both = tail | {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
+    size = {"field": "count", "type": "quantitative", "legend": None,
+            "scale": {"range": [10, 130], "domainMin": 0}}  # fmt: skip
+    tip = tips(
+        ("count", "rows", ",.10~g"),
+        *((f"predicted{k}", f"predicted {short(name, 24)}", ".3f") for k, name in enumerate(names)),
+        *((f"observed{k}", f"observed {short(name, 24)}", ".3f") for k, name in enumerate(names)),
+    )
+    cells, frame = {"name": "cells"}, {"name": "frame"}
+    turned = {"field": "angle", "type": "quantitative", "scale": None}
+    point = {"type": "point", "filled": True, "opacity": 1}
+    layers: list[dict[str, Any]] = [
+        {"data": frame, "transform": [{"filter": "datum.kind == 'line'"}],
+         "mark": {"type": "rule", "style": "null", "strokeWidth": 0.6}, "encoding": both},
+        {"data": frame, "transform": [{"filter": "datum.kind == 'side'"}],
+         "mark": {"type": "rule", "style": "reference"}, "encoding": both},
+        {"data": cells, "mark": {"type": "rule", "style": "series", "strokeWidth": 1.4},
+         "encoding": both},
+        {"data": cells, "mark": point | {"style": "series"}, "encoding": tail | {"size": size}},
+        {"data": cells, "transform": [{"filter": "datum.arrow"}],
+         "mark": point | {"style": "second", "shape": "triangle", "size": 55},
+         "encoding": head | {"angle": turned}},
+        {"data": cells, "mark": point | {"opacity": 0, "size": 400},
+         "encoding": tail | {"tooltip": tip}},
+    ]  # fmt: skip
+    text = {"type": "text", "style": "note", "limit": {"expr": "width * 0.48"}}
+    places = (
+        ("!datum.top && !datum.right", {"align": "left", "dx": -14, "dy": 14}),
+        ("datum.right", {"align": "right", "dx": 14, "dy": 14}),
+        ("datum.top", {"align": "center", "dy": -12}),
+    )
+    named: dict[str, Any] = {"data": {"name": "corners"}}
+    layers += [
+        named | {"transform": [{"filter": which}], "mark": text | look,
+                 "encoding": tail | {"text": {"field": "name"}}}
+        for which, look in places
+    ]  # fmt: skip
+    return layers

@@ -1,0 +1,1 @@
+"""What a report knows, before it is written."""

@@ -1,0 +1,232 @@
+"""What a report holds: results of the library, and the few figures that are the report's own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from veridical.results import (
+    Comparison,
+    DecisionCurve,
+    EquivalenceTest,
+    Evaluation,
+    Evidence,
+    MultipleTest,
+    ReliabilityCurve,
+    TestReport,
+)
+from veridical.results.base import Result
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headline(Result):
+    """The verdict in one line, and the numbers in it.
+
+    Attributes
+    ----------
+    word : "calibrated", "calibrated in part" (another lens finds something), "over-confident",
+        "under-confident", "over-predicting", "under-predicting", "reversed", "miscalibrated"
+        (neither level nor spread) or "untested"
+    text : the sentence
+    says, happens : mean prediction and observed frequency of the rows it is about
+    share : how many of the rows these are
+    where : which rows, in words
+    also : a second finding, in words, or ""
+    """
+
+    word: str
+    text: str
+    says: float
+    happens: float
+    share: float
+    where: str
+    also: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recalibration(Result):
+    """What recalibration does to rows the calibrator was not fitted to.
+
+    Attributes
+    ----------
+    calibrator : its name
+    text : one sentence
+    figure : "log loss" or "Brier score", the score that is compared
+    before, after : mean score
+    cut, low, high : share of `before` that is saved, and the limits of the paired difference as a
+        share of `before`; None where nothing was compared
+    n_samples, n_folds : rows used and parts they were held out in
+    comparison : all figures before and after; None where nothing could be held out
+    evidence : candidates of the automatic choice, their times set to zero; None without a choice
+    note : why there is nothing, or which rows were used; "" if there is nothing to say
+    """
+
+    calibrator: str
+    text: str
+    figure: str = "log loss"
+    before: float | None = None
+    after: float | None = None
+    cut: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n_samples: int = 0
+    n_folds: int = 0
+    comparison: Comparison | None = None
+    evidence: Evidence | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Variant(Result):
+    """One reliability curve of those a reader can switch between.
+
+    Attributes
+    ----------
+    lens, label : what is asked, and of which class
+    method, bins : how the curve is drawn, and with which bins if it has any
+    curve : the curve
+    """
+
+    lens: str
+    label: str
+    method: str
+    bins: str
+    curve: ReliabilityCurve
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClassFigures(Result):
+    """One class against the rest.
+
+    Attributes
+    ----------
+    label : the class, as text
+    observed, predicted : share of rows, and mean probability
+    auc : area under the ROC curve, None if undefined
+    error : binned calibration error
+    pvalue, adjusted : of the consistency test, by itself and corrected for the number of classes;
+        None if not tested
+    """
+
+    label: str
+    observed: float
+    predicted: float
+    auc: float | None
+    error: float
+    pvalue: float | None = None
+    adjusted: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupFigures(Result):
+    """One subgroup.
+
+    Attributes
+    ----------
+    label : its key, as text
+    n_samples : rows
+    observed, predicted : means of the problem of the lens
+    auc, brier : of the group
+    error, low, high : calibration error and its interval
+    null_mean, null_q95 : what a calibrated model would show there
+    pvalue, adjusted : of the consistency test, by itself and corrected for the number of groups
+    """
+
+    label: str
+    n_samples: int
+    observed: float
+    predicted: float
+    auc: float | None
+    brier: float
+    error: float
+    low: float | None
+    high: float | None
+    null_mean: float | None
+    null_q95: float | None
+    pvalue: float
+    adjusted: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class DataNote(Result):
+    """Something about the data that a reader should know.
+
+    Attributes
+    ----------
+    topic : a word or two
+    finding : what was found
+    matters : "fine", "note" or "problem"
+    """
+
+    topic: str
+    finding: str
+    matters: str
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ModelFindings(Result):
+    """Everything about one model.
+
+    Attributes
+    ----------
+    name : of the model, "" if there is one only
+    headline : the verdict
+    evaluation : scores, errors, curve
+    tests : tests of calibration; None if none could be made
+    equivalence : is it calibrated within these margins
+    recalibration : what a calibrator does to held-out rows
+    variants : reliability curves to switch between
+    classes, class_note : classes against the rest, worst first, and what to know about them
+    groups, group_test, group_note : subgroups, worst first
+    decision_class : class that decisions are about, as text
+    decisions : net benefit by threshold, those of a slider of costs
+    costs : the same at the thresholds of usual costs
+    simplex : sums by cell of the triangle of three classes, as `VectorSummary.to_dict` has them
+    data : notes on the data
+    """
+
+    name: str
+    headline: Headline
+    evaluation: Evaluation
+    tests: TestReport | None
+    equivalence: tuple[EquivalenceTest, ...]
+    recalibration: Recalibration
+    variants: tuple[Variant, ...]
+    classes: tuple[ClassFigures, ...] = ()
+    class_note: str = ""
+    groups: tuple[GroupFigures, ...] = ()
+    group_test: MultipleTest | None = None
+    group_note: str = ""
+    decision_class: str = ""
+    decisions: DecisionCurve | None = None
+    costs: DecisionCurve | None = None
+    simplex: dict[str, Any] | None = None
+    data: tuple[DataNote, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Result):
+    """Options the figures depend on.
+
+    Attributes
+    ----------
+    source : file, or "arrays"
+    call : Python that makes the same report
+    lens, n_bins, confidence_level, n_resamples, seed, margins : as given
+    weighted, weight_type : whether rows have weights, and what they mean
+    columns : what was read or guessed, or ""
+    versions : package and version
+    """
+
+    source: str
+    call: str
+    lens: str
+    n_bins: Any
+    confidence_level: float
+    n_resamples: int
+    seed: int
+    margins: tuple[float, ...]
+    weighted: bool
+    weight_type: str
+    columns: str
+    versions: dict[str, str]

@@ -1,0 +1,138 @@
+"""What recalibration would save, on rows the calibrator has not seen."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.sample import BinarySample
+from veridical._core.runtime.threads import one_blas_thread
+from veridical.evaluation._comparison.held_out import held_out
+from veridical.exceptions import InvalidInputError
+from veridical.report._content.content import Recalibration
+from veridical.report._content.rows import Rows
+from veridical.results import Comparison, Evidence
+
+_FOLDS, _FOLDS_OF_SEVERAL = 5, 3  # maps of several classes take longer to fit
+_MOST_ROWS, _LEAST_ROWS = 20_000, 2_000
+_MOST_VALUES = 15_000  # probabilities of several classes, which take longer to fit to
+_FEW_ROWS = 20
+_MANY_CLASSES = 30  # beyond, one temperature is all that is tried
+
+RULE = (
+    f"Recalibration is measured on held-out rows: rows are dealt into {_FOLDS} folds"
+    f" ({_FOLDS_OF_SEVERAL} for three classes or more), the"
+    " calibrator chooses and fits on the others, and the predictions of all folds are compared"
+    " with the model's own. The saving is the paired difference in mean log loss over the mean"
+    " log loss before, and its limits are those of the difference over the same (the uncertainty"
+    " of the divisor is not counted). Where an outcome was given probability 0 the log loss is"
+    " infinite and the Brier score takes its place."
+)
+
+
+def recalibrate(rows: Rows, *, n_bins: Any, seed: int) -> Recalibration:
+    """Cross-fit the automatic calibrator; a sample of rows stands for very many."""
+    several = rows.n_classes > 2
+    most = max(_LEAST_ROWS, _MOST_VALUES // rows.n_classes) if several else _MOST_ROWS
+    part = rows.at_most(most, seed)
+    sample = part.sample
+    note = ""
+    if part.n < rows.n:
+        note = f"measured on a random sample of {part.n:,} of {rows.n:,} rows (seed {seed})"
+    if part.n < _FEW_ROWS or len(np.unique(sample.y)) < 2:
+        why = f"fewer than {_FEW_ROWS} rows" if part.n < _FEW_ROWS else "only one class occurred"
+        return nothing_tried(why)
+    from veridical.calibrators._base.direction import direction_known
+
+    values = sample.p if isinstance(sample, BinarySample) else sample.matrix
+    calibrator = _calibrator(rows)
+    n_folds = _FOLDS_OF_SEVERAL if several else _FOLDS
+    try:
+        with one_blas_thread(), direction_known():
+            calibrator.fit(values, sample.y, sample.weight)
+            found = held_out(calibrator, values, sample.y, sample.weight,
+                             n_folds=n_folds, lens=None, n_bins=n_bins)  # fmt: skip
+    except InvalidInputError as error:
+        return nothing_tried(str(error).splitlines()[0])
+    if not isinstance(found, Comparison):
+        return nothing_tried(str(found).removeprefix("left out: "))
+    evidence = getattr(calibrator, "evidence_", None)
+    if evidence is not None:
+        evidence = _timeless(evidence)
+    return _described(found, type(calibrator).__name__, evidence, n_folds, note)
+
+
+def _calibrator(rows: Rows) -> Any:
+    from veridical.calibrators import EnsembleTemperatureCalibrator
+    from veridical.selection import AutoCalibrator
+
+    if rows.n_classes > _MANY_CLASSES:
+        return EnsembleTemperatureCalibrator(weight_type=rows.weight_type)
+    return AutoCalibrator(weight_type=rows.weight_type)
+
+
+def _described(
+    found: Comparison, name: str, evidence: Evidence | None, n_folds: int, note: str
+) -> Recalibration:
+    figure, shown = "log", "log loss"
+    if not all(math.isfinite(e.scores["log"]) for e in found.evaluations):
+        figure, shown = "brier", "Brier score"
+    difference = found.difference("after", "before", figure)
+    before = difference.second
+    if before == 0:
+        return nothing_tried("every outcome was predicted with certainty")
+    cut, low, high = (-v / before for v in (difference.estimate, difference.high, difference.low))
+    return Recalibration(
+        calibrator=name,
+        text=_sentence(name, shown, cut, low, high),
+        figure=shown,
+        before=before,
+        after=difference.first,
+        cut=cut,
+        low=low,
+        high=high,
+        n_samples=found.n_samples,
+        n_folds=n_folds,
+        comparison=found,
+        evidence=evidence,
+        note=note,
+    )
+
+
+def _sentence(name: str, figure: str, cut: float, low: float, high: float) -> str:
+    limits = f"({percent(low)} to {percent(high)} %)"
+    if low > 0:
+        return f"Recalibrating with {name} cuts {figure} by {percent(cut)} % {limits}."
+    if high < 0:
+        worse = f"({percent(-high)} to {percent(-low)} %)"
+        return f"Recalibrating with {name} makes {figure} {percent(-cut)} % larger {worse}."
+    if max(abs(low), abs(high)) < 0.001:
+        return f"Recalibrating with {name} changes {figure} by less than 0.1 %."
+    if cut >= 0:
+        saved = f"a cut of {percent(cut)} % in {figure}"
+    else:
+        saved = f"{percent(-cut)} % more {figure}"
+    return f"Recalibrating with {name} makes no sure difference: {saved} {limits}."
+
+
+def percent(share: float) -> str:
+    """Per cent without a sign of its own; one decimal where whole ones would hide the number."""
+    value = 100 * share
+    if abs(value) < 0.05:
+        return "0.0"
+    return f"{value:.0f}" if abs(value) >= 9.95 else f"{value:.1f}"
+
+
+def nothing_tried(why: str) -> Recalibration:
+    """A recalibration that was not made, and why."""
+    return Recalibration(
+        calibrator="", text=f"Recalibration was not tried: {why.rstrip('.')}.", note=why
+    )
+
+
+def _timeless(evidence: Evidence) -> Evidence:
+    """The same without times, so that the same data give the same report."""
+    return replace(evidence, candidates=tuple(replace(c, seconds=0.0) for c in evidence.candidates))

@@ -1,0 +1,177 @@
+"""From a monitor to its page.
+
+What a monitor knows, as one page, Markdown or numbers.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from veridical.exceptions import invalid
+from veridical.monitoring import CalibrationMonitor
+from veridical.report._page.blocks import Figure, Section
+from veridical.report._page.markdown import plain, section_markdown
+from veridical.report._page.page import SavedPage, versions
+from veridical.results import ReliabilityCurve
+from veridical.results.base import Result
+from veridical.results.monitoring import MonitorHistory, MonitorStatus, MonitorVersions
+
+
+@dataclass(frozen=True, kw_only=True)
+class MonitorSettings(Result):
+    """What the monitor was told at its start, and with what its page is made.
+
+    Attributes
+    ----------
+    labels : classes in the order of the columns, None before the first batch
+    pos_label : positive class of two; None for the larger one
+    level : chance of a false alarm, ever
+    window, half_life : rows of the windows
+    confidence_level : of all limits together
+    versions : of this library and what it stands on
+    """
+
+    labels: tuple[Any, ...] | None
+    pos_label: Any
+    level: float
+    window: float
+    half_life: float
+    confidence_level: float
+    versions: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MonitorReport(SavedPage):
+    """A look at a monitor that can be kept, sent and read without it.
+
+    Attributes
+    ----------
+    title : of the page
+    source : the store
+    settings : what the figures depend on
+    status : what is known at this look
+    history : what happened bucket by bucket; None before the first row
+    curves : reliability "now" (the rolling window) and "before"
+    n_waiting : predictions without an outcome yet
+    waiting_since : timestamp of the oldest of them, if it has one
+    versions : maps that were fitted, and what was watched when
+    html : the page, whole and without outside resources (needs the extra `report`)
+    markdown : the same without charts
+    """
+
+    title: str
+    source: str
+    settings: MonitorSettings
+    status: MonitorStatus
+    history: MonitorHistory | None
+    curves: dict[str, ReliabilityCurve]
+    n_waiting: int
+    waiting_since: str | None
+    versions: MonitorVersions
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a sentence."""
+        return self.status.verdict
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """What is shown, block by block."""
+        from veridical.report._monitor.sections import sections_of_monitor
+
+        return sections_of_monitor(self)
+
+    @cached_property
+    def markdown(self) -> str:
+        """The page for a pull request: all words and tables, no charts."""
+        parts = [f"# {plain(self.title)}", plain(self.subtitle)]
+        for section in self.sections:
+            if not all(isinstance(block, Figure) for block in section.blocks):
+                parts.append(section_markdown(section))
+        return "\n\n".join(parts) + "\n"
+
+    @property
+    def subtitle(self) -> str:
+        """One line on what was looked at."""
+        said = [self.source, f"{self.status.n_samples:,} rows in {self.status.n_batches:,} batches"]
+        if self.history is not None and self.history.ended[-1]:
+            said.append(f"up to {self.history.ended[-1]:.60}")
+        return ", ".join(said)
+
+    @property
+    def library(self) -> str:
+        """Version of the library that made it."""
+        return self.settings.versions["veridical"]
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """Evidence of every part, as in the status."""
+        return self.status._columns()
+
+
+_CALLER = "monitor_report"
+_TITLE = "Calibration monitor"
+
+
+def monitor_report(
+    monitor: CalibrationMonitor | str | os.PathLike[str], *, title: str | None = None
+) -> MonitorReport:
+    """Gather what a monitor knows at this moment for a page.
+
+    Parameters
+    ----------
+    monitor : CalibrationMonitor, str or path
+        A monitor, or the file of one.
+    title : str, optional
+        Heading; default "Calibration monitor".
+
+    Returns
+    -------
+    MonitorReport
+        Everything is of one moment, whatever other processes write meanwhile. Its `save` writes
+        .html, .md or .json.
+
+    Examples
+    --------
+    >>> monitor = CalibrationMonitor()
+    >>> _ = monitor.update([0, 1, 1], [0.2, 0.7, 0.9])
+    >>> print(monitor_report(monitor).subtitle)
+    :memory:, 3 rows in 1 batches
+    """
+    if isinstance(monitor, CalibrationMonitor):
+        return _gathered(monitor, title)
+    if not Path(monitor).is_file():
+        hint = "name a file that `CalibrationMonitor` has made."
+        raise invalid(_CALLER, "monitor", "an existing store", repr(str(monitor)), hint=hint)
+    with CalibrationMonitor(monitor) as opened:
+        return _gathered(opened, title)
+
+
+def _gathered(monitor: CalibrationMonitor, title: str | None) -> MonitorReport:
+    with monitor._store.reading():
+        status = monitor.status()
+        seen = status.n_batches > 0
+        n_waiting, since = monitor._pending.waiting()
+        kept = monitor.settings
+        return MonitorReport(
+            title=_TITLE if title is None else str(title),
+            source=Path(monitor.path).name,
+            settings=MonitorSettings(
+                labels=monitor.classes,
+                pos_label=kept["pos_label"],
+                level=kept["level"],
+                window=kept["window"],
+                half_life=kept["half_life"],
+                confidence_level=kept["confidence_level"],
+                versions=versions(),
+            ),
+            status=status,
+            history=monitor.history() if seen else None,
+            curves=monitor.curves() if seen else {},
+            n_waiting=n_waiting,
+            waiting_since=since if n_waiting else None,
+            versions=monitor.versions(),
+        )

@@ -1,0 +1,330 @@
+"""The sections of a monitor's page, in order.
+
+A monitor's history as a picture: deviation with its limits, evidence, and the alarm.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from veridical.report._charts.catalogue import Chart, TimePanel, reliability_chart, timeline_chart
+from veridical.report._content.curves import short
+from veridical.report._page.blocks import (
+    MISSING,
+    Block,
+    Figure,
+    Heading,
+    Paragraph,
+    Section,
+    Table,
+    Terms,
+    level_words,
+    pvalue,
+    signed,
+)
+from veridical.results.monitoring import MonitorHistory, MonitorStatus
+
+if TYPE_CHECKING:
+    from veridical.report._monitor.monitor import MonitorReport
+    from veridical.results.monitoring import StreamEvidence
+
+
+def monitor_timeline(history: MonitorHistory, status: MonitorStatus, window: float) -> Chart:
+    """Deviation of the rolling window with its confidence sequence, and the evidence below.
+
+    Over time where every bucket has a timestamp in ISO 8601 and they are in order, else over the
+    number of rows.
+    """
+    timed = _in_time(history.ended)
+    at: Sequence[str] | Sequence[float]
+    at = list(history.ended) if timed else history.n_rows.tolist()
+    alarms = [] if not status.alarm else [at[_alarm_bucket(history, status, timed=timed)]]
+    panels = [
+        TimePanel(
+            name="observed \N{MINUS SIGN} predicted",
+            at=at,
+            value=history.deviation.tolist(),
+            low=history.low.tolist(),
+            high=history.high.tolist(),
+            reference=0.0,
+            alarms=alarms,
+        ),
+        TimePanel(
+            name="log10 of the evidence",
+            at=at,
+            value=(history.log_e / math.log(10)).tolist(),
+            reference=-math.log10(status.level),
+            alarms=alarms,
+        ),
+    ]
+    axis = "end of batch" if timed else "rows seen"
+    return timeline_chart(panels, axis=axis, title=f"Last {window:,.0f} rows, and the evidence")
+
+
+def _in_time(ended: Sequence[str]) -> bool:
+    """Whether all are points in time, of one kind and in order."""
+    try:
+        times = [dt.datetime.fromisoformat(text) for text in ended]
+        return all(a <= b for a, b in pairwise(times))
+    except (ValueError, TypeError):  # no time, or some with and some without a zone
+        return False
+
+
+def _alarm_bucket(history: MonitorHistory, status: MonitorStatus, *, timed: bool) -> int:
+    """The bucket that holds the batch of the alarm, as far as buckets can tell."""
+    if timed and status.alarmed_at is not None:
+        later = [i for i, ended in enumerate(history.ended) if ended >= status.alarmed_at]
+        if later:
+            return later[0]
+    above = np.flatnonzero(history.log_e >= -math.log(status.level))
+    return int(above[0]) if len(above) else int(history.log_e.argmax())
+
+
+_MOST_PARTS, _LONGEST = 50, 80  # rows of the table, letters of a name
+_DEVIATION = "observed \N{MINUS SIGN} predicted"
+_FAMILIES = {"all": "all rows", "region": "scores", "class": "class", "group": "group"}
+
+
+def sections_of_monitor(report: MonitorReport) -> list[Section]:
+    """Every section that has something to say."""
+    writers = (
+        ("verdict", "Verdict", _verdict),
+        ("timeline", "Over time", _timeline),
+        ("reliability", "Reliability before and now", _reliability),
+        ("parts", "Parts of the rows", _parts),
+        ("waiting", "Predictions that wait", _waiting),
+        ("maps", "Maps", _maps),
+        ("appendix", "Appendix: definitions, settings, versions", _appendix),
+    )
+    found = [Section(name, title, tuple(write(report))) for name, title, write in writers]
+    return [section for section in found if section.blocks]
+
+
+def _verdict(report: MonitorReport) -> Iterator[Block]:
+    status = report.status
+    yield Paragraph(status.verdict, "lead")
+    if not status.n_samples:
+        yield Paragraph("No prediction with a known outcome has been counted yet.")
+        return
+    if status.alarm:
+        yield Paragraph(
+            f"A calibrated model raises this alarm with probability at most"
+            f" {level_words(status.level)}, however long it is watched and however often it is"
+            " looked at. The alarm stays: it says that predictions were wrong at some time, and"
+            " the windows below whether they still are."
+        )
+    else:
+        yield Paragraph(
+            "No alarm means that the evidence is not enough, not that calibration is shown: the"
+            " limits below say what deviations are still possible."
+        )
+    yield Table(
+        f"Mean prediction and outcome, with limits that hold together at every look"
+        f" ({level_words(report.settings.confidence_level)})",
+        ("rows", "predicted", "observed", _DEVIATION, "limits"),
+        tuple(
+            (
+                estimate.window,
+                f"{estimate.mean_predicted:.4f}",
+                f"{estimate.mean_observed:.4f}",
+                signed(estimate.deviation),
+                f"{signed(estimate.low)} to {signed(estimate.high)}",
+            )
+            for estimate in status.estimates
+        ),
+    )
+    for note in status.notes:
+        yield Paragraph(f"{note}.", "note")
+
+
+def _timeline(report: MonitorReport) -> Iterator[Block]:
+    history = report.history
+    if history is None:
+        return
+    status, window = report.status, report.settings.window
+    yield Figure(
+        "over-time",
+        lambda: monitor_timeline(history, status, window),
+        f"Above: observed minus predicted over the last {window:,.0f} rows; the band holds the"
+        " true mean deviation at all times together, so a band that leaves 0 is a finding. Below:"
+        " the logarithm of the evidence; the alarm is raised where it first reaches the dashed"
+        f" line, {1 / status.level:g} = 1 / level.",
+    )
+    yield Paragraph(
+        "Neighbouring batches share a point, the more the older they are. The alarm weighs the"
+        " evidence of all parts of the rows and all kinds of miscalibration, and so may be raised"
+        " while the mean deviation is near 0.",
+        "note",
+    )
+
+
+def _reliability(report: MonitorReport) -> Iterator[Block]:
+    curves = report.curves
+    if not curves:
+        return
+    window = report.settings.window
+    yield Figure(
+        "before-and-now",
+        lambda: reliability_chart(curves, title="Reliability before and now"),
+        "Of all rows where the model said x, which share came true? A calibrated model lies on"
+        f" the diagonal. Now: the last {window:,.0f} rows or a few more; before: all rows that"
+        " came earlier. Bars are limits of 95 % for this look alone.",
+    )
+
+
+def _parts(report: MonitorReport) -> Iterator[Block]:
+    streams = report.status.streams
+    if not streams:
+        return
+    yield Paragraph(
+        "Nearest to being blamed first. A part is blamed when its largest evidence reaches its"
+        " threshold, which is corrected for the number of parts: the probability that any"
+        f" part is ever blamed wrongly is at most {level_words(report.status.level)}.",
+        "read",
+    )
+    yield Table(
+        "Evidence of each part",
+        ("part", "blamed", "rows", _DEVIATION, "limits", "evidence", "largest", "threshold"),
+        tuple(_part(stream) for stream in streams[:_MOST_PARTS]),
+        more=max(0, len(streams) - _MOST_PARTS),
+    )
+
+
+def _part(s: StreamEvidence) -> tuple[str, ...]:
+    return (
+        short(f"{_FAMILIES[s.family]} {s.name}".strip(), _LONGEST),
+        MISSING if s.alarmed_at is None else f"{s.alarmed_at}: {s.direction}",
+        f"{s.n_rows:,.0f}",
+        signed(s.deviation),
+        f"{signed(s.low)} to {signed(s.high)}",
+        _evidence(s.e_value),
+        _evidence(s.max_e_value),
+        _evidence(s.threshold),
+    )
+
+
+def _waiting(report: MonitorReport) -> Iterator[Block]:
+    if not report.n_waiting:
+        return
+    since = "" if report.waiting_since is None else f", the oldest since {report.waiting_since}"
+    yield Paragraph(f"{report.n_waiting:,} predictions have no outcome yet{since}.")
+    yield Paragraph(
+        "Predictions made together are counted together, when the last outcome is known or the"
+        " wait is declared over: counted as outcomes come, the class that is known sooner would"
+        " look too frequent.",
+        "note",
+    )
+
+
+def _maps(report: MonitorReport) -> Iterator[Block]:
+    known = report.versions
+    if not known.versions:
+        return
+    used = "predictions as they come" if known.current is None else f"version {known.current}"
+    trial = "" if known.candidate is None else f" Version {known.candidate} is on trial beside it."
+    yield Paragraph(f"In use: {used}.{trial} The sections above are about what is in use.")
+    yield Table(
+        "Maps that were fitted; trial evidence is that a map was better than the one in use",
+        ("version", "map", "state", "made at", "fitted to rows", "trial rows", "trial evidence"),
+        tuple(
+            (
+                str(v.version),
+                v.calibrator,
+                v.state,
+                v.made_at,
+                f"{v.n_rows:,}",
+                f"{v.n_trial:,}",
+                _evidence(v.e_value),
+            )
+            for v in known.versions
+        ),
+    )
+    if len(known.epochs) > 1:
+        yield Table(
+            "What was watched when; each has the level to itself",
+            ("epoch", "version", "rows", "up to", "verdict"),
+            tuple(
+                (
+                    str(e.epoch),
+                    MISSING if e.version is None else str(e.version),
+                    f"{e.n_samples:,}",
+                    e.ended_at or "goes on",
+                    e.verdict,
+                )
+                for e in known.epochs
+            ),
+        )
+
+
+_TERMS = (
+    (
+        "evidence, e-value",
+        "what a gambler would own who began with 1 and bet against the predictions at odds that"
+        " are fair if they are right. Then it is 1 on average at any time, and reaches 1 / level"
+        " ever with probability at most the level (Ville 1939; Ramdas, Gr\u00fcnwald, Vovk"
+        " & Shafer 2023).",
+    ),
+    ("p-value at any time", "1 / largest evidence; valid whenever one looks, or stops."),
+    (
+        "alarm",
+        "the mean of the evidence of all rows (weight 0.5), ranges of scores (0.1), classes (0.15)"
+        " and groups (0.25), with weights fixed beforehand, has reached 1 / level.",
+    ),
+    (
+        "limits",
+        "confidence sequences for the mean of y \N{MINUS SIGN} p given the past, from the"
+        " empirical variance (Howard, Ramdas, McAuliffe & Sekhon 2021); those of all windows hold"
+        " together, those of a part hold at all its looks.",
+    ),
+    (
+        "over-confident, under-confident",
+        "predictions too extreme (recalibration slope below 1), or not extreme enough. Of three"
+        " or more classes: confidence above, or below, accuracy.",
+    ),
+    (
+        "predictions too high, too low",
+        "the outcome is less, or more, frequent than predicted.",
+    ),
+    (
+        "since about",
+        "the batch from which on one of the gambler's rival forecasts explains the data best; in"
+        " brackets the batches that explain them nearly as well (within 3 nats). One change is"
+        " assumed.",
+    ),
+)
+
+
+def _appendix(report: MonitorReport) -> Iterator[Block]:
+    settings, status = report.settings, report.status
+    yield Terms(_TERMS)
+    labels = MISSING if settings.labels is None else ", ".join(map(str, settings.labels[:20]))
+    if settings.labels is not None and len(settings.labels) > 20:
+        labels += f" and {len(settings.labels) - 20} more"
+    yield Heading("Settings")
+    yield Table(
+        "Settings of the monitor",
+        ("setting", "value"),
+        (
+            ("chance of a false alarm, ever", level_words(settings.level)),
+            ("classes", labels),
+            ("rolling window", f"{settings.window:,.0f} rows"),
+            ("half-life of the weighted window", f"{settings.half_life:,.0f} rows"),
+            ("confidence level of limits", level_words(settings.confidence_level)),
+            ("largest evidence", _evidence(status.max_e_value)),
+            ("p-value at any time", pvalue(status.pvalue) if status.pvalue else "< 1e-300"),
+        ),
+    )
+    yield Heading("Versions")
+    yield Table("Versions", ("package", "version"), tuple(settings.versions.items()))
+
+
+def _evidence(value: float) -> str:
+    if math.isinf(value):
+        return "> 1e300"
+    return f"{value:,.0f}" if 100 <= value < 1e6 else f"{value:.3g}"

@@ -1,0 +1,1 @@
+"""Blocks, and how they are written as pages."""

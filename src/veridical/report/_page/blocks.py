@@ -1,0 +1,155 @@
+"""What a section is made of, whatever it is written as.
+
+Numbers as a reader sees them.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from veridical.results import Coefficient
+from veridical.results.base import format_pvalue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from veridical.report._charts.catalogue import Chart
+
+
+@dataclass(frozen=True)
+class Paragraph:
+    """A paragraph.
+
+    Its `kind` is "", "lead" (the verdict), "read" (how to read what follows) or "note".
+    """
+
+    text: str
+    kind: str = ""
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading inside a section."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose first column names the rows.
+
+    Attributes
+    ----------
+    caption : what it is
+    header : names of the columns
+    rows : cells as text
+    more : rows left out, which a last line mentions
+    """
+
+    caption: str
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    more: int = 0
+
+
+@dataclass(frozen=True)
+class Points:
+    """A list of short texts."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Terms and what they mean."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Lines of Python."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A chart, drawn only where a page is made, and one line on how to read it."""
+
+    identifier: str
+    draw: Callable[[], Chart]
+    read: str
+
+
+Block = Paragraph | Heading | Table | Points | Terms | Code | Figure
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of the report with a heading of its own."""
+
+    identifier: str
+    title: str
+    blocks: tuple[Block, ...]
+
+
+MISSING = "\N{EN DASH}"
+
+
+def number(value: float | None, decimals: int = 4) -> str:
+    """Fixed decimals; a dash for what is not known, words for what is not finite.
+
+    Examples
+    --------
+    >>> number(0.25), number(None) == MISSING, number(float("inf"))
+    ('0.2500', True, 'infinite')
+    """
+    if value is None:
+        return MISSING
+    if not math.isfinite(value):
+        return "infinite" if value > 0 else "minus infinite"
+    return f"{value:.{decimals}f}"
+
+
+def signed(value: float | None, decimals: int = 4) -> str:
+    """The same with its sign."""
+    if value is None or not math.isfinite(value):
+        return number(value)
+    return f"{value:+.{decimals}f}"
+
+
+def limits(low: float | None, high: float | None, decimals: int = 4) -> str:
+    """Ends of an interval."""
+    if low is None or high is None:
+        return MISSING
+    return f"{number(low, decimals)} to {number(high, decimals)}"
+
+
+def pvalue(value: float | None) -> str:
+    """A p-value with as many digits as can be read."""
+    return MISSING if value is None else format_pvalue(value)
+
+
+def share(value: float, decimals: int = 1) -> str:
+    """Per cent."""
+    return f"{100 * value:.{decimals}f} %"
+
+
+def coefficient(value: Coefficient | None) -> str:
+    """Estimate and interval."""
+    if value is None:
+        return MISSING
+    return f"{number(value.estimate, 3)} ({limits(value.low, value.high, 3)})"
+
+
+def level_words(level: float) -> str:
+    """Confidence level in words: "95 %"."""
+    return f"{100 * level:g} %"
+
+
+def sentence(text: str) -> str:
+    """A note as a sentence."""
+    return text[:1].upper() + text[1:].rstrip(".") + "."

@@ -1,0 +1,148 @@
+"""The report as an object: read it, save it, show it.
+
+The sections of a report, in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from veridical.report._content.content import ModelFindings, Settings
+from veridical.report._content.curves import short
+from veridical.report._page.blocks import Block, Heading, Section
+from veridical.report._page.markdown import plain, section_markdown
+from veridical.report._page.page import SavedPage
+from veridical.report._sections.appendix import appendix_blocks
+from veridical.report._sections.evidence import evidence_blocks, families_blocks
+from veridical.report._sections.models import (
+    comparison_blocks,
+    data_blocks,
+    decisions_blocks,
+    recalibration_blocks,
+)
+from veridical.report._sections.scores import (
+    discrimination_blocks,
+    errors_blocks,
+    reliability_blocks,
+    scores_blocks,
+    simplex_blocks,
+    verdict_blocks,
+)
+from veridical.results import Comparison
+
+_Writer = Callable[[ModelFindings, int], Iterable[Block]]
+
+_VERDICT: tuple[str, str, _Writer] = ("verdict", "Verdict", verdict_blocks)
+_WRITERS: tuple[tuple[str, str, _Writer], ...] = (
+    ("discrimination", "Discrimination and calibration", discrimination_blocks),
+    ("scores", "Scores and their parts", scores_blocks),
+    ("errors", "Calibration errors", errors_blocks),
+    ("tests", "Tests and equivalence", evidence_blocks),
+    ("reliability", "Reliability diagrams", reliability_blocks),
+    ("families", "Classes and groups", families_blocks),
+    ("simplex", "Predictions of three classes", simplex_blocks),
+    ("recalibration", "Before and after recalibration", recalibration_blocks),
+    ("decisions", "Decisions", decisions_blocks),
+    ("data", "The data", data_blocks),
+)
+
+
+def sections_of(
+    models: tuple[ModelFindings, ...], comparison: Comparison | None, settings: Settings
+) -> list[Section]:
+    """Every section that has something to say."""
+    found = [_section(*_VERDICT, models)]
+    if comparison is not None:
+        blocks = tuple(comparison_blocks(comparison))
+        found.append(Section("models", "Models side by side", blocks))
+    found += [_section(*writer, models) for writer in _WRITERS]
+    appendix = tuple(appendix_blocks(settings, models))
+    found.append(Section("appendix", "Appendix: definitions, settings, versions", appendix))
+    return [section for section in found if section.blocks]
+
+
+def _section(
+    identifier: str, title: str, writer: _Writer, models: tuple[ModelFindings, ...]
+) -> Section:
+    return Section(identifier, title, tuple(_blocks(writer, models)))
+
+
+def _blocks(writer: _Writer, models: tuple[ModelFindings, ...]) -> Iterator[Block]:
+    for index, model in enumerate(models):
+        blocks = list(writer(model, index))
+        if len(models) > 1 and blocks:
+            yield Heading(f"Model {short(model.name, 100)}")
+        yield from blocks
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Report(SavedPage):
+    """A report on one model or several.
+
+    Attributes
+    ----------
+    title : of the page
+    date : as given, "" if none was
+    settings : what the figures depend on
+    models : everything about each model
+    comparison : paired differences of several models; None for one
+    html : the page, whole and without outside resources (needs the extra `report`)
+    markdown : the same without charts
+    """
+
+    title: str
+    date: str
+    settings: Settings
+    models: tuple[ModelFindings, ...]
+    comparison: Comparison | None = None
+
+    @property
+    def headline(self) -> str:
+        """The verdict in a sentence or two; one line for each model."""
+        lines = []
+        for model in self.models:
+            parts = (model.headline.text, model.headline.also, model.recalibration.text)
+            said = " ".join(part for part in parts if part)
+            lines.append(f"{model.name}: {said}" if len(self.models) > 1 else said)
+        return "\n".join(lines)
+
+    @cached_property
+    def sections(self) -> list[Section]:
+        """What is shown, block by block."""
+        return sections_of(self.models, self.comparison, self.settings)
+
+    @cached_property
+    def markdown(self) -> str:
+        """The report for a pull request: all words and tables, no charts."""
+        parts = [f"# {plain(self.title)}", plain(self.subtitle)]
+        return "\n\n".join([*parts, *map(section_markdown, self.sections)]) + "\n"
+
+    @property
+    def subtitle(self) -> str:
+        """Return one line on what was looked at."""
+        e = self.models[0].evaluation
+        classes = f"{len(e.classes):,} classes"
+        if len(e.classes) == 2:
+            classes = f"positive class {e.classes[1]!s:.60}"
+        said = [self.settings.source, f"{e.n_samples:,} rows", classes]
+        if len(self.models) > 1:
+            said.append(f"{len(self.models)} models")
+        return ", ".join([*said, self.date] if self.date else said)
+
+    @property
+    def library(self) -> str:
+        """Version of the library that made it."""
+        return self.settings.versions["veridical"]
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """One row a figure of the evaluations; `model` names the model."""
+        columns: dict[str, list[Any]] = {}
+        for model in self.models:
+            own = model.evaluation._columns()
+            own = {"model": [model.name] * len(own["quantity"]), **own}
+            for name, values in own.items():
+                columns.setdefault(name, []).extend(values)
+        return columns

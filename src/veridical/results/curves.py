@@ -1,0 +1,227 @@
+"""Reliability curves, and what they say of single predictions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.validation import check_probabilities, float_array, is_number
+from veridical._core.typing import ArrayLike, FloatArray, IntArray
+from veridical.exceptions import invalid
+from veridical.results.base import Result
+
+_MANY = 40  # points from which a text table leaves some out
+
+
+class _Arrays(Result):
+    """A result made of arrays: read-only, and equal if all of it is."""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _listed(self, *names: str) -> dict[str, list[Any]]:
+        """Columns of a table, limits included."""
+        columns: dict[str, list[Any]] = {name: getattr(self, name).tolist() for name in names}
+        n = len(columns[names[0]])
+        for name in ("low", "high"):
+            limits = getattr(self, name)
+            columns[name] = [None] * n if limits is None else limits.tolist()
+        return columns
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CurveReading(_Arrays):
+    """A reliability curve read at single predictions.
+
+    Attributes
+    ----------
+    predicted : the predictions
+    observed : frequency the curve gives for each: its calibrated probability
+    count : rows of the bin, block or cell that holds the prediction; 0 if none does, and then the
+        nearest ones answer
+    low, high : limits of the curve there, or None
+    interval, confidence_level, definition : how the curve was made
+    """
+
+    predicted: FloatArray
+    observed: FloatArray
+    count: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    interval: str | None = None
+    confidence_level: float | None = None
+    definition: str
+
+    def __len__(self) -> int:
+        return len(self.predicted)
+
+    def __str__(self) -> str:
+        lines = [f"{self.definition}", "predicted  observed       rows"]
+        for i in range(len(self)):
+            limits = ""
+            if self.low is not None and self.high is not None:
+                limits = f"  {self.low[i]:.3f} to {self.high[i]:.3f}"
+            rows = _rows(self.count[i])
+            lines.append(f"{self.predicted[i]:>9.4f}  {self.observed[i]:>8.4f}  {rows}{limits}")
+        return "\n".join(lines)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return self._listed("predicted", "observed", "count")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReliabilityCurve(_Arrays):
+    """Observed frequency against prediction; only bins, blocks or cells that hold rows.
+
+    Attributes
+    ----------
+    lower, upper : edges of the bins or cells; smallest and largest score of an isotonic block
+    count : rows in the bin, as expected from the density for method "density" and "smooth"
+    weight : sum of weights
+    predicted, observed : mean prediction and observed frequency; the middle of the cell and the
+        frequency there for "density" and "smooth"
+    gap : observed - predicted; negative is over-prediction
+    low, high : confidence limits of the observed frequency, or None; for interval "consistency"
+        what would be observed if the model were calibrated, so limits around `predicted`
+    closed : side on which bins are closed, "right" or "left"
+    lens, method, definition, interval, confidence_level, n_samples : how it was made
+    """
+
+    lower: FloatArray
+    upper: FloatArray
+    count: FloatArray
+    weight: FloatArray
+    predicted: FloatArray
+    observed: FloatArray
+    gap: FloatArray
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    lens: str
+    method: str
+    definition: str
+    interval: str | None = None
+    confidence_level: float | None = None
+    closed: str = "right"
+    n_samples: int
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    def __str__(self) -> str:
+        return "\n".join([f"reliability, {self.lens} lens, {self.definition}", *self.table()])
+
+    def at(self, p: ArrayLike) -> CurveReading:
+        """Read the curve at single predictions.
+
+        Parameters
+        ----------
+        p : float or array-like of shape (n,)
+            Probabilities the model gave.
+
+        Returns
+        -------
+        CurveReading
+            With `observed`, the frequency to expect where the model says p, and `low` and `high`
+            if the curve has limits.
+
+        Notes
+        -----
+        Bins and isotonic blocks are steps: the one that holds p answers, else the nearest (the
+        left of two equally near). A simultaneous band holds between blocks too: its lower limit is
+        that of the block before (0 before the first), its upper limit that of the block after (1
+        after the last). Curves of method "density" and "smooth" are read by linear interpolation,
+        constant beyond their ends.
+
+        Examples
+        --------
+        >>> from veridical import reliability_curve
+        >>> curve = reliability_curve([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], n_bins=2)
+        >>> curve.at([0.1, 0.9]).observed.tolist()
+        [0.5, 1.0]
+        """
+        scores = float_array([p] if is_number(p) else p, caller="at", param="p")
+        if scores.ndim != 1:
+            hint = "give the probabilities of the class the curve is of."
+            raise invalid(
+                "at", "p", "a number or of shape (n,)", f"shape {scores.shape}", hint=hint
+            )
+        scores = check_probabilities(scores, caller="at", param="p")
+        holder = self._holder(scores)
+        read: dict[str, FloatArray]
+        held = holder >= 0
+        values: dict[str, FloatArray] = {"observed": self.observed}
+        if self.low is not None and self.high is not None:
+            values |= {"low": self.low, "high": self.high}
+        if self.method in ("density", "smooth"):
+            read = {key: np.interp(scores, self.predicted, v) for key, v in values.items()}
+        else:
+            index = np.where(held, holder, self._nearest(scores))
+            read = {name: v[index] for name, v in values.items()}
+            if self.interval == "simultaneous":
+                before = np.searchsorted(self.upper.astype(scores.dtype), scores, side="left")
+                low, high = np.append(0.0, values["low"]), np.append(values["high"], 1.0)
+                read["low"] = np.where(held, read["low"], low[before])
+                read["high"] = np.where(held, read["high"], high[before])
+        return CurveReading(
+            predicted=scores.astype(np.float64),
+            count=np.where(held, self.count[np.maximum(holder, 0)], 0.0),
+            interval=self.interval,
+            confidence_level=self.confidence_level,
+            definition=f"reliability, {self.lens} lens, {self.definition}",
+            **read,
+        )
+
+    def _holder(self, p: FloatArray) -> IntArray:
+        """Index of the bin, block or cell each prediction is in, -1 if none."""
+        lower, upper = self.lower.astype(p.dtype), self.upper.astype(p.dtype)
+        if self.closed == "left":
+            index = np.maximum(np.searchsorted(lower, p, side="right") - 1, 0)
+            inside = (p >= lower[index]) & ((p < upper[index]) | (p == 1))
+        else:
+            index = np.minimum(np.searchsorted(upper, p, side="left"), len(self) - 1)
+            inside = (p > lower[index]) & (p <= upper[index])
+            # The first bin is closed on both sides, and so are blocks of scores.
+            inside |= (p == lower[index]) & ((p == 0) | (self.method == "isotonic"))
+        return np.where(inside, index, -1)
+
+    def _nearest(self, p: FloatArray) -> IntArray:
+        right = np.clip(np.searchsorted(self.upper, p, side="left"), 0, len(self) - 1)
+        left = np.maximum(right - 1, 0)
+        nearer = np.abs(p - self.upper[left]) <= np.abs(self.lower[right] - p)
+        return np.where(nearer & (p > self.upper[left]) & (p < self.lower[right]), left, right)
+
+    def table(self) -> list[str]:
+        """Lines of a text table, one a bin; of more than 40 blocks or cells only some."""
+        limits = "" if self.interval is None else f"  {self.confidence_level:.0%} {self.interval}"
+        lines = [f"{'bin':>14}  {'rows':>9}  predicted  observed      gap{limits}"]
+        n = len(self)
+        step = 1 if self.method == "bins" or n <= _MANY else -(-n // (_MANY // 2))
+        for i in range(0, n, step):
+            interval = ""
+            if self.low is not None and self.high is not None:
+                interval = f"  {self.low[i]:.3f} to {self.high[i]:.3f}"
+            bin_range = f"{self.lower[i]:.3f} to {self.upper[i]:.3f}"
+            lines.append(
+                f"{bin_range:>14}  {_rows(self.count[i])}  {self.predicted[i]:>9.4f}"
+                f"  {self.observed[i]:>8.4f}  {self.gap[i]:>+7.4f}{interval}"
+            )
+        if step > 1:
+            lines.append(f"every {step}th of {n} points; `to_frame` has them all")
+        return lines
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return self._listed("lower", "upper", "count", "weight", "predicted", "observed", "gap")
+
+
+def _rows(count: float) -> str:
+    return f"{round(float(count), 1):>9,.10g}"

@@ -1,0 +1,319 @@
+"""The result of `evaluate`.
+
+An evaluation in words: text for the terminal, HTML for the notebook.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar
+
+from veridical.results.base import Result, format_pvalue
+from veridical.results.curves import ReliabilityCurve
+from veridical.results.figures import Coefficient, Decomposition, MeasuredError
+
+_MOST_CLASSES = 6  # base rates beyond these are summarised
+
+
+def evaluation_text(e: Evaluation) -> str:
+    """Compact, readable table."""
+    lines = [headline(e), ""]
+    if e.verdict:
+        lines += [*textwrap.wrap(e.verdict, 98, initial_indent="  ", subsequent_indent="  "), ""]
+    lines += [f"  {name:<26}{value}" for name, value in _overview(e)]
+    lines += ["", f"  {'score':<12}{'value':>8}      parts"]
+    lines += [f"  {name:<12}{value:>8}      {parts}" for name, value, parts in _scores(e)]
+    lines += [
+        "",
+        f"  {'calibration error':<20}{'value':>8}  {'interval':>16}"
+        f"  {'null':>7}  95 % up to  {'p':>7}  definition",
+    ]
+    lines += [
+        f"  {m.name:<20}{m.value:>8.4f}  {_range(m.low, m.high):>16}"
+        f"  {_or_blank(m.null_mean):>7}  {_or_blank(m.null_q95):>10}  {_pvalue(m):>7}"
+        f"  {m.lens}: {m.definition}"
+        for m in e.errors
+    ]
+    lines += ["", f"  reliability ({e.curve.lens}: {e.curve.definition})"]
+    lines += ["  " + line for line in e.curve.table()]
+    if e.notes:
+        lines += ["", *(f"  note: {note}" for note in e.notes)]
+    if e.groups:
+        lines += [
+            "",
+            f"  {'group':<24}{'rows':>9}" + "".join(f"{c:>14}" for c in _group_columns(e)),
+        ]
+        for key, group in e.groups:
+            cells = "".join(f"{value:>14.4f}" for value in _group_values(group))
+            lines.append(f"  {str(key)[:23]:<24}{group.n_samples:>9,}{cells}")
+    return "\n".join(lines)
+
+
+def evaluation_html(e: Evaluation) -> str:
+    """Plain tables without scripts or outside resources; everything escaped."""
+    parts = [f"<p><strong>{escape(headline(e))}</strong></p>"]
+    if e.verdict:
+        parts.append(f"<p>{escape(e.verdict)}</p>")
+    parts.append(html_table(["figure", "value"], _overview(e)))
+    parts.append(html_table(["score", "value", "parts"], _scores(e)))
+    errors = [
+        (
+            m.name,
+            f"{m.value:.4f}",
+            _range(m.low, m.high),
+            _or_blank(m.null_mean),
+            _or_blank(m.null_q95),
+            _pvalue(m),
+            f"{m.lens}: {m.definition}",
+        )
+        for m in e.errors
+    ]
+    header = ["calibration error", "value", "interval", "null", "95 % up to", "p", "definition"]
+    parts.append(html_table(header, errors))
+    c = e.curve
+    bins = []
+    for i in range(len(c)):
+        limits = ""
+        if c.low is not None and c.high is not None:
+            limits = f"{c.low[i]:.3f} to {c.high[i]:.3f}"
+        row = (f"{c.lower[i]:.3f} to {c.upper[i]:.3f}", f"{c.count[i]:,.10g}")
+        means = (f"{c.predicted[i]:.4f}", f"{c.observed[i]:.4f}", f"{c.gap[i]:+.4f}")
+        bins.append((*row, *means, limits))
+    interval = "" if c.interval is None else f"{c.confidence_level:.0%} {c.interval}"
+    parts.append(
+        f"<p>reliability ({escape(c.lens)}: {escape(c.definition)})</p>"
+        + html_table(["bin", "rows", "predicted", "observed", "gap", interval], bins)
+    )
+    if e.notes:
+        parts.append("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in e.notes) + "</ul>")
+    if e.groups:
+        rows = [
+            (str(key), f"{g.n_samples:,}", *(f"{value:.4f}" for value in _group_values(g)))
+            for key, g in e.groups
+        ]
+        parts.append(html_table(["group", "rows", *_group_columns(e)], rows))
+    return "<div>" + "".join(parts) + "</div>"
+
+
+def headline(e: Evaluation) -> str:
+    """Return one line: what was evaluated."""
+    weighted = "" if e.sum_weight == e.n_samples else f", sum of weights {e.sum_weight:.6g}"
+    if len(e.classes) == 2:
+        what = f"positive class {e.classes[1]!r}"
+    else:
+        what = f"{len(e.classes)} classes"
+    return f"Evaluation of {e.n_samples:,} rows, {what}, {e.lens} lens{weighted}"
+
+
+def _overview(e: Evaluation) -> list[tuple[str, str]]:
+    if len(e.classes) == 2:
+        rates = f"{e.base_rate[1]:.4f}"
+    else:
+        pairs = zip(e.classes[:_MOST_CLASSES], e.base_rate[:_MOST_CLASSES], strict=True)
+        rates = ", ".join(f"{label}: {rate:.3f}" for label, rate in pairs)
+        rates += ", ..." if len(e.classes) > _MOST_CLASSES else ""
+    auc = "undefined (a class did not occur)" if e.auc is None else f"{e.auc:.4f}"
+    if e.auc is not None and len(e.classes) > 2:
+        auc += " (mean of one-vs-rest)"
+    lines = [
+        (f"recalibration {name}", _coefficient(value))
+        for name, value in (("slope", e.slope), ("intercept", e.intercept))
+        if value is not None
+    ]
+    ratio = "" if e.observed_expected is None else f", ratio {e.observed_expected:.4f}"
+    return [
+        ("base rate", rates),
+        ("accuracy", f"{e.accuracy:.4f}"),
+        ("AUC", auc),
+        (
+            "calibration in the large",
+            f"{e.calibration_in_the_large:+.4f} (observed {e.mean_observed:.4f},"
+            f" predicted {e.mean_predicted:.4f}{ratio})",
+        ),
+        *lines,
+    ]
+
+
+def _scores(e: Evaluation) -> list[tuple[str, str, str]]:
+    parts = {}
+    for d in e.decompositions:
+        text = f"{d.miscalibration:z.4f} miscalibration - {d.discrimination:z.4f} discrimination"
+        text += f" + {d.uncertainty:.4f} uncertainty ({d.definition})"
+        whole = len(e.classes) == 2 and d.lens == "binary"
+        parts[d.rule] = text if whole else f"{d.lens} lens: {d.score:.4f} = {text}"
+    return [(name, f"{value:.4f}", parts.get(name, "")) for name, value in e.scores.items()]
+
+
+def _or_blank(value: float | None) -> str:
+    return "" if value is None else f"{value:.4f}"
+
+
+def _range(low: float | None, high: float | None) -> str:
+    return "" if low is None else f"{low:.4f} to {high:.4f}"
+
+
+def _pvalue(m: MeasuredError) -> str:
+    return "" if m.pvalue is None else format_pvalue(m.pvalue)
+
+
+def _coefficient(value: Coefficient) -> str:
+    shown = "unknown" if value.estimate is None else f"{value.estimate:.4f}"
+    return f"{shown} ({value.low:.4f} to {value.high:.4f})"
+
+
+def _group_columns(e: Evaluation) -> list[str]:
+    return ["observed", "brier", "log", e.errors[0].name, "in the large"]
+
+
+def _group_values(e: Evaluation) -> list[float]:
+    first = e.errors[0].value
+    large = e.calibration_in_the_large
+    return [e.mean_observed, e.scores["brier"], e.scores["log"], first, large]
+
+
+def html_table(header: list[str], rows: Sequence[tuple[str, ...]]) -> str:
+    """Table of escaped cells."""
+    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Evaluation(Result):
+    """Everything `evaluate` measured.
+
+    Attributes
+    ----------
+    n_samples : rows (of positive weight)
+    sum_weight : sum of weights, n_samples without weights
+    classes : labels in column order; the last of two is the positive one
+    lens : name of the lens of `errors`
+    base_rate : share of each class
+    accuracy : share of rows whose most probable class occurred
+    auc : area under the ROC curve; mean of one-vs-rest areas for K > 2; None if undefined
+    auc_by_class : one-vs-rest areas, None where a class or its complement is absent
+    mean_predicted, mean_observed : means of the binary problem of `curve`
+    calibration_in_the_large : mean_observed - mean_predicted
+    observed_expected : mean_observed / mean_predicted, None if nothing was expected
+    scores : mean score by rule, of the whole prediction
+    decompositions : parts of the Brier and log score
+    errors : calibration errors that fit the lens, each with its definition
+    curve : reliability curve
+    slope, intercept : of the recalibration line of the problem of `curve`: Cox's slope (below 1:
+        too extreme) and the intercept with slope 1 (below 0: predictions too high); None if unknown
+    default_error : name of the error that speaks for the lens
+    verdict : about that error, in words
+    confidence_level : of all intervals
+    notes : statistical doubts in words
+    groups : (key, Evaluation) of each subgroup, in order, if `by` was given
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("group",)
+    _number_columns: ClassVar[tuple[str, ...]] = (
+        "value",
+        "null_mean",
+        "null_q95",
+        "low",
+        "high",
+        "pvalue",
+    )
+
+    n_samples: int
+    sum_weight: float
+    classes: tuple[Any, ...]
+    lens: str
+    base_rate: tuple[float, ...]
+    accuracy: float
+    auc: float | None
+    auc_by_class: tuple[float | None, ...]
+    mean_predicted: float
+    mean_observed: float
+    calibration_in_the_large: float
+    observed_expected: float | None
+    scores: dict[str, float]
+    decompositions: tuple[Decomposition, ...]
+    errors: tuple[MeasuredError, ...]
+    curve: ReliabilityCurve
+    confidence_level: float = 0.95
+    slope: Coefficient | None = None
+    intercept: Coefficient | None = None
+    default_error: str = "ECE"
+    verdict: str = ""
+    notes: tuple[str, ...] = ()
+    groups: tuple[tuple[Any, Evaluation], ...] = ()
+
+    def error(self, name: str) -> MeasuredError:
+        """Return the calibration error of that name; KeyError lists what was measured."""
+        for measured in self.errors:
+            if measured.name == name:
+                return measured
+        known = ", ".join(repr(measured.name) for measured in self.errors)
+        msg = f"{name!r} was not measured; there is {known}"
+        raise KeyError(msg)
+
+    @property
+    def default(self) -> MeasuredError:
+        """The error that speaks for the lens, which the verdict is about."""
+        return self.error(self.default_error)
+
+    def group(self, key: Any) -> Evaluation:
+        """Return the evaluation of one subgroup; KeyError lists the groups."""
+        for known, evaluation in self.groups:
+            if known == key:
+                return evaluation
+        msg = f"{key!r} is not a group; there is {[known for known, _ in self.groups]}"
+        raise KeyError(msg)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Evaluation) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        return evaluation_text(self)
+
+    def _repr_html_(self) -> str:
+        return evaluation_html(self)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """One row a figure; `group` is None for the whole sample, the rest for errors only."""
+        rows = self._rows(None)
+        for key, evaluation in self.groups:
+            rows += evaluation._rows(str(key))
+        figure = ("quantity", "definition", "lens", "n_samples", "value")
+        names = ("group", *figure, "null_mean", "null_q95", "low", "high", "pvalue")
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+    def _rows(self, group: str | None) -> list[tuple[Any, ...]]:
+        beside = {m.name: (m.null_mean, m.null_q95, m.low, m.high, m.pvalue) for m in self.errors}
+        nothing = (None,) * 5
+        return [(group, *row, *beside.get(row[0], nothing)) for row in self.figures()]
+
+    def figures(self) -> list[tuple[str, str, str, int, float | None]]:
+        """Every figure as (quantity, definition, lens, n_samples, value)."""
+        whole, n = "whole prediction", self.n_samples
+        several = len(self.classes) > 2
+        rows: list[tuple[str, str, str, int, float | None]] = [
+            (f"base rate {label!r}", "share of rows", whole, n, rate)
+            for label, rate in zip(self.classes, self.base_rate, strict=True)
+        ]
+        large, ratio = self.calibration_in_the_large, self.observed_expected
+        shown = self.curve.lens
+        rows += [
+            ("accuracy", "most probable class, ties to the first", whole, n, self.accuracy),
+            ("AUC", "mean of one-vs-rest" if several else "positive class", whole, n, self.auc),
+            ("mean predicted", "mean", shown, n, self.mean_predicted),
+            ("mean observed", "mean", shown, n, self.mean_observed),
+            ("calibration in the large", "mean observed - mean predicted", shown, n, large),
+            ("observed/expected", "mean observed / mean predicted", shown, n, ratio),
+        ]
+        rows += [(name, "mean score", whole, n, value) for name, value in self.scores.items()]
+        for d in self.decompositions:
+            for part in ("miscalibration", "discrimination", "uncertainty"):
+                rows.append((f"{d.rule} {part}", d.definition, d.lens, n, getattr(d, part)))
+        return rows + [(m.name, m.definition, m.lens, n, m.value) for m in self.errors]

@@ -1,0 +1,112 @@
+"""What an experiment found: every fact of its source beside the number found here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import ClassVar, Literal
+
+from veridical.results.base import Result
+
+Verdict = Literal["reproduced", "differs", "added"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fact(Result):
+    """One number or claim of a source, and what was found.
+
+    Attributes
+    ----------
+    name : what it is and where it is printed, e.g. "Table 3, classwise ECE"
+    printed : as the source prints it; None if it is a claim, or not printed
+    value : the number found
+    verdict : "reproduced"; "differs", for the reason given; or "added" if the source has no such
+        number
+    reason : why it differs, or how far the finding goes
+    claim : the claim in words; empty for a number
+
+    Examples
+    --------
+    >>> print(Fact(name="Table 8, Hosmer-Lemeshow", printed=25.295, value=25.295,
+    ...            verdict="reproduced"))
+    Table 8, Hosmer-Lemeshow: 25.295, printed 25.295: reproduced
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("claim", "reason")
+    _number_columns: ClassVar[tuple[str, ...]] = ("printed", "value")
+
+    name: str
+    printed: float | None = None
+    value: float
+    verdict: Verdict
+    reason: str = ""
+    claim: str = ""
+
+    def __str__(self) -> str:
+        printed = "" if self.printed is None else f", printed {self.printed:.6g}"
+        said = f" ({self.claim})" if self.claim else ""
+        why = f", because {self.reason}" if self.reason and self.verdict == "differs" else ""
+        return f"{self.name}{said}: {self.value:.6g}{printed}: {self.verdict}{why}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExperimentResult(Result):
+    """Facts an experiment checked, and the verdict on its source.
+
+    Attributes
+    ----------
+    name, title, source : of the experiment
+    quick : whether it was the short run
+    seed : of all random numbers
+    facts : every number and claim checked
+    conclusion : what a reader should take away
+    version : of the library
+
+    Examples
+    --------
+    >>> fact = Fact(name="Table 8", printed=25.295, value=25.295, verdict="reproduced")
+    >>> result = ExperimentResult(name="survey-toy", title="Tables", source="a survey", quick=True,
+    ...     seed=0, facts=(fact,), conclusion="The table holds.", version="0.1.0")
+    >>> result.verdict
+    'Reproduced: 1 of 1. The table holds.'
+    >>> result.fact("Table 8").value
+    25.295
+    """
+
+    name: str
+    title: str
+    source: str
+    quick: bool
+    seed: int
+    facts: tuple[Fact, ...]
+    conclusion: str
+    version: str
+
+    @property
+    def verdict(self) -> str:
+        """How many facts of the source were found again, and the conclusion."""
+        of_source = [fact for fact in self.facts if fact.verdict != "added"]
+        again = sum(fact.verdict == "reproduced" for fact in of_source)
+        return f"Reproduced: {again} of {len(of_source)}. {self.conclusion}"
+
+    def fact(self, name: str) -> Fact:
+        """Return the fact of this name; KeyError with the names there are if there is none."""
+        for fact in self.facts:
+            if fact.name == name:
+                return fact
+        msg = f"{name!r} is none of {[fact.name for fact in self.facts]}"
+        raise KeyError(msg)
+
+    def _columns(self) -> dict[str, list[object]]:
+        names = ("name", "claim", "printed", "value", "verdict", "reason")
+        return {name: [getattr(fact, name) for fact in self.facts] for name in names}
+
+    def __str__(self) -> str:
+        run = "quick run" if self.quick else "full run"
+        lines = [f"{self.name}: {self.title} ({run}, seed {self.seed})", self.verdict]
+        return "\n".join(lines + [f"  {fact}" for fact in self.facts])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f"<li>{escape(str(fact))}</li>" for fact in self.facts)
+        title = escape(f"{self.name}: {self.title}")
+        return f"<p><b>{title}</b><br>{escape(self.verdict)}</p><ul>{rows}</ul>"

@@ -1,0 +1,360 @@
+"""What a release gate asked, what it measured, and whether the release passes.
+
+The forms of a release gate: plain text, HTML, Markdown and JUnit XML; everything escaped.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar
+from xml.etree import ElementTree
+
+from veridical.results.base import Result
+from veridical.results.evaluation import html_table
+
+# What XML 1.0 cannot hold even as a reference (section 2.2 of the recommendation).
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~&])")
+_NOT_IN_CODE = re.compile(r"[\\`|]")
+_MOST_SHOWN = 60  # characters of a requirement or group in plain text
+
+
+def gate_text(result: GateResult) -> str:
+    """Return a headline, one line a requirement, and notes."""
+    lines = [headline(result), ""] if result.checks else [headline(result)]
+    rows = [_cells(check) for check in result.checks]
+    spans = [max((len(row[k]) for row in rows), default=0) for k in range(3)]
+    for check, (requirement, group, value) in zip(result.checks, rows, strict=True):
+        word = "pass" if check.passed else "FAIL"
+        within = f"  {group:<{spans[1]}}" if spans[1] else ""
+        lines.append(
+            f"  {word}  {requirement:<{spans[0]}}{within}  {value:>{spans[2]}}"
+            f"  n={check.n_samples:,}  {_said(check)}"
+        )
+    if result.compared:
+        lines += ["", f"  baseline: {result.compared}"]
+    if result.notes:
+        lines += ["", *(f"  note: {note}" for note in result.notes)]
+    return "\n".join(lines)
+
+
+def gate_html(result: GateResult) -> str:
+    """Return a plain table without scripts or outside resources."""
+    parts = [
+        f"<p><strong>{escape(headline(result))}</strong></p>",
+        html_table(_HEADER, [_row(check) for check in result.checks]),
+    ]
+    if result.compared:
+        parts.append(f"<p>{escape(f'baseline: {result.compared}')}</p>")
+    if result.notes:
+        parts.append(
+            "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in result.notes) + "</ul>"
+        )
+    return "<div>" + "".join(parts) + "</div>"
+
+
+def gate_markdown(result: GateResult) -> str:
+    """Return GitHub Markdown."""
+    table = [_HEADER, ["---"] * len(_HEADER)]
+    for check in result.checks:
+        word, requirement, group, *rest = _row(check)
+        code = [_code(text) if text else "" for text in (requirement, group)]
+        table.append([word, *code, *map(_plain, rest)])
+    lines = [f"**{_plain(headline(result))}**", "", *(f"| {' | '.join(row)} |" for row in table)]
+    if result.compared:
+        lines += ["", _plain(f"baseline: {result.compared}")]
+    if result.notes:
+        lines += ["", *(f"- {_plain(note)}" for note in result.notes)]
+    return "\n".join(lines)
+
+
+def gate_junit(result: GateResult) -> str:
+    """Return JUnit XML, one test case a requirement and group."""
+    suite = ElementTree.Element(
+        "testsuite",
+        name="veridical check",
+        tests=str(len(result.checks)),
+        failures=str(len(result.failed)),
+        errors="0",
+        skipped="0",
+    )
+    for check in result.checks:
+        name = check.requirement if check.group is None else f"{check.requirement} [{check.group}]"
+        case = ElementTree.SubElement(
+            suite, "testcase", classname="veridical.check", name=_NOT_XML.sub("?", name)
+        )
+        if not check.passed:
+            failure = ElementTree.SubElement(
+                case, "failure", type="requirement", message=_NOT_XML.sub("?", str(check))
+            )
+            failure.text = _NOT_XML.sub("?", _said(check))
+    notes = [headline(result), *result.notes]
+    ElementTree.SubElement(suite, "system-out").text = _NOT_XML.sub("?", "\n".join(notes))
+    whole = ElementTree.Element("testsuites")
+    whole.append(suite)
+    ElementTree.indent(whole)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(whole, "unicode")
+
+
+def headline(result: GateResult) -> str:
+    """Return one line: passed or failed, of what."""
+    count, failed = len(result.checks), len(result.failed)
+    what = f"{result.n_samples:,} rows, {result.lens} lens, {100 * result.confidence_level:g} %"
+    if not count:
+        return f"Nothing was required ({what} limits)"
+    if failed:
+        verb = "is" if failed == 1 else "are"
+        whole = "the requirement" if count == 1 else f"{failed} of {count} requirements"
+        return f"Failed: {whole} {verb} not met ({what} limits)"
+    return f"Passed: {_all(count)} met ({what} limits)"
+
+
+_HEADER = ["", "requirement", "group", "value", "rows", "what it is"]
+
+
+def _all(count: int) -> str:
+    return "the requirement is" if count == 1 else f"all {count} requirements are"
+
+
+def _row(check: GateCheck) -> tuple[str, ...]:
+    word = "pass" if check.passed else "FAIL"
+    group = "" if check.group is None else check.group
+    return word, check.requirement, group, check.shown, f"{check.n_samples:,}", _said(check)
+
+
+def _said(check: GateCheck) -> str:
+    return check.reason or check.definition
+
+
+def _cells(check: GateCheck) -> tuple[str, str, str]:
+    group = "" if check.group is None else _one_line(check.group)
+    return _one_line(check.requirement), group, check.shown
+
+
+def _one_line(text: str) -> str:
+    line = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
+    return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 3]}..."
+
+
+def _plain(text: str) -> str:
+    """Text that Markdown shows as it is, on one line."""
+    line = _MARKDOWN.sub(r"\\\1", " ".join(text.split()))
+    return line.replace("@", "@\u200b")  # a label is nobody to be notified
+
+
+def _code(text: str) -> str:
+    """Text in which GitHub sees no markup, no names of people and no addresses."""
+    line = " ".join(text.split())
+    if not _NOT_IN_CODE.search(line):
+        return f"`{line}`"
+    entities = re.sub(r"[^\w\s.]|_", lambda found: f"&#{ord(found[0])};", line)
+    return f"<code>{entities}</code>"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateFigure(Result):
+    """One figure that requirements can name.
+
+    Attributes
+    ----------
+    name : as requirements spell it, e.g. "ece_equal_mass"
+    group : subgroup as text, None for all rows
+    value : the figure; None if undefined
+    low, high : confidence limits, None if none are known
+    null_mean, null_q95, pvalue : as in `MeasuredError`; None if not drawn
+    unbiased : whether the value estimates what the limits are about without bias, as a mean score
+        does; a plug-in calibration error is biased upwards
+    definition, lens, n_samples : what was measured
+
+    Examples
+    --------
+    >>> figure = GateFigure(name="ece", value=0.03, low=0.01, high=0.04,
+    ...     definition="15 equal-width bins", lens="binary", n_samples=2000)
+    >>> print(figure)
+    ece 0.0300 (0.0100 to 0.0400)
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("group",)
+    _number_columns: ClassVar[tuple[str, ...]] = (
+        "value", "low", "high", "null_mean", "null_q95", "pvalue",
+    )  # fmt: skip
+
+    name: str
+    group: str | None = None
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    null_mean: float | None = None
+    null_q95: float | None = None
+    pvalue: float | None = None
+    unbiased: bool = False
+    definition: str
+    lens: str
+    n_samples: int
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether `low` and `high` are known."""
+        return self.low is not None and self.high is not None
+
+    def __str__(self) -> str:
+        shown = "undefined" if self.value is None else f"{self.value:.4f}"
+        return f"{self.name} {shown}" + (
+            f" ({self.low:.4f} to {self.high:.4f})" if self.has_limits else ""
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateBaseline(Result):
+    """Figures of a release, kept to compare the next one with.
+
+    Attributes
+    ----------
+    figures : every figure of all rows, then of each subgroup
+    classes : labels as text, in column order
+    lens, n_samples : of the figures
+    confidence_level : of their limits
+    version : of the library that measured them
+    """
+
+    figures: tuple[GateFigure, ...]
+    classes: tuple[str, ...]
+    lens: str
+    n_samples: int
+    confidence_level: float
+    version: str
+
+    def of(self, group: str | None = None) -> dict[str, GateFigure]:
+        """Figures of one subgroup by name, or of all rows; empty if there is no such group."""
+        return {figure.name: figure for figure in self.figures if figure.group == group}
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """One row a figure."""
+        names = ("group", "name", "value", "low", "high", "definition", "lens", "n_samples")
+        return {name: [getattr(figure, name) for figure in self.figures] for name in names}
+
+    _text_columns = ("group",)
+    _number_columns = ("value", "low", "high")
+
+    def __str__(self) -> str:
+        groups = {figure.group for figure in self.figures} - {None}
+        within = f", {len(groups)} groups" if groups else ""
+        return f"Figures of {self.n_samples:,} rows, {self.lens} lens{within}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateCheck(Result):
+    """One requirement, asked of all rows or of one subgroup.
+
+    Attributes
+    ----------
+    requirement : as it was written
+    group : subgroup as text, None for all rows
+    value : what was compared with the limit; None if there is none
+    operator, limit : of the requirement
+    passed : whether `value operator limit` holds; False where there is no value
+    n_samples : rows
+    definition : what `value` is, in words
+    reason : why there is no value; empty if there is one
+
+    Examples
+    --------
+    >>> print(GateCheck(requirement="ece.high < 0.05", value=0.031, operator="<", limit=0.05,
+    ...     passed=True, n_samples=2000, definition="upper limit of ece"))
+    pass  ece.high < 0.05: 0.0310 (n=2,000)
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("group", "reason")
+    _number_columns: ClassVar[tuple[str, ...]] = ("value",)
+
+    requirement: str
+    group: str | None = None
+    value: float | None
+    operator: str
+    limit: float
+    passed: bool
+    n_samples: int
+    definition: str
+    reason: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The value as text, or "none"."""
+        if self.value is None:
+            return "none"
+        small = 0 < abs(self.value) < 1e-4
+        return f"{self.value:.2g}" if small else f"{self.value:.4f}"
+
+    def __str__(self) -> str:
+        where = "" if self.group is None else f" in {self.group}"
+        why = f"; {self.reason}" if self.reason else ""
+        word = "pass" if self.passed else "FAIL"
+        return f"{word}  {self.requirement}{where}: {self.shown} (n={self.n_samples:,}{why})"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateResult(Result):
+    """Whether a release meets its requirements; `print` it.
+
+    Attributes
+    ----------
+    checks : every requirement, for all rows and each subgroup it was asked of
+    measured : all figures, which can be kept as the next baseline
+    compared : what the baseline was, in words; empty without one
+    n_samples, lens, confidence_level : of all figures
+    notes : statistical doubts, in words
+
+    Examples
+    --------
+    >>> check = GateCheck(requirement="ece.high < 0.05", value=0.06, operator="<", limit=0.05,
+    ...     passed=False, n_samples=2000, definition="upper limit of ece")
+    >>> none = GateBaseline(figures=(), classes=("0", "1"), lens="binary", n_samples=2000,
+    ...     confidence_level=0.95, version="0")
+    >>> result = GateResult(checks=(check,), measured=none, compared="", n_samples=2000,
+    ...     lens="binary", confidence_level=0.95)
+    >>> result.passed, len(result.failed)
+    (False, 1)
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("group", "reason")
+    _number_columns: ClassVar[tuple[str, ...]] = ("value",)
+
+    checks: tuple[GateCheck, ...]
+    measured: GateBaseline
+    compared: str
+    n_samples: int
+    lens: str
+    confidence_level: float
+    notes: tuple[str, ...] = ()
+
+    @property
+    def passed(self) -> bool:
+        """Whether every requirement is met."""
+        return all(check.passed for check in self.checks)
+
+    @property
+    def failed(self) -> tuple[GateCheck, ...]:
+        """Requirements that are not met."""
+        return tuple(check for check in self.checks if not check.passed)
+
+    def to_junit(self) -> str:
+        """JUnit XML: one test case a requirement, for the test report of a build server."""
+        return gate_junit(self)
+
+    def to_markdown(self) -> str:
+        """Markdown with one table, for a pull request."""
+        return gate_markdown(self)
+
+    def __str__(self) -> str:
+        return gate_text(self)
+
+    def _repr_html_(self) -> str:
+        return gate_html(self)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """One row a requirement and group."""
+        names = ("requirement", "group", "value", "operator", "limit", "passed", "n_samples",
+                 "definition", "reason")  # fmt: skip
+        return {name: [getattr(check, name) for check in self.checks] for name in names}

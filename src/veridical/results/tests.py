@@ -1,0 +1,360 @@
+"""Several tests of calibration, and what they say together.
+
+What a consistency test found.
+
+Whether calibration within a margin was shown.
+
+Several tests at once.
+
+What a sequential test found.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+from html import escape
+from typing import Any, ClassVar
+
+from veridical._core.data.validation import check_level
+from veridical._core.typing import FloatArray
+from veridical.results.base import CalibrationTest, NullLevel, Result, format_pvalue
+from veridical.results.evaluation import html_table
+from veridical.results.figures import Coefficient
+from veridical.results.inference import SampleSize
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConsistencyTest(CalibrationTest):
+    """A test whose null distribution was drawn: outcomes from the predictions themselves.
+
+    Attributes
+    ----------
+    null_level : NullLevel
+        The null sample, with `mean`, `std`, `quantile(q)` and `standardised`.
+    alternative : which side of the null distribution counts as evidence
+    """
+
+    null_level: NullLevel
+    alternative: str = "greater"
+
+    def __str__(self) -> str:
+        level = self.null_level
+        drawn = f"null {level.mean:.4f}, 95 % up to {level.quantile(0.95):.4f}; "
+        return super().__str__().replace("(", f"({drawn}", 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EquivalenceTest(CalibrationTest):
+    """Outcome of a test of the hypothesis that predictions are miscalibrated by `delta` or more.
+
+    Attributes
+    ----------
+    statistic : the estimated miscalibration
+    pvalue : smallest level at which calibration within `delta` is shown
+    delta : the margin
+    upper : upper confidence limit of the miscalibration at 1 - `level`
+    level : chance of a false claim of equivalence
+    equivalent : whether calibration within `delta` was shown, that is `upper` < `delta`
+
+    Examples
+    --------
+    >>> test = EquivalenceTest(statistic=0.01, pvalue=0.002, method="equivalence test",
+    ...     null="error of 0.05 or more", definition="rmsce", lens="binary", n_samples=5000,
+    ...     delta=0.05, upper=0.035, level=0.05, equivalent=True)
+    >>> print(test)
+    equivalence test: shown to be calibrated within 0.05 (p = 0.0020), error 0.0100, at most
+    0.0350 with 95 % confidence (binary, rmsce, n=5000)
+    """
+
+    delta: float
+    upper: float
+    level: float
+    equivalent: bool
+
+    @property
+    def verdict(self) -> str:
+        """What was shown, in words."""
+        shown = "shown" if self.equivalent else "not shown"
+        return f"{shown} to be calibrated within {self.delta:g}"
+
+    def rejects(self, level: float = 0.05) -> bool:
+        """Whether miscalibration of `delta` or more is rejected at this level."""
+        return self.pvalue <= check_level("rejects", level, "level")
+
+    def __str__(self) -> str:
+        return (
+            f"{self.method}: {self.verdict} (p = {format_pvalue(self.pvalue)}), error"
+            f" {self.statistic:.4f}, at most {self.upper:.4f} with {100 * (1 - self.level):g} %"
+            f" confidence ({self.lens}, {self.definition}, n={self.n_samples})"
+        )
+
+    def _columns(self) -> dict[str, list[object]]:
+        names = ("delta", "upper", "level", "equivalent")
+        return super()._columns() | {name: [getattr(self, name)] for name in names}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MultipleTest(Result):
+    """One test for each class, bin or group, with p-values corrected for their number.
+
+    Attributes
+    ----------
+    over : "class", "bin" or "group"
+    names : what each test is about
+    n_samples : rows of each test
+    statistics, pvalues : of each test by itself
+    adjusted : p-values corrected for how many tests there are
+    correction : how
+    method, definition, lens, n_resamples : how the tests were made
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("name", "method", "definition", "lens")
+
+    over: str
+    names: tuple[Any, ...]
+    n_samples: tuple[int, ...]
+    statistics: tuple[float, ...]
+    pvalues: tuple[float, ...]
+    adjusted: tuple[float, ...]
+    correction: str
+    method: str
+    definition: str
+    lens: str
+    n_resamples: int
+
+    def rejected(self, level: float = 0.05) -> tuple[Any, ...]:
+        """Names whose calibration is rejected at this level, all tests considered."""
+        check_level("rejected", level, "level")
+        pairs = zip(self.names, self.adjusted, strict=True)
+        return tuple(name for name, pvalue in pairs if pvalue <= level)
+
+    def __str__(self) -> str:
+        head = f"{self.method}, one for each {self.over} ({self.definition}; {self.lens})"
+        lines = [
+            head,
+            f"  {self.over:<24}{'rows':>9}{'statistic':>12}{'p':>9}{self.correction:>22}",
+        ]
+        order = sorted(range(len(self.names)), key=lambda i: (self.adjusted[i], self.pvalues[i]))
+        for i in order:
+            lines.append(
+                f"  {str(self.names[i])[:23]:<24}{self.n_samples[i]:>9,}{self.statistics[i]:>12.4f}"
+                f"{format_pvalue(self.pvalues[i]):>9}{format_pvalue(self.adjusted[i]):>22}"
+            )
+        return "\n".join(lines)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        m = len(self.names)
+        return {
+            "name": [str(name) for name in self.names],
+            "n_samples": list(self.n_samples),
+            "statistic": list(self.statistics),
+            "pvalue": list(self.pvalues),
+            "adjusted": list(self.adjusted),
+            "correction": [self.correction] * m,
+            "method": [self.method] * m,
+            "definition": [self.definition] * m,
+            "lens": [self.lens] * m,
+        }
+
+
+_WIDEST = 64  # characters of a definition in the text
+_LONG = 1e5  # statistics from here on are rounded
+
+
+@dataclass(frozen=True, kw_only=True)
+class TestReport(Result):
+    """Everything `calibration_tests` found.
+
+    Attributes
+    ----------
+    names : short name of each test
+    tests : outcome of each test, with what every test has: `statistic`, `pvalue`, `definition`
+    adjusted : p-values corrected for the number of tests (Holm)
+    level : level that `rejected` and `verdict` are about
+    lens : name of the lens
+    n_samples : rows (of positive weight)
+    verdict : one paragraph in words
+    slope, intercept : of the recalibration line of a binary problem: Cox's slope (below 1: too
+        extreme) and the intercept with slope 1 (below 0: predictions too high), with intervals
+        of confidence 1 - level; None if there is no such line
+    classes, groups : a test for each class or subgroup, corrected for their number; None if
+        there was none
+    detectable : the error that would have been found with 80 % power, if none was found; None
+        if something was, or nothing is known
+    notes : statistical doubts in words, and tests that were left out
+
+    Examples
+    --------
+    >>> test = CalibrationTest(statistic=2.5, pvalue=0.0124, method="Spiegelhalter's test",
+    ...     null="standard normal", definition="z", lens="binary", n_samples=100)
+    >>> report = TestReport(names=("spiegelhalter",), tests=(test,), adjusted=(0.0124,),
+    ...     level=0.05, lens="binary", n_samples=100, verdict="Miscalibrated.")
+    >>> report.rejected, report.test("spiegelhalter").statistic
+    (True, 2.5)
+    """
+
+    __test__: ClassVar[bool] = False  # the name is not that of a class of unit tests
+    _text_columns: ClassVar[tuple[str, ...]] = ("test", "method", "null", "definition", "lens")
+    _number_columns: ClassVar[tuple[str, ...]] = ("df", "n_resamples")
+
+    names: tuple[str, ...]
+    tests: tuple[CalibrationTest, ...]
+    adjusted: tuple[float, ...]
+    level: float
+    lens: str
+    n_samples: int
+    verdict: str
+    slope: Coefficient | None = None
+    intercept: Coefficient | None = None
+    classes: MultipleTest | None = None
+    groups: MultipleTest | None = None
+    detectable: SampleSize | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def pvalue(self) -> float:
+        """Smallest adjusted p-value: of the hypothesis that no test should reject."""
+        return min(self.adjusted)
+
+    @property
+    def rejected(self) -> bool:
+        """Whether calibration is rejected at `level`, all tests considered."""
+        return self.pvalue <= self.level
+
+    def test(self, name: str) -> CalibrationTest:
+        """Return the test of that name; KeyError lists those that were made."""
+        if name not in self.names:
+            msg = f"{name!r} was not tested; there is {list(self.names)}"
+            raise KeyError(msg)
+        return self.tests[self.names.index(name)]
+
+    def __str__(self) -> str:
+        header = f"  {'test':<35}{'statistic':>11}{'df':>5}{'p':>10}{'Holm':>10}  definition"
+        lines = [self._headline(), "", *_indented(self.verdict), "", header]
+        for method, statistic, df, pvalue, adjusted, definition in self._rows():
+            shown = textwrap.shorten(definition, _WIDEST, placeholder=" ...")
+            lines.append(
+                f"  {method[:34]:<35}{statistic:>11}{df:>5}{pvalue:>10}{adjusted:>10}  {shown}"
+            )
+        for family in self._families():
+            lines += ["", *("  " + line for line in str(family).splitlines())]
+        if self.notes:
+            lines += ["", *(f"  note: {note}" for note in self.notes)]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        header = ["test", "statistic", "df", "p", "Holm", "definition"]
+        parts = [
+            f"<p><strong>{escape(self._headline())}</strong></p><p>{escape(self.verdict)}</p>",
+            html_table(header, self._rows()),
+        ]
+        for family in self._families():
+            columns = zip(family.names, family.n_samples, family.statistics, family.pvalues,
+                          family.adjusted, strict=True)  # fmt: skip
+            rows = [
+                (str(name), f"{n:,}", f"{value:.4f}", format_pvalue(p), format_pvalue(adjusted))
+                for name, n, value, p, adjusted in columns
+            ]
+            titles = [family.over, "rows", family.definition, "p", family.correction]
+            parts.append(html_table(titles, rows))
+        if self.notes:
+            parts.append("<ul>" + "".join(f"<li>{escape(n)}</li>" for n in self.notes) + "</ul>")
+        return "<div>" + "".join(parts) + "</div>"
+
+    def _headline(self) -> str:
+        several = f"{len(self.tests)} tests" if len(self.tests) > 1 else "One test"
+        return (
+            f"{several} of calibration on {self.n_samples:,} rows, {self.lens} lens,"
+            f" level {self.level:g}"
+        )
+
+    def _families(self) -> list[MultipleTest]:
+        return [family for family in (self.classes, self.groups) if family is not None]
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        return [
+            (
+                t.method,
+                f"{t.statistic:.4f}" if abs(t.statistic) < _LONG else f"{t.statistic:.4g}",
+                "" if t.df is None else f"{t.df:g}",
+                format_pvalue(t.pvalue),
+                format_pvalue(adjusted),
+                f"{t.lens}: {t.definition}",
+            )
+            for t, adjusted in zip(self.tests, self.adjusted, strict=True)
+        ]
+
+    def _columns(self) -> dict[str, list[Any]]:
+        """One row a test."""
+        of_tests = ("method", "statistic", "df", "pvalue")
+        rest = ("null", "definition", "lens", "n_samples", "n_resamples")
+        return {
+            "test": list(self.names),
+            **{name: [getattr(t, name) for t in self.tests] for name in of_tests},
+            "adjusted": list(self.adjusted),
+            **{name: [getattr(t, name) for t in self.tests] for name in rest},
+        }
+
+
+def _indented(text: str) -> list[str]:
+    return textwrap.wrap(
+        text, 98, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+    )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SequentialTest(CalibrationTest):
+    """Outcome of a test that may be looked at after every row.
+
+    Attributes
+    ----------
+    e_value : evidence at the end: on average at most 1 if the predictions are calibrated and the
+        number of rows was fixed beforehand (with lag 1 also if the data decided when to stop)
+    max_e_value : largest evidence after any row, also the `statistic`; with a lag above 1 it is
+        guarded, and may be below `e_value`
+    pvalue : 1 / `max_e_value`, at most 1: valid whenever and for whatever reason one stops
+    path : log of the evidence after each row
+    alarm_at : index of the first row after which the evidence reached 1 / `level`, or None
+    level : chance of a false alarm, ever
+    direction : what seems wrong, in words, if there was an alarm
+    lag, alternative : as asked
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = (
+        *CalibrationTest._text_columns,
+        "direction",
+        "alternative",
+    )
+    _number_columns: ClassVar[tuple[str, ...]] = (*CalibrationTest._number_columns, "alarm_at")
+
+    e_value: float
+    max_e_value: float
+    path: FloatArray
+    alarm_at: int | None
+    level: float
+    direction: str | None
+    lag: int
+    alternative: str
+
+    def __post_init__(self) -> None:
+        self.path.setflags(write=False)
+
+    def __str__(self) -> str:
+        found = "no alarm"
+        if self.alarm_at is not None:
+            found = f"alarm at row {self.alarm_at} ({self.direction})"
+        return (
+            f"{self.method}: {found}, e = {self.e_value:.4g}, largest {self.max_e_value:.4g},"
+            f" p = {format_pvalue(self.pvalue)} at any time (alarm from {1 / self.level:.4g};"
+            f" {self.lens}, lag {self.lag}, n={self.n_samples})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SequentialTest) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _columns(self) -> dict[str, list[object]]:
+        names = ("e_value", "max_e_value", "alarm_at", "level", "direction", "lag", "alternative")
+        return super()._columns() | {name: [getattr(self, name)] for name in names}

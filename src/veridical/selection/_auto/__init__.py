@@ -1,0 +1,1 @@
+"""The calibrator for the data at hand."""

@@ -1,0 +1,239 @@
+"""The right calibrator for the data at hand.
+
+Names of calibrators, for options such as `calibrator="beta"`.
+
+The formula of an `AutoCalibrator`: that of the calibrator it chose.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from inspect import signature
+from typing import Any, Literal
+
+import veridical.calibrators as calibrators
+from veridical._core.data.validation import check_level, check_option, is_number
+from veridical._core.runtime.threads import one_blas_thread
+from veridical._core.typing import FloatArray, WeightType
+from veridical.calibrators import Calibrator, OneVsRestCalibrator
+from veridical.calibrators._base.bases import BinaryCalibrator
+from veridical.calibrators._wrappers.wrapping import CheckedRows, WrappingCalibrator
+from veridical.calibrators.formulas import Nodes, outputs_of, positive_last
+from veridical.exceptions import invalid
+from veridical.selection._auto.candidates import default_candidates, given_candidates
+from veridical.selection._auto.choice import choose, evidence_of
+
+_STRATEGIES = ("pool", "select")
+
+
+class AutoCalibrator(WrappingCalibrator):
+    r"""Combines the maps that suit the data, or leaves the model alone, and shows why.
+
+    A few different, penalised maps are each fitted to folds of the rows and judged on the rows
+    left out. ``strategy="pool"`` averages their probabilities with the weights of least held-out
+    log loss; ``"select"`` takes one map. The identity guards both: the less sure it is that the
+    result beats it, the more of the model's own predictions are mixed in, up to all.
+
+    Parameters
+    ----------
+    strategy : {"pool", "select"}, default "pool"
+        "select" is for those who must deploy one simple map: the simplest whose held-out log loss
+        is within one standard error of the best. It costs accuracy: what is chosen is often not
+        what is best, and the average of several is better than most.
+    candidates : mapping from names to calibrators, or sequence of calibrators, optional
+        What is tried, from the simplest to the most flexible. Default: maps that suit the number
+        of classes and kind of input; see Notes.
+    max_seconds : float, optional
+        Candidates are left out that would not be done by then; the first is always tried. The
+        result then depends on the speed of the machine.
+    confidence_level : float, default 0.95
+        Of the intervals in `evidence_`.
+    input : {"probability", "logit", "score"}, default "probability"
+        What predictions are. Scores have no identity to be left alone with.
+    labels : array-like, optional
+        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the sample size matters.
+
+    Attributes
+    ----------
+    evidence_ : Evidence
+        The table: held-out log loss and Brier score of each candidate, difference from the
+        identity with interval, time, weight. Prints, and has `to_frame()`.
+    calibrator_ : Calibrator
+        What predictions go through: an `AveragedCalibrator`, one map, or the identity.
+    classes_ : array of shape (K,)
+        Labels in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    Weights are found by expectation-maximisation on held-out probabilities of the outcomes, with
+    five imagined rows that keep them off zero. The flexible maps count by the probability that
+    they help. The maps of all folds are kept and averaged (up to 50,000 rows), which
+    is better than fitting once to all rows. Nothing is random: folds are dealt from sorted rows.
+
+    The share of the identity is the probability that it is at least as good, by the normal
+    approximation of the mean paired difference in held-out log loss, less 10 / sqrt(n) standard
+    errors, because that approximation makes too much of few rows. If the pool is worse by a
+    standard error or more, the gate is closed and predictions stay as they are. On a model that is
+    calibrated already, a result close to the identity is the right answer.
+
+    The held-out loss of the pool is a little optimistic, because its weights were found on the
+    same rows; that of a selected map more so.
+
+    References
+    ----------
+    .. [1] Wolpert (1992), Stacked generalization, Neural Networks 5, 241-259,
+       doi 10.1016/S0893-6080(05)80023-1.
+    .. [2] van der Laan, Polley & Hubbard (2007), Super learner, doi 10.2202/1544-6115.1309.
+
+    Examples
+    --------
+    A model that says 0.95 and is right in 4 of 5 cases:
+
+    >>> p, y = [0.95] * 500 + [0.05] * 500, [1, 1, 1, 1, 0] * 100 + [0, 0, 0, 0, 1] * 100
+    >>> auto = AutoCalibrator().fit(p, y)
+    >>> auto.predict_proba([0.95]).round(2).tolist()
+    [[0.2, 0.8]]
+    >>> auto.evidence_.candidate("identity").chosen  # its weight rounds to zero
+    False
+    """
+
+    def __init__(
+        self,
+        *,
+        strategy: Literal["pool", "select"] = "pool",
+        candidates: Mapping[str, Calibrator] | Sequence[Calibrator] | None = None,
+        max_seconds: float | None = None,
+        confidence_level: float = 0.95,
+        input: str = "probability",
+        labels: Any = None,
+        weight_type: WeightType = "importance",
+    ) -> None:
+        self.strategy = strategy
+        self.candidates = candidates
+        self.max_seconds = max_seconds
+        self.confidence_level = confidence_level
+        self.input = input
+        self.labels = labels
+        self.weight_type = weight_type
+
+    def _check_parameters(self) -> None:
+        caller = type(self).__name__
+        check_option(caller, "strategy", self.strategy, _STRATEGIES)
+        check_level(caller, self.confidence_level)
+        if self.candidates is not None:
+            given_candidates(self.candidates, caller)
+        limit = self.max_seconds
+        if limit is not None and not (is_number(limit) and limit > 0):
+            hint = "leave it out for no limit."
+            raise invalid(caller, "max_seconds", "a positive number", repr(limit), hint=hint)
+
+    def _fit_checked(self, rows: CheckedRows) -> None:
+        if self.candidates is None:
+            candidates = default_candidates(len(rows.classes), rows.size, self.input, self.strategy)
+        else:
+            candidates = given_candidates(self.candidates, type(self).__name__)
+            for each in candidates:
+                self._part(each.calibrator)
+        with one_blas_thread():
+            choice = choose(
+                candidates,
+                rows,
+                input=self.input,
+                strategy=self.strategy,
+                max_seconds=self.max_seconds,
+            )
+        self.calibrator_ = choice.calibrator
+        self.evidence_ = evidence_of(choice, rows, self.strategy, self.confidence_level)
+
+    def _combine(self, values: FloatArray) -> FloatArray:
+        return self.calibrator_.predict_proba(values)
+
+
+ALIASES = {"sigmoid": "platt"}  # the names other libraries know
+_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
+
+
+@cache
+def calibrator_names() -> dict[str, type[Calibrator] | None]:
+    """Every name with its class, in alphabetical order; "auto" has none until it is asked for.
+
+    Names are those of the classes in kebab case: `NearIsotonicCalibrator` is "near-isotonic".
+    Calibrators made of others have no name, since they need one to be given.
+
+    Examples
+    --------
+    >>> calibrator_names()["venn-abers"].__name__
+    'VennAbersCalibrator'
+    """
+    known: dict[str, type[Calibrator] | None] = {"auto": None}
+    for public in calibrators.__all__:
+        thing = getattr(calibrators, public)
+        if _has_a_name(thing):
+            known["-".join(_WORDS.findall(public.removesuffix("Calibrator"))).lower()] = thing
+    known |= {alias: known[name] for alias, name in ALIASES.items()}
+    return dict(sorted(known.items()))
+
+
+def calibrator_named(
+    name: str, n_classes: int = 2, *, caller: str = "calibrator_named", param: str = "name"
+) -> Calibrator:
+    """Return an unfitted calibrator of that name, for a number of classes.
+
+    Parameters
+    ----------
+    name : str
+        One of :func:`calibrator_names`; case does not matter, and "_" is "-".
+    n_classes : int, default 2
+        From three classes on, maps of two classes are fitted to each class against the rest.
+    caller, param : str
+        Whom an error is to name.
+
+    Examples
+    --------
+    >>> calibrator_named("isotonic")
+    IsotonicCalibrator()
+    >>> calibrator_named("isotonic", 3)
+    OneVsRestCalibrator(calibrator=IsotonicCalibrator())
+    >>> calibrator_named("isotonik")
+    Traceback (most recent call last):
+        ...
+    veridical.exceptions.InvalidInputError: calibrator_named: `name` must be one of ...
+    Hint: did you mean 'isotonic'?
+    """
+    known = calibrator_names()
+    given = name.lower().replace("_", "-") if isinstance(name, str) else name
+    check_option(caller, param, given, known)
+    kind = known[given]
+    return for_classes(_auto() if kind is None else kind(), n_classes)
+
+
+def for_classes(calibrator: Calibrator, n_classes: int) -> Calibrator:
+    """Wrap a map of two classes if there are more; other calibrators are returned as they are."""
+    if n_classes <= 2 or not isinstance(calibrator, BinaryCalibrator):
+        return calibrator
+    own: dict[str, Any] = {"input": calibrator.input, "weight_type": calibrator.weight_type}
+    default: WeightType = "importance"
+    calibrator.set_params(input="probability", labels=None, weight_type=default)
+    return OneVsRestCalibrator(calibrator, **own)
+
+
+def _auto() -> Calibrator:
+
+    return AutoCalibrator()
+
+
+def _has_a_name(thing: object) -> bool:
+    if not (isinstance(thing, type) and issubclass(thing, Calibrator)):
+        return False
+    needed = [p for p in signature(thing).parameters.values() if p.default is p.empty]
+    return thing is not Calibrator and not needed
+
+
+@outputs_of.register
+def _auto_formula(calibrator: AutoCalibrator, inputs: Nodes) -> Nodes:
+    whole = outputs_of(calibrator.calibrator_, positive_last(calibrator, inputs))
+    return positive_last(calibrator, whole)

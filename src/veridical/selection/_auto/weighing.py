@@ -1,0 +1,272 @@
+"""How much each map counts: a pool of held-out predictions, and the gate of the identity.
+
+Weights of a linear pool that have the least log loss on held-out rows.
+
+Predictions of rows by maps that were fitted to other rows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.base import clone
+
+from veridical._core.typing import BoolArray, FloatArray, IntArray
+from veridical.calibrators import Calibrator
+from veridical.calibrators._base.scales import smallest_share
+from veridical.calibrators._wrappers.wrapping import (
+    CheckedRows,
+    fitted_part,
+    held_masses,
+    masses,
+    some,
+)
+from veridical.inference._intervals.mean import make_units, standard_error
+
+_ENOUGH = 1e-7  # change of a weight
+_MOST_STEPS = 2000
+
+
+def pool_weights(given: FloatArray, weight: FloatArray, pseudo_rows: float) -> FloatArray:
+    """Maximise sum_i w_i log(given_i . v) + (a / M) sum_m log v_m over the simplex.
+
+    `given` (n, M) holds what each of M maps gave to the outcome, `weight` sums to the sample size
+    and a is `pseudo_rows`: as if that many more rows had been best foretold by a map drawn at
+    random, which keeps weights off zero where rows are few. The objective is concave. Solved by
+    expectation-maximisation (Dempster, Laird & Rubin 1977, section 4.3), which never leaves the
+    simplex and never gets worse. O(n M) a step.
+
+    Examples
+    --------
+    Two maps, each right about its half of four rows: alike by symmetry.
+
+    >>> import numpy as np
+    >>> given = np.array([[0.9, 0.5], [0.9, 0.5], [0.5, 0.9], [0.5, 0.9]])
+    >>> pool_weights(given, np.ones(4), 5.0).round(6).tolist()
+    [0.5, 0.5]
+    """
+    n_maps = given.shape[1]
+    # a common factor of a row changes nothing, and keeps tiny probabilities from underflowing
+    scaled = given / given.max(axis=1, keepdims=True)
+    total = float(weight.sum()) + pseudo_rows
+    found = np.full(n_maps, 1 / n_maps)
+    for _ in range(_MOST_STEPS):
+        pull = (weight / (scaled @ found)) @ scaled
+        moved = (found * pull + pseudo_rows / n_maps) / total
+        change = float(np.abs(moved - found).max())
+        found = moved
+        if change < _ENOUGH:
+            break
+    return np.asarray(found / found.sum())
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Rows to fit to, rows held out, and which of several partitions the fold belongs to."""
+
+    kept: CheckedRows
+    held: CheckedRows
+    partition: int
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """What one candidate said about rows it was not fitted to.
+
+    Attributes
+    ----------
+    given : (m, K) array of held-out probabilities, fold after fold
+    maps : fitted map of every fold
+    seconds : time taken
+    """
+
+    given: FloatArray
+    maps: tuple[Calibrator, ...]
+    seconds: float
+
+
+def make_folds(rows: CheckedRows, partitions: Sequence[int]) -> list[Fold]:
+    """Folds of several partitions of the same rows, given by their numbers of folds."""
+    total = masses(rows)
+    return [
+        Fold(some(rows, total - mass), some(rows, mass), number)
+        for number, n_folds in enumerate(partitions)
+        for mass in held_masses(rows, n_folds, seed=number)
+    ]
+
+
+def cross_fit(
+    part: Calibrator,
+    folds: Sequence[Fold],
+    steps: Iterator[int],
+    *,
+    until: float | None = None,
+) -> CrossFit | str:
+    """Fit a copy of `part` to every fold's kept rows, or say why that was not done.
+
+    `steps` is advanced once a fold: it draws the progress bar. `until` is a time of
+    `time.perf_counter` at which the last fold would have to be done.
+    """
+    start = time.perf_counter()
+    given: list[FloatArray] = []
+    maps: list[Calibrator] = []
+    for fold in folds:
+        if until is not None and _would_end(start, len(maps), len(folds)) > until:
+            return "left out: time was up"
+        next(steps, None)
+        fitted = fitted_part(_copy(part), fold.kept)
+        if fitted is None:
+            return "left out: cannot be fitted to parts of these rows"
+        given.append(fitted.predict_proba(fold.held.values))
+        maps.append(fitted)
+    if not maps:
+        return "left out: too few rows to hold any out"
+    return CrossFit(np.concatenate(given), tuple(maps), time.perf_counter() - start)
+
+
+def _would_end(start: float, done: int, n_folds: int) -> float:
+    """When all folds would be done at the speed so far."""
+    now = time.perf_counter()
+    return now if done == 0 else start + (now - start) * n_folds / done
+
+
+def _copy(part: Calibrator) -> Calibrator:
+    copy: Calibrator = clone(part)
+    copy.keeps_fingerprint = False
+    return copy
+
+
+_PSEUDO_ROWS = 5.0
+_LEAST = 1e-12  # smaller probabilities of what happened count as this
+_HARDLY = 0.01  # shares of the identity that are not worth the words
+_CAUTION = 10.0  # chosen on one half of the data sets of the league, as _PSEUDO_ROWS was
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Scores of held-out predictions.
+
+    Attributes
+    ----------
+    y : class indices of the held-out rows, fold after fold
+    weight : their weights
+    by_frequency : whether a weight is a number of repetitions
+    size : sample size for whatever depends on n
+    floor : what a probability of zero counts as, should its outcome happen all the same
+    ends : where each partition of the rows ends; each contains all rows once
+    """
+
+    y: IntArray
+    weight: FloatArray
+    by_frequency: bool
+    size: float
+    floor: float
+    ends: tuple[int, ...]
+
+    @classmethod
+    def of(cls, folds: Sequence[Fold], rows: CheckedRows, own: FloatArray | None) -> Judge:
+        """Judge of what is held out in `folds` of `rows`, `own` being the model's predictions."""
+        held = [fold.held for fold in folds]
+        weights = [np.ones(len(r.y)) if r.weight is None else r.weight for r in held]
+        counts = np.bincount([f.partition for f in folds], [len(r.y) for r in held])
+        return cls(
+            np.concatenate([r.y for r in held]) if held else rows.y[:0],
+            np.concatenate(weights) if held else np.empty(0),
+            rows.weight is not None and rows.weight_type == "frequency",
+            rows.size,
+            _LEAST if own is None or not own.size else stand_in(own),
+            tuple(np.cumsum(counts).astype(int).tolist()),
+        )
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights that sum to the sample size."""
+        return self.weight * (self.size / float(self.weight.sum()))
+
+    def outcome(self, p: FloatArray) -> FloatArray:
+        """Probability given to what happened; the floor where it was given none."""
+        given = self._raw(p)
+        return np.where(given > 0, np.maximum(given, _LEAST), self.floor)
+
+    def surprises(self, p: FloatArray) -> int:
+        """How many held-out outcomes had been given no probability, in one partition."""
+        return int(np.sum(self._raw(p)[: self.ends[0]] == 0)) if self.ends else 0
+
+    def _raw(self, p: FloatArray) -> FloatArray:
+        return p[np.arange(len(self.y)), self.y]
+
+    def brier(self, p: FloatArray) -> float:
+        """Mean Brier score: of the positive class for two classes, summed over more."""
+        given = self._raw(p)
+        if p.shape[1] == 2:
+            return self.mean((1 - given) ** 2)
+        return self.mean(np.einsum("ij,ij->i", p, p) - 2 * given + 1)
+
+    def mean(self, values: FloatArray) -> float:
+        """Weighted mean over the rows."""
+        return float(np.average(values, weights=self.weight))
+
+    def mean_and_error(self, values: FloatArray) -> tuple[float, float]:
+        """Weighted mean and its standard error.
+
+        Partitions hold the same rows, so more of them do not make the error smaller: its square is
+        the mean of those of single partitions.
+        """
+        squares, start = [], 0
+        for end in self.ends:
+            part = slice(start, end)
+            units = make_units(values[part], self.weight[part], self.by_frequency, None, None)
+            squares.append(standard_error(units) ** 2)
+            start = end
+        return self.mean(values), float(np.sqrt(np.mean(squares)))
+
+    def certainty(self, values: FloatArray) -> float:
+        """How many standard errors the mean is above zero."""
+        mean, error = self.mean_and_error(values)
+        return mean / error if error > 0 else float(np.sign(mean)) * np.inf if mean else 0.0
+
+
+def stand_in(p: FloatArray) -> float:
+    """Half the smallest positive probability, within bounds: what a zero may have been.
+
+    One impossible outcome that happens would otherwise decide every comparison. Zeros that nothing
+    contradicts stay zeros.
+    """
+    return min(max(smallest_share(p), _LEAST), 1 / (4 * p.shape[1]))
+
+
+def pooled_weights(judge: Judge, given: FloatArray, basic: BoolArray) -> FloatArray:
+    """Weights of maps from what they gave to the outcomes, (n, M).
+
+    A pool of the stiff maps alone and a pool of all are mixed by the probability that the second
+    is better: with few rows the flexible ones are not worth their noise.
+    """
+    from scipy.special import ndtr
+
+    every = pool_weights(given, judge.weights, _PSEUDO_ROWS)
+    if basic.all() or not basic.any():
+        return every
+    stiff = np.zeros(len(basic))
+    stiff[basic] = pool_weights(given[:, basic], judge.weights, _PSEUDO_ROWS)
+    gain = np.log(given @ every) - np.log(given @ stiff)
+    share = float(ndtr(judge.certainty(gain)))
+    return np.asarray((1 - share) * stiff + share * every)
+
+
+def identity_share(judge: Judge, pooled: FloatArray, identity: FloatArray) -> float:
+    """Share of the identity in the result, from what both gave to the outcomes.
+
+    The probability that the identity is at least as good as the pool, by the normal approximation
+    of the mean paired difference in log loss, of which few rows make too much: 10 / sqrt(n)
+    standard errors are taken off first. One if the pool was worse by a standard error.
+    """
+    from scipy.special import ndtr
+
+    certainty = judge.certainty(np.log(pooled) - np.log(identity))
+    share = float(ndtr(_CAUTION / np.sqrt(judge.size) - certainty))
+    if certainty <= -1 or share > 1 - _HARDLY:
+        return 1.0
+    return 0.0 if share < _HARDLY else share

@@ -1,0 +1,1 @@
+"""A classifier calibrated as a whole."""

@@ -1,0 +1,354 @@
+"""Pairs of a fitted model and the map that was fitted to what it said of other rows.
+
+Which rows train a model and which calibrate it; never the same ones.
+
+Which of the arguments of `fit` go to the model and which to the splitter.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from veridical._core.data.validation import check_option, is_integer
+from veridical._core.typing import Array, FloatArray, IntArray
+from veridical.calibrators import Calibrator
+from veridical.calibrators._base.direction import direction_known
+from veridical.exceptions import VeridicalWarning, invalid
+from veridical.selection._auto.auto import calibrator_named, for_classes
+from veridical.selection._classifier.response import (
+    Reading,
+    Wish,
+    choose_reading,
+    read,
+    to_probabilities,
+)
+from veridical.selection._classifier.target import LabelwiseMaps, Target
+
+Split = tuple[IntArray, IntArray]
+
+
+def positive_rows(weight: FloatArray | None, n_rows: int) -> IntArray:
+    """Rows that count: a weight of zero removes a row before anything is split."""
+    return np.arange(n_rows) if weight is None else np.flatnonzero(weight)
+
+
+def splits_of(
+    cv: Any, X: Any, target: Target, kept: IntArray, split_params: dict[str, Any], *, caller: str
+) -> list[Split]:
+    """Training and calibration rows of each fold, as numbers of rows of `X`.
+
+    Splitters see the rows in `kept` only; pairs of row numbers that are given as they are mean
+    rows of `X`, of which others than `kept` are left out.
+    """
+    from sklearn.model_selection import check_cv
+    from sklearn.utils import _safe_indexing
+
+    cv = 5 if cv is None else cv
+    if is_integer(cv):
+        _check_folds(cv, target, kept, caller=caller)
+    elif isinstance(cv, str) or not hasattr(cv, "split"):
+        return [_kept_only(pair, kept, len(target.y), caller=caller) for pair in _pairs(cv, caller)]
+    everything = len(kept) == len(target.y)
+    shown = X if everything else _safe_indexing(X, kept)
+    y = target.y[kept]
+    params = split_params
+    if not everything:
+        params = {name: _safe_indexing(value, kept) for name, value in split_params.items()}
+    splitter = check_cv(cv, y, classifier=True)
+    splits = [(kept[train], kept[test]) for train, test in splitter.split(shown, y, **params)]
+    return [_disjoint(split, len(target.y), caller=caller) for split in splits]
+
+
+def check_tested_once(splits: list[Split], n_rows: int, *, caller: str) -> None:
+    """Raise if a row is predicted more than once, which a single map cannot use."""
+    times = np.zeros(n_rows, dtype=np.intp)
+    for _, test in splits:
+        times[test] += 1
+    if times.max(initial=0) > 1:
+        row = int(times.argmax())
+        hint = "use `ensemble=True`, or a splitter that tests every row at most once."
+        got = f"row {row} in {times[row]} of {len(splits)}"
+        raise invalid(caller, "cv", "a splitter of disjoint test rows", got, hint=hint)
+
+
+def _check_folds(cv: int, target: Target, kept: IntArray, *, caller: str) -> None:
+    if cv < 2:
+        hint = 'use `cv="prefit"` for a model that is fitted already.'
+        raise invalid(caller, "cv", "at least 2", f"{cv}", hint=hint)
+    if len(kept) < cv:
+        hint = "use fewer folds or more rows."
+        raise invalid(caller, "cv", f"at most the number of rows, {len(kept)}", f"{cv}", hint=hint)
+    if target.multilabel:
+        return
+    names, counts = np.unique(target.y[kept], return_counts=True)
+    rarest = int(counts.argmin())
+    if counts[rarest] < cv:
+        most = int(counts[rarest])
+        hint = "drop or join classes of one row." if most < 2 else f"use `cv={most}` or less."
+        got = f"{cv} folds, with less than {cv} examples ({most}) of class {names[rarest].item()!r}"
+        raise invalid(caller, "cv", "at most the rows of the rarest class", got, hint=hint)
+
+
+def _pairs(cv: Any, caller: str) -> list[Any]:
+    if isinstance(cv, str) or not isinstance(cv, Iterable):
+        expected = 'a number of folds, a splitter, pairs of (train, test) rows or "prefit"'
+        raise invalid(caller, "cv", expected, repr(cv), hint="e.g. `cv=5`.")
+    pairs = list(cv)
+    if not pairs:
+        hint = "pass at least one pair of (train, test) rows."
+        raise invalid(caller, "cv", "of at least one split", "none", hint=hint)
+    return pairs
+
+
+def _kept_only(pair: Any, kept: IntArray, n_rows: int, *, caller: str) -> Split:
+    counts = np.zeros(n_rows, dtype=bool)
+    counts[kept] = True
+    numbers = np.arange(n_rows)
+    train, test = (numbers[np.asarray(rows)] for rows in pair)  # also masks and negative numbers
+    return _disjoint((train[counts[train]], test[counts[test]]), n_rows, caller=caller)
+
+
+def _disjoint(split: Split, n_rows: int, *, caller: str) -> Split:
+    train, test = split
+    seen = np.zeros(n_rows, dtype=bool)
+    seen[train] = True
+    common = test[seen[test]]
+    if len(common):
+        hint = "a map learns nothing about new rows from rows that the model has seen."
+        got = f"{len(common)} common rows, row {common[0]} first"
+        raise invalid(caller, "cv", "of disjoint training and test rows", got, hint=hint)
+    if not (len(train) and len(test)):
+        got = f"{len(train)} training and {len(test)} test rows"
+        hint = "leave rows on both sides of every split."
+        raise invalid(caller, "cv", "of non-empty splits", got, hint=hint)
+    return split
+
+
+CALLER = "CalibratedClassifier"
+RESPONSES = ("auto", "probability", "decision")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A fitted model with its map.
+
+    Attributes
+    ----------
+    estimator : the model
+    calibrator : Calibrator, or LabelwiseMaps for several labels a row
+    reading : Reading, what of the model the map takes
+    """
+
+    estimator: Any
+    calibrator: Calibrator | LabelwiseMaps
+    reading: Reading
+
+    def predict_proba(self, X: Any, classes: Array) -> FloatArray:
+        """Calibrated probabilities of rows."""
+        multilabel = isinstance(self.calibrator, LabelwiseMaps)
+        values = read(self.estimator, X, self.reading, classes, multilabel=multilabel)
+        return self.calibrator.predict_proba(values)
+
+
+@dataclass(frozen=True)
+class Task:
+    """Everything a pair is fitted from.
+
+    Attributes
+    ----------
+    estimator : Any
+        Not fitted, unless it is used as it is.
+    X, target, weight
+        Rows.
+    fit_params : dict
+        Handed on to the estimator; entries of one value a row are split like rows.
+    calibrator, response : Any
+        Parameters of the classifier.
+    """
+
+    estimator: Any
+    X: Any
+    target: Target
+    weight: FloatArray | None
+    fit_params: dict[str, Any]
+    calibrator: Any
+    response: str
+
+    def check(self) -> None:
+        """Raise if the parameters cannot be used, before anything is fitted."""
+        check_option(CALLER, "response", self.response, RESPONSES)
+        blank = self.blank_map()
+        if self.response == "probability" and self.wish(blank).own_input in ("logit", "score"):
+            hint = "leave one of them at its default."
+            got = f"{self.response!r} with a calibrator of input={blank.input!r}"
+            raise invalid(CALLER, "response", "what the calibrator takes", got, hint=hint)
+
+    def blank_map(self) -> Calibrator:
+        """Map of two or more classes, not fitted."""
+        given, n_classes = self.calibrator, self.target.n_classes
+        if isinstance(given, str):
+            return calibrator_named(given, n_classes, caller=CALLER, param="calibrator")
+        if not isinstance(given, Calibrator):
+            got = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
+            hint = 'e.g. `calibrator="platt"` or `calibrator=PlattCalibrator()`.'
+            raise invalid(CALLER, "calibrator", "a name or a calibrator", got, hint=hint)
+        return for_classes(clone(given), n_classes)
+
+    def wish(self, blank: Calibrator) -> Wish:
+        """What a map wants to read."""
+        own = None if isinstance(self.calibrator, str) else blank.input
+        return Wish(self.response, own, _inputs_of(blank))
+
+    def fitted_model(self, train: IntArray) -> Any:
+        """Copy of the estimator, fitted to some rows."""
+        from sklearn.utils.metaestimators import _safe_split
+
+        X, y = _safe_split(self.estimator, self.X, self.target.y, train)
+        return clone(self.estimator).fit(X, y, **_rows_of(self.fit_params, train, self.target.y))
+
+    def said_of(
+        self, model: Any, test: IntArray, train: IntArray | None
+    ) -> tuple[Reading, FloatArray]:
+        """What a model says of rows, and how it was read."""
+        from sklearn.utils.metaestimators import _safe_split
+
+        X, _ = _safe_split(model, self.X, self.target.y, test, train)
+        classes, multilabel = self.target.classes, self.target.multilabel
+        reading = choose_reading(model, X, classes, self.wish(self.blank_map()), caller=CALLER)
+        return reading, read(model, X, reading, classes, multilabel=multilabel)
+
+    def fitted_map(
+        self, values: FloatArray, kind: str, rows: IntArray
+    ) -> Calibrator | LabelwiseMaps:
+        """Map from what models said of rows to their outcomes."""
+        y, weight = self.target.y[rows], None if self.weight is None else self.weight[rows]
+        labels = np.array([0, 1]) if self.target.multilabel else self.target.classes
+        blank = self.blank_map().set_params(input=kind, labels=labels)
+        if not isinstance(self.calibrator, str):
+            blank.keeps_fingerprint = self.calibrator.keeps_fingerprint
+        with direction_known():  # the model says which column is whose
+            if self.target.multilabel:
+                return LabelwiseMaps(blank).fit(values, y, weight)
+            return blank.fit(values, y, weight)
+
+
+def fit_pair(task: Task, split: Split) -> Pair:
+    """Train a model on some rows and calibrate it on others."""
+    train, test = split
+    model = task.fitted_model(train)
+    reading, values = task.said_of(model, test, train)
+    return Pair(model, task.fitted_map(values, reading.kind, test), reading)
+
+
+def pair_of_fitted(task: Task, rows: IntArray) -> Pair:
+    """Calibrate a model that is fitted already."""
+    reading, values = task.said_of(task.estimator, rows, None)
+    return Pair(task.estimator, task.fitted_map(values, reading.kind, rows), reading)
+
+
+def fit_or_foretell(task: Task, train: IntArray, test: IntArray | None) -> Any:
+    """A model trained on `train`; with `test`, only what it says of those rows."""
+    model = task.fitted_model(train)
+    return model if test is None else task.said_of(model, test, train)
+
+
+def single_pair(
+    task: Task, said: list[tuple[Reading, FloatArray]], splits: list[Split], model: Any
+) -> Pair:
+    """One map from what the models of all folds said of rows they had not seen."""
+    reading = said[0][0]
+    if any(other != reading for other, _ in said):  # one fold lacks a class, say
+        multilabel = task.target.multilabel
+        said = [(how, _as_probabilities(how, v, multilabel=multilabel)) for how, v in said]
+        reading = Reading("predict_proba", "probability")
+    values = np.concatenate([values for _, values in said])
+    rows = np.concatenate([test for _, test in splits])
+    order = np.argsort(rows, kind="stable")
+    return Pair(model, task.fitted_map(values[order], reading.kind, rows[order]), reading)
+
+
+def _as_probabilities(reading: Reading, values: FloatArray, *, multilabel: bool) -> FloatArray:
+    return (
+        values if reading.kind == "probability" else to_probabilities(values, multilabel=multilabel)
+    )
+
+
+def _inputs_of(calibrator: Calibrator) -> tuple[str, ...]:
+    """Kinds of predictions that a calibrator and the ones inside it all take."""
+    inner = getattr(calibrator, "calibrator", None)
+    if not isinstance(inner, Calibrator):
+        return calibrator._inputs
+    return tuple(kind for kind in _inputs_of(inner) if kind in calibrator._inputs)
+
+
+def _rows_of(params: dict[str, Any], rows: IntArray, y: Array) -> dict[str, Any]:
+    """Parameters of `fit` for some rows: those of one value a row are cut, others kept."""
+    from sklearn.utils import _safe_indexing
+
+    return {
+        name: _safe_indexing(value, rows) if _is_of_rows(value, len(y)) else value
+        for name, value in params.items()
+    }
+
+
+def _is_of_rows(value: Any, n_rows: int) -> bool:
+    if isinstance(value, (str, bytes, dict)):
+        return False
+    shape = getattr(value, "shape", None)
+    if shape is not None:
+        return len(shape) > 0 and shape[0] == n_rows
+    return hasattr(value, "__len__") and len(value) == n_rows
+
+
+def routed(
+    owner: Any, weight: FloatArray | None, groups: Any, fit_params: dict[str, Any], *, caller: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Arguments of the `fit` of the estimator and of the `split` of the splitter."""
+    from sklearn.utils.metadata_routing import process_routing
+    from sklearn.utils.validation import has_fit_parameter
+
+    if _routing_enabled():
+        given = dict(fit_params)
+        if groups is not None:
+            given["groups"] = groups
+        found = process_routing(owner, "fit", sample_weight=weight, **given)
+        return dict(found.estimator.fit), dict(found.splitter.split)
+    params = dict(fit_params)
+    if weight is not None:
+        estimator = owner.estimator
+        if has_fit_parameter(estimator, "sample_weight"):
+            params["sample_weight"] = weight
+        elif _last_step(estimator) is not None:
+            params[f"{_last_step(estimator)}__sample_weight"] = weight
+        else:
+            name = type(estimator).__name__
+            text = f"{caller}: {name} takes no sample_weight; only its calibration is weighted."
+            warnings.warn(text, VeridicalWarning, stacklevel=3)
+    if groups is None:
+        return params, {}
+    if not hasattr(owner.cv, "split"):
+        hint = "use a splitter that knows groups, e.g. `cv=GroupKFold(5)`."
+        raise invalid(caller, "cv", "a splitter when `groups` are given", repr(owner.cv), hint=hint)
+    return params, {"groups": groups}
+
+
+def _routing_enabled() -> bool:
+    from sklearn import get_config
+
+    return bool(get_config().get("enable_metadata_routing", False))
+
+
+def _last_step(estimator: Any) -> str | None:
+    """Name of the last step of a pipeline, if that takes weights."""
+    from sklearn.utils.validation import has_fit_parameter
+
+    steps = getattr(estimator, "steps", None)
+    if not steps or not has_fit_parameter(steps[-1][1], "sample_weight"):
+        return None
+    return str(steps[-1][0])

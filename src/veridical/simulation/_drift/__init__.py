@@ -1,0 +1,1 @@
+"""Streams that change in a known way."""

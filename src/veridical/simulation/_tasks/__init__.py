@@ -1,0 +1,1 @@
+"""Tasks whose truth is known."""

@@ -1,0 +1,209 @@
+"""Handlers of the page "Data": open a table, show its first rows, map its columns."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import Response
+
+from veridical._core.data.arrays import missing_values
+from veridical._core.data.validation import check_sample
+from veridical.evaluation._data.inputs import gather_inputs
+from veridical.exceptions import InvalidInputError, invalid
+from veridical.frames import column_names, guess_columns, labels_from_columns, open_table
+from veridical.frames._tables.files import find_files, scan_file
+from veridical.studio._data.answers import CALLER, Refused, answer, body_of, in_thread
+from veridical.studio._data.dataset import Dataset, Mapping, lens_choices, lens_of
+from veridical.studio._data.files import drop, file_in, files_in, keep_upload
+from veridical.studio._data.session import OpenTable, Session
+
+_PREVIEW_ROWS, _PREVIEW_COLUMNS, _LONGEST_CELL = 8, 30, 200
+_MOST_LABELS = 200
+_WARMED = 12
+
+
+async def list_files(request: Request) -> Response:
+    """Tables of the chosen folder."""
+    settings = request.app.state.session.settings
+    files = await in_thread(files_in, settings.folder)
+    return answer({"folder": str(settings.folder), "files": files})
+
+
+async def upload(request: Request) -> Response:
+    """Take a file from the browser and open it."""
+    session: Session = request.app.state.session
+    name = Path(request.query_params.get("name", "")).name
+    path = await keep_upload(
+        request.stream(),
+        name,
+        request.headers.get("content-length"),
+        target=session.new_target("upload"),
+        limit=session.settings.max_upload,
+    )
+    try:
+        return answer(await in_thread(_opened, session, name, path))
+    except BaseException:
+        drop(path)
+        raise
+
+
+async def open_file(request: Request) -> Response:
+    """Open a file of the chosen folder."""
+    session: Session = request.app.state.session
+    name = str((await body_of(request)).get("name", ""))
+    path = file_in(session.settings.folder, name)
+    return answer(await in_thread(_opened, session, name, path))
+
+
+async def find_labels(request: Request) -> Response:
+    """Labels that a column of outcomes holds."""
+    session: Session = request.app.state.session
+    body = await body_of(request)
+    table = session.table(body.get("id"))
+    columns = [str(name) for name in body.get("prob") or []]
+    found = await in_thread(_labels, table, str(body.get("y", "")), columns)
+    return answer(found)
+
+
+async def use(request: Request) -> Response:
+    """Map the columns: from here on the table is what the other pages are about."""
+    session: Session = request.app.state.session
+    body = await body_of(request)
+    table = session.table(body.get("id"))
+    data = await in_thread(_mapped, table, body)
+    with session.lock:
+        if session.fit is not None:
+            session.fit.cancel()
+            session.fit = None
+        table.data = data
+    threading.Thread(target=_warm, args=(data,), daemon=True).start()
+    return answer(described(table))
+
+
+def described(table: OpenTable) -> dict[str, Any]:
+    """What pages show of the data in use."""
+    data = table.data
+    if data is None:
+        raise Refused(409, "no data yet", "choose a file and its columns first.")
+    return {
+        "id": table.identifier,
+        "name": table.name,
+        "rows": data.sample.n,
+        "classes": [str(label) for label in data.classes[:_MOST_LABELS]],
+        "n_classes": len(data.classes),
+        "binary": data.is_binary,
+        "y": data.mapping.y,
+        "prob": list(data.mapping.prob[:_PREVIEW_COLUMNS]),
+        "by": data.mapping.by,
+        "lenses": [name for name, _ in lens_choices(data.sample)],
+        "picked": None if data.picked is None else data.picked.method,
+    }
+
+
+def _opened(session: Session, name: str, path: Path) -> dict[str, Any]:
+    try:
+        columns = column_names(path, caller=CALLER, param="file")
+        shown = columns[:_PREVIEW_COLUMNS]
+        rows = _first_rows(path, shown)
+    except InvalidInputError as error:
+        # The reader knows the file by its own name, not by where it is kept.
+        raise InvalidInputError(str(error).replace(str(path), name)) from error
+    table = session.keep(name, path, columns)
+    found: dict[str, Any] = {"y": None, "prob": [], "said": ""}
+    try:
+        guess = guess_columns(columns, caller=CALLER)
+        found = {"y": guess.y, "prob": list(guess.prob), "said": guess.said}
+    except InvalidInputError:
+        pass  # the reader says it
+    return {
+        "id": table.identifier,
+        "name": name,
+        "columns": columns,
+        "shown": shown,
+        "rows": rows,
+        "guess": found,
+    }
+
+
+def _first_rows(path: Path, columns: list[str]) -> list[list[str]]:
+    _, kind = find_files(path, caller=CALLER, param="file")
+    try:
+        head = scan_file(path, kind).select(columns).head(_PREVIEW_ROWS).collect()
+    except Exception as error:  # whatever the reader of the format says of a damaged file
+        got = f"{path.name!r}, where reading stops with: {str(error).splitlines()[0]}"
+        hint = "write the file again."
+        raise invalid(CALLER, "file", f"a readable {kind} file", got, hint=hint) from error
+    return [["" if c is None else str(c)[:_LONGEST_CELL] for c in row] for row in head.rows()]
+
+
+def _labels(table: OpenTable, y: str, prob: list[str]) -> dict[str, Any]:
+    found, missing = _distinct(table, y)
+    named = None
+    if len(prob) > 1:
+        named = labels_from_columns(prob, np.asarray(found))
+    return {
+        "labels": [str(label) for label in found[:_MOST_LABELS]],
+        "n_labels": len(found),
+        "missing": missing,
+        "of_columns": None if named is None else [str(label) for label in named],
+    }
+
+
+def _distinct(table: OpenTable, y: str) -> tuple[list[Any], int]:
+    values = open_table(table.path, columns=[y], caller=CALLER, param="file").column(
+        y, caller=CALLER, param="y"
+    )
+    missing = missing_values(values) if values.dtype.kind in "fO" else np.zeros(len(values), bool)
+    return np.unique(values[~missing]).tolist(), int(missing.sum())
+
+
+def _mapped(table: OpenTable, body: dict[str, Any]) -> Dataset:
+    y, prob = str(body.get("y") or ""), [str(name) for name in body.get("prob") or []]
+    weight, by = body.get("weight") or None, body.get("by") or None
+    if not y or not prob:
+        hint = "choose the column of outcomes and at least one of probabilities."
+        raise invalid(CALLER, "columns", "chosen", "none for the outcome or predictions", hint=hint)
+    labels = _chosen_labels(table, y, prob, body)
+    inputs = gather_inputs(
+        table.path, None, y=y, prob=prob, sample_weight=weight, by=by, labels=labels["labels"],
+        caller=CALLER,
+    )  # fmt: skip
+    sample = check_sample(
+        inputs.y_true, inputs.y_prob, caller=CALLER, labels=inputs.labels,
+        pos_label=labels["pos_label"], sample_weight=inputs.sample_weight,
+    )  # fmt: skip
+    return Dataset(Mapping(y, tuple(prob), weight, by), inputs, sample, labels["pos_label"])
+
+
+def _chosen_labels(
+    table: OpenTable, y: str, prob: list[str], body: dict[str, Any]
+) -> dict[str, Any]:
+    """Labels of columns and the positive one, from their places among those that occur."""
+    places, positive = body.get("labels"), body.get("positive")
+    if places is None and positive is None:
+        return {"labels": None, "pos_label": None}
+    found, _ = _distinct(table, y)
+
+    def label(place: Any) -> Any:
+        if isinstance(place, bool) or not isinstance(place, int) or not 0 <= place < len(found):
+            hint = "choose one of the labels there are."
+            raise invalid(CALLER, "labels", "labels of the outcome", repr(place), hint=hint)
+        return found[place]
+
+    named = None
+    if len(prob) > 1 and isinstance(places, list):
+        named = [label(place) for place in places]
+    return {
+        "labels": named,
+        "pos_label": None if positive is None or len(prob) > 2 else label(positive),
+    }
+
+
+def _warm(data: Dataset) -> None:
+    """Prepare the lenses that can be chosen, so that changing them answers at once."""
+    for name, _ in lens_choices(data.sample)[:_WARMED]:
+        data.view(lens_of(data.sample, name), "before").warm()

@@ -1,0 +1,140 @@
+"""Handlers of the page "Evaluate"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from veridical._core.data.validation import check_option, kept_rows
+from veridical.evaluation._figures.measure import evaluate_sample
+from veridical.inference import adjust_pvalues
+from veridical.results import Evaluation, MeasuredError
+from veridical.studio._data.answers import CALLER, answer, chart_data, curve_chart, in_thread, whole
+from veridical.studio._data.dataset import Dataset, lens_of
+from veridical.studio._data.live import LEVEL, LensView, without_bins
+
+METHODS = ("bins", "isotonic", "smooth", "density")
+STRATEGIES = ("uniform", "quantile")
+MOST_BINS = 50
+_MOST_GROUPS = 50
+
+
+async def live(request: Request) -> Response:
+    """Verdict, diagram and binned errors: what follows every move."""
+    query = request.query_params
+    data: Dataset = request.app.state.session.data
+    lens, stage = query.get("lens"), query.get("stage", "before")
+    method, strategy = query.get("method", "bins"), query.get("strategy", "uniform")
+    check_option(CALLER, "method", method, METHODS)
+    check_option(CALLER, "strategy", strategy, STRATEGIES)
+    n_bins = whole(query.get("n_bins", 15), "n_bins", 1, MOST_BINS)
+
+    def work() -> dict[str, Any]:
+        view = data.view(lens_of(data.stage(stage), lens), stage)
+        found = view.evaluation(n_bins, strategy)
+        curve = found.curve if method == "bins" else view.curve(method)
+        return {
+            "verdict": found.verdict,
+            "default": found.default_error,
+            "errors": [error_data(error) for error in found.errors],
+            "means": means_of(found),
+            "chart": chart_data(curve_chart(curve)),
+        }
+
+    return answer(await in_thread(work))
+
+
+async def figures(request: Request) -> Response:
+    """What does not depend on bins: scores, their parts, areas, notes."""
+    query = request.query_params
+    data: Dataset = request.app.state.session.data
+    stage = query.get("stage", "before")
+
+    def work() -> dict[str, Any]:
+        view = data.view(lens_of(data.stage(stage), query.get("lens")), stage)
+        return whole_figures(view)
+
+    return answer(await in_thread(work))
+
+
+async def groups(request: Request) -> Response:
+    """Every group by itself, the worst first."""
+    data: Dataset = request.app.state.session.data
+    return answer(await in_thread(_groups, data, request.query_params.get("lens")))
+
+
+def whole_figures(view: LensView) -> dict[str, Any]:
+    """Figures of the whole prediction, and errors without bins."""
+    found = view.whole
+    return {
+        "scores": [
+            {"name": name, "value": value, "parts": _parts(found, name)}
+            for name, value in found.scores.items()
+        ],
+        "accuracy": found.accuracy,
+        "auc": found.auc,
+        "several": len(found.classes) > 2,
+        "n_samples": found.n_samples,
+        "errors": [error_data(error) for error in without_bins(found.errors)],
+        "notes": list(found.notes),
+    }
+
+
+def error_data(error: MeasuredError) -> dict[str, Any]:
+    """One error and what it is compared with."""
+    names = ("name", "value", "definition", "low", "high", "null_mean", "null_q95", "pvalue")
+    return {name: getattr(error, name) for name in names}
+
+
+def means_of(found: Evaluation) -> dict[str, Any]:
+    """Mean prediction and frequency, and the recalibration line."""
+    line = {}
+    for name in ("slope", "intercept"):
+        value = getattr(found, name)
+        line[name] = value and {"value": value.estimate, "low": value.low, "high": value.high}
+    means = {"predicted": found.mean_predicted, "observed": found.mean_observed}
+    return {"lens": found.curve.lens, **means, **line}
+
+
+def _parts(found: Evaluation, rule: str) -> dict[str, float] | None:
+    for parts in found.decompositions:
+        # The parts are of the diagram's problem; only of two classes is that the whole prediction.
+        if parts.rule == rule and len(found.classes) == 2 and found.lens == "binary":
+            names = ("miscalibration", "discrimination", "uncertainty")
+            return {name: getattr(parts, name) for name in names}
+    return None
+
+
+def _groups(data: Dataset, lens: str | None) -> dict[str, Any]:
+    inputs = data.inputs
+    if inputs.by is None:
+        return {"groups": [], "left_out": 0}
+    kept = kept_rows(inputs.sample_weight, data.sample)
+    found = []
+    for key, part in inputs.by.of(data.sample, kept, CALLER):
+        measured = evaluate_sample(
+            part, lens_of(data.sample, lens), n_bins=15, confidence_level=LEVEL,
+            n_resamples=500, rng=0,
+        )  # fmt: skip
+        found.append((str(key), measured))
+        if len(found) > _MOST_GROUPS:
+            break
+    shown = found[:_MOST_GROUPS]
+    known = [e.default.pvalue for _, e in shown if e.default.pvalue is not None]
+    adjusted = iter(adjust_pvalues(known).tolist() if known else [])
+    rows = [
+        {
+            "group": key,
+            "rows": e.n_samples,
+            "predicted": e.mean_predicted,
+            "observed": e.mean_observed,
+            "log": e.scores["log"],
+            "adjusted": None if e.default.pvalue is None else next(adjusted),
+            **error_data(e.default),
+        }
+        for key, e in shown
+    ]
+    rows.sort(key=lambda row: -row["value"])
+    return {"groups": rows, "left_out": len(found) - len(shown)}

@@ -1,0 +1,85 @@
+"""Handler of the page "Learn": a fake classifier whose truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from starlette.requests import Request
+from starlette.responses import Response
+
+from veridical._core.data.validation import check_sample
+from veridical.decisions import cost_threshold, expected_cost
+from veridical.evaluation._figures.measure import evaluate_sample
+from veridical.lenses import Binary
+from veridical.results import ReliabilityCurve
+from veridical.simulation import DirichletFakeClassifier, TemperatureMap
+from veridical.studio._api.evaluate import error_data
+from veridical.studio._data.answers import answer, chart_data, curve_chart, in_thread, number, whole
+
+_EDGES = np.linspace(0, 1, 101)
+
+
+async def learn(request: Request) -> Response:
+    """Rows of a fake classifier at a temperature, and what is measured on them."""
+    query = request.query_params
+    temperature = number(query.get("temperature", 1), "temperature", 0.2, 5)
+    spread = number(query.get("spread", 1), "spread", 0.2, 10)
+    rows = whole(query.get("rows", 2000), "rows", 50, 20_000)
+    n_bins = whole(query.get("n_bins", 10), "n_bins", 1, 50)
+    seed = whole(query.get("seed", 0), "seed", 0, 10**6)
+    cost_fn = number(query.get("cost_fn", 1), "cost_fn", 0.02, 50)
+    found = await in_thread(_taught, temperature, spread, rows, n_bins, seed, cost_fn)
+    return answer(found)
+
+
+def _taught(
+    temperature: float, spread: float, rows: int, n_bins: int, seed: int, cost_fn: float
+) -> dict[str, Any]:
+    fake = DirichletFakeClassifier((spread, spread), TemperatureMap(temperature))
+    drawn = fake.sample(rows, rng=seed)  # the same truth at every temperature
+    said, truth = drawn.y_prob[:, 1], drawn.p_true[:, 1]
+    found = evaluate_sample(
+        check_sample(drawn.y, said, caller="learn", labels=[0, 1]), Binary(), n_bins=n_bins,
+        confidence_level=0.95, n_resamples=200, rng=0,
+    )  # fmt: skip
+    curves = {"measured": found.curve, "truth": _true_curve(temperature)}
+    threshold = float(cost_threshold(1, cost_fn))
+    cost = expected_cost(drawn.y, said, (1, cost_fn), labels=[0, 1])
+    best = expected_cost(drawn.y, truth, (1, cost_fn), labels=[0, 1])
+    return {
+        "verdict": found.verdict,
+        "chart": chart_data(curve_chart(curves, "Reliability diagram of the fake classifier")),
+        "ece": error_data(found.default),
+        "true_ece": float(np.mean(np.abs(truth - said))),
+        "scores": {name: found.scores[name] for name in ("log", "brier")},
+        "best_scores": _scores_of_truth(drawn.y, truth),
+        "accuracy": found.accuracy,
+        "auc": found.auc,
+        "threshold": threshold,
+        "acts": float(np.mean(said > threshold)),
+        "should_act": float(np.mean(truth > threshold)),
+        "cost": cost.realised.estimate,
+        "promised": cost.predicted.estimate,
+        "best_cost": best.realised.estimate,
+    }
+
+
+def _true_curve(temperature: float) -> ReliabilityCurve:
+    """What is true of each prediction: its log-odds times the temperature."""
+    said = (_EDGES[1:] + _EDGES[:-1]) / 2
+    truth = 1 / (1 + np.exp(-temperature * np.log(said / (1 - said))))
+    # Known everywhere, so no rows are counted; every part weighs the same.
+    count, weight = np.zeros(len(said)), np.ones(len(said))
+    return ReliabilityCurve(
+        lower=_EDGES[:-1].copy(), upper=_EDGES[1:].copy(), count=count, weight=weight,
+        predicted=said, observed=truth, gap=truth - said, lens="binary", method="smooth",
+        definition="known, not estimated", n_samples=0,
+    )  # fmt: skip
+
+
+def _scores_of_truth(y: Any, truth: Any) -> dict[str, float]:
+    from veridical.scores import get_rule
+
+    sample = check_sample(y, truth, caller="learn", labels=[0, 1])
+    return {name: get_rule(name, caller="learn").mean(sample) for name in ("log", "brier")}

@@ -1,0 +1,1 @@
+"""What the studio holds: tables, fits, files."""

@@ -1,0 +1,129 @@
+"""What handlers take from a request and send back.
+
+Charts as the pages draw them.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+
+from veridical.exceptions import VeridicalError, invalid
+from veridical.report._charts.catalogue import (
+    Chart,
+    chart_style,
+    decision_chart,
+    reliability_chart,
+    runtime_script,
+)
+from veridical.results import ReliabilityCurve
+
+CALLER = "studio"
+_LARGEST_BODY = 10_000_000  # names of 10,000 columns take a fifth of it
+
+
+class Refused(Exception):
+    """A request that is turned down with a status of its own."""
+
+    def __init__(self, status: int, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.status, self.message, self.hint = status, message, hint
+
+    def answer(self) -> JSONResponse:
+        """The refusal as JSON."""
+        error = {"error": self.message, "hint": self.hint}
+        return JSONResponse(error, self.status, headers={"Connection": "close"})
+
+
+def error_answer(error: VeridicalError | OSError) -> JSONResponse:
+    """An error of the library in its own words, its hint apart."""
+    message, _, hint = str(error).partition("\nHint: ")
+    return JSONResponse({"error": message, "hint": hint}, 400)
+
+
+def answer(data: Any) -> Response:
+    """Data as JSON, which has no infinity: such numbers are sent as text."""
+    return JSONResponse(plain(data))
+
+
+def plain(value: Any) -> Any:
+    """Only what JSON has."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return repr(value)
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+async def in_thread(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Compute beside the server, which goes on answering."""
+    return await run_in_threadpool(work, *arguments)
+
+
+async def body_of(request: Request) -> dict[str, Any]:
+    """The JSON object of a request."""
+    text = b""
+    async for chunk in request.stream():
+        text += chunk
+        if len(text) > _LARGEST_BODY:
+            raise Refused(413, "the request is too large")
+    try:
+        data = json.loads(text)
+    except ValueError:
+        data = None
+    if not isinstance(data, dict):
+        raise Refused(400, "the request holds no JSON object")
+    return data
+
+
+def number(given: Any, param: str, low: float, high: float) -> float:
+    """A finite number between limits, from text or JSON."""
+    try:
+        value = float(given)
+    except (TypeError, ValueError):
+        value = math.nan
+    if isinstance(given, bool) or not low <= value <= high:
+        hint = "move the control, or type a number."
+        raise invalid(CALLER, param, f"between {low:g} and {high:g}", repr(given), hint=hint)
+    return value
+
+
+def whole(given: Any, param: str, low: int, high: int) -> int:
+    """A whole number between limits, from text or JSON."""
+    value = number(given, param, low, high)
+    if value != int(value):
+        raise invalid(CALLER, param, "a whole number", repr(given), hint="leave the fraction out.")
+    return int(value)
+
+
+__all__ = ["chart_data", "chart_style", "curve_chart", "decision_chart", "runtime_script"]
+
+
+def curve_chart(
+    curves: ReliabilityCurve | Mapping[str, ReliabilityCurve], title: str | None = None
+) -> Chart:
+    """Reliability diagram of one curve or of several."""
+    return reliability_chart(curves, title=title)
+
+
+def chart_data(chart: Chart) -> dict[str, Any]:
+    """A chart as JSON: what the runtime draws, words and numbers."""
+    return {
+        "payload": chart.to_payload(),
+        "title": chart.title,
+        "description": chart.description,
+        "table": {"header": list(chart.table.header), "rows": [list(r) for r in chart.table.rows]},
+    }

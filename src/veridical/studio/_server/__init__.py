@@ -1,0 +1,1 @@
+"""Addresses, safety and the process."""

@@ -1,0 +1,239 @@
+"""Addresses of the studio and what answers them.
+
+Who may talk to the studio: a browser on this machine that was given the token.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from http.cookies import CookieError, SimpleCookie
+from importlib import resources
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from veridical import __version__
+from veridical.exceptions import VeridicalError
+from veridical.studio._api import calibrate as _calibrate_api
+from veridical.studio._api import data as _data_api
+from veridical.studio._api import decide as _decide_api
+from veridical.studio._api import download as _download_api
+from veridical.studio._api import evaluate as _evaluate_api
+from veridical.studio._api import game as _game_api
+from veridical.studio._api import learn as _learn_api
+from veridical.studio._data.answers import (
+    Refused,
+    answer,
+    chart_style,
+    error_answer,
+    in_thread,
+    runtime_script,
+)
+from veridical.studio._data.files import Settings
+from veridical.studio._data.session import Session
+
+# Scripts come from the studio only and are never made from text: Vega interprets its expressions
+# (option `ast`), so that 'unsafe-eval' is not needed. Its PNG export and our icon are data: images.
+_POLICY = (
+    "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none';"
+    " form-action 'none'; frame-ancestors 'none'"
+)
+_HEADERS = {
+    "Content-Security-Policy": _POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """Turns away requests for other hosts, from other pages, and without the token.
+
+    A page elsewhere can send requests to a server on the reader's own machine, and with a name
+    that it lets point to 127.0.0.1 it could even read the answers. So the name asked for must be
+    one of this machine, the page that asks must be ours, and it must know the token, which only the
+    address printed at the start holds.
+    """
+
+    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+        self._app, self._settings = app, settings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or say why not."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # no web sockets here
+            return
+        refusal = self._refusal(scope)
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in _HEADERS.items():
+                    headers[name] = value
+                if refusal is None and self._brings_token(scope):
+                    headers.append("Set-Cookie", self._cookie())
+            await send(message)
+
+        if refusal is not None:
+            await PlainTextResponse(refusal + "\n", 403)(scope, receive, guarded)
+            return
+        await self._app(scope, receive, guarded)
+
+    def _refusal(self, scope: Scope) -> str | None:
+        headers, settings = Headers(scope=scope), self._settings
+        hosts = {f"{name}:{settings.port}" for name in ("127.0.0.1", "localhost")}
+        host = headers.get("host", "")
+        if host not in hosts:
+            return "Refused: the studio answers to 127.0.0.1 and localhost only."
+        origin = headers.get("origin")
+        if origin is not None and origin != f"http://{host}":
+            return "Refused: this request comes from another page."
+        if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+            return "Refused: this request comes from another page."
+        if not (self._brings_token(scope) or self._has_cookie(headers)):
+            return "Refused: open the address that `veridical studio` has printed."
+        return None
+
+    def _brings_token(self, scope: Scope) -> bool:
+        if scope["path"] != "/" or scope["method"] != "GET":
+            return False
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        return self._is_token(given)
+
+    def _has_cookie(self, headers: Mapping[str, str]) -> bool:
+        try:
+            found = SimpleCookie(headers.get("cookie", "")).get(self._settings.cookie)
+        except CookieError:
+            return False
+        return found is not None and self._is_token(found.value)
+
+    def _is_token(self, given: str) -> bool:
+        return secrets.compare_digest(given.encode(), self._settings.token.encode())
+
+    def _cookie(self) -> str:
+        name, token = self._settings.cookie, self._settings.token
+        return f"{name}={token}; Path=/; HttpOnly; SameSite=Strict"
+
+
+_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
+
+
+def create_app(settings: Settings, first: str | None = None) -> Starlette:
+    """Return the web application.
+
+    Parameters
+    ----------
+    settings : what it may read and how much it takes
+    first : file within the folder to open at the start
+    """
+    assets = _assets() | {"chart.css": chart_style().encode()}
+    # Seconds of work, done once: while the reader chooses a file.
+    runtime = ThreadPoolExecutor(1).submit(runtime_script)
+
+    async def page(request: Request) -> Response:
+        return Response(assets["index.html"], media_type="text/html")
+
+    async def asset(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name == "runtime.js":
+            return Response(await in_thread(runtime.result), media_type=_KINDS["js"])
+        if name not in assets or name == "index.html":
+            return PlainTextResponse("Not found.\n", 404)
+        return Response(assets[name], media_type=_KINDS[name.rpartition(".")[2]])
+
+    async def state(request: Request) -> Response:
+        session: Session = request.app.state.session
+        current = session.current
+        return answer(
+            {
+                "version": __version__,
+                "max_upload": settings.max_upload,
+                "folder": str(settings.folder),
+                "first": first,
+                "current": None if current is None else _data_api.described(current),
+                "dialects": _download_api.dialects,
+                "onnx": _download_api.can_write_onnx(),
+                "most_bins": _evaluate_api.MOST_BINS,
+            }
+        )
+
+    app = Starlette(
+        routes=[
+            Route("/", page),
+            Route("/assets/{name}", asset),
+            Route("/api/state", state),
+            *_routes(),
+        ],
+        middleware=[Middleware(Guard, settings=settings)],
+        exception_handlers={
+            Refused: _refused,
+            VeridicalError: _failed,
+            OSError: _failed,
+            Exception: _broken,
+        },
+    )
+    app.state.session = Session(settings)
+    return app
+
+
+def _routes() -> list[Route]:
+    return [
+        Route("/api/files", _data_api.list_files),
+        Route("/api/upload", _data_api.upload, methods=["PUT"]),
+        Route("/api/open", _data_api.open_file, methods=["POST"]),
+        Route("/api/labels", _data_api.find_labels, methods=["POST"]),
+        Route("/api/use", _data_api.use, methods=["POST"]),
+        Route("/api/live", _evaluate_api.live),
+        Route("/api/figures", _evaluate_api.figures),
+        Route("/api/groups", _evaluate_api.groups),
+        Route("/api/methods", _calibrate_api.methods),
+        Route("/api/fit", _calibrate_api.start, methods=["POST"]),
+        Route("/api/fit", _calibrate_api.progress, methods=["GET"]),
+        Route("/api/fit", _calibrate_api.cancel, methods=["DELETE"]),
+        Route("/api/pick", _calibrate_api.pick, methods=["POST"]),
+        Route("/api/decide", _decide_api.decide),
+        Route("/api/download/{what}", _download_api.download),
+        Route("/api/learn", _learn_api.learn),
+        Route("/api/game", _game_api.new_game, methods=["POST"]),
+        Route("/api/game", _game_api.state, methods=["GET"]),
+        Route("/api/game/treat", _game_api.treat, methods=["POST"]),
+        Route("/api/game/advice", _game_api.advice),
+    ]
+
+
+async def _refused(request: Request, error: Any) -> Response:
+    return error.answer()
+
+
+async def _failed(request: Request, error: Any) -> Response:
+    return error_answer(error)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    message = f"the studio failed: {type(error).__name__}: {str(error)[:300]}"
+    hint = "the terminal shows more; please report it."
+    return JSONResponse({"error": message, "hint": hint}, 500)
+
+
+def _assets() -> dict[str, bytes]:
+    """Files of the pages, read once: what is not among them is not served."""
+    folder = resources.files("veridical.studio") / "assets"
+    return {
+        entry.name: entry.read_bytes()
+        for entry in folder.iterdir()
+        if entry.name.rpartition(".")[2] in _KINDS
+    }

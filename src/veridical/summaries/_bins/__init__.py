@@ -1,0 +1,1 @@
+"""Sums by bin of rows in memory."""

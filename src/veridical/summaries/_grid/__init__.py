@@ -1,0 +1,1 @@
+"""Sums by bin and fine cell, mergeable."""
