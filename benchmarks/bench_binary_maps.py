@@ -33,14 +33,8 @@ def veridical_map(name, **options):
     def run(p, y, new):
         from veridical.calibrators._logistic import (
             beta as _beta,
-        )
-        from veridical.calibrators._logistic import (
             platt as _platt,
-        )
-        from veridical.calibrators._logistic import (
             quadratic as _quadratic,
-        )
-        from veridical.calibrators._logistic import (
             spline as _spline,
         )
 

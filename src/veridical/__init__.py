@@ -81,19 +81,8 @@ if TYPE_CHECKING:
         VeridicalError,
         VeridicalWarning,
     )
-    from veridical.experiments import (
-        Experiment,
-        list_experiments,
-        run_experiment,
-    )
-    from veridical.export import (
-        load,
-        save,
-        to_onnx,
-        to_python,
-        to_sql,
-        to_torch,
-    )
+    from veridical.experiments import Experiment, list_experiments, run_experiment
+    from veridical.export import load, save, to_onnx, to_python, to_sql, to_torch
     from veridical.inference import (
         EProcess,
         adjust_pvalues,
@@ -145,10 +134,7 @@ if TYPE_CHECKING:
         expected_calibration_error,
         maximum_calibration_error,
     )
-    from veridical.monitoring import (
-        CalibrationMonitor,
-        merge_stores,
-    )
+    from veridical.monitoring import CalibrationMonitor, merge_stores
     from veridical.planning import (
         AllocationProcess,
         CostProcess,
@@ -157,13 +143,7 @@ if TYPE_CHECKING:
         ThresholdProcess,
         simulate_decisions,
     )
-    from veridical.report import (
-        MonitorReport,
-        MonitorSettings,
-        Report,
-        make_report,
-        monitor_report,
-    )
+    from veridical.report import MonitorReport, MonitorSettings, Report, make_report, monitor_report
     from veridical.results import (
         ActionCost,
         Allocation,
@@ -225,10 +205,7 @@ if TYPE_CHECKING:
         TestReport,
     )
     from veridical.scores import brier_score, log_loss, spherical_score, zero_one_loss
-    from veridical.selection import (
-        AutoCalibrator,
-        CalibratedClassifier,
-    )
+    from veridical.selection import AutoCalibrator, CalibratedClassifier
     from veridical.simulation import (
         BinaryFakeClassifier,
         DirichletFakeClassifier,
@@ -239,12 +216,7 @@ if TYPE_CHECKING:
         survey_binary_task,
         survey_three_class_task,
     )
-    from veridical.summaries import (
-        GridSummary,
-        Summary,
-        VectorSummary,
-        summarise,
-    )
+    from veridical.summaries import GridSummary, Summary, VectorSummary, summarise
 
 __all__ = [
     "ActionCost",

@@ -20,7 +20,26 @@ class VeridicalError(Exception):
 
 
 class InvalidInputError(VeridicalError, ValueError):
-    """The data or an option cannot be used; the message says what, where and what to do."""
+    """The data or an option cannot be used; the message says what, where and what to do.
+
+    Attributes
+    ----------
+    caller : the function that was called
+    param : the argument that cannot be used
+    expected, got : what it must be, and what it is
+    hint : one action that helps
+    """
+
+    caller: str = ""
+    param: str = ""
+    expected: str = ""
+    got: str = ""
+    hint: str = ""
+
+    @property
+    def problem(self) -> str:
+        """The message without the hint."""
+        return str(self).partition("\nHint: ")[0]
 
 
 class MissingDependencyError(VeridicalError, ImportError):
@@ -40,8 +59,16 @@ def invalid(caller: str, param: str, expected: str, got: str, *, hint: str) -> I
     ...               hint="pass probabilities, not logits."))
     brier_score: `y_prob` must be in [0, 1]; got 3.1 at index 1 (1 of 2 values).
     Hint: pass probabilities, not logits.
+
+    What the message is made of is kept beside it, so that nobody has to read it again.
+
+    >>> invalid("brier_score", "y_prob", "in [0, 1]", "3.1", hint="pass probabilities.").param
+    'y_prob'
     """
-    return InvalidInputError(f"{caller}: `{param}` must be {expected}; got {got}.\nHint: {hint}")
+    error = InvalidInputError(f"{caller}: `{param}` must be {expected}; got {got}.\nHint: {hint}")
+    error.caller, error.param, error.expected, error.got = caller, param, expected, got
+    error.hint = hint
+    return error
 
 
 def unknown_option(

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.numeric.beta_density import (
     BETA_KERNELS,
     WIDEST,
@@ -18,6 +17,7 @@ from veridical._core.numeric.beta_density import (
     resolve_beta_bandwidth,
 )
 from veridical._core.numeric.density import RULES, choose_bandwidth
+from veridical._core.sample import BinarySample
 
 
 def rows(n, seed=0, shape=(0.7, 0.5)):

@@ -6,8 +6,8 @@ import pytest
 
 import veridical as v
 from veridical import InvalidInputError, UniformBins
-from veridical._core.data.sample import BinarySample
 from veridical._core.runtime.files import write_whole
+from veridical._core.sample import BinarySample
 
 HALF = [0.5, 0.5]
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.numeric.density import (
     KERNELS,
     RULES,
@@ -19,6 +18,7 @@ from veridical._core.numeric.density import (
     grid_mass,
     score_density,
 )
+from veridical._core.sample import BinarySample
 
 
 def sample(p, y=None, w=None, weight_type="importance"):

@@ -7,8 +7,7 @@ import pytest
 
 import veridical as v
 from veridical._core.data.validation import check_sample
-from veridical._core.numeric import blocks, scan
-from veridical._core.numeric import blocks as compiled_loader
+from veridical._core.numeric import blocks, blocks as compiled_loader, scan
 from veridical.lenses import Classwise
 
 DTYPES = [np.float32, np.float64]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import oracles
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import (
     EdgeBins,
     GridPartition,

@@ -14,7 +14,7 @@ from veridical import (
     VeridicalWarning,
     expected_calibration_error,
 )
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 
 
 def sample(y, p, w=None):

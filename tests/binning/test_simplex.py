@@ -8,14 +8,8 @@ import numpy as np
 import pytest
 
 import oracles
-from veridical import (
-    BinnedError,
-    InvalidInputError,
-    SimplexBins,
-    UniformBins,
-    VarianceSplitBins,
-)
-from veridical._core.data.sample import MulticlassSample
+from veridical import BinnedError, InvalidInputError, SimplexBins, UniformBins, VarianceSplitBins
+from veridical._core.sample import MulticlassSample
 
 
 def sample(p, w=None, y=None):

@@ -7,7 +7,7 @@ import pytest
 
 import oracles
 from veridical import EdgeBins, InvalidInputError, UniformBins, expected_calibration_error
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 
 
 def sample(p, y=None, **rest):

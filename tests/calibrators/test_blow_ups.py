@@ -14,8 +14,7 @@ import pytest
 from scipy.special import expit
 from sklearn.base import clone
 
-from calibrators.multiclass_oracles import log_loss as rows_loss
-from calibrators.multiclass_oracles import overconfident
+from calibrators.multiclass_oracles import log_loss as rows_loss, overconfident
 from veridical import log_loss
 from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator

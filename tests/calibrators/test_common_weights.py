@@ -4,11 +4,7 @@ import warnings
 
 import numpy as np
 
-from calibrators.every_calibrator import (
-    assert_probabilities,
-    fit,
-    predict,
-)
+from calibrators.every_calibrator import assert_probabilities, fit, predict
 from veridical.calibrators import IdentityCalibrator
 from veridical.exceptions import VeridicalWarning
 

@@ -87,7 +87,7 @@ def test_the_order_of_labels_does_not_matter():
 def test_fits_of_which_the_direction_is_settled_say_nothing():
     from sklearn.tree import DecisionTreeClassifier
 
-    from veridical._core.data.sample import BinarySample
+    from veridical._core.sample import BinarySample
     from veridical.selection import CalibratedClassifier
 
     p, y = loans()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.binning import QuantileBins, UniformBins
 from veridical.calibrators._steps.histogram import HistogramCalibrator, selected_edges
 from veridical.exceptions import InvalidInputError

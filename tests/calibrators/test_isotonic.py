@@ -5,8 +5,8 @@ import pytest
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import roc_auc_score
 
-from veridical._core.data.sample import pool_scores
 from veridical._core.numeric.pava import isotonic_blocks, isotonic_fit
+from veridical._core.sample import pool_scores
 from veridical.calibrators._base.bases import Rows
 from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.pieces import pool_rows

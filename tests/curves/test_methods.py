@@ -9,8 +9,13 @@ import numpy as np
 import pytest
 
 import oracles
-from veridical import InvalidInputError, ReliabilityCurve, SmoothError, UniformBins
-from veridical import reliability_curve as curve_of
+from veridical import (
+    InvalidInputError,
+    ReliabilityCurve,
+    SmoothError,
+    UniformBins,
+    reliability_curve as curve_of,
+)
 
 METHODS = ("bins", "isotonic", "density", "smooth")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, reliability_curve
-from veridical._core.data.sample import pool_scores
+from veridical._core.sample import pool_scores
 from veridical.curves._curve.bands import pointwise_band, simultaneous_band
 
 

@@ -20,9 +20,9 @@ from veridical import (
     SmoothError,
     UniformBins,
     VeridicalWarning,
+    evaluate as evaluate_fully,
     reliability_curve,
 )
-from veridical import evaluate as evaluate_fully
 from veridical.evaluation._figures.summary import grid_summary, measure_summary, summary_curve
 from veridical.lenses import ClassSpecific
 

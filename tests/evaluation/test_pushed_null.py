@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from veridical import BinnedError, UniformBins, VeridicalWarning, compare, null_level
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.evaluation._data.sums import outcomes_of
 from veridical.evaluation._figures.summary import grid_summary
 from veridical.inference import null_summaries

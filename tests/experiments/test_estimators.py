@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import UniformBins
 from veridical.experiments import run_experiment
 from veridical.experiments.estimators.cell import (

@@ -12,16 +12,12 @@ import polars as pl
 import pytest
 
 from engines.naive_grid import assert_same_sums, naive_scores, naive_sums
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.binning import UniformBins
 from veridical.exceptions import InvalidInputError
 from veridical.frames._grid import (
     checks as _grid_classes,
-)
-from veridical.frames._grid import (
     checks as _grid_faults,
-)
-from veridical.frames._grid import (
     scan as _grid_scan,
 )
 from veridical.frames._grid.grid import grid_table

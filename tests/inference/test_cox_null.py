@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from veridical import VeridicalWarning
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.inference._cox.cox import cox_test
 from veridical.inference._cox.null import likelihood_ratios, null_statistics
 

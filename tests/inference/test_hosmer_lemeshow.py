@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, VeridicalWarning
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.inference._draws.groups import chi_square
 from veridical.inference._goodness.hosmer_lemeshow import PercentileBins, hosmer_lemeshow_test
 

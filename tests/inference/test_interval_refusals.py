@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from veridical import (
-    BinnedError,
-    BrierScore,
-    InvalidInputError,
-    LogScore,
-    SmoothError,
-    SweepBins,
-)
+from veridical import BinnedError, BrierScore, InvalidInputError, LogScore, SmoothError, SweepBins
 from veridical.inference._intervals.bootstrap import bootstrap_interval
 
 

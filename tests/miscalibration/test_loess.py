@@ -9,7 +9,7 @@ import pytest
 
 import oracles
 from veridical import ClassSpecific, InvalidInputError
-from veridical._core.data.sample import pool_scores
+from veridical._core.sample import pool_scores
 from veridical.miscalibration._errors import loess as _loess
 from veridical.miscalibration._errors.loess import LoessError, loess_curve
 

@@ -14,8 +14,7 @@ import pytest
 
 from veridical.exceptions import VeridicalError
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring._store import store as _schema
-from veridical.monitoring._store import store as _store
+from veridical.monitoring._store import store as _schema, store as _store
 
 SCRIPT = Path(__file__).parent / "rough_treatment.py"
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are made by forking")

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from veridical import reliability_curve
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.binning import UniformBins
 from veridical.curves._curve.points import levels_of_curve, levels_of_rows
 from veridical.exceptions import InvalidInputError

@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
 from veridical._core.data.validation import check_sample
+from veridical._core.sample import BinarySample, MulticlassSample
 
 settings.register_profile("veridical", deadline=None, derandomize=True, max_examples=100)
 settings.load_profile("veridical")

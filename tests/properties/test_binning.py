@@ -8,11 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import veridical as v
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import partition_from_dict
 
 DTYPES = [np.float32, np.float64]

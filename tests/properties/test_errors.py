@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import veridical as v
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.lenses import Classwise
 
 SLACK = 1e-12

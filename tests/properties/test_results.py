@@ -6,11 +6,10 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import veridical as v
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 
 # Random samples are small: doubts about them are justified and not the point.
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")

@@ -19,7 +19,7 @@ from veridical import (
     reliability_curve,
     summarise,
 )
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 
 
 @pytest.fixture

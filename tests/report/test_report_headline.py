@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.evaluation._figures.measure import evaluate_sample
 from veridical.lenses import Binary, Confidence
 from veridical.report import Report, make_report

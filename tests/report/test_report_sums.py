@@ -27,8 +27,7 @@ def _write(path, n_classes: int, n: int = 300):
 @pytest.fixture
 def no_recalibration(monkeypatch):
     """Recalibration takes long and has tests of its own."""
-    from veridical.report._content import gather as _content_gather
-    from veridical.report._content import sums as _content_sums
+    from veridical.report._content import gather as _content_gather, sums as _content_sums
     from veridical.report._content.recalibration import nothing_tried
 
     for module in (_content_gather, _content_sums):

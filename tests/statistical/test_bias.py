@@ -9,7 +9,7 @@ import pytest
 from numpy.polynomial.legendre import leggauss
 
 from veridical import BinnedError, QuantileBins, UniformBins, expected_calibration_error, summarise
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.miscalibration._errors.binned import powered_gaps
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")

@@ -10,9 +10,8 @@ import pytest
 from scipy.stats import chi2
 
 from veridical import VeridicalWarning
-from veridical._core.data.sample import BinarySample, MulticlassSample
-from veridical.inference._cox import multinomial as _cox_multinomial
-from veridical.inference._cox import null as _cox_null
+from veridical._core.sample import BinarySample, MulticlassSample
+from veridical.inference._cox import multinomial as _cox_multinomial, null as _cox_null
 from veridical.inference._cox.cox import cox_test
 
 NOMINAL = np.array([0.01, 0.05, 0.1])

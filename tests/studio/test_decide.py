@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from veridical import decision_curve, expected_cost
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.studio._api.decide import decision_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")

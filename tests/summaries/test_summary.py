@@ -17,7 +17,7 @@ from veridical import (
     UniformBins,
     summarise,
 )
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.summaries import Summary
 
 RULES = ("brier", "log", "spherical", "zero-one")

@@ -16,7 +16,7 @@ from veridical import (
     VarianceSplitBins,
     summarise,
 )
-from veridical._core.data.sample import MulticlassSample
+from veridical._core.sample import MulticlassSample
 from veridical.summaries import VectorSummary
 
 NAMES = ("count", "sum_w", "sum_w2", "sum_wp", "sum_wy", "sum_wpq")

@@ -11,41 +11,17 @@ from typing import NoReturn
 from veridical import __version__
 from veridical.cli.commands import (
     apply as _apply,
-)
-from veridical.cli.commands import (
     calibrate as _calibrate,
-)
-from veridical.cli.commands import (
     check as _check,
-)
-from veridical.cli.commands import (
     completion as _completion,
-)
-from veridical.cli.commands import (
     decide as _decide,
-)
-from veridical.cli.commands import (
     doctor as _doctor,
-)
-from veridical.cli.commands import (
     evaluate as _evaluate,
-)
-from veridical.cli.commands import (
     experiment as _experiment,
-)
-from veridical.cli.commands import (
     monitor as _monitor,
-)
-from veridical.cli.commands import (
     report as _report,
-)
-from veridical.cli.commands import (
     simulate as _simulate,
-)
-from veridical.cli.commands import (
     studio as _studio,
-)
-from veridical.cli.commands import (
     test as _test,
 )
 from veridical.cli.shared.messages import explain

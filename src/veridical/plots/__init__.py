@@ -15,14 +15,8 @@ from veridical.plots._charts.critical_difference import (
     CriticalDifferenceArtists,
     critical_difference,
 )
-from veridical.plots._charts.decision_curve import (
-    DecisionCurveArtists,
-    decision_curve,
-)
-from veridical.plots._charts.decomposition import (
-    DecompositionArtists,
-    decomposition,
-)
+from veridical.plots._charts.decision_curve import DecisionCurveArtists, decision_curve
+from veridical.plots._charts.decomposition import DecompositionArtists, decomposition
 from veridical.plots._charts.evidence import EvidenceArtists, evidence
 from veridical.plots._charts.null import NullArtists, null
 from veridical.plots._charts.requirements import RequirementArtists, requirements

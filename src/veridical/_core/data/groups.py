@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
-from veridical._core.data.sample import Sample
+from veridical._core.sample import Sample
 from veridical._core.typing import Array, BoolArray, IntArray
 from veridical.exceptions import invalid
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.labels import NotLabelsError, check_label_array, encode_labels, find_label
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample, effective_size
 from veridical._core.numeric.scan import Scan, in_unit_interval, row_sum_tolerance, scan_matrix
+from veridical._core.sample import BinarySample, MulticlassSample, Sample, effective_size
 from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid, unknown_option
 

@@ -20,9 +20,9 @@ import math
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, weighted_mean
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.density import ScoreDensity, choose_bandwidth
+from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import FloatArray
 
 BETA_KERNELS = ("beta", "beta-modified")

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.numeric.blocks import ROWS, row_blocks
+from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray
 
 # A kernel narrower than this is not resolved by any grid below, and no rule gives less.

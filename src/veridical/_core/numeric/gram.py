@@ -15,9 +15,9 @@ import math
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample, one_hot
 from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.runtime.threads import map_in_order
+from veridical._core.sample import BinarySample, Sample, one_hot
 from veridical._core.typing import FloatArray, IntArray
 
 KERNELS = ("laplacian", "gaussian", "total-variation")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.data.sample import PooledScores
+from veridical._core.sample import PooledScores
 from veridical._core.typing import FloatArray, IntArray
 
 

@@ -12,8 +12,8 @@ from typing import Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import is_integer
+from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import check_option, is_integer
+from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray, Side
 from veridical.binning._bins.counts import (
     BinCount,

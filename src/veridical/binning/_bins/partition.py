@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import Array, FloatArray, IntArray, Side
 
 Closed = Literal["right", "left"]

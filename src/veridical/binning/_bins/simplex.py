@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from veridical._core.data.sample import MulticlassSample, effective_size
 from veridical._core.data.validation import check_option, is_integer
+from veridical._core.sample import MulticlassSample, effective_size
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning._bins.partition import (
     GridPartition,

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample
 from veridical._core.data.validation import ScoredRows, check_sample, check_scored_rows
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.calibrators._base.calibrator import Calibrator, NotFittedError, Rows
 from veridical.calibrators._base.direction import doubt_direction, doubt_sample

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample, effective_size, weighted_mean
+from veridical._core.sample import BinarySample, Sample, effective_size, weighted_mean
 from veridical._core.typing import Array, FloatArray, IntArray, WeightType
 from veridical.exceptions import VeridicalWarning
 

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from veridical._core.data.sample import Sample, effective_size
 from veridical._core.data.validation import is_integer
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.scan import row_sum_tolerance
+from veridical._core.sample import Sample, effective_size
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
 from veridical.frames import (
@@ -27,11 +27,11 @@ from veridical.frames import (
     expand_columns,
     guess_columns,
     is_frame,
+    is_lazy,
     labels_from_columns,
     open_table,
 )
-from veridical.frames._tables.detect import is_lazy
-from veridical.frames._tables.files import is_large_file
+from veridical.frames.files import is_large_file
 
 if TYPE_CHECKING:
     from veridical.calibrators._base.calibrator import Calibrator
@@ -152,8 +152,8 @@ def _fit_exactly(calibrator: Calibrator, columns: Columns) -> None:
 
 def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: Columns) -> None:
     """Fit to one row for each cell of a fine grid and outcome, as often as it occurred."""
-    from veridical.frames._grid.grid import grid_table
-    from veridical.summaries._grid.grid import GridSummary
+    from veridical.frames import grid_table
+    from veridical.summaries import GridSummary
 
     table = grid_table(
         columns.source,
@@ -196,7 +196,8 @@ def _cut_at(calibrator: Calibrator) -> int:
 
 def _fit_sample(calibrator: Calibrator, columns: Columns) -> None:
     """Fit to rows drawn in the engine, which weights make stand for all."""
-    from veridical.frames._grid.sample import SAMPLING_WEIGHT, sample_rows
+    from veridical.frames import sample_rows
+    from veridical.frames.grid import SAMPLING_WEIGHT
 
     caller, given = columns.caller, [columns.weight] if columns.weight else []
     table = sample_rows(
@@ -266,7 +267,7 @@ def transform_frame(
     available = column_names(frame, caller=_CALLER, param="frame")
     columns = _transform_columns(calibrator, prob, available)
     new = _names(calibrator, names, len(columns), available)
-    from veridical.frames._expressions.columns import of_partitions
+    from veridical.frames.grid import of_partitions
 
     if not is_lazy(frame):
         return _transform_in_memory(frame, calibrator, columns, new)
@@ -281,7 +282,7 @@ def transform_frame(
 def _transform_in_memory(
     frame: Any, calibrator: Calibrator, columns: list[str], new: list[str]
 ) -> Any:
-    from veridical.frames._expressions.columns import with_arrays
+    from veridical.frames.grid import with_arrays
 
     table = open_table(frame, columns=columns, caller=_CALLER, param="frame")
     values = table.matrix(columns, caller=_CALLER, param="prob")
@@ -292,7 +293,7 @@ def _transform_in_memory(
 
 def _lazily(calibrator: Calibrator, frame: Any, columns: list[str], new: list[str]) -> Any:
     from veridical.calibrators.formulas import formula_of
-    from veridical.frames._expressions.columns import with_formulas
+    from veridical.frames.grid import with_formulas
 
     formula = formula_of(calibrator, one_column=len(columns) == 1, caller=_CALLER)
     nodes = formula.outputs if len(new) > 1 else (formula.outputs[formula.positive],)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import weighted_mean
+from veridical._core.sample import weighted_mean
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base.bases import LogisticCalibrator, Rows
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import is_integer, is_number
-from veridical._core.runtime.randomness import check_rng
 from veridical._core.typing import BoolArray, FloatArray, WeightType
 from veridical.calibrators._base.bases import LogisticCalibrator, Rows
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds

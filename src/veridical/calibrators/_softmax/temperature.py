@@ -23,7 +23,7 @@ from veridical.calibrators._softmax.softmax import check_pseudo_rows, mixing_sha
 
 if TYPE_CHECKING:
     from veridical.calibrators._base.calibrator import Calibrator
-    from veridical.frames._grid.temperature import TemperatureSums
+    from veridical.frames.grid import TemperatureSums
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class EngineSums:
 
 def sums_of_columns(calibrator: Calibrator, columns: Columns) -> EngineSums:
     """Check the columns in the engine, find their classes, and get ready to sum."""
-    from veridical.frames._grid.grid import grid_table
-    from veridical.frames._grid.temperature import TemperatureSums
+    from veridical.frames import grid_table
+    from veridical.frames.grid import TemperatureSums
 
     caller = columns.caller
     table = grid_table(

@@ -9,7 +9,7 @@ import numpy as np
 
 from veridical._core.data.validation import is_number
 from veridical._core.typing import FloatArray, IntArray, WeightType
-from veridical.binning._bins.counts import SortedScores
+from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_laplace, mix, pool_rows, steps

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.data.randomness import check_resamples
 from veridical._core.data.validation import check_level, check_option, is_integer
 from veridical._core.numeric.density import KERNELS, choose_bandwidth, grid_mass, score_density
 from veridical._core.runtime.progress import track
-from veridical._core.runtime.randomness import check_resamples
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
 from veridical.calibrators._base.scales import BinaryScores, check_flag
 from veridical.calibrators._steps.pieces import check_laplace, mix
-from veridical.curves._curve.smooth import CELLS, check_bandwidth
+from veridical.curves.core import CELLS, check_bandwidth
 from veridical.exceptions import invalid
 
 _GRID = 512  # steps at least; a power of two, so that its points are exact

@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import check_option
+from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray, WeightType
 from veridical.binning import UniformBins, root_count
-from veridical.binning._bins.counts import SortedScores
+from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_bins, check_laplace, located, pool_rows, steps

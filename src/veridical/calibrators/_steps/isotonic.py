@@ -8,7 +8,7 @@ import numpy as np
 
 from veridical._core.numeric.pava import IsotonicBlocks, isotonic_blocks
 from veridical._core.typing import FloatArray, WeightType
-from veridical.binning._bins.counts import SortedScores
+from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
 from veridical.calibrators._base.scales import BinaryScores, check_flag
 from veridical.calibrators._steps.pieces import check_laplace, interpolate, mix, pool_rows

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import PooledScores, pool_scores
 from veridical._core.data.validation import is_integer, is_number
 from veridical._core.formula import slopes_between
 from veridical._core.numeric.blocks import row_blocks
+from veridical._core.sample import PooledScores, pool_scores
 from veridical._core.typing import FloatArray, IntArray, Side
-from veridical.binning._bins.counts import SortedScores
+from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import Rows
 from veridical.exceptions import invalid
 

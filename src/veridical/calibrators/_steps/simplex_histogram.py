@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import MulticlassSample
 from veridical._core.data.validation import is_integer
+from veridical._core.sample import MulticlassSample
 from veridical._core.typing import FloatArray, WeightType
 from veridical.binning import GridPartition, IntervalPartition, SimplexBins
 from veridical.calibrators._base.bases import MulticlassCalibrator, Rows

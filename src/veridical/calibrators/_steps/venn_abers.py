@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import effective_size
 from veridical._core.data.validation import is_integer
 from veridical._core.numeric.pava import isotonic_blocks
+from veridical._core.sample import effective_size
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
-from veridical.binning._bins.counts import SortedScores
+from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import pool_rows, steps

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
-from veridical._core.data.sample import BinarySample, Sample, effective_size
 from veridical._core.data.validation import check_sample, check_scored_rows
+from veridical._core.sample import BinarySample, Sample, effective_size
 from veridical._core.typing import Array, FloatArray, IntArray, WeightType
 from veridical.calibrators._base.calibrator import Calibrator
 from veridical.calibrators._base.direction import direction_known, doubt_direction

@@ -3,7 +3,6 @@
 import veridical.calibrators.formulas.binary_maps  # noqa: F401 - makes its formulas known
 from veridical.calibrators.formulas.maps import (
     Nodes,
-    NoFormulaError,
     check_exportable,
     formula_of,
     outputs_of,
@@ -11,7 +10,6 @@ from veridical.calibrators.formulas.maps import (
 )
 
 __all__ = [
-    "NoFormulaError",
     "Nodes",
     "check_exportable",
     "formula_of",

@@ -16,11 +16,7 @@ from veridical.cli.shared.files import SavedCalibrator, as_fitted, read_calibrat
 from veridical.cli.shared.output import busy
 from veridical.exceptions import invalid
 from veridical.frames import column_names, expand_columns, open_table
-from veridical.frames._tables.with_columns import (
-    check_new_columns,
-    check_target,
-    write_with_columns,
-)
+from veridical.frames.files import check_new_columns, check_target, write_with_columns
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction

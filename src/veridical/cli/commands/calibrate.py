@@ -23,11 +23,11 @@ from veridical.cli.shared.data import (
 )
 from veridical.cli.shared.files import SavedCalibrator, as_fitted
 from veridical.cli.shared.output import busy, doubts_as_notes, without_draws
-from veridical.evaluation._comparison.held_out import held_out
-from veridical.evaluation._data.inputs import gather_inputs
+from veridical.evaluation.core import held_out
+from veridical.evaluation.data import gather_inputs
 from veridical.exceptions import invalid
 from veridical.frames import column_names, guess_columns
-from veridical.frames._tables.with_columns import check_apart
+from veridical.frames.files import check_apart
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -198,7 +198,7 @@ def _two_labels(y: Array, labels: Any, pos_label: Any) -> tuple[list[Any], Any]:
 
 def _about_column(arguments: argparse.Namespace, rows: _Rows) -> list[str]:
     """Say which of two labels one column is taken for, and whether it looks like the other one."""
-    from veridical.calibrators._base.direction import points_away
+    from veridical.calibrators.core import points_away
 
     if rows.column_of is None or rows.labels is None:
         return []
@@ -223,7 +223,7 @@ def _about_column(arguments: argparse.Namespace, rows: _Rows) -> list[str]:
 
 
 def _calibrator(arguments: argparse.Namespace, rows: _Rows) -> Calibrator:
-    from veridical.selection._auto.auto import calibrator_named
+    from veridical.selection.core import calibrator_named
 
     n_classes = 2 if rows.values.ndim == 1 else rows.values.shape[1]
     calibrator = calibrator_named(arguments.method, n_classes, caller=_CALLER, param="method")
@@ -276,7 +276,7 @@ def _tell(notes: list[str]) -> None:
 def _listed_methods() -> str:
     import textwrap
 
-    from veridical.selection._auto.auto import calibrator_names
+    from veridical.selection.core import calibrator_names
 
     names = ", ".join(calibrator_names())
     return textwrap.fill(names, 98, initial_indent="  ", subsequent_indent="  ",

@@ -19,7 +19,7 @@ from veridical.cli.shared.data import (
 )
 from veridical.cli.shared.output import add_output_arguments, busy, put_out
 from veridical.exceptions import VeridicalWarning, invalid
-from veridical.frames._tables.with_columns import check_apart
+from veridical.frames.files import check_apart
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -106,7 +106,7 @@ def register(commands: _SubParsersAction[Any]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Check the file, put the result out in every form asked for, and say if it passed."""
-    from veridical.evaluation._gate.gate import check_requirements
+    from veridical.evaluation import check_requirements
 
     _check_arguments(arguments)
     with busy(f"checking {arguments.file}"), warnings.catch_warnings(record=True) as caught:

@@ -20,10 +20,7 @@ from veridical.cli.shared.files import (
     with_labels,
 )
 from veridical.cli.shared.output import busy, doubts_as_notes
-from veridical.decisions._costs.decide import decide
-from veridical.decisions._costs.expected_cost import expected_cost
-from veridical.decisions._costs.miscalibration_cost import miscalibration_cost
-from veridical.decisions._costs.thresholds import cost_threshold
+from veridical.decisions import cost_threshold, decide, expected_cost, miscalibration_cost
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import (
     column_names,
@@ -32,16 +29,12 @@ from veridical.frames import (
     labels_from_columns,
     open_table,
 )
-from veridical.frames._tables.with_columns import (
-    check_new_columns,
-    check_target,
-    write_with_columns,
-)
+from veridical.frames.files import check_new_columns, check_target, write_with_columns
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-    from veridical.results.decisions import Decisions, ExpectedCost, MiscalibrationCost
+    from veridical.results import Decisions, ExpectedCost, MiscalibrationCost
 
 _CALLER = "decide"
 

@@ -299,8 +299,8 @@ def mature(arguments: argparse.Namespace) -> int:
 
 def status(arguments: argparse.Namespace) -> int:
     """Say what is known."""
-    from veridical.monitoring._judge.prometheus import prometheus_text
-    from veridical.monitoring._watch.merge import merge_stores
+    from veridical.monitoring import merge_stores
+    from veridical.monitoring.core import prometheus_text
 
     stores = [arguments.store, *arguments.more]
     if arguments.output is not None:
@@ -325,7 +325,7 @@ def status(arguments: argparse.Namespace) -> int:
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Write a page."""
-    from veridical.report._monitor.monitor import monitor_report
+    from veridical.report import monitor_report
 
     check_apart([arguments.store], arguments.output)
     with busy("writing the page"), open_store(arguments) as monitor:

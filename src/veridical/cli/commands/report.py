@@ -19,7 +19,7 @@ from veridical.cli.shared.data import (
 )
 from veridical.cli.shared.output import busy, doubts_as_notes
 from veridical.exceptions import invalid
-from veridical.frames._tables.with_columns import check_apart
+from veridical.frames.files import check_apart
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -85,7 +85,7 @@ def register(commands: _SubParsersAction[Any]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the report, write it and say where it is."""
-    from veridical.report._sections.make import build_report
+    from veridical.report.charts import build_report
 
     targets = [arguments.output, *([arguments.json] if arguments.json else [])]
     for target in targets:

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from veridical.cli.commands import (
     simulate_data as _simulate_data,
-)
-from veridical.cli.commands import (
     simulate_decisions as _simulate_decisions,
-)
-from veridical.cli.commands import (
     simulate_game as _simulate_game,
 )
 

@@ -12,12 +12,12 @@ from veridical._core.typing import Array
 from veridical.cli.shared.output import add_format_arguments, as_json, busy
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import small_table
-from veridical.frames._tables.with_columns import kind_of
+from veridical.frames.files import kind_of
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-    from veridical.frames._tables.files import FileKind
+    from veridical.frames.files import FileKind
     from veridical.simulation import FakeSample
 
 _CALLER = "simulate data"

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veridical._core.data.sample import Sample, weighted_mean
 from veridical._core.data.validation import check_sample
 from veridical._core.runtime.files import check_folder, whole_file
+from veridical._core.sample import Sample, weighted_mean
 from veridical.cli.shared.data import LabelReader, split_names
 from veridical.cli.shared.files import check_cost_arguments, classes_of, read_costs, with_labels
 from veridical.cli.shared.output import add_format_arguments, as_json, doubts_as_notes
-from veridical.decisions._costs.matrix import check_costs
-from veridical.evaluation._data.inputs import gather_inputs
+from veridical.decisions.core import check_costs
+from veridical.evaluation.data import gather_inputs
 from veridical.exceptions import invalid
 from veridical.frames import column_names
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
     from veridical._core.typing import Array
-    from veridical.results.planning import Requirements, RequirementTable
+    from veridical.results import Requirements, RequirementTable
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,7 @@ def _shares(arguments: argparse.Namespace, model: Model | None) -> Any:
 
 
 def _draw(table: RequirementTable, goal: dict[str, Any], target: str) -> None:
-    from veridical.plots._charts.requirements import requirements
+    from veridical.plots import requirements
 
     drawn = requirements(table, **goal)
     with whole_file(Path(target).expanduser()) as temporary:

@@ -11,7 +11,7 @@ from veridical.exceptions import invalid
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
 
-    from veridical.results.game import GameSummary
+    from veridical.results import GameSummary
 
 _CALLER = "simulate game"
 

@@ -16,7 +16,7 @@ from veridical.cli.shared.data import (
 )
 from veridical.cli.shared.output import add_output_arguments, busy, put_out
 from veridical.evaluation import calibration_tests
-from veridical.evaluation._battery.battery import NAMES
+from veridical.evaluation.core import NAMES
 from veridical.exceptions import VeridicalWarning
 
 if TYPE_CHECKING:

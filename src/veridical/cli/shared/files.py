@@ -53,7 +53,7 @@ class SavedCalibrator:
 
     def write(self, path: str) -> None:
         """Write JSON, whole or not at all."""
-        from veridical.export._text.files import COLUMN_OF, write_file
+        from veridical.export.core import COLUMN_OF, write_file
 
         known = self.column_of is not None
         write_file(self.calibrator, path, {COLUMN_OF: self.column_of} if known else None)
@@ -61,7 +61,7 @@ class SavedCalibrator:
 
 def read_calibrator(path: str, *, caller: str) -> SavedCalibrator:
     """Read what `SavedCalibrator.write` or `veridical.export.save` has written."""
-    from veridical.export._text.files import COLUMN_OF, read_file
+    from veridical.export.core import COLUMN_OF, read_file
 
     try:
         calibrator, data = read_file(path, caller=caller, param="CALIBRATOR")

@@ -13,10 +13,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, PooledScores
 from veridical._core.numeric import poisson_binomial
 from veridical._core.numeric.pava import isotonic_fit
 from veridical._core.runtime.progress import track
+from veridical._core.sample import BinarySample, PooledScores
 from veridical._core.typing import Array, FloatArray, IntArray
 from veridical.curves._curve.points import Points, Refit, bin_refit, run_points, run_starts
 from veridical.summaries import Summary

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, PooledScores
 from veridical._core.data.validation import check_option
 from veridical._core.numeric import poisson_binomial
 from veridical._core.numeric.pava import isotonic_fit
+from veridical._core.sample import BinarySample, PooledScores
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.binning import Binning, IntervalPartition
 from veridical.results import ReliabilityCurve

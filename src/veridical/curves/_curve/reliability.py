@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, check_option, check_sample
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import Binning, QuantileBins, UniformBins
 from veridical.curves._curve.bands import (

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, PooledScores
 from veridical._core.data.validation import check_option, is_number
 from veridical._core.numeric.beta_density import (
     BETA_KERNELS,
@@ -27,6 +26,7 @@ from veridical._core.numeric.density import (
     score_density,
     smoothed_density,
 )
+from veridical._core.sample import BinarySample, PooledScores
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.curves._curve.points import Points, Refit
 from veridical.exceptions import invalid

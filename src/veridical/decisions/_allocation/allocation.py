@@ -10,7 +10,7 @@ from veridical._core.data.validation import float_array, is_integer, is_number
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.decisions._allocation.knapsack import Relaxation, exists, find_core, relax, search
 from veridical.exceptions import invalid
-from veridical.results.decisions import Allocation
+from veridical.results import Allocation
 
 _CALLER = "allocate"
 _DECIMALS = 6  # costs with at most so many decimals are counted in whole units

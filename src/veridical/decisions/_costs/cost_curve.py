@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.numeric.pava import isotonic_blocks
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.exceptions import invalid
 from veridical.lenses import induce_problem
-from veridical.results.decision_curves import CostCurve, RocHull
+from veridical.results import CostCurve, RocHull
 
 
 def check_binary(

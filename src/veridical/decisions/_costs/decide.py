@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
-from veridical._core.data.sample import BinarySample, Sample
 from veridical._core.data.validation import check_sample, float_array
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike
 from veridical.decisions._costs.matrix import check_costs, choose
 from veridical.exceptions import invalid
-from veridical.results.decisions import Decisions
+from veridical.results import Decisions
 
 _CALLER = "decide"
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import check_level, float_array, is_number
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.decisions._costs.cost_curve import check_binary
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import warn_of
-from veridical.results.decision_curves import DecisionCurve
+from veridical.inference.core import warn_of
+from veridical.results import DecisionCurve
 
 _CALLER = "decision_curve"
 

@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import Sample, weighted_mean
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, check_option, check_sample, kept_rows
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.decisions._costs.matrix import (
     Chosen,
@@ -23,11 +23,9 @@ from veridical.decisions._costs.matrix import (
     outcome_of,
 )
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import warn_of
-from veridical.inference._intervals.bootstrap import check_groups
-from veridical.inference._intervals.mean import bootstrap_limits, make_units, standard_error
-from veridical.results import Difference, Interval
-from veridical.results.decisions import ActionCost, ExpectedCost
+from veridical.inference import check_groups
+from veridical.inference.core import bootstrap_limits, make_units, standard_error, warn_of
+from veridical.results import ActionCost, Difference, ExpectedCost, Interval
 
 METHODS = ("analytic", "percentile", "basic", "bca")
 _MANY_ROWS, _FEW_ROWS = 100, 10

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
-from veridical._core.data.sample import BinarySample, Sample
 from veridical._core.data.validation import float_array, is_number
 from veridical._core.numeric.blocks import row_blocks
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.exceptions import InvalidInputError, invalid
 

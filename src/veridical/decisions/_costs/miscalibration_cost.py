@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from veridical._core.data.sample import BinarySample, Sample, weighted_mean
 from veridical._core.data.validation import is_integer
+from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, IntArray, WeightType
 from veridical.decisions._costs.expected_cost import (
     check_interval_options,
@@ -17,8 +17,8 @@ from veridical.decisions._costs.expected_cost import (
 )
 from veridical.decisions._costs.matrix import choose, outcome_of
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import warn_of
-from veridical.results.decisions import MiscalibrationCost
+from veridical.inference.core import warn_of
+from veridical.results import MiscalibrationCost
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
@@ -171,7 +171,7 @@ def default_calibrator(sample: Sample) -> Calibrator:
 
 def _recalibrated(sample: Sample, calibrator: Calibrator, cv: int) -> tuple[IntArray, Sample]:
     """Rows of all folds, and the sample of these rows with predictions of maps fitted elsewhere."""
-    from veridical.calibrators._wrappers.wrapping import cross_fitted
+    from veridical.calibrators.core import cross_fitted
 
     found = cross_fitted(sample, calibrator, cv)
     dealt = sample.take(found.rows)

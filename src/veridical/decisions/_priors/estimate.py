@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import Sample, effective_size
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import (
     check_level,
     check_option,
@@ -15,7 +15,7 @@ from veridical._core.data.validation import (
     check_weight,
     tame_weights,
 )
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import Sample, effective_size
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.decisions._priors.class_numbers import (
     ClassColumns,
@@ -31,8 +31,8 @@ from veridical.decisions._priors.fits import (
     size_doubts,
 )
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import warn_of
-from veridical.results.decisions import PriorEstimate
+from veridical.inference.core import warn_of
+from veridical.results import PriorEstimate
 
 _CALLER = "estimate_priors"
 _MOST_WORK = 2e8  # rows x classes x resamples of a bootstrap, a few seconds

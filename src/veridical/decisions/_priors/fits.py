@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.data.sample import Sample, effective_size
 from veridical._core.runtime.progress import track
+from veridical._core.sample import Sample, effective_size
 from veridical._core.typing import FloatArray
 from veridical.decisions._priors.em import (
     NormalPriors,

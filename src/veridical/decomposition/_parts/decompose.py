@@ -10,7 +10,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample, weighted_mean
 from veridical._core.data.validation import (
     check_option,
     check_probabilities,
@@ -19,6 +18,7 @@ from veridical._core.data.validation import (
     kept_rows,
 )
 from veridical._core.numeric.pava import IsotonicFit, isotonic_fit
+from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, BoolArray, FloatArray, IntArray, WeightType
 from veridical.binning import Binning, UniformBins
 from veridical.exceptions import invalid

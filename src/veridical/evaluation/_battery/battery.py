@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.data.validation import check_option
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike
 from veridical.evaluation._data.inputs import Inputs
 from veridical.evaluation._data.source import default_error

@@ -16,12 +16,11 @@ from veridical.evaluation._data.sums import Sums, outcomes_of
 from veridical.evaluation._figures.pushed import Pushed
 from veridical.exceptions import invalid
 from veridical.inference import consistency_test, depends_on_fixed_sums, null_summaries
-from veridical.inference._nulls.consistency import judged
-from veridical.inference._nulls.multiple import Family, corrected
+from veridical.inference.core import Family, corrected, judged
 from veridical.lenses import Binary, Induced
 from veridical.miscalibration import BinnedError
 from veridical.results import CalibrationTest, ConsistencyTest, MultipleTest
-from veridical.summaries._grid.cells import Cells
+from veridical.summaries.core import Cells
 
 _CALLER = "calibration_tests"
 _HAVE_LIMITS = ("hosmer-lemeshow", "cox", "pearson")  # null distributions that need no draws

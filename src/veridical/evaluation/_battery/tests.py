@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, weighted_mean
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, is_integer, kept_rows
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.binning import UniformBins
 from veridical.evaluation._battery.battery import (

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import MulticlassSample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, kept_rows
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import MulticlassSample
 from veridical._core.typing import ArrayLike, IntArray, WeightType
 from veridical.binning import UniformBins
 from veridical.evaluation._battery.pushed import sums_battery
@@ -22,21 +22,10 @@ from veridical.evaluation._data.source import default_error
 from veridical.evaluation._figures.measure import evaluate_sample
 from veridical.evaluation._figures.pushed import about_sums, evaluate_pushed, notes_on_models
 from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
-from veridical.inference import (
-    adjust_pvalues,
-    check_groups,
-    consistency_of,
-    difference_of,
-)
+from veridical.inference import adjust_pvalues, check_groups, consistency_of, difference_of
 from veridical.lenses import Binary, Canonical, Confidence, Induced, induce_problem
 from veridical.miscalibration import BinnedError, BrierScore, Estimator, LogScore, ZeroOneLoss
-from veridical.results import (
-    Comparison,
-    ConsistencyTest,
-    Difference,
-    Evaluation,
-    ModelDifference,
-)
+from veridical.results import Comparison, ConsistencyTest, Difference, Evaluation, ModelDifference
 
 _CALLER = "compare"
 

@@ -15,7 +15,7 @@ from veridical.results import Comparison, Evaluation
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
-    from veridical.selection._auto.weighing import CrossFit
+    from veridical.selection.core import CrossFit
 
 _FEW_ROWS = 50  # so few may not allow every figure of a comparison
 
@@ -38,9 +38,9 @@ def held_out(
     says why nothing could be held out.
     """
     from veridical.calibrators import IdentityCalibrator
-    from veridical.calibrators._base.scales import positive_column
+    from veridical.calibrators.core import positive_column
     from veridical.selection import AutoCalibrator
-    from veridical.selection._auto.weighing import make_folds
+    from veridical.selection.core import make_folds
 
     border = AutoCalibrator(input=calibrator.input, labels=calibrator.labels)
     rows = border._checked_rows(values, y, sample_weight)
@@ -78,7 +78,7 @@ def _predictions(calibrator: Calibrator, folds: Any) -> CrossFit | str:
     from sklearn.base import clone
 
     from veridical.selection import AutoCalibrator
-    from veridical.selection._auto.weighing import cross_fit
+    from veridical.selection.core import cross_fit
 
     part: Calibrator = clone(calibrator)
     part.set_params(labels=None)  # rows hold class indices

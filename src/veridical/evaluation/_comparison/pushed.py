@@ -21,7 +21,7 @@ from veridical.evaluation._data.sums import Sums
 from veridical.evaluation._figures.pushed import ENGINES, Pushed, Request
 from veridical.exceptions import invalid
 from veridical.frames import column_names, expand_columns, is_frame
-from veridical.frames._grid.paired import PairedSums, paired_sums
+from veridical.frames.grid import PairedSums, paired_sums
 from veridical.lenses import Binary
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import Difference

@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample, PooledScores, Sample
+from veridical._core.sample import BinarySample, MulticlassSample, PooledScores, Sample
 from veridical._core.typing import FloatArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
 from veridical.inference import (
@@ -25,7 +25,7 @@ from veridical.inference import (
     null_sample,
     null_summaries,
 )
-from veridical.inference._draws.outcomes import Outcomes
+from veridical.inference.core import Outcomes
 from veridical.lenses import ClassSpecific, Classwise, ClasswiseProblem, Confidence, Lens, Problem
 from veridical.miscalibration import BinnedError
 from veridical.scores import RULES, get_rule

@@ -9,16 +9,15 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import find_label
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.binning import Binning, IntervalBinning, UniformBins
 from veridical.evaluation._data.source import Kind, NullSource, Source, auc_of_pooled
 from veridical.exceptions import invalid
-from veridical.inference._draws.outcomes import Outcomes
+from veridical.inference.core import Outcomes
 from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens
 from veridical.miscalibration import BinnedError
-from veridical.summaries import Summary
-from veridical.summaries._grid.cells import Cells
-from veridical.summaries._grid.grid import GridSummary
+from veridical.summaries import GridSummary, Summary
+from veridical.summaries.core import Cells
 
 
 @dataclass(frozen=True)

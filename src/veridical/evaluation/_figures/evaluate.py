@@ -6,9 +6,9 @@ import warnings
 from dataclasses import replace
 from typing import Any, Literal
 
-from veridical._core.data.sample import Sample
+from veridical._core.data.randomness import check_resamples
 from veridical._core.data.validation import check_level, check_sample, kept_rows
-from veridical._core.runtime.randomness import check_resamples
+from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
 from veridical.evaluation._data.inputs import Inputs, gather_inputs
 from veridical.evaluation._figures.measure import evaluate_sample

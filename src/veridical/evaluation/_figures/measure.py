@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import MulticlassSample, Sample, weighted_mean
+from veridical._core.data.randomness import check_rng
 from veridical._core.numeric.pava import isotonic_fit
-from veridical._core.runtime.randomness import check_rng
+from veridical._core.sample import MulticlassSample, Sample, weighted_mean
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.curves import curve_from_summary
 from veridical.decomposition import decompose_isotonic

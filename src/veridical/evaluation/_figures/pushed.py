@@ -11,20 +11,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from veridical._core.data.sample import Sample
 from veridical._core.data.validation import check_option, check_sample, is_integer, kept_rows
+from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
 from veridical.evaluation._data.inputs import Columns, gather_inputs, name_columns
 from veridical.evaluation._data.sums import Sums
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import invalid
-from veridical.frames._grid.grid import RESOLUTION, grid_table
-from veridical.frames._tables.detect import is_lazy
-from veridical.frames._tables.files import is_large_file
+from veridical.frames import grid_table, is_lazy
+from veridical.frames.files import is_large_file
+from veridical.frames.grid import RESOLUTION
 from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens, resolve_lens
 from veridical.results import Evaluation
-from veridical.summaries._grid.build import table_of_sample
-from veridical.summaries._grid.grid import GridSummary
+from veridical.summaries import GridSummary
+from veridical.summaries.core import table_of_sample
 
 ENGINES = ("auto", "memory", "pushdown")
 _BINS = 15  # of a table for a number of bins that is not known before the rows are

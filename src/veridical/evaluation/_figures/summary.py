@@ -15,12 +15,12 @@ from veridical.curves import curve_from_summary, reliability_curve
 from veridical.evaluation._data.sums import Sums
 from veridical.evaluation._figures.pushed import Request
 from veridical.exceptions import invalid
-from veridical.frames._grid.grid import RESOLUTION
-from veridical.inference._nulls.null import check_estimator
+from veridical.frames.grid import RESOLUTION
+from veridical.inference.core import check_estimator
 from veridical.lenses import Binary, Classwise, Confidence, Lens, resolve_lens
 from veridical.miscalibration import BinnedError, Estimator, MeanScore
 from veridical.results import ReliabilityCurve
-from veridical.summaries._grid.grid import GridSummary
+from veridical.summaries import GridSummary
 
 _CALLER = "grid_summary"
 

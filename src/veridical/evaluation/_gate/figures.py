@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import MulticlassSample, Sample
+from veridical._core.sample import MulticlassSample, Sample
 from veridical.binning import UniformBins
 from veridical.evaluation._gate.language import spelt
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference import difference_of
-from veridical.inference._intervals.bootstrap import scores_by_row
-from veridical.inference._intervals.mean import make_units, normal_limits
+from veridical.inference.core import make_units, normal_limits, scores_by_row
 from veridical.lenses import Binary, Canonical, Confidence, Induced, Lens
 from veridical.miscalibration import (
     BinnedError,
@@ -32,8 +31,7 @@ from veridical.miscalibration import (
     SphericalScore,
     ZeroOneLoss,
 )
-from veridical.results import Coefficient, Evaluation
-from veridical.results.gate import GateBaseline, GateFigure
+from veridical.results import Coefficient, Evaluation, GateBaseline, GateFigure
 
 SCORES: dict[str, MeanScore] = {
     "brier": BrierScore(),

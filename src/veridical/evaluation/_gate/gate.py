@@ -9,8 +9,8 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, is_integer
-from veridical._core.runtime.randomness import check_resamples, check_rng
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
 from veridical.evaluation._battery.battery import doubts_into
@@ -27,8 +27,7 @@ from veridical.evaluation._gate.subject import (
     subjects_of_rows,
 )
 from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
-from veridical.results import Evaluation
-from veridical.results.gate import GateBaseline, GateCheck, GateResult
+from veridical.results import Evaluation, GateBaseline, GateCheck, GateResult
 
 
 def doubt_of(rule: Rule) -> str | None:

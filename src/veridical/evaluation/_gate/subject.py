@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample
 from veridical._core.data.validation import check_sample, is_integer, kept_rows
 from veridical._core.runtime.progress import track
+from veridical._core.sample import BinarySample, Sample
 from veridical.evaluation._battery.battery import Battery
 from veridical.evaluation._data.inputs import Inputs, gather_inputs
 from veridical.evaluation._figures.measure import evaluate_sample
@@ -29,8 +29,7 @@ from veridical.evaluation._gate.language import FUNCTIONS, Quantity
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference import equivalence_test, required_sample_size
 from veridical.lenses import Induced, Lens, resolve_lens
-from veridical.results import CalibrationTest, Evaluation
-from veridical.results.gate import GateBaseline, GateFigure
+from veridical.results import CalibrationTest, Evaluation, GateBaseline, GateFigure
 
 CALLER = "check_requirements"
 _TWO_LIMITS = {"low": "lower limit", "high": "upper limit"}

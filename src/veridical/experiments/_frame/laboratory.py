@@ -16,7 +16,7 @@ from veridical._core.runtime.files import write_whole
 from veridical._core.runtime.progress import track
 from veridical._core.runtime.threads import one_blas_thread
 from veridical._core.version import __version__
-from veridical.evaluation._battery.battery import doubts_into
+from veridical.evaluation.core import doubts_into
 
 # Random numbers depend on this, so it must not change with releases: pages would change with it.
 _STREAMS = "0.1.0"

@@ -14,7 +14,7 @@ from veridical.results import Fact
 from veridical.results.experiment import Verdict
 
 if TYPE_CHECKING:
-    from veridical.plots._drawing.panels import Figure
+    from veridical.plots.panels import Figure
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -120,7 +120,7 @@ class Page:
         if self._figures or self._files:
             beside.mkdir(parents=True, exist_ok=True)
         if self._figures:
-            from veridical.plots._drawing.panels import save_picture
+            from veridical.plots.panels import save_picture
 
             for slug, figure in self._figures.items():
                 with whole_file(beside / f"{slug}.png") as path:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import check_sample
+from veridical._core.sample import BinarySample
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
-from veridical.evaluation._data.inputs import gather_inputs
+from veridical.evaluation.data import gather_inputs
 from veridical.exceptions import InvalidInputError, invalid
 
 _SHIPPED = Path(__file__).parents[1] / "data" / "digits.csv"

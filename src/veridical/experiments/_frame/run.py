@@ -12,7 +12,7 @@ from pathlib import Path
 from veridical._core.data.validation import check_option, is_integer
 from veridical._core.runtime.files import write_whole
 from veridical._core.version import __version__
-from veridical.evaluation._battery.battery import doubts_into
+from veridical.evaluation.core import doubts_into
 from veridical.exceptions import invalid
 from veridical.experiments._frame.catalogue import EXPERIMENTS, Experiment
 from veridical.experiments._frame.laboratory import Laboratory

@@ -17,7 +17,7 @@ from veridical.experiments.chapter.claims import ERROR, check_claims, measures, 
 from veridical.experiments.chapter.draw import VERSIONS, Study, printed_draw
 from veridical.inference import bootstrap_interval, paired_difference
 from veridical.miscalibration import BrierScore
-from veridical.plots._drawing.panels import Bars, Line, Mark, Panel, Points, draw_panels
+from veridical.plots.panels import Bars, Line, Mark, Panel, Points, draw_panels
 
 
 def figure_86_1(study: Study) -> list[Panel]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import IntervalBinning, QuantileBins, UniformBins
 from veridical.experiments.estimators.settings import LENSES, as_meant, as_run, newer
@@ -22,8 +22,7 @@ from veridical.experiments.estimators.truth import (
     scores_and_truths,
 )
 from veridical.lenses import ClasswiseProblem, Confidence, Problem
-from veridical.miscalibration import BinnedError
-from veridical.miscalibration._errors.base import Estimator
+from veridical.miscalibration import BinnedError, Estimator
 from veridical.simulation import GaussianMixtureTask, TaskSample, random_gaussian_task
 from veridical.summaries import Assignment, Summary
 

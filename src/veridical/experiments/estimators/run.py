@@ -40,7 +40,7 @@ from veridical.experiments.estimators.study import (
     typical_error,
 )
 from veridical.miscalibration import BinnedError
-from veridical.plots._drawing.panels import Panel, draw_panels
+from veridical.plots.panels import Panel, draw_panels
 
 
 def run(lab: Laboratory, page: Page) -> None:

@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.binning import Binning, IntervalPartition, QuantileBins, SweepBins, UniformBins
-from veridical.binning._bins.counts import BinCount
-from veridical.miscalibration import BinnedError, DensityError, SmoothError
-from veridical.miscalibration._errors.base import Estimator
+from veridical.binning.counts import BinCount
+from veridical.miscalibration import BinnedError, DensityError, Estimator, SmoothError
 
 LENSES = ("confidence", "classwise")
 FAMILIES = ("ECE_l", "ECE_a", "ECE_c", "ECE_ac")

@@ -27,7 +27,7 @@ from veridical.experiments.estimators.settings import (
     settings,
 )
 from veridical.experiments.estimators.truth import N_FINE, N_ROWS, GapSums, scores_and_truths
-from veridical.plots._drawing.panels import Line, Mark, Panel, Points, draw_panels
+from veridical.plots.panels import Line, Mark, Panel, Points, draw_panels
 from veridical.simulation import (
     LogisticModel,
     true_calibration_error,

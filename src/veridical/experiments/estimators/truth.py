@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.typing import FloatArray
-from veridical.miscalibration._errors.binned import powered_gaps
-from veridical.simulation._fakes.exact import GROUPS, GapBins, cross_fitted_error
+from veridical.miscalibration.core import powered_gaps
+from veridical.simulation.core import GROUPS, GapBins, cross_fitted_error
 
 N_FINE = 2000  # bins of the source's reference
 N_ROWS = 2_000_000  # rows of the source's reference

@@ -17,7 +17,7 @@ from veridical.binning import UniformBins
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
 from veridical.miscalibration import BinnedError
-from veridical.plots._drawing.panels import Band, Figure, Line, Panel, draw_panels
+from veridical.plots.panels import Band, Figure, Line, Panel, draw_panels
 from veridical.simulation import true_calibration_error, two_normals_model, two_normals_task
 
 BINS = (10, 100)

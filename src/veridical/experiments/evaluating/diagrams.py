@@ -27,7 +27,7 @@ from veridical.experiments.evaluating.networks import (
 )
 from veridical.lenses import Grouped
 from veridical.plots import simplex
-from veridical.plots._drawing.panels import Bars, Figure, Line, Mark, Panel, Points, draw_panels
+from veridical.plots.panels import Bars, Figure, Line, Mark, Panel, Points, draw_panels
 from veridical.results import ReliabilityCurve
 from veridical.simulation import true_reliability, two_normals_model, two_normals_task
 from veridical.summaries import VectorSummary

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import Binning, EdgeBins, SimplexBins, UniformBins, VarianceSplitBins
 from veridical.exceptions import invalid
 from veridical.experiments._frame.laboratory import Cell, Laboratory

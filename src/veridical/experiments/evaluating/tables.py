@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
 from veridical.experiments._frame.predictions import Predictions

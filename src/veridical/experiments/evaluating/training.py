@@ -12,7 +12,7 @@ from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
 from veridical.inference import consistency_test
 from veridical.miscalibration import BinnedError
-from veridical.plots._drawing.panels import Figure, Line, Panel, Points, draw_panels
+from veridical.plots.panels import Figure, Line, Panel, Points, draw_panels
 from veridical.scores import log_loss
 from veridical.simulation import random_gaussian_task
 

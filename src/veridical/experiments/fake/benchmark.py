@@ -23,7 +23,7 @@ from veridical.experiments.fake.contestants import (
     draw,
     what_is_left,
 )
-from veridical.plots._drawing.panels import Line, Panel, draw_panels
+from veridical.plots.panels import Line, Panel, draw_panels
 from veridical.scores import log_loss
 from veridical.simulation import TemperatureMap
 

@@ -24,13 +24,13 @@ from veridical.simulation import (
     TopComponentMap,
     fake_classifier_for,
 )
-from veridical.simulation._fakes.dirichlet import draw_log_dirichlet
-from veridical.simulation._fakes.exact import (
+from veridical.simulation.core import (
     GROUPS,
     GapBins,
     class_gaps,
     confidence_gap,
     cross_fitted_error,
+    draw_log_dirichlet,
     top_truth,
 )
 

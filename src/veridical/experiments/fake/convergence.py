@@ -12,9 +12,8 @@ from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
 from veridical.experiments.fake.contestants import distorted
-from veridical.miscalibration import BinnedError, DensityError, SmoothError
-from veridical.miscalibration._errors.base import Estimator
-from veridical.plots._drawing.panels import Line, Panel, draw_panels
+from veridical.miscalibration import BinnedError, DensityError, Estimator, SmoothError
+from veridical.plots.panels import Line, Panel, draw_panels
 from veridical.simulation import FakeClassifier
 
 _SCHEMES: dict[str, Estimator] = {

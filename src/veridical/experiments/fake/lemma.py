@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
-from veridical.plots._drawing.panels import Line, Panel, Points, draw_panels
+from veridical.plots.panels import Line, Panel, Points, draw_panels
 from veridical.simulation import (
     CallableMap,
     DirichletMixtureFakeClassifier,

@@ -33,7 +33,7 @@ from veridical.miscalibration import (
     classwise_calibration_error,
     expected_calibration_error,
 )
-from veridical.plots._drawing.panels import Bars, Line, Panel, Points, draw_panels
+from veridical.plots.panels import Bars, Line, Panel, Points, draw_panels
 from veridical.scores import log_loss, zero_one_loss
 
 Halves = list[dict[str, dict[str, float]]]

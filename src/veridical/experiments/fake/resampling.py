@@ -23,7 +23,7 @@ from veridical.experiments.fake.contestants import distorted, what_is_left
 from veridical.inference import consistency_test
 from veridical.miscalibration import BinnedError
 from veridical.simulation import DirichletFakeClassifier, PowerMap, fake_classifier_for
-from veridical.simulation._fakes.fake import draw_labels
+from veridical.simulation.core import draw_labels
 
 _ROWS, _CLASSES, _LEVEL = 500, 3, 0.05
 _FULL_BIN = 5  # rows from which limits of a bin say something

@@ -9,7 +9,7 @@ import numpy as np
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
-from veridical.plots._drawing.panels import Bars, Line, Panel, draw_panels
+from veridical.plots.panels import Bars, Line, Panel, draw_panels
 
 _BINS = 12  # the default of kyle
 _TRAIN, _TEST, _CLASSES = 600, 10_000, 3

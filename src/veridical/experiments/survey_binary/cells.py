@@ -53,8 +53,7 @@ from veridical.experiments._frame.survey_tasks import (
     train_networks,
     true_map,
 )
-from veridical.miscalibration import BinnedError, DensityError, LoessError, SmoothError
-from veridical.miscalibration._errors.base import Estimator
+from veridical.miscalibration import BinnedError, DensityError, Estimator, LoessError, SmoothError
 from veridical.simulation import (
     survey_binary_task,
     survey_f_over,

@@ -38,7 +38,7 @@ from veridical.experiments.survey_binary.claims import (
     judge_platt,
 )
 from veridical.experiments.survey_binary.models import judge_models, judge_task
-from veridical.plots._drawing.panels import Bars, Figure, Line, Mark, Panel, Points, draw_panels
+from veridical.plots.panels import Bars, Figure, Line, Mark, Panel, Points, draw_panels
 from veridical.simulation import survey_binary_task
 
 TITLES = {"under": "f_under", "over": "f_over", "MLP": "network (MLP)"}

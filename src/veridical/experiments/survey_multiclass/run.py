@@ -39,7 +39,7 @@ from veridical.experiments.survey_multiclass.claims import (
     judge_vector,
 )
 from veridical.plots import calibration_map
-from veridical.plots._drawing.panels import Bars, Figure, Line, Panel, Points, draw_panels
+from veridical.plots.panels import Bars, Figure, Line, Panel, Points, draw_panels
 from veridical.simulation import survey_three_class_task
 
 

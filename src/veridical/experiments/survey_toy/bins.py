@@ -31,7 +31,7 @@ from veridical.miscalibration import (
     maximum_calibration_error,
 )
 from veridical.plots import probability_paper, reliability, simplex
-from veridical.plots._drawing.panels import Bars, Line, Mark, Panel, Points, draw_panels
+from veridical.plots.panels import Bars, Line, Mark, Panel, Points, draw_panels
 
 N_BINS = 5
 _LENSES: dict[int, Any] = {

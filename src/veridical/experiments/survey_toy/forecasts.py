@@ -31,7 +31,7 @@ from veridical.experiments.survey_toy.tables import (
 )
 from veridical.inference import null_level
 from veridical.miscalibration import BinnedError, expected_calibration_error
-from veridical.plots._drawing.panels import Bars, Line, Mark, Panel, Points, draw_panels
+from veridical.plots.panels import Bars, Line, Mark, Panel, Points, draw_panels
 from veridical.results import ReliabilityCurve
 
 _AXES = ("forecast probability", "share of rains")

@@ -16,7 +16,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray, IntArray
 from veridical.experiments._frame.page import Page
-from veridical.plots._drawing.panels import Bars, Mark, Panel, Points, draw_panels
+from veridical.plots.panels import Bars, Mark, Panel, Points, draw_panels
 from veridical.results import ReliabilityCurve
 
 

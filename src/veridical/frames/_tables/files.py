@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 FileKind: TypeAlias = Literal["CSV", "TSV", "Parquet", "Arrow"]
 
-_ENDINGS: dict[str, FileKind] = {
+ENDINGS: dict[str, FileKind] = {
     ".csv": "CSV",
     ".csv.gz": "CSV",
     ".tsv": "TSV",
@@ -83,12 +83,12 @@ def empty_file(path: Path, got: str, *, caller: str, param: str) -> InvalidInput
 
 def _kind(path: Path, *, caller: str, param: str) -> FileKind:
     name = path.name.lower()
-    for ending, kind in _ENDINGS.items():
+    for ending, kind in ENDINGS.items():
         if name.endswith(ending):
             return kind
     hint = "save the data as CSV or Parquet, or read it yourself and pass the frame."
     raise invalid(
-        caller, param, f"a file ending in {', '.join(_ENDINGS)}", repr(str(path)), hint=hint
+        caller, param, f"a file ending in {', '.join(ENDINGS)}", repr(str(path)), hint=hint
     )
 
 

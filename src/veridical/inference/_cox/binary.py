@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.numeric.logistic import Fit, Objective, binary_objective, newton
+from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.inference._draws.outcomes import likelihood_weight
 from veridical.results import Coefficient

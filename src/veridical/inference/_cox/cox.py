@@ -7,13 +7,12 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, check_option, is_number
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.exceptions import invalid
-from veridical.inference._cox import multinomial as _cox_multinomial
-from veridical.inference._cox import null as _cox_null
+from veridical.inference._cox import multinomial as _cox_multinomial, null as _cox_null
 from veridical.inference._cox.binary import CoxFit, fit_binary
 from veridical.inference._cox.multinomial import Slopes, fit_multinomial
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue, warn_of

@@ -8,7 +8,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from veridical._core.data.sample import MulticlassSample
 from veridical._core.numeric.logistic import (
     Fit,
     Objective,
@@ -19,6 +18,7 @@ from veridical._core.numeric.logistic import (
     newton,
 )
 from veridical._core.runtime.progress import track
+from veridical._core.sample import MulticlassSample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._cox.binary import CoxFit, unknown
 from veridical.inference._draws.outcomes import counts_outcomes, likelihood_weight

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
 from veridical.inference._draws.outcomes import counts_outcomes, likelihood_weight
 

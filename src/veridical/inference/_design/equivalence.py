@@ -8,12 +8,12 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import check_level, check_option, is_number
 from veridical._core.numeric.pava import isotonic_fit
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import QuantileBins, UniformBins
-from veridical.curves._curve.bands import simultaneous_band
+from veridical.curves.core import simultaneous_band
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import warn_of
 from veridical.inference._intervals.bootstrap import binned_limits, has_interval

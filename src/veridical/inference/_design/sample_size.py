@@ -13,7 +13,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import (
     check_level,
     check_option,
@@ -21,6 +20,7 @@ from veridical._core.data.validation import (
     float_array,
     is_integer,
 )
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
 from veridical.binning import UniformBins
 from veridical.exceptions import invalid

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample
 from veridical._core.runtime.progress import track
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 from veridical.inference._draws.outcomes import counts_rows
 

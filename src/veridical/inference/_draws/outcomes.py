@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.numeric import poisson_binomial
 from veridical._core.numeric.blocks import row_blocks
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray
 from veridical.inference._draws.outcomes import OutcomeDraws, Outcomes, counts_rows
 from veridical.lenses import ClasswiseProblem

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
 from veridical._core.data.validation import check_option
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._draws.groups import chi_square, two_columns

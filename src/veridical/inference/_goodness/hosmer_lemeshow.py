@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import find_label
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import is_integer
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import IntervalBinning, IntervalPartition
 from veridical.exceptions import invalid

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.inference._draws.groups import (
     Trials,

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import Sample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.numeric.blocks import ROWS, row_blocks
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.inference._draws.groups import null_sums, trials_of, weight_notes
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue, warn_of

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
-from veridical._core.data.sample import MulticlassSample, Sample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, check_option, check_sample, kept_rows
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, BoolArray, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference._draws.monte_carlo import warn_of
@@ -18,7 +18,7 @@ from veridical.inference._intervals.mean import bootstrap_limits, make_units, no
 from veridical.inference._nulls.null import check_estimator, depends_on_fixed_sums
 from veridical.lenses import ClasswiseProblem, Problem, resolve_lens
 from veridical.miscalibration import BinnedError, Estimator, MeanScore
-from veridical.results.base import Interval
+from veridical.results import Interval
 from veridical.summaries import Summary, VectorSummary
 
 _CALLER = "bootstrap_interval"

@@ -11,9 +11,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, check_option, kept_rows
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._intervals.bootstrap import check_groups, has_interval, scores_by_row

@@ -12,7 +12,7 @@ from veridical._core.data.validation import check_level, check_option, float_arr
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import warn_of
-from veridical.results.inference import RankComparison
+from veridical.results import RankComparison
 
 _CALLER = "mean_ranks"
 _FEW = 10  # data sets below which the F distribution is a rough guide (Demsar 2006, 3.2.2)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample, one_hot
 from veridical._core.numeric import gram
 from veridical._core.runtime.progress import track
+from veridical._core.sample import BinarySample, MulticlassSample, Sample, one_hot
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 

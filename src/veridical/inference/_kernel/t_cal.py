@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import Sample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import is_number
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue, warn_of

@@ -12,10 +12,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import Sample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_option
 from veridical._core.numeric import gram
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue, warn_of

@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import MulticlassSample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_option, check_probabilities, float_array
 from veridical._core.runtime.progress import track
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import MulticlassSample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import Alternative, monte_carlo_pvalue, warn_of

@@ -11,10 +11,10 @@ from typing import Any, Literal
 import numpy as np
 
 from veridical._core.data.groups import group_rows
-from veridical._core.data.sample import BinarySample, Sample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_option, check_sample, float_array, kept_rows
 from veridical._core.runtime.progress import track
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.runtime.progress import track
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.binning import EdgeBins, QuantileBins, SimplexBinning, UniformBins
 from veridical.exceptions import invalid

@@ -12,9 +12,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import check_option, check_sample, is_integer
 from veridical._core.numeric.blocks import row_blocks
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import check_level, check_option
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import warn_of

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample, one_hot
 from veridical._core.data.validation import check_sample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample, one_hot
 from veridical._core.typing import Array, ArrayLike, FloatArray
 from veridical.exceptions import invalid
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.data.validation import check_sample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.exceptions import unknown_option
 from veridical.lenses._kinds.base import CustomLens, Lens, Problem

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import find_label
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical.exceptions import invalid
 from veridical.lenses._kinds.base import Lens, as_multiclass, one_versus_rest
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import find_label
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.data.validation import is_integer
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical.exceptions import invalid
 from veridical.lenses._kinds.base import ClasswiseProblem, Lens, as_multiclass
 from veridical.lenses._kinds.one import Confidence

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.exceptions import VeridicalWarning, invalid
 from veridical.lenses import ClasswiseProblem, Problem, induce_problem

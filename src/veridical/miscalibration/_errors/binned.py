@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample
 from veridical._core.data.validation import check_option, is_number
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray
 from veridical.binning import Binning, UniformBins
 from veridical.exceptions import invalid, unknown_option

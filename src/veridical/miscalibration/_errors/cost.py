@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample
 from veridical._core.data.validation import check_option, float_array, is_number
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import IntervalBinning, QuantileBins, SweepBins
 from veridical.exceptions import invalid

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, weighted_mean
 from veridical._core.data.validation import check_option, is_integer, is_number
 from veridical._core.numeric.beta_density import (
     BETA_KERNELS,
@@ -18,6 +17,7 @@ from veridical._core.numeric.beta_density import (
     smoothing_parameter,
 )
 from veridical._core.numeric.density import KERNELS, RULES, SMALLEST, ScoreDensity, score_density
+from veridical._core.sample import BinarySample, weighted_mean
 from veridical.exceptions import invalid
 from veridical.lenses import Problem
 from veridical.miscalibration._errors.base import ScoreEstimator

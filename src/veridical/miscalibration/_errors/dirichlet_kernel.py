@@ -8,9 +8,9 @@ from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
-from veridical._core.data.sample import MulticlassSample, Sample, one_hot
 from veridical._core.data.validation import check_option, is_number
 from veridical._core.numeric.blocks import row_blocks
+from veridical._core.sample import MulticlassSample, Sample, one_hot
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem, Problem

@@ -10,7 +10,6 @@ from typing import Any, Literal, cast
 import numpy as np
 
 from veridical._core.data.labels import find_label
-from veridical._core.data.sample import BinarySample, Sample
 from veridical._core.data.validation import (
     check_option,
     check_probabilities,
@@ -20,6 +19,7 @@ from veridical._core.data.validation import (
 )
 from veridical._core.numeric import gram
 from veridical._core.numeric.blocks import ROWS, row_blocks
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem, Problem

@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, PooledScores
 from veridical._core.data.validation import check_option, is_integer, is_number
 from veridical._core.numeric.blocks import row_blocks
+from veridical._core.sample import BinarySample, PooledScores
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.miscalibration._errors.base import ScoreEstimator

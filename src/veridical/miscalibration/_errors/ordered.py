@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import check_option
+from veridical._core.sample import BinarySample
 from veridical.decomposition import isotonic_parts
 from veridical.miscalibration._errors.base import ScoreEstimator
 from veridical.scores import RULES, get_rule

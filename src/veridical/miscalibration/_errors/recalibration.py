@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.data.validation import check_option, is_integer
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem, Problem
@@ -123,7 +123,7 @@ class RecalibrationError(Estimator):
     def _fitted(self, sample: Sample, rows: Any) -> Calibrator:
         from sklearn.base import clone
 
-        from veridical.calibrators._base.direction import direction_known
+        from veridical.calibrators.core import direction_known
 
         chosen = _default(sample) if self.calibrator is None else clone(self.calibrator)
         part = sample.take(rows)

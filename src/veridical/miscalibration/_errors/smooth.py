@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.data.validation import is_integer, is_number
 from veridical._core.numeric.density import (
     absolute_integral,
@@ -16,6 +15,7 @@ from veridical._core.numeric.density import (
     halve_cells,
     smoothed_density,
 )
+from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.miscalibration._errors.base import ScoreEstimator

@@ -17,10 +17,9 @@ import numpy as np
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.binning import IntervalPartition
 from veridical.curves import curve_from_summary
-from veridical.inference._sequential.process import Bets
+from veridical.inference.core import Bets
 from veridical.monitoring._store.buckets import History
-from veridical.results import ReliabilityCurve
-from veridical.results.monitoring import MonitorEstimate, MonitorHistory
+from veridical.results import MonitorEstimate, MonitorHistory, ReliabilityCurve
 from veridical.summaries import Summary
 
 # Bets on the sum of deviations, from the small ones that suit long series to bold ones.

@@ -19,8 +19,8 @@ from veridical.monitoring._store.buckets import Buckets, History
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._store.pending import Pending
 from veridical.monitoring._store.store import Store, StreamState
+from veridical.results import MonitorEstimate, MonitorStatus, StreamEvidence
 from veridical.results.base import format_pvalue
-from veridical.results.monitoring import MonitorEstimate, MonitorStatus, StreamEvidence
 
 _BINARY = {
     "predictions too extreme": "over-confident (predictions too extreme)",

@@ -13,7 +13,7 @@ from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import change_point
 from veridical.monitoring._maps.rows import Columns, KeptRows, happened
 from veridical.monitoring._store.buckets import History
-from veridical.results.monitoring import RefitSuggestion
+from veridical.results import RefitSuggestion
 
 _CALLER = "CalibrationMonitor.refit"
 _FEWEST = 50  # rows from which a map is fitted at all
@@ -88,7 +88,7 @@ def unfitted(calibrator: str | Calibrator, columns: Columns) -> Calibrator:
     """A calibrator by name, or a copy of one, for the classes of the monitor."""
     from sklearn.base import clone
 
-    from veridical.selection._auto.auto import calibrator_named, for_classes
+    from veridical.selection.core import calibrator_named, for_classes
 
     n_classes = len(columns.labels)
     if isinstance(calibrator, Calibrator):
@@ -123,9 +123,9 @@ def held_out_difference(
     """
     from sklearn.base import clone
 
-    from veridical.calibrators._wrappers.wrapping import CheckedRows
-    from veridical.inference._intervals.mean import make_units, normal_limits
-    from veridical.selection._auto.weighing import cross_fit, make_folds
+    from veridical.calibrators.core import CheckedRows
+    from veridical.inference.core import make_units, normal_limits
+    from veridical.selection.core import cross_fit, make_folds
 
     n_classes = len(columns.labels)
     values = columns.turned(rows.p)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import Sample
+from veridical._core.sample import Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators import Calibrator
 from veridical.monitoring._store.counts import FLOOR

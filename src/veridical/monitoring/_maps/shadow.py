@@ -12,7 +12,7 @@ from veridical.monitoring._judge.estimates import radius
 from veridical.monitoring._maps.rows import Columns, happened
 from veridical.monitoring._store.counts import centres
 from veridical.monitoring._store.evidence import exp_or_inf
-from veridical.results.monitoring import ShadowStatus
+from veridical.results import ShadowStatus
 
 MOST_GAIN = 2.0  # nats by which one row may speak for or against a candidate
 _LEAST_LOSS = 0.05

@@ -8,10 +8,9 @@ import numpy as np
 
 from veridical._core.typing import FloatArray, IntArray
 from veridical.decisions import estimate_priors
-from veridical.evaluation._battery.battery import doubts_into
+from veridical.evaluation.core import doubts_into
 from veridical.monitoring._maps.rows import Columns
-from veridical.results.decisions import PriorEstimate
-from veridical.results.monitoring import MonitorSignals
+from veridical.results import MonitorSignals, PriorEstimate
 
 _N_BINS = 10
 _FEW_ROWS = 100

@@ -11,12 +11,7 @@ from veridical.calibrators import Calibrator
 from veridical.monitoring._maps.rows import TABLE
 from veridical.monitoring._maps.shadow import Trial
 from veridical.monitoring._store.evidence import exp_or_inf
-from veridical.results.monitoring import (
-    CalibratorVersion,
-    MonitorEpoch,
-    MonitorStatus,
-    MonitorVersions,
-)
+from veridical.results import CalibratorVersion, MonitorEpoch, MonitorStatus, MonitorVersions
 
 TABLES = (
     TABLE

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.groups import Groups
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.lenses import Confidence
 

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from veridical._core.typing import FloatArray
-from veridical.inference._sequential.process import ONSET_ROWS, Bets
+from veridical.inference.core import ONSET_ROWS, Bets
 from veridical.monitoring._store.counts import Tally, centres
 
 

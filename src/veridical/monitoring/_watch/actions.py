@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators import Calibrator
 from veridical.decisions import adjust_priors
-from veridical.decisions._priors.class_numbers import check_columns
+from veridical.decisions.core import check_columns
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import warn_of
+from veridical.inference.core import warn_of
 from veridical.monitoring._maps.refit import (
     choose_rows,
     fitted,
@@ -29,11 +29,11 @@ from veridical.monitoring._maps.shadow import most_loss, shadow_status, suffices
 from veridical.monitoring._maps.signals import priors_of, signals_of
 from veridical.monitoring._maps.versions import Made, Versions
 from veridical.monitoring._watch.inputs import as_rows, check_rows
-from veridical.results.decisions import PriorEstimate
-from veridical.results.monitoring import (
+from veridical.results import (
     MonitorSignals,
     MonitorStatus,
     MonitorVersions,
+    PriorEstimate,
     RefitSuggestion,
     ShadowStatus,
 )

@@ -11,8 +11,8 @@ import numpy as np
 
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.groups import Groups
-from veridical._core.data.sample import Sample
 from veridical._core.data.validation import is_number
+from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
 from veridical.monitoring._store.counts import Tally

@@ -22,7 +22,7 @@ from veridical.monitoring._store.counts import ALL, Stream
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._store.pending import Pending
 from veridical.monitoring._store.store import Store, StreamState
-from veridical.results.monitoring import MonitorEstimate, MonitorStatus, StreamEvidence
+from veridical.results import MonitorEstimate, MonitorStatus, StreamEvidence
 
 _CALLER = "merge_stores"
 _MARK = "this look"  # joint evidence has no timeline: the order across stores is not kept

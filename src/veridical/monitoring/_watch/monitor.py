@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 
 from veridical._core.data.groups import Groups, group_rows
-from veridical._core.data.sample import Sample
 from veridical._core.data.validation import (
     check_level,
     check_probabilities,
@@ -18,6 +17,7 @@ from veridical._core.data.validation import (
     float_array,
     is_integer,
 )
+from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import curve_of_cells, rolling
@@ -38,8 +38,7 @@ from veridical.monitoring._watch.inputs import (
     digest_of,
     placed,
 )
-from veridical.results import ReliabilityCurve
-from veridical.results.monitoring import MonitorHistory, MonitorStatus, MonitorUpdate
+from veridical.results import MonitorHistory, MonitorStatus, MonitorUpdate, ReliabilityCurve
 
 _CALLER = "CalibrationMonitor"
 _SETTINGS = ("labels", "pos_label", "level", "window", "half_life", "confidence_level")

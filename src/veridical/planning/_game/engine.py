@@ -11,8 +11,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_option, is_integer
-from veridical._core.runtime.randomness import check_rng
 from veridical._core.typing import FloatArray
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.planning._game.players import (
@@ -33,8 +33,7 @@ from veridical.planning._game.rules import (
     Patients,
     draw_patients,
 )
-from veridical.results.base import Result
-from veridical.results.game import GameSummary, PatientRound, PlayerScore, RoundOutcome
+from veridical.results import GameSummary, PatientRound, PlayerScore, Result, RoundOutcome
 
 
 def summarise(

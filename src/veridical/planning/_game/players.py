@@ -12,10 +12,10 @@ import numpy as np
 
 from veridical._core.data.validation import is_integer
 from veridical._core.typing import Array, ArrayLike, FloatArray
-from veridical.decisions._allocation.allocation import allocate
+from veridical.decisions import allocate
 from veridical.exceptions import invalid
 from veridical.planning._game.rules import GameRules
-from veridical.results.game import PatientRound, RoundOutcome
+from veridical.results import PatientRound, RoundOutcome
 
 
 class Player(Protocol):
@@ -153,7 +153,7 @@ class RecalibratingPlayer:
 
     def _fresh(self) -> Any:
         if self.calibrator is None:
-            from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+            from veridical.calibrators import TemperatureCalibrator
 
             return TemperatureCalibrator()
         from sklearn.base import clone

@@ -15,9 +15,8 @@ import numpy as np
 from veridical._core.data.validation import is_number
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.results.base import Result
-from veridical.simulation._fakes.dirichlet import DirichletFakeClassifier
-from veridical.simulation._fakes.solver import fake_classifier_for
+from veridical.results import Result
+from veridical.simulation import DirichletFakeClassifier, fake_classifier_for
 
 _CALLER = "GameRules"
 _CODES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

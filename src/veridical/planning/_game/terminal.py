@@ -8,7 +8,7 @@ from veridical.exceptions import InvalidInputError
 from veridical.planning._game.engine import HealthcareGame
 from veridical.planning._game.players import NONE, TrustingPlayer, parse_choices
 from veridical.planning._game.rules import ACCURACY, GameRules
-from veridical.results.game import GameSummary, PatientRound, RoundOutcome
+from veridical.results import GameSummary, PatientRound, RoundOutcome
 
 _PROMPT = "treat> "
 _HELP = """Write the patient's number, a colon and the letter of the treatment, e.g. 3:A 7:D.

@@ -14,8 +14,7 @@ import numpy as np
 
 from veridical._core.data.validation import float_array, is_number
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
-from veridical.decisions._allocation.allocation import allocate
-from veridical.decisions._costs.decide import decide
+from veridical.decisions import allocate, decide
 from veridical.exceptions import invalid
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_level, check_option, is_integer
 from veridical._core.runtime.progress import track
-from veridical._core.runtime.randomness import check_rng
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference._draws.monte_carlo import warn_of
+from veridical.inference.core import warn_of
 from veridical.planning._value.processes import DecisionProcess, as_process
 from veridical.planning._value.targets import check_shares, make_targets
 from veridical.planning._value.value import (
@@ -22,10 +22,9 @@ from veridical.planning._value.value import (
     value_of_predictions,
     values_of_targets,
 )
-from veridical.results.planning import DecisionValue, RequirementTable
-from veridical.simulation._fakes.binary import BinaryFakeClassifier
-from veridical.simulation._fakes.fake import FakeClassifier
-from veridical.simulation._fakes.solver import Direction
+from veridical.results import DecisionValue, RequirementTable
+from veridical.simulation import BinaryFakeClassifier, FakeClassifier
+from veridical.simulation.core import Direction
 
 _CALLER = "simulate_decisions"
 _UNEQUAL = 0.05  # difference in the share of a class from which a grid is of another problem

@@ -16,11 +16,14 @@ from veridical._core.data.validation import float_array
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.simulation._fakes.dirichlet import DirichletFakeClassifier
-from veridical.simulation._fakes.dirichlet_means import mean_largest
-from veridical.simulation._fakes.exact import Nodes
-from veridical.simulation._fakes.maps import IdentityMap, PowerMap, SimplexMap
-from veridical.simulation._fakes.solver import Direction, fake_classifier_for
+from veridical.simulation import (
+    DirichletFakeClassifier,
+    IdentityMap,
+    PowerMap,
+    SimplexMap,
+    fake_classifier_for,
+)
+from veridical.simulation.core import Direction, Nodes, mean_largest
 
 _CALLER = "simulate_decisions"
 _LOG_SUM = (np.log(1e-6), np.log(1e8))  # of the sum of the parameters

@@ -12,19 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample, weighted_mean
 from veridical._core.data.validation import check_sample
+from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
-from veridical.calibrators._wrappers.wrapping import cross_fitted
-from veridical.decisions._costs.expected_cost import IntervalOptions, doubts_of_mean, mean_cost
-from veridical.decisions._costs.miscalibration_cost import default_calibrator
+from veridical.calibrators.core import cross_fitted
+from veridical.decisions.core import IntervalOptions, default_calibrator, doubts_of_mean, mean_cost
 from veridical.exceptions import invalid
-from veridical.miscalibration._errors.functions import expected_calibration_error
+from veridical.miscalibration import expected_calibration_error
 from veridical.planning._value.processes import DecisionProcess
 from veridical.planning._value.targets import Target
-from veridical.results.planning import DecisionValue
-from veridical.simulation._fakes.binary import BinaryFakeClassifier
-from veridical.simulation._fakes.fake import FakeClassifier, FakeSample, draw_labels
+from veridical.results import DecisionValue
+from veridical.simulation import BinaryFakeClassifier, FakeClassifier, FakeSample
+from veridical.simulation.core import draw_labels
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from matplotlib.axes import Axes
 
 from veridical._core.data.validation import check_option
 from veridical._core.typing import ArrayLike, IntArray
-from veridical.decisions._costs.cost_curve import cost_curve as compute
+from veridical.decisions import cost_curve as compute
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, probability_axis, size_text
 from veridical.plots._drawing.legend import text_size
 from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import style_of
-from veridical.results.decision_curves import CostCurve
+from veridical.results import CostCurve
 
 _CALLER = "cost_curve"
 _MOST = 4000  # corners drawn; a curve of a million predictions has two million

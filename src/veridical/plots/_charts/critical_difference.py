@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from veridical._core.typing import ArrayLike
-from veridical.inference._intervals.ranks import mean_ranks
+from veridical.inference import mean_ranks
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes
 from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import Style, style_of
+from veridical.results import RankComparison
 from veridical.results.base import format_pvalue
-from veridical.results.inference import RankComparison
 
 _CALLER = "critical_difference"
 

@@ -9,14 +9,14 @@ from typing import Any
 from matplotlib.axes import Axes
 
 from veridical._core.typing import ArrayLike, WeightType
-from veridical.decisions._costs.decision_curve import decision_curve as compute
+from veridical.decisions import decision_curve as compute
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, size_text
 from veridical.plots._drawing.legend import text_size
 from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import style_of
-from veridical.results.decision_curves import DecisionCurve
+from veridical.results import DecisionCurve
 
 _CALLER = "decision_curve"
 

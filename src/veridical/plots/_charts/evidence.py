@@ -13,7 +13,7 @@ from veridical.plots._drawing.axes import get_axes, size_text
 from veridical.plots._drawing.forest import draw_forest, forest_size
 from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import Style, style_of
-from veridical.results.selection import CandidateEvidence, Evidence
+from veridical.results import CandidateEvidence, Evidence
 
 _CALLER = "evidence"
 

@@ -17,7 +17,7 @@ from veridical.plots._drawing.axes import get_axes
 from veridical.plots._drawing.legend import text_size
 from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import Style, luminance, style_of
-from veridical.results.planning import Requirements, RequirementTable
+from veridical.results import Requirements, RequirementTable
 
 _CALLER = "requirements"
 _N_LEVELS = 10

@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from veridical._core.data.labels import find_label
-from veridical._core.data.sample import MulticlassSample
+from veridical._core.sample import MulticlassSample
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.binning import SimplexBins
 from veridical.calibrators import Calibrator

@@ -11,7 +11,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from veridical._core.data.validation import check_level, check_option
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import Binning
-from veridical.curves._curve.points import levels_of_curve, levels_of_rows
+from veridical.curves.core import levels_of_curve, levels_of_rows
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
 from veridical.plots._drawing.axes import get_axes, probability_axis

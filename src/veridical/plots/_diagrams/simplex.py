@@ -18,8 +18,8 @@ from matplotlib.patches import Polygon
 from mpl_toolkits.mplot3d import Axes3D  # type: ignore[import-untyped]
 from mpl_toolkits.mplot3d.art3d import Line3DCollection  # type: ignore[import-untyped]
 
-from veridical._core.data.sample import MulticlassSample
 from veridical._core.data.validation import check_level, check_option
+from veridical._core.sample import MulticlassSample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import Binning, SimplexBins
 from veridical.exceptions import invalid

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.plots._drawing.axes import short_count, shorter_side
 from veridical.plots._drawing.style import Style, marker_areas

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.axes import Axes
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, check_probabilities, float_array
-from veridical._core.runtime.randomness import check_resamples, check_rng
+from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import Binning, QuantileBins, UniformBins
 from veridical.curves import reliability_curve
@@ -23,8 +23,7 @@ from veridical.inference import binned_limits, has_interval, null_sample, recali
 from veridical.lenses import induce_problem
 from veridical.miscalibration import BinnedError
 from veridical.plots._drawing.style import Style
-from veridical.results import Evaluation, MeasuredError, ReliabilityCurve
-from veridical.results.figures import Coefficient
+from veridical.results import Coefficient, Evaluation, MeasuredError, ReliabilityCurve
 from veridical.summaries import Summary
 
 _DEPENDENT = "pooled"  # the lens whose rows are not independent: K of them share an outcome

@@ -13,9 +13,9 @@ from veridical.results import (
     Evidence,
     MultipleTest,
     ReliabilityCurve,
+    Result,
     TestReport,
 )
-from veridical.results.base import Result
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical.curves import reliability_curve
 from veridical.exceptions import InvalidInputError
 from veridical.lenses import Binary, ClassSpecific, Confidence, Lens

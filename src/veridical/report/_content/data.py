@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray
 from veridical.report._content.content import DataNote
 from veridical.report._content.curves import short

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.groups import Groups
-from veridical._core.data.sample import MulticlassSample, Sample
+from veridical._core.sample import MulticlassSample, Sample
 from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
-from veridical.evaluation._data.source import auc_by_class, default_error
-from veridical.evaluation._figures.measure import evaluate_sample
+from veridical.evaluation.core import evaluate_sample
+from veridical.evaluation.data import auc_by_class, default_error
 from veridical.exceptions import InvalidInputError
 from veridical.inference import multiple_test
 from veridical.lenses import Classwise

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray
 from veridical.binning import SimplexBins
 from veridical.decisions import decision_curve
 from veridical.evaluation import calibration_tests, compare
-from veridical.evaluation._battery.battery import doubts_into
-from veridical.evaluation._figures.measure import evaluate_sample
+from veridical.evaluation.core import doubts_into, evaluate_sample
 from veridical.exceptions import InvalidInputError
 from veridical.inference import equivalence_test
 from veridical.lenses import Binary, ClassSpecific, Confidence, Lens

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, weighted_mean
+from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import BoolArray
 from veridical.report._content.content import Headline
 from veridical.results import Coefficient, Evaluation

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.runtime.threads import one_blas_thread
-from veridical.evaluation._comparison.held_out import held_out
+from veridical._core.sample import BinarySample
+from veridical.evaluation.core import held_out
 from veridical.exceptions import InvalidInputError
 from veridical.report._content.content import Recalibration
 from veridical.report._content.rows import Rows
@@ -45,7 +45,7 @@ def recalibrate(rows: Rows, *, n_bins: Any, seed: int) -> Recalibration:
     if part.n < _FEW_ROWS or len(np.unique(sample.y)) < 2:
         why = f"fewer than {_FEW_ROWS} rows" if part.n < _FEW_ROWS else "only one class occurred"
         return nothing_tried(why)
-    from veridical.calibrators._base.direction import direction_known
+    from veridical.calibrators.core import direction_known
 
     values = sample.p if isinstance(sample, BinarySample) else sample.matrix
     calibrator = _calibrator(rows)

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, weighted_mean
+from veridical._core.sample import BinarySample, weighted_mean
 from veridical.evaluation import calibration_tests
-from veridical.evaluation._battery.battery import doubts_into
-from veridical.evaluation._data.sums import problem_of
-from veridical.evaluation._figures.pushed import Pushed, about_sums, evaluate_pushed, notes_on_sums
+from veridical.evaluation.core import doubts_into
+from veridical.evaluation.data import Pushed, about_sums, evaluate_pushed, notes_on_sums, problem_of
 from veridical.exceptions import InvalidInputError
 from veridical.lenses import Binary, Classwise, Confidence
 from veridical.report._content.content import (
@@ -36,7 +35,7 @@ from veridical.report._content.headline import headline_of
 from veridical.report._content.recalibration import nothing_tried, recalibrate
 from veridical.report._content.rows import Rows
 from veridical.results import Evaluation, MultipleTest, TestReport
-from veridical.summaries._grid.grid import GridSummary
+from veridical.summaries import GridSummary
 
 _CALLER = "make_report"
 _DRAWN = 20_000  # rows drawn from sums where a calibrator is fitted

@@ -16,9 +16,13 @@ from veridical.monitoring import CalibrationMonitor
 from veridical.report._page.blocks import Figure, Section
 from veridical.report._page.markdown import plain, section_markdown
 from veridical.report._page.page import SavedPage, versions
-from veridical.results import ReliabilityCurve
-from veridical.results.base import Result
-from veridical.results.monitoring import MonitorHistory, MonitorStatus, MonitorVersions
+from veridical.results import (
+    MonitorHistory,
+    MonitorStatus,
+    MonitorVersions,
+    ReliabilityCurve,
+    Result,
+)
 
 
 @dataclass(frozen=True, kw_only=True)

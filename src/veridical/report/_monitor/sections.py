@@ -28,11 +28,11 @@ from veridical.report._page.blocks import (
     pvalue,
     signed,
 )
-from veridical.results.monitoring import MonitorHistory, MonitorStatus
+from veridical.results import MonitorHistory, MonitorStatus
 
 if TYPE_CHECKING:
     from veridical.report._monitor.monitor import MonitorReport
-    from veridical.results.monitoring import StreamEvidence
+    from veridical.results import StreamEvidence
 
 
 def monitor_timeline(history: MonitorHistory, status: MonitorStatus, window: float) -> Chart:

@@ -22,7 +22,7 @@ from veridical.exceptions import invalid
 from veridical.report._charts.catalogue import chart_style, runtime_script
 from veridical.report._page.blocks import Section
 from veridical.report._page.html import section_html
-from veridical.results.base import Result
+from veridical.results import Result
 
 
 def page_html(report: SavedPage) -> str:

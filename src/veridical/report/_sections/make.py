@@ -14,15 +14,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from veridical._core.data.randomness import check_resamples
 from veridical._core.data.validation import check_level, is_integer
 from veridical._core.runtime.files import check_folder
 from veridical._core.runtime.optional import require
-from veridical._core.runtime.randomness import check_resamples
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
-from veridical.evaluation._figures.pushed import Pushed, Request
+from veridical.evaluation.data import Pushed, Request
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference._design.equivalence import check_delta
+from veridical.inference.core import check_delta
 from veridical.lenses import Lens
 from veridical.report._charts.catalogue import runtime_script
 from veridical.report._content.content import ModelFindings, Settings

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample, weighted_mean
 from veridical._core.data.validation import check_option, check_sample
 from veridical._core.numeric.blocks import map_rows
+from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
 
 RULES = ("brier", "log", "spherical", "zero-one")

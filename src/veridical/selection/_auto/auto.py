@@ -18,8 +18,7 @@ from veridical._core.data.validation import check_level, check_option, is_number
 from veridical._core.runtime.threads import one_blas_thread
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
-from veridical.calibrators._base.bases import BinaryCalibrator
-from veridical.calibrators._wrappers.wrapping import CheckedRows, WrappingCalibrator
+from veridical.calibrators.core import BinaryCalibrator, CheckedRows, WrappingCalibrator
 from veridical.calibrators.formulas import Nodes, outputs_of, positive_last
 from veridical.exceptions import invalid
 from veridical.selection._auto.candidates import default_candidates, given_candidates

@@ -13,9 +13,8 @@ import numpy as np
 
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
-from veridical.calibrators import Calibrator, IdentityCalibrator
-from veridical.calibrators._wrappers.mixtures import AveragedCalibrator
-from veridical.calibrators._wrappers.wrapping import CheckedRows, fitted_part, held_masses, some
+from veridical.calibrators import AveragedCalibrator, Calibrator, IdentityCalibrator
+from veridical.calibrators.core import CheckedRows, fitted_part, held_masses, some
 from veridical.results import CandidateEvidence, Evidence
 from veridical.selection._auto.candidates import Candidate
 from veridical.selection._auto.weighing import (

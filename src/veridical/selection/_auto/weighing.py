@@ -16,15 +16,15 @@ from sklearn.base import clone
 
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators import Calibrator
-from veridical.calibrators._base.scales import smallest_share
-from veridical.calibrators._wrappers.wrapping import (
+from veridical.calibrators.core import (
     CheckedRows,
     fitted_part,
     held_masses,
     masses,
+    smallest_share,
     some,
 )
-from veridical.inference._intervals.mean import make_units, standard_error
+from veridical.inference.core import make_units, standard_error
 
 _ENOUGH = 1e-7  # change of a weight
 _MOST_STEPS = 2000

@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from veridical._core.data.validation import check_weight
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
-from veridical.calibrators._base.scales import check_flag
+from veridical.calibrators.core import check_flag
 from veridical.exceptions import invalid
 from veridical.selection._classifier.pairs import (
     CALLER,

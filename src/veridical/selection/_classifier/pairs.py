@@ -18,7 +18,7 @@ from sklearn.base import clone
 from veridical._core.data.validation import check_option, is_integer
 from veridical._core.typing import Array, FloatArray, IntArray
 from veridical.calibrators import Calibrator
-from veridical.calibrators._base.direction import direction_known
+from veridical.calibrators.core import direction_known
 from veridical.exceptions import VeridicalWarning, invalid
 from veridical.selection._auto.auto import calibrator_named, for_classes
 from veridical.selection._classifier.response import (

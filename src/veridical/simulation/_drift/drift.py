@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_option, is_integer, is_number
-from veridical._core.runtime.randomness import check_rng
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.simulation._drift.kinds import Drift, Source, check_source

@@ -11,8 +11,8 @@ from typing import Any, Protocol, cast
 
 import numpy as np
 
+from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_level, is_number
-from veridical._core.runtime.randomness import check_rng
 from veridical._core.typing import Array, FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.simulation._tasks.gaussian import GaussianMixtureTask

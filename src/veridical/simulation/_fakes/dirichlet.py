@@ -13,7 +13,7 @@ import numpy as np
 from veridical._core.data.validation import float_array
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
-from veridical.results.simulation import ExactValue
+from veridical.results import ExactValue
 from veridical.simulation._fakes.dirichlet_means import PowerConfidence, mean_largest
 from veridical.simulation._fakes.exact import Meaning, Nodes
 from veridical.simulation._fakes.fake import ACCURACY, CONFIDENCE, ECE, FakeClassifier, check_map

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import is_integer
 from veridical._core.runtime.progress import track
-from veridical._core.runtime.randomness import check_rng
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.results.simulation import ExactValue
+from veridical.results import ExactValue
 
 if TYPE_CHECKING:
     from veridical.simulation._fakes.fake import FakeClassifier

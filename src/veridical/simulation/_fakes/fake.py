@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import is_integer
-from veridical._core.runtime.randomness import check_rng
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.results.simulation import ExactValue
+from veridical.results import ExactValue
 from veridical.simulation._fakes.exact import (
     Meaning,
     Nodes,

@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, effective_size
 from veridical._core.data.validation import (
     check_option,
     check_probabilities,
@@ -19,6 +18,7 @@ from veridical._core.data.validation import (
     check_weight,
     float_array,
 )
+from veridical._core.sample import BinarySample, effective_size
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.exceptions import VeridicalWarning, invalid
 from veridical.simulation._fakes.dirichlet import (

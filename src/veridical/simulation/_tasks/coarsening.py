@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
+from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_probabilities, check_weight, float_array
-from veridical._core.runtime.randomness import check_rng
 from veridical._core.typing import Array, ArrayLike, FloatArray
 from veridical.exceptions import invalid
 from veridical.simulation._tasks.gaussian import GaussianMixtureTask

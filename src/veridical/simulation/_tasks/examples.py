@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_option, float_array, is_integer, is_number
-from veridical._core.runtime.randomness import check_rng
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
 from veridical.simulation._tasks.gaussian import GaussianMixtureTask

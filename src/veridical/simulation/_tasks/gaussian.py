@@ -13,12 +13,12 @@ from typing import Any, Self
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
+from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import float_array
 from veridical._core.numeric.blocks import row_blocks
-from veridical._core.runtime.randomness import check_rng
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.results.simulation import BayesFigures
+from veridical.results import BayesFigures
 from veridical.simulation._tasks.task import TaskSample, check_prior, check_rows
 
 

@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from veridical._core.data.validation import check_option
-from veridical.calibrators._base.bases import BinaryCalibrator
+from veridical.calibrators.core import BinaryCalibrator
 from veridical.exceptions import invalid
 from veridical.results import Comparison
-from veridical.selection._auto.auto import ALIASES, calibrator_names
+from veridical.selection.core import ALIASES, calibrator_names
 from veridical.studio._api.evaluate import error_data, whole_figures
 from veridical.studio._data.answers import (
     CALLER,

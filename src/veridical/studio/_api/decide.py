@@ -11,7 +11,7 @@ import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 
-from veridical._core.data.sample import BinarySample, weighted_mean
+from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import FloatArray, IntArray, WeightType
 from veridical.decisions import (
     adjust_priors,

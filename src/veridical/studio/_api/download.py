@@ -16,9 +16,8 @@ import veridical.export as export
 from veridical._core.data.validation import check_option
 from veridical._core.runtime.optional import is_installed
 from veridical.calibrators import Calibrator
-from veridical.export._text.files import write_file
-from veridical.export._text.sql_writer import DIALECTS
-from veridical.frames._tables.with_columns import write_with_columns
+from veridical.export.core import DIALECTS, write_file
+from veridical.frames.files import write_with_columns
 from veridical.report import make_report
 from veridical.studio._data.answers import CALLER, Refused, in_thread
 from veridical.studio._data.dataset import Dataset

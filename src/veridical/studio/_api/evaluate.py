@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from veridical._core.data.validation import check_option, kept_rows
-from veridical.evaluation._figures.measure import evaluate_sample
+from veridical.evaluation.core import evaluate_sample
 from veridical.inference import adjust_pvalues
 from veridical.results import Evaluation, MeasuredError
 from veridical.studio._data.answers import CALLER, answer, chart_data, curve_chart, in_thread, whole

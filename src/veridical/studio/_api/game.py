@@ -8,7 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from veridical.planning import HealthcareGame, TrustingPlayer
-from veridical.results.game import RoundOutcome
+from veridical.results import RoundOutcome
 from veridical.studio._data.answers import Refused, answer, body_of, in_thread, whole
 from veridical.studio._data.session import Session
 

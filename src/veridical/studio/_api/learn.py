@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from veridical._core.data.validation import check_sample
 from veridical.decisions import cost_threshold, expected_cost
-from veridical.evaluation._figures.measure import evaluate_sample
+from veridical.evaluation.core import evaluate_sample
 from veridical.lenses import Binary
 from veridical.results import ReliabilityCurve
 from veridical.simulation import DirichletFakeClassifier, TemperatureMap

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from veridical.exceptions import VeridicalError, invalid
-from veridical.report._charts.catalogue import (
+from veridical.report.charts import (
     Chart,
     chart_style,
     decision_chart,

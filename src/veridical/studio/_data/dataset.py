@@ -12,13 +12,20 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, Sample
 from veridical._core.data.validation import check_option, check_sample
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, FloatArray
 from veridical.calibrators import Calibrator
-from veridical.evaluation._data.inputs import Inputs
-from veridical.lenses import Binary, Canonical, ClassSpecific, Classwise, Confidence, Lens
-from veridical.lenses._kinds.choice import default_lens
+from veridical.evaluation.data import Inputs
+from veridical.lenses import (
+    Binary,
+    Canonical,
+    ClassSpecific,
+    Classwise,
+    Confidence,
+    Lens,
+    default_lens,
+)
 from veridical.results import Comparison
 from veridical.studio._data.answers import CALLER
 from veridical.studio._data.live import LensView

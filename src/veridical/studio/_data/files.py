@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.exceptions import invalid
-from veridical.frames._tables.files import _ENDINGS
+from veridical.frames.files import ENDINGS
 from veridical.studio._data.answers import Refused
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
@@ -116,7 +116,7 @@ def file_in(folder: Path, name: str) -> Path:
 
 def ending_of(name: str) -> str | None:
     """The ending that says what a file holds, or None."""
-    return next((ending for ending in _ENDINGS if name.lower().endswith(ending)), None)
+    return next((ending for ending in ENDINGS if name.lower().endswith(ending)), None)
 
 
 async def keep_upload(
@@ -128,7 +128,7 @@ async def keep_upload(
     """
     ending = ending_of(name)
     if ending is None:
-        hint = f"upload a file ending in {', '.join(_ENDINGS)}."
+        hint = f"upload a file ending in {', '.join(ENDINGS)}."
         raise Refused(415, f"{name[:_LONGEST_NAME]!r} is no table that can be read", hint)
     if declared is not None and declared.isdigit():
         _check_size(int(declared), limit)

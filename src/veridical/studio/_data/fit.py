@@ -9,14 +9,12 @@ from typing import Any
 import numpy as np
 
 from veridical.calibrators import Calibrator, IdentityCalibrator
-from veridical.calibrators._base.scales import positive_column
-from veridical.calibrators._wrappers.wrapping import CheckedRows
+from veridical.calibrators.core import CheckedRows, positive_column
 from veridical.evaluation import compare
 from veridical.exceptions import VeridicalError
 from veridical.results import Comparison
 from veridical.selection import AutoCalibrator
-from veridical.selection._auto.auto import calibrator_named
-from veridical.selection._auto.weighing import Fold, cross_fit, make_folds
+from veridical.selection.core import Fold, calibrator_named, cross_fit, make_folds
 from veridical.studio._data.dataset import Dataset
 
 BEFORE = "as given"

@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample, Sample, weighted_mean
+from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
 from veridical.binning import Binning, QuantileBins, UniformBins
 from veridical.curves import curve_from_summary, reliability_curve
-from veridical.evaluation._data.source import NullDraws, NullSource, default_error
-from veridical.evaluation._figures.measure import evaluate_sample, verdict_of
+from veridical.evaluation.core import evaluate_sample, verdict_of
+from veridical.evaluation.data import NullDraws, NullSource, default_error
 from veridical.exceptions import InvalidInputError
 from veridical.inference import binned_limits, has_interval, recalibration_line
 from veridical.lenses import Confidence, Lens, Problem

@@ -23,13 +23,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from veridical import __version__
 from veridical.exceptions import VeridicalError
-from veridical.studio._api import calibrate as _calibrate_api
-from veridical.studio._api import data as _data_api
-from veridical.studio._api import decide as _decide_api
-from veridical.studio._api import download as _download_api
-from veridical.studio._api import evaluate as _evaluate_api
-from veridical.studio._api import game as _game_api
-from veridical.studio._api import learn as _learn_api
+from veridical.studio._api import (
+    calibrate as _calibrate_api,
+    data as _data_api,
+    decide as _decide_api,
+    download as _download_api,
+    evaluate as _evaluate_api,
+    game as _game_api,
+    learn as _learn_api,
+)
 from veridical.studio._data.answers import (
     Refused,
     answer,

@@ -10,9 +10,9 @@ from typing import Literal, overload
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample, MulticlassSample
 from veridical._core.data.validation import check_option
 from veridical._core.numeric.blocks import ROWS, compiled_for, row_blocks
+from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray, WeightType
 from veridical.binning import (
     Binning,

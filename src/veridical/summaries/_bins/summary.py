@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import MulticlassSample
+from veridical._core.sample import MulticlassSample
 from veridical._core.typing import BoolArray, FloatArray, WeightType
 from veridical.binning import IntervalPartition, SimplexPartition, partition_from_dict
 from veridical.exceptions import InvalidInputError, invalid

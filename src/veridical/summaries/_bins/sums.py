@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
 from veridical._core.numeric.blocks import compiled_for, row_blocks
+from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import IntervalPartition
 from veridical.scores import ScoringRule

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import IntervalBinning
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames._grid.table import GridTable
+from veridical.frames import GridTable
 from veridical.summaries._bins.summary import Summary
 
 SUMS = ("count", "sum_w", "sum_w2", "sum_wp", "sum_wp2", "sum_w2pq")

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.sample import BinarySample
+from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import Binning, IntervalBinning
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames._grid.table import GridTable
-from veridical.frames._tables.files import read_arrays, write_arrays
+from veridical.frames import GridTable
+from veridical.frames.files import read_arrays, write_arrays
 from veridical.summaries._bins.summary import Summary
 from veridical.summaries._bins.sums import stack
 from veridical.summaries._grid.cells import (

@@ -1,0 +1,33 @@
+"""Files: found, read, scanned and written."""
+
+from veridical.frames._tables.files import (
+    ENDINGS,
+    FileKind,
+    find_files,
+    is_large_file,
+    read_arrays,
+    scan_file,
+    write_arrays,
+)
+from veridical.frames._tables.with_columns import (
+    check_apart,
+    check_new_columns,
+    check_target,
+    kind_of,
+    write_with_columns,
+)
+
+__all__ = [
+    "ENDINGS",
+    "FileKind",
+    "check_apart",
+    "check_new_columns",
+    "check_target",
+    "find_files",
+    "is_large_file",
+    "kind_of",
+    "read_arrays",
+    "scan_file",
+    "write_arrays",
+    "write_with_columns",
+]

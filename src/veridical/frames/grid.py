@@ -1,0 +1,21 @@
+"""Sums and columns that an engine makes."""
+
+from veridical.frames._expressions.columns import of_partitions, with_arrays, with_formulas
+from veridical.frames._grid.cells import LOGIT_LIMIT, Grid
+from veridical.frames._grid.grid import RESOLUTION
+from veridical.frames._grid.paired import PairedSums, paired_sums
+from veridical.frames._grid.sample import SAMPLING_WEIGHT
+from veridical.frames._grid.temperature import TemperatureSums
+
+__all__ = [
+    "LOGIT_LIMIT",
+    "RESOLUTION",
+    "SAMPLING_WEIGHT",
+    "Grid",
+    "PairedSums",
+    "TemperatureSums",
+    "of_partitions",
+    "paired_sums",
+    "with_arrays",
+    "with_formulas",
+]

@@ -1,0 +1,33 @@
+"""Draws, limits and judgements without the border, for rooms above."""
+
+from veridical.inference._design.equivalence import check_delta
+from veridical.inference._draws.monte_carlo import warn_of
+from veridical.inference._draws.outcomes import Outcomes
+from veridical.inference._intervals.bootstrap import scores_by_row
+from veridical.inference._intervals.mean import (
+    bootstrap_limits,
+    make_units,
+    normal_limits,
+    standard_error,
+)
+from veridical.inference._nulls.consistency import judged
+from veridical.inference._nulls.multiple import Family, corrected
+from veridical.inference._nulls.null import check_estimator
+from veridical.inference._sequential.process import ONSET_ROWS, Bets
+
+__all__ = [
+    "ONSET_ROWS",
+    "Bets",
+    "Family",
+    "Outcomes",
+    "bootstrap_limits",
+    "check_delta",
+    "check_estimator",
+    "corrected",
+    "judged",
+    "make_units",
+    "normal_limits",
+    "scores_by_row",
+    "standard_error",
+    "warn_of",
+]

@@ -1,0 +1,19 @@
+"""Charts and pages, for the studio and the command line."""
+
+from veridical.report._charts.catalogue import (
+    Chart,
+    chart_style,
+    decision_chart,
+    reliability_chart,
+    runtime_script,
+)
+from veridical.report._sections.make import build_report
+
+__all__ = [
+    "Chart",
+    "build_report",
+    "chart_style",
+    "decision_chart",
+    "reliability_chart",
+    "runtime_script",
+]

@@ -1,0 +1,29 @@
+"""Draws and exact figures of fake classifiers, for planning and experiments."""
+
+from veridical.simulation._fakes.dirichlet import draw_log_dirichlet
+from veridical.simulation._fakes.dirichlet_means import mean_largest
+from veridical.simulation._fakes.exact import (
+    GROUPS,
+    GapBins,
+    Nodes,
+    class_gaps,
+    confidence_gap,
+    cross_fitted_error,
+    top_truth,
+)
+from veridical.simulation._fakes.fake import draw_labels
+from veridical.simulation._fakes.solver import Direction
+
+__all__ = [
+    "GROUPS",
+    "Direction",
+    "GapBins",
+    "Nodes",
+    "class_gaps",
+    "confidence_gap",
+    "cross_fitted_error",
+    "draw_labels",
+    "draw_log_dirichlet",
+    "mean_largest",
+    "top_truth",
+]

@@ -1,0 +1,80 @@
+"""The house: rooms are entered by their doors, folders stay small, names stand for one thing."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import veridical
+
+ROOT = Path(veridical.__file__).parent
+ROOMS = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()} - {"_core"}
+# Plain modules that other rooms may import; everything else inside a room is its own business.
+DOORS = {
+    "binning.counts", "calibrators.core", "calibrators.formulas", "curves.core", "decisions.core",
+    "evaluation.core", "evaluation.data", "export.core", "frames.files", "frames.grid",
+    "inference.core", "miscalibration.core", "monitoring.core", "plots.panels", "report.charts",
+    "results.base", "results.experiment", "selection.core", "simulation.core", "summaries.core",
+}  # fmt: skip
+MOST_MODULES, MOST_NAMES = 22, 25
+
+
+def _imports(path):
+    """Modules and names of the library that a file imports, at any depth of it."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("veridical."):
+            yield node.module.removeprefix("veridical."), [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            for alias in node.names:
+                if alias.name.startswith("veridical."):
+                    yield alias.name.removeprefix("veridical."), []
+
+
+def _across():
+    """Imports of one room from another: file, module, names."""
+    for path in sorted(ROOT.rglob("*.py")):
+        here = path.relative_to(ROOT).parts[0]
+        for module, names in _imports(path):
+            room = module.split(".")[0]
+            if room in ROOMS and room != here:
+                yield path.relative_to(ROOT), module, names
+
+
+def test_other_rooms_are_entered_by_their_doors():
+    wrong = []
+    for path, module, names in _across():
+        inside = "." in module and module not in DOORS
+        private = any(part.startswith("_") for part in (*module.split("."), *names))
+        if inside or private:
+            wrong.append(f"{path}: {module} {names}")
+    assert not wrong
+
+
+def test_what_a_door_holds_is_used_by_another_room():
+    used = defaultdict(set)
+    for _, module, names in _across():
+        used[module].update(names)
+    assert DOORS <= used.keys()
+    for door in DOORS - {"results.base", "results.experiment"}:  # those hold public records
+        offered = set(importlib.import_module(f"veridical.{door}").__all__)
+        assert len(offered) <= MOST_NAMES, door
+        assert offered == used[door], door
+
+
+def test_what_a_room_exports_is_not_taken_from_its_doors():
+    for door in DOORS - {"calibrators.formulas", "results.base", "results.experiment"}:
+        room = importlib.import_module(f"veridical.{door.split('.')[0]}")
+        offered = set(importlib.import_module(f"veridical.{door}").__all__)
+        assert not offered & set(room.__all__), door
+
+
+def test_no_folder_is_a_drawer():
+    sizes = Counter(path.parent for path in ROOT.rglob("*.py") if path.name != "__init__.py")
+    assert not {str(folder.relative_to(ROOT)) for folder in sizes if sizes[folder] > MOST_MODULES}
+
+
+def test_underscores_are_on_folders_not_on_files():
+    files = {path.name for path in ROOT.rglob("_*.py")}
+    assert files <= {"__init__.py", "__main__.py", "_homes.py"}
