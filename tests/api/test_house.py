@@ -14,7 +14,7 @@ ROOMS = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()
 # Plain modules that other rooms may import; everything else inside a room is its own business.
 DOORS = {
     "binning.counts", "calibrators.core", "calibrators.formulas", "curves.core", "decisions.core",
-    "evaluation.core", "evaluation.data", "export.core", "frames.files", "frames.grid",
+    "evaluation.core", "evaluation.data", "export.core", "frames.files", "frames.grid", "frames.inputs",
     "inference.core", "miscalibration.core", "monitoring.core", "plots.panels", "report.charts",
     "results.base", "results.experiment", "selection.core", "simulation.core", "summaries.core",
 }  # fmt: skip
@@ -56,7 +56,7 @@ def test_what_a_door_holds_is_used_by_another_room():
     used = defaultdict(set)
     for _, module, names in _across():
         used[module].update(names)
-    assert DOORS <= used.keys()
+    assert used.keys() >= DOORS
     for door in DOORS - {"results.base", "results.experiment"}:  # those hold public records
         offered = set(importlib.import_module(f"veridical.{door}").__all__)
         assert len(offered) <= MOST_NAMES, door

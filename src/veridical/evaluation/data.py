@@ -1,6 +1,5 @@
 """What an evaluation is made from: rows or sums, read once."""
 
-from veridical.evaluation._data.inputs import Inputs, gather_inputs
 from veridical.evaluation._data.source import NullDraws, NullSource, auc_by_class, default_error
 from veridical.evaluation._data.sums import problem_of
 from veridical.evaluation._figures.pushed import (
@@ -12,7 +11,6 @@ from veridical.evaluation._figures.pushed import (
 )
 
 __all__ = [
-    "Inputs",
     "NullDraws",
     "NullSource",
     "Pushed",
@@ -21,7 +19,6 @@ __all__ = [
     "auc_by_class",
     "default_error",
     "evaluate_pushed",
-    "gather_inputs",
     "notes_on_sums",
     "problem_of",
 ]

@@ -24,10 +24,10 @@ from veridical.cli.shared.data import (
 from veridical.cli.shared.files import SavedCalibrator, as_fitted
 from veridical.cli.shared.output import busy, doubts_as_notes, without_draws
 from veridical.evaluation.core import held_out
-from veridical.evaluation.data import gather_inputs
 from veridical.exceptions import invalid
 from veridical.frames import column_names, guess_columns
 from veridical.frames.files import check_apart
+from veridical.frames.inputs import gather_inputs
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction

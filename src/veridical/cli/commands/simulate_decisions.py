@@ -19,9 +19,9 @@ from veridical.cli.shared.data import LabelReader, split_names
 from veridical.cli.shared.files import check_cost_arguments, classes_of, read_costs, with_labels
 from veridical.cli.shared.output import add_format_arguments, as_json, doubts_as_notes
 from veridical.decisions.core import check_costs
-from veridical.evaluation.data import gather_inputs
 from veridical.exceptions import invalid
 from veridical.frames import column_names
+from veridical.frames.inputs import gather_inputs
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction

@@ -13,9 +13,9 @@ import numpy as np
 from veridical._core.data.validation import check_option
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike
-from veridical.evaluation._data.inputs import Inputs
 from veridical.evaluation._data.source import default_error
 from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
+from veridical.frames.inputs import Inputs
 from veridical.inference import (
     consistency_test,
     cox_test,

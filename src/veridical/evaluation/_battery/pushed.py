@@ -10,11 +10,11 @@ import numpy as np
 
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.evaluation._battery.battery import Battery
-from veridical.evaluation._data.inputs import Inputs
 from veridical.evaluation._data.source import default_error
 from veridical.evaluation._data.sums import Sums, outcomes_of
 from veridical.evaluation._figures.pushed import Pushed
 from veridical.exceptions import invalid
+from veridical.frames.inputs import Inputs
 from veridical.inference import consistency_test, depends_on_fixed_sums, null_summaries
 from veridical.inference.core import Family, corrected, judged
 from veridical.lenses import Binary, Induced

@@ -25,10 +25,10 @@ from veridical.evaluation._battery.battery import (
     run_tests,
 )
 from veridical.evaluation._battery.pushed import sums_battery
-from veridical.evaluation._data.inputs import gather_inputs
 from veridical.evaluation._figures.measure import words_of_level, words_of_slope
 from veridical.evaluation._figures.pushed import Request, about_sums, notes_on_tests
 from veridical.exceptions import InvalidInputError, VeridicalWarning
+from veridical.frames.inputs import gather_inputs
 from veridical.inference import adjust_pvalues, detectable_error, recalibration_line
 from veridical.lenses import Confidence, Induced, induce_problem
 from veridical.results import (

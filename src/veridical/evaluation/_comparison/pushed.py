@@ -16,12 +16,12 @@ import numpy as np
 from veridical._core.data.validation import check_option
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import UniformBins
-from veridical.evaluation._data.inputs import gather_inputs, name_columns
 from veridical.evaluation._data.sums import Sums
 from veridical.evaluation._figures.pushed import ENGINES, Pushed, Request
 from veridical.exceptions import invalid
 from veridical.frames import column_names, expand_columns, is_frame
 from veridical.frames.grid import PairedSums, paired_sums
+from veridical.frames.inputs import gather_inputs, name_columns
 from veridical.lenses import Binary
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import Difference

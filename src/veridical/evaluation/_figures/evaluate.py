@@ -10,10 +10,10 @@ from veridical._core.data.randomness import check_resamples
 from veridical._core.data.validation import check_level, check_sample, kept_rows
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
-from veridical.evaluation._data.inputs import Inputs, gather_inputs
 from veridical.evaluation._figures.measure import evaluate_sample
 from veridical.evaluation._figures.pushed import Request, about_sums, evaluate_pushed, notes_on_sums
 from veridical.exceptions import VeridicalWarning, invalid
+from veridical.frames.inputs import Inputs, gather_inputs
 from veridical.lenses import resolve_lens
 from veridical.results import Evaluation
 

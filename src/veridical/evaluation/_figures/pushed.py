@@ -14,13 +14,13 @@ from typing import Any, cast
 from veridical._core.data.validation import check_option, check_sample, is_integer, kept_rows
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
-from veridical.evaluation._data.inputs import Columns, gather_inputs, name_columns
 from veridical.evaluation._data.sums import Sums
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import invalid
 from veridical.frames import grid_table, is_lazy
 from veridical.frames.files import is_large_file
 from veridical.frames.grid import RESOLUTION
+from veridical.frames.inputs import Columns, gather_inputs, name_columns
 from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens, resolve_lens
 from veridical.results import Evaluation
 from veridical.summaries import GridSummary

@@ -14,7 +14,6 @@ from veridical._core.data.validation import check_level, is_integer
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
 from veridical.evaluation._battery.battery import doubts_into
-from veridical.evaluation._data.inputs import gather_inputs
 from veridical.evaluation._gate.figures import baseline_of, read_baseline
 from veridical.evaluation._gate.language import Rule, read_rule, spelt
 from veridical.evaluation._gate.subject import (
@@ -27,6 +26,7 @@ from veridical.evaluation._gate.subject import (
     subjects_of_rows,
 )
 from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
+from veridical.frames.inputs import gather_inputs
 from veridical.results import Evaluation, GateBaseline, GateCheck, GateResult
 
 

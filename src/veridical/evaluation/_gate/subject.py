@@ -16,7 +16,6 @@ from veridical._core.data.validation import check_sample, is_integer, kept_rows
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
 from veridical.evaluation._battery.battery import Battery
-from veridical.evaluation._data.inputs import Inputs, gather_inputs
 from veridical.evaluation._figures.measure import evaluate_sample
 from veridical.evaluation._gate.figures import (
     Change,
@@ -27,6 +26,7 @@ from veridical.evaluation._gate.figures import (
 )
 from veridical.evaluation._gate.language import FUNCTIONS, Quantity
 from veridical.exceptions import InvalidInputError, invalid
+from veridical.frames.inputs import Inputs, gather_inputs
 from veridical.inference import equivalence_test, required_sample_size
 from veridical.lenses import Induced, Lens, resolve_lens
 from veridical.results import CalibrationTest, Evaluation, GateBaseline, GateFigure

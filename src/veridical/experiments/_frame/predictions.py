@@ -12,8 +12,8 @@ import numpy as np
 from veridical._core.data.validation import check_sample
 from veridical._core.sample import BinarySample
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
-from veridical.evaluation.data import gather_inputs
 from veridical.exceptions import InvalidInputError, invalid
+from veridical.frames.inputs import gather_inputs
 
 _SHIPPED = Path(__file__).parents[1] / "data" / "digits.csv"
 _ARRAYS = ("predictions", "ground_truth")

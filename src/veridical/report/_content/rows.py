@@ -18,9 +18,9 @@ from veridical._core.data.labels import check_label_array
 from veridical._core.data.validation import check_sample, kept_rows
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, ArrayLike, IntArray, WeightType
-from veridical.evaluation.data import gather_inputs
 from veridical.exceptions import invalid
 from veridical.frames import column_names, expand_columns
+from veridical.frames.inputs import gather_inputs
 from veridical.lenses import Lens, resolve_lens
 
 

@@ -12,10 +12,10 @@ from starlette.responses import Response
 
 from veridical._core.data.arrays import missing_values
 from veridical._core.data.validation import check_sample
-from veridical.evaluation.data import gather_inputs
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, guess_columns, labels_from_columns, open_table
 from veridical.frames.files import find_files, scan_file
+from veridical.frames.inputs import gather_inputs
 from veridical.studio._data.answers import CALLER, Refused, answer, body_of, in_thread
 from veridical.studio._data.dataset import Dataset, Mapping, lens_choices, lens_of
 from veridical.studio._data.files import drop, file_in, files_in, keep_upload

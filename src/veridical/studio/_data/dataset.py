@@ -16,7 +16,7 @@ from veridical._core.data.validation import check_option, check_sample
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, FloatArray
 from veridical.calibrators import Calibrator
-from veridical.evaluation.data import Inputs
+from veridical.frames.inputs import Inputs
 from veridical.lenses import (
     Binary,
     Canonical,

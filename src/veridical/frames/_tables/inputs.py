@@ -9,14 +9,10 @@ from typing import Any
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
-from veridical.frames import (
-    column_names,
-    expand_columns,
-    guess_columns,
-    is_frame,
-    labels_from_columns,
-    open_table,
-)
+from veridical.frames._tables.columns import expand_columns, guess_columns
+from veridical.frames._tables.detect import is_frame
+from veridical.frames._tables.labels import labels_from_columns
+from veridical.frames._tables.open import column_names, open_table
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,5 @@
+"""The data a function was given, arrays or columns of a table, read once."""
+
+from veridical.frames._tables.inputs import Columns, Inputs, gather_inputs, name_columns
+
+__all__ = ["Columns", "Inputs", "gather_inputs", "name_columns"]
