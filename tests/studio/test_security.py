@@ -107,7 +107,8 @@ def test_every_answer_has_the_headers(studio, path):
 
 
 @pytest.mark.parametrize("path", [
-    "/assets/", "/assets", "/assets/..%2f_server%2fapp.py", "/assets/%2e%2e/_server/app.py", "/_server/app.py",
+    "/assets/", "/assets", "/assets/..%2f_server%2fapp.py", "/assets/%2e%2e/_server/app.py",
+    "/_server/app.py",
     "/assets/index.html", "/assets/no.js", "/api/", "/docs", "/openapi.json",
 ])  # fmt: skip
 def test_nothing_else_is_served(studio, path):
