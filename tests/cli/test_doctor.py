@@ -31,7 +31,7 @@ def test_versions_are_those_installed(capsys):
     assert found["veridical"] == __version__
     assert found["python"] == sys.version.split()[0]
     assert found["packages"]["numpy"] == np.__version__
-    assert Path(found["folder"], "cli", "_doctor.py").exists()
+    assert Path(found["folder"], "cli", "commands", "doctor.py").exists()
 
 
 def test_what_is_missing_comes_with_its_command(capsys, monkeypatch):
