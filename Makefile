@@ -34,6 +34,7 @@ test:  ## Tests and doctests, warnings as errors
 bench:  ## Compare speed with other packages; writes docs/evidence
 	$(PYTHON) benchmarks/bench_errors.py --write docs/evidence
 	$(PYTHON) benchmarks/bench_inference.py --write docs/evidence
+	$(PYTHON) benchmarks/bench_start.py --write docs/evidence
 
 .PHONY: bench-engines
 bench-engines:  ## Evaluate files of up to a hundred million rows (2 GB of disk); writes docs/engines.md

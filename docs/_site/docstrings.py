@@ -6,11 +6,10 @@ Formulas need latex2mathml; where it is not installed they are shown as they are
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from typing import Any
 
 import griffe
-
-from veridical._homes import HOMES
 
 try:
     from latex2mathml.converter import convert
@@ -45,17 +44,17 @@ class Docstrings(griffe.Extension):
     """Rewrites every docstring before it is parsed."""
 
     def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
-        """Rewrite all docstrings of a package."""
-        _rewrite(pkg)
+        """Rewrite all docstrings of a package; what it offers itself is linked."""
+        _rewrite(pkg, {name for name, member in pkg.members.items() if member.is_alias})
 
 
-def _rewrite(thing: griffe.Object) -> None:
+def _rewrite(thing: griffe.Object, names: Set[str]) -> None:
     if thing.docstring is not None:
         text = _ATTRIBUTES.sub(_described, thing.docstring.value)
-        thing.docstring.value = as_markdown(text, skip=thing.name)
+        thing.docstring.value = as_markdown(text, names - {thing.name})
     for member in thing.members.values():
         if not member.is_alias:
-            _rewrite(member)
+            _rewrite(member, names)
 
 
 def _described(match: re.Match[str]) -> str:
@@ -63,8 +62,11 @@ def _described(match: re.Match[str]) -> str:
     return _ATTRIBUTE.sub(r"\1\n    \2", match[0])
 
 
-def as_markdown(text: str, skip: str = "") -> str:
-    """Return a docstring without the marks of reStructuredText; examples stay as they are."""
+def as_markdown(text: str, names: Set[str] = frozenset()) -> str:
+    """Return a docstring without the marks of reStructuredText; examples stay as they are.
+
+    `names` are linked to where they are described.
+    """
     body, mark, examples = text.partition("\nExamples\n---")
     body = _TYPED.sub(_unbroken, body)
     body = _DISPLAY_MATH.sub(_display, body)
@@ -73,7 +75,7 @@ def as_markdown(text: str, skip: str = "") -> str:
     body = _REFERENCE.sub(r"\n\1\2. ", body)
     body = _WORK.sub(lambda match: _WORKS[match[2]] + ("" if match[1] else ","), body)
     body = _ROLE.sub(lambda match: f"`{match[1].removeprefix('veridical.')}`", body)
-    body = _NAME.sub(lambda match: _linked(match, skip), body)
+    body = _NAME.sub(lambda match: _linked(match, names), body)
     return body + mark + examples
 
 
@@ -86,9 +88,9 @@ def _unbroken(match: re.Match[str]) -> str:
     return name + colon + kind
 
 
-def _linked(match: re.Match[str], skip: str) -> str:
+def _linked(match: re.Match[str], names: Set[str]) -> str:
     name = match[1]
-    if name not in HOMES or name == skip:
+    if name not in names:
         return match[0]
     return f"[`{name}`][veridical.{name}]"
 

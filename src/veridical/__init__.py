@@ -1,444 +1,51 @@
 """Probabilities that mean what they say.
 
 `veridical` measures how far predicted class probabilities are from the truth. Start with
-:func:`evaluate`; every name below is also importable from here directly.
+:func:`evaluate`. ``dir(veridical)`` lists what is used most; the rooms (`veridical.results`,
+`veridical.calibrators`, `veridical.inference`, ...) hold the rest.
 """
 
-from __future__ import annotations
+from veridical._core.version import __version__ as __version__
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
-from veridical._core.version import __version__
-from veridical._homes import HOMES
-
-if TYPE_CHECKING:
-    from veridical.binning import (
-        EdgeBins,
-        QuantileBins,
-        SimplexBins,
-        SweepBins,
-        UniformBins,
-        VarianceSplitBins,
-    )
-    from veridical.calibrators import (
-        AveragedCalibrator,
-        BBQCalibrator,
-        BetaCalibrator,
-        Calibrator,
-        ClassConditionalCalibrator,
-        ConfidenceReducedCalibrator,
-        DensityCalibrator,
-        DirichletCalibrator,
-        EnsembleTemperatureCalibrator,
-        GroupedCalibrator,
-        HistogramCalibrator,
-        IdentityCalibrator,
-        IsotonicCalibrator,
-        MatrixCalibrator,
-        MixingCalibrator,
-        NearIsotonicCalibrator,
-        OneVsRestCalibrator,
-        PlattCalibrator,
-        QuadraticCalibrator,
-        ScalingBinningCalibrator,
-        SimplexHistogramCalibrator,
-        SplineCalibrator,
-        StructuredMatrixCalibrator,
-        StructuredVectorCalibrator,
-        TemperatureCalibrator,
-        VectorCalibrator,
-        VennAbersCalibrator,
-    )
-    from veridical.curves import local_calibration_error, reliability_curve
-    from veridical.decisions import (
-        adjust_priors,
-        allocate,
-        correct_downsampling,
-        cost_curve,
-        cost_threshold,
-        decide,
-        decision_curve,
-        estimate_priors,
-        expected_cost,
-        miscalibration_cost,
-        prior_threshold,
-        roc_hull,
-    )
-    from veridical.decomposition import decompose
-    from veridical.evaluation import (
-        calibration_tests,
-        check_requirements,
-        compare,
-        evaluate,
-        grid_summary,
-        measure_summary,
-        summary_curve,
-    )
-    from veridical.exceptions import (
-        InvalidInputError,
-        MissingDependencyError,
-        VeridicalError,
-        VeridicalWarning,
-    )
-    from veridical.experiments import Experiment, list_experiments, run_experiment
-    from veridical.export import load, save, to_onnx, to_python, to_sql, to_torch
-    from veridical.inference import (
-        EProcess,
-        adjust_pvalues,
-        bootstrap_interval,
-        consistency_test,
-        cox_test,
-        detectable_error,
-        equivalence_test,
-        hosmer_lemeshow_test,
-        kernel_test,
-        mean_ranks,
-        multiple_test,
-        null_level,
-        paired_difference,
-        pearson_test,
-        required_sample_size,
-        sequential_test,
-        spiegelhalter_test,
-        t_cal_test,
-    )
-    from veridical.lenses import (
-        Binary,
-        Canonical,
-        ClassSpecific,
-        Classwise,
-        Confidence,
-        Grouped,
-        Lens,
-        Pooled,
-        TopK,
-    )
-    from veridical.miscalibration import (
-        BinnedError,
-        BrierScore,
-        CostWeightedError,
-        CumulativeError,
-        DensityError,
-        DirichletKernelError,
-        IsotonicError,
-        KernelError,
-        LoessError,
-        LogScore,
-        RecalibrationError,
-        SmoothError,
-        SphericalScore,
-        UCMEError,
-        ZeroOneLoss,
-        classwise_calibration_error,
-        expected_calibration_error,
-        maximum_calibration_error,
-    )
-    from veridical.monitoring import CalibrationMonitor, merge_stores
-    from veridical.planning import (
-        AllocationProcess,
-        CostProcess,
-        HealthcareGame,
-        KellyProcess,
-        ThresholdProcess,
-        simulate_decisions,
-    )
-    from veridical.report import MonitorReport, MonitorSettings, Report, make_report, monitor_report
-    from veridical.results import (
-        ActionCost,
-        Allocation,
-        BayesFigures,
-        CalibrationTest,
-        CalibratorVersion,
-        CandidateEvidence,
-        Coefficient,
-        Comparison,
-        ConsistencyTest,
-        CostCurve,
-        CoxTest,
-        CurveReading,
-        DecisionCurve,
-        Decisions,
-        DecisionValue,
-        Decomposition,
-        Difference,
-        EquivalenceTest,
-        Evaluation,
-        Evidence,
-        ExactValue,
-        ExpectedCost,
-        ExperimentResult,
-        Fact,
-        GameSummary,
-        GateBaseline,
-        GateCheck,
-        GateFigure,
-        GateResult,
-        Interval,
-        MeasuredError,
-        MiscalibrationCost,
-        ModelDifference,
-        MonitorEpoch,
-        MonitorEstimate,
-        MonitorHistory,
-        MonitorSignals,
-        MonitorStatus,
-        MonitorUpdate,
-        MonitorVersions,
-        MultipleTest,
-        NullLevel,
-        PatientRound,
-        PlayerScore,
-        PriorEstimate,
-        RankComparison,
-        RefitSuggestion,
-        ReliabilityCurve,
-        Requirement,
-        Requirements,
-        RequirementTable,
-        RocHull,
-        RoundOutcome,
-        SampleSize,
-        SequentialTest,
-        ShadowStatus,
-        StreamEvidence,
-        TestReport,
-    )
-    from veridical.scores import brier_score, log_loss, spherical_score, zero_one_loss
-    from veridical.selection import AutoCalibrator, CalibratedClassifier
-    from veridical.simulation import (
-        BinaryFakeClassifier,
-        DirichletFakeClassifier,
-        FakeClassifier,
-        GaussianMixtureTask,
-        fake_classifier_for,
-        fit_fake_classifier,
-        survey_binary_task,
-        survey_three_class_task,
-    )
-    from veridical.summaries import GridSummary, Summary, VectorSummary, summarise
-
-__all__ = [
-    "ActionCost",
-    "Allocation",
-    "AllocationProcess",
-    "AutoCalibrator",
-    "AveragedCalibrator",
-    "BBQCalibrator",
-    "BayesFigures",
-    "BetaCalibrator",
-    "Binary",
-    "BinaryFakeClassifier",
-    "BinnedError",
-    "BrierScore",
-    "CalibratedClassifier",
-    "CalibrationMonitor",
-    "CalibrationTest",
-    "Calibrator",
-    "CalibratorVersion",
-    "CandidateEvidence",
-    "Canonical",
-    "ClassConditionalCalibrator",
-    "ClassSpecific",
-    "Classwise",
-    "Coefficient",
-    "Comparison",
-    "Confidence",
-    "ConfidenceReducedCalibrator",
-    "ConsistencyTest",
-    "CostCurve",
-    "CostProcess",
-    "CostWeightedError",
-    "CoxTest",
-    "CumulativeError",
-    "CurveReading",
-    "DecisionCurve",
-    "DecisionValue",
-    "Decisions",
-    "Decomposition",
-    "DensityCalibrator",
-    "DensityError",
-    "Difference",
-    "DirichletCalibrator",
-    "DirichletFakeClassifier",
-    "DirichletKernelError",
-    "EProcess",
-    "EdgeBins",
-    "EnsembleTemperatureCalibrator",
-    "EquivalenceTest",
-    "Evaluation",
-    "Evidence",
-    "ExactValue",
-    "ExpectedCost",
-    "Experiment",
-    "ExperimentResult",
-    "Fact",
-    "FakeClassifier",
-    "GameSummary",
-    "GateBaseline",
-    "GateCheck",
-    "GateFigure",
-    "GateResult",
-    "GaussianMixtureTask",
-    "GridSummary",
-    "Grouped",
-    "GroupedCalibrator",
-    "HealthcareGame",
-    "HistogramCalibrator",
-    "IdentityCalibrator",
-    "Interval",
-    "InvalidInputError",
-    "IsotonicCalibrator",
-    "IsotonicError",
-    "KellyProcess",
-    "KernelError",
-    "Lens",
-    "LoessError",
-    "LogScore",
-    "MatrixCalibrator",
-    "MeasuredError",
-    "MiscalibrationCost",
-    "MissingDependencyError",
-    "MixingCalibrator",
-    "ModelDifference",
-    "MonitorEpoch",
-    "MonitorEstimate",
-    "MonitorHistory",
-    "MonitorReport",
-    "MonitorSettings",
-    "MonitorSignals",
-    "MonitorStatus",
-    "MonitorUpdate",
-    "MonitorVersions",
-    "MultipleTest",
-    "NearIsotonicCalibrator",
-    "NullLevel",
-    "OneVsRestCalibrator",
-    "PatientRound",
-    "PlattCalibrator",
-    "PlayerScore",
-    "Pooled",
-    "PriorEstimate",
-    "QuadraticCalibrator",
-    "QuantileBins",
-    "RankComparison",
-    "RecalibrationError",
-    "RefitSuggestion",
-    "ReliabilityCurve",
-    "Report",
-    "Requirement",
-    "RequirementTable",
-    "Requirements",
-    "RocHull",
-    "RoundOutcome",
-    "SampleSize",
-    "ScalingBinningCalibrator",
-    "SequentialTest",
-    "ShadowStatus",
-    "SimplexBins",
-    "SimplexHistogramCalibrator",
-    "SmoothError",
-    "SphericalScore",
-    "SplineCalibrator",
-    "StreamEvidence",
-    "StructuredMatrixCalibrator",
-    "StructuredVectorCalibrator",
-    "Summary",
-    "SweepBins",
-    "TemperatureCalibrator",
-    "TestReport",
-    "ThresholdProcess",
-    "TopK",
-    "UCMEError",
-    "UniformBins",
-    "VarianceSplitBins",
-    "VectorCalibrator",
-    "VectorSummary",
-    "VennAbersCalibrator",
-    "VeridicalError",
-    "VeridicalWarning",
-    "ZeroOneLoss",
-    "__version__",
-    "adjust_priors",
-    "adjust_pvalues",
-    "allocate",
-    "bootstrap_interval",
-    "brier_score",
-    "calibration_tests",
-    "check_requirements",
-    "classwise_calibration_error",
-    "compare",
-    "consistency_test",
-    "correct_downsampling",
-    "cost_curve",
-    "cost_threshold",
-    "cox_test",
-    "decide",
-    "decision_curve",
-    "decompose",
-    "detectable_error",
-    "equivalence_test",
-    "estimate_priors",
-    "evaluate",
-    "expected_calibration_error",
-    "expected_cost",
-    "fake_classifier_for",
-    "fit_fake_classifier",
-    "grid_summary",
-    "hosmer_lemeshow_test",
-    "kernel_test",
-    "list_experiments",
-    "load",
-    "local_calibration_error",
-    "log_loss",
-    "make_report",
-    "maximum_calibration_error",
-    "mean_ranks",
-    "measure_summary",
-    "merge_stores",
-    "miscalibration_cost",
-    "monitor_report",
-    "multiple_test",
-    "null_level",
-    "paired_difference",
-    "pearson_test",
-    "prior_threshold",
-    "reliability_curve",
-    "required_sample_size",
-    "roc_hull",
-    "run_experiment",
-    "save",
-    "sequential_test",
-    "simulate_decisions",
-    "spherical_score",
-    "spiegelhalter_test",
-    "summarise",
-    "summary_curve",
-    "survey_binary_task",
-    "survey_three_class_task",
-    "t_cal_test",
-    "to_onnx",
-    "to_python",
-    "to_sql",
-    "to_torch",
-    "zero_one_loss",
-]
+# Names stand once, in `__init__.pyi` beside this file: those on top, and the module that holds
+# each. The file is read when the first name is asked for, and a module is imported when a name of
+# it is, so that importing the package loads nothing.
+_on_top: list[str] = []
+_homes: dict[str, str] = {}
 
 
-_PACKAGES = frozenset({*HOMES.values(), "binning", "frames", "plots"})
+def _read_stub() -> None:
+    """Read the list and the imports of the stub."""
+    import ast
+
+    homes: dict[str, str] = {}
+    for statement in ast.parse(__spec__.loader.get_data(f"{__path__[0]}/__init__.pyi")).body:
+        if isinstance(statement, ast.ImportFrom):
+            homes.update(dict.fromkeys((each.name for each in statement.names), statement.module))
+        elif isinstance(statement, ast.Assign):
+            _on_top[:] = ast.literal_eval(statement.value)
+    _homes.update(homes)
 
 
-def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return importlib.import_module(f"veridical.{name}")
-    home = HOMES.get(name)
+def __getattr__(name: str) -> object:
+    from importlib import import_module
+
+    if name == "__all__":
+        return __dir__()
+    if not _homes:
+        _read_stub()
+    home = _homes.get(name)
     if home is None:
-        msg = f"module 'veridical' has no attribute {name!r}"
+        msg = f"module {__name__!r} has no attribute {name!r}"
         raise AttributeError(msg)
-    value = getattr(importlib.import_module(f"veridical.{home}"), name)
+    if home == __name__:  # a room
+        return import_module(f"{home}.{name}")
+    value = getattr(import_module(home), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return __all__
+    if not _homes:
+        _read_stub()
+    return list(_on_top)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 __all__ = [
@@ -82,6 +81,8 @@ def unknown_option(
     decompose: `method` must be one of 'bins', 'isotonic', 'unique'; got 'isotonik'.
     Hint: did you mean 'isotonic'?
     """
+    import difflib
+
     options = list(valid)
     near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.4)
     hint = f"did you mean {near[0]!r}?" if near else f"choose {options[0]!r} if unsure."

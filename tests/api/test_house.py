@@ -90,4 +90,4 @@ def test_no_folder_is_a_drawer():
 
 def test_underscores_are_on_folders_not_on_files():
     files = {path.name for path in ROOT.rglob("_*.py")}
-    assert files <= {"__init__.py", "__main__.py", "_homes.py"}
+    assert files <= {"__init__.py", "__main__.py"}

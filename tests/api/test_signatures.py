@@ -9,6 +9,7 @@ from inspect import Parameter
 import pytest
 
 import veridical
+from public import NAMES
 from veridical.miscalibration import Estimator
 
 # Functions that take something else first, by the design.
@@ -84,10 +85,10 @@ ARRAYS = ("adjust_priors", "adjust_pvalues", "correct_downsampling", "cost_thres
 RETURNS = dict.fromkeys((*ARRAYS, "prior_threshold"), ("FloatArray",)) | EXPORTED
 ARGUMENTS = {"CostWeightedError": ((1.0, 2.0),)}
 
-FUNCTIONS = [n for n in veridical.__all__ if inspect.isfunction(getattr(veridical, n))]
+FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(veridical, name))]
 ESTIMATORS = [
     name
-    for name in veridical.__all__
+    for name in NAMES
     if inspect.isclass(getattr(veridical, name)) and issubclass(getattr(veridical, name), Estimator)
 ]
 CALLS = {name: getattr(veridical, name) for name in FUNCTIONS} | {
@@ -155,7 +156,7 @@ def test_functions_return_a_number_or_one_named_result(name):
     returned = str(inspect.signature(getattr(veridical, name)).return_annotation)
     for part in returned.split("|"):
         named = part.strip()
-        assert named in ("float", *RETURNS.get(name, ())) or named in veridical.__all__
+        assert named in ("float", *RETURNS.get(name, ())) or named in NAMES
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)

@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 import veridical
+from public import NAMES
 
 ROOT = Path(__file__).parents[2]
 RECORDED = json.loads((ROOT / "docs/migration/recorded.json").read_text(encoding="utf-8"))
@@ -23,7 +24,7 @@ _ROW = re.compile(r"\| `([^`]+)` \| ([\d.]+) \| `([^`]+)` \| ([\d.]+|inf) \| (.+
 def space() -> dict[str, Any]:
     forest = pl.read_csv(ROOT / "examples/forest.csv")
     digits = pl.read_csv(ROOT / "examples/digits.csv")
-    return {name: getattr(veridical, name) for name in veridical.__all__} | {
+    return {name: getattr(veridical, name) for name in NAMES} | {
         "y": forest["label"].to_numpy(),
         "p": forest["p"].to_numpy(),
         "Y": digits["label"].to_numpy(),

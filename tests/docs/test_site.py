@@ -21,6 +21,7 @@ import yaml
 
 import veridical
 from docs.blocks import ROOT
+from public import NAMES, ON_TOP, ROOMS
 from veridical import plots
 from veridical.cli.main import build_parser
 from veridical.results.base import Result
@@ -144,6 +145,17 @@ def _lacking(reason: str) -> None:
 def test_every_public_name_is_in_the_reference(site: Path, pages: dict[Path, Html]) -> None:
     anchors = set().union(*(pages[path].anchors for path in (site / "api").glob("*.html")))
     assert [path for path, _ in _public() if path not in anchors] == []
+    for room in ROOMS - {"frames"}:
+        offered = importlib.import_module(f"veridical.{room}").__all__
+        anchors = pages[site / "api" / f"{room}.html"].anchors
+        paths = {name: {f"veridical.{name}", f"veridical.{room}.{name}"} for name in offered}
+        assert [name for name in offered if not paths[name] & anchors] == []
+
+
+def test_the_index_lists_what_is_on_top(site: Path, pages: dict[Path, Html]) -> None:
+    links = [link for link in pages[site / "api" / "index.html"].links if "#veridical." in link]
+    listed = {link.partition("#veridical.")[2] for link in links}
+    assert listed == set(ON_TOP) - {"__version__"}
 
 
 def test_no_mark_of_another_language_is_left(site: Path) -> None:
@@ -172,7 +184,7 @@ def _commands(parser: Any) -> Iterator[Any]:
 @cache
 def _public() -> list[tuple[str, Any]]:
     """Every public name and what it stands for."""
-    names = [(f"veridical.{name}", getattr(veridical, name)) for name in veridical.__all__]
+    names = [(f"veridical.{name}", getattr(veridical, name)) for name in NAMES]
     names += [(f"veridical.plots.{name}", getattr(plots, name)) for name in plots.__all__]
     return [(path, thing) for path, thing in names if callable(thing)]
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 import numpy as np
 import pytest
 
-from veridical.cli.commands import report as _report
+from veridical.cli.shared.parser import Parser
 from veridical.exceptions import InvalidInputError
 
 
@@ -24,10 +23,7 @@ def run(tmp_path, monkeypatch):
     (tmp_path / "d.csv").write_text("\n".join(lines) + "\n")
 
     def call(*arguments: str) -> int:
-        parser = argparse.ArgumentParser()
-        commands = parser.add_subparsers()
-        _report.register(commands)
-        parsed = parser.parse_args(["report", "d.csv", *arguments])
+        parsed = Parser(module="report").parse_args(["d.csv", *arguments])
         return int(parsed.run(parsed))
 
     return call

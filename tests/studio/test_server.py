@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import re
 import signal
@@ -13,7 +12,7 @@ import urllib.request
 
 import pytest
 
-from veridical.cli.commands import studio as _studio
+from veridical.cli.shared.parser import Parser
 from veridical.exceptions import InvalidInputError, MissingDependencyError
 from veridical.studio import serve
 
@@ -21,9 +20,7 @@ _START = "from veridical.studio import serve;serve({file!r}, open_browser=False,
 
 
 def parsed(*words):
-    parser = argparse.ArgumentParser()
-    _studio.register(parser.add_subparsers())
-    return parser.parse_args(["studio", *words])
+    return Parser(module="studio").parse_args(words)
 
 
 def test_arguments(monkeypatch):

@@ -1,7 +1,6 @@
-"""Reference pages: one a package, with every public name, and an index of all names.
+"""Reference pages: one a room, with every name it offers, and an index of the names on top.
 
-Names are those of `veridical._homes` and of `veridical.plots`; what is said about them is read by
-griffe from the source, without running it.
+Names are those of each room's `__all__`; what is said about them is read by griffe from the source.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ from typing import NamedTuple
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from veridical._homes import HOMES
+import veridical
 
-# What all names of a package have in common.
+# What all names of a room have in common.
 SHARED = {
     "calibrators": "All of them have the methods of [`Calibrator`][veridical.Calibrator]: `fit`, "
     "`predict_proba`, `transform` and others; only what a class adds is listed with it.",
@@ -24,73 +23,97 @@ SHARED = {
     "results": "Results are made by functions, not by hand. All of them print themselves, show "
     "themselves in notebooks, and have `to_dict`, `from_dict` and `to_frame`.",
 }
+INDEX = """\
+# Names on top
+
+What is used most is found by `import veridical`; `dir(veridical)` lists it. Each name lives in a
+room, which is loaded on first use. A room has more names than these: its page shows all of them.
+
+| name | room |
+|---|---|
+"""
+ROOMS = """
+## Rooms
+
+| room | what is there |
+|---|---|
+"""
 
 
 class Name(NamedTuple):
-    """A public name: how it is called, where it is described, and its package."""
+    """A public name: how it is called, where it is described, and its room."""
 
     name: str
     path: str
-    package: str
+    room: str
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Add the pages."""
     source = Path(config.config_file_path).parent / "src" / "veridical"
-    names = public_names(source)
-    for package in sorted({one.package for one in names}):
-        held = [one for one in names if one.package == package]
-        content = _page(package, held, source)
-        files.append(File.generated(config, f"api/{package}.md", content=content))
-    files.append(File.generated(config, "api/index.md", content=_index(names)))
+    pages: dict[str, list[Name]] = {}
+    for one in public_names(source):
+        pages.setdefault(one.room, []).append(one)
+    for room, names in pages.items():
+        content = _page(room, names, source)
+        files.append(File.generated(config, f"api/{room}.md", content=content))
+    files.append(File.generated(config, "api/index.md", content=_index(pages, source)))
 
 
 def public_names(source: Path) -> list[Name]:
-    """Every public name, in the order of its package."""
-    names = [Name(name, f"veridical.{name}", package) for name, package in HOMES.items()]
-    drawn = _all(source / "plots" / "__init__.py")
-    return names + [Name(name, f"veridical.plots.{name}", "plots") for name in drawn]
+    """Every name of every room; those the package finds as well are described as its own."""
+    dir(veridical)  # reads where names live
+    homes = veridical._homes
+    names = []
+    for room in sorted(name for name, home in homes.items() if home == "veridical"):
+        if room == "frames":  # read by other rooms, not by users
+            continue
+        for name in _all(_module(room, source)):
+            own = homes.get(name) == f"veridical.{room}"
+            path = f"veridical.{name}" if own else f"veridical.{room}.{name}"
+            names.append(Name(name, path, room))
+    return names
 
 
-def _all(path: Path) -> list[str]:
+def _module(room: str, source: Path) -> ast.Module:
+    folder = source / room
+    path = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
+    return ast.parse(path.read_text(encoding="utf-8"), str(path))
+
+
+def _all(module: ast.Module) -> list[str]:
     """`__all__` of a module, functions before classes."""
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+    for node in module.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return sorted(ast.literal_eval(node.value), key=lambda name: name[0].isupper())
-    message = f"{path} has no __all__"
+    message = "a room has no __all__"
     raise ValueError(message)
 
 
-def _docstring(package: str, source: Path) -> str:
-    folder = source / package
-    path = folder / "__init__.py" if folder.is_dir() else folder.with_suffix(".py")
-    return ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+def _docstring(room: str, source: Path) -> tuple[str, str]:
+    """First paragraph, and the rest."""
+    text = (ast.get_docstring(_module(room, source)) or "").replace("``", "`")
+    title, _, rest = text.partition("\n\n")
+    return title, rest
 
 
-def _page(package: str, names: list[Name], source: Path) -> str:
-    title, _, rest = _docstring(package, source).partition("\n\n")
+def _page(room: str, names: list[Name], source: Path) -> str:
     links = ", ".join(f"[`{one.name}`][{one.path}]" for one in names)
-    shared = SHARED.get(package, "")
-    parts = [f"# {package}", _plain(title), _plain(rest), shared, links]
+    parts = [f"# {room}", *_docstring(room, source), SHARED.get(room, ""), links]
     parts += [f"::: {one.path}" for one in names]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _plain(text: str) -> str:
-    return text.replace("``", "`")
-
-
-def _index(names: list[Name]) -> str:
-    lines = [
-        "# All public names",
-        "",
-        "`import veridical` finds all of them but the figures, which are in `veridical.plots`.",
-        "Names within a package load it on first use.",
-        "",
-        "| name | package |",
-        "|---|---|",
+def _index(pages: dict[str, list[Name]], source: Path) -> str:
+    on_top = [
+        f"| [`{one.name}`][{one.path}] | [{one.room}]({one.room}.md) |"
+        for names in pages.values()
+        for one in names
+        if one.path == f"veridical.{one.name}" and one.name in dir(veridical)
     ]
-    for one in sorted(names, key=lambda one: one.name.lower()):
-        shown = one.path.removeprefix("veridical.")
-        lines.append(f"| [`{shown}`][{one.path}] | [{one.package}]({one.package}.md) |")
-    return "\n".join(lines) + "\n"
+    rooms = [
+        f"| [{room}]({room}.md) | {' '.join(_docstring(room, source)[0].split())} |"
+        for room in pages
+    ]
+    listed = sorted(on_top, key=str.lower)
+    return INDEX + "\n".join(listed) + "\n" + ROOMS + "\n".join(rooms) + "\n"

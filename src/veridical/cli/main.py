@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 from veridical import __version__
-from veridical.cli.commands import (
-    apply as _apply,
-    calibrate as _calibrate,
-    check as _check,
-    completion as _completion,
-    decide as _decide,
-    doctor as _doctor,
-    evaluate as _evaluate,
-    experiment as _experiment,
-    monitor as _monitor,
-    report as _report,
-    simulate as _simulate,
-    studio as _studio,
-    test as _test,
-)
-from veridical.cli.shared.messages import explain
+from veridical.cli.shared.parser import BAD_INPUT, Parser
 from veridical.exceptions import VeridicalError
 
-BAD_INPUT, FAILED = 2, 1
+FAILED = 1
 
+# Commands, in the order of the help: the module of each is imported when the command is chosen.
+_COMMANDS = {
+    "report": "write one page that answers: how calibrated, how sure, what to do",
+    "evaluate": "measure discrimination and calibration of predictions in a file",
+    "test": "test whether predictions in a file are calibrated",
+    "check": "a release gate: fail unless predictions in a file meet requirements",
+    "calibrate": "fit a calibrator to predictions in a file",
+    "apply": "calibrate predictions in a file with a saved calibrator",
+    "decide": "choose the action of least expected cost for each row of a file",
+    "simulate": "fake classifiers, what decisions require of a model, and a game",
+    "monitor": "watch calibration batch by batch, with alarms that hold their level",
+    "experiment": "regenerate tables and figures of the literature, and say what holds",
+    "studio": "look at predictions, calibrate and decide in the browser",
+    "doctor": "show versions, optional parts found, and how to install the missing ones",
+    "completion": "print a script that lets the shell complete commands and options",
+}
 _EPILOG = """\
 exit codes:
   0  done
@@ -39,53 +38,39 @@ exit codes:
 """
 
 
-class _Parser(argparse.ArgumentParser):
-    """Reports usage errors in one line."""
+def build_parser() -> Parser:
+    """Return the parser with the arguments of every command."""
+    parser = _parser()
+    parser.fill()
+    return parser
 
-    def error(self, message: str) -> NoReturn:
-        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see `{self.prog} --help`)\n")
 
-
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser with every command."""
-    parser = _Parser(
+def _parser() -> Parser:
+    """The parser with the names of commands; their arguments are added when they are chosen."""
+    parser = Parser(
         prog="veridical",
         description="Probabilities that mean what they say: calibration of classifiers.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"veridical {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _report.register(commands)
-    _evaluate.register(commands)
-    _test.register(commands)
-    _check.register(commands)
-    _calibrate.register(commands)
-    _apply.register(commands)
-    _decide.register(commands)
-    _simulate.register(commands)
-    _monitor.register(commands)
-    _experiment.register(commands)
-    _studio.register(commands)
-    _doctor.register(commands)
-    _completion.register(commands)
+    parser.add_commands(_COMMANDS, title="commands", metavar="COMMAND")
+    parser.set_defaults(build_parser=build_parser)
     return parser
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
-    arguments = build_parser().parse_args(argv)
+    arguments = _parser().parse_args(argv)
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()
-    except VeridicalError as error:
-        print(explain(error), file=sys.stderr)
-        return BAD_INPUT
     except BrokenPipeError:
         # The reader (`head`) has gone: not an error, but Python must not complain at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:
+    except (VeridicalError, OSError) as error:
+        from veridical.cli.shared.messages import explain
+
         print(explain(error), file=sys.stderr)
-        return FAILED
+        return BAD_INPUT if isinstance(error, VeridicalError) else FAILED
     return code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +13,10 @@ from veridical._core.typing import FloatArray
 from veridical.cli.shared.data import split_names
 from veridical.cli.shared.files import SavedCalibrator, as_fitted, read_calibrator
 from veridical.cli.shared.output import busy
+from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames import column_names, expand_columns, open_table
 from veridical.frames.files import check_new_columns, check_target, write_with_columns
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 _CALLER = "apply"
 _BLOCK_VALUES = 1 << 20  # bounds what a calibrator works on at a time
@@ -35,16 +32,13 @@ class. Rows keep their order.
 """
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "apply",
-        help="calibrate predictions in a file with a saved calibrator",
-        description="Calibrate the predictions in a file with a calibrator that `veridical"
-        " calibrate` has saved.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Calibrate the predictions in a file with a calibrator that `veridical"
+        " calibrate` has saved."
     )
+    parser.epilog = _EPILOG
     parser.add_argument("calibrator", metavar="CALIBRATOR", help="JSON file of a calibrator")
     parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
     parser.add_argument(

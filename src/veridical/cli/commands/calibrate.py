@@ -23,6 +23,7 @@ from veridical.cli.shared.data import (
 )
 from veridical.cli.shared.files import SavedCalibrator, as_fitted
 from veridical.cli.shared.output import busy, doubts_as_notes, without_draws
+from veridical.cli.shared.parser import Parser
 from veridical.evaluation.core import held_out
 from veridical.exceptions import invalid
 from veridical.frames import column_names, guess_columns
@@ -30,8 +31,6 @@ from veridical.frames.files import check_apart
 from veridical.frames.inputs import gather_inputs
 
 if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
     from veridical.calibrators import Calibrator
     from veridical.results import Comparison, Evaluation
 
@@ -79,16 +78,14 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         return super()._fill_text(text, width, indent)
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "calibrate",
-        help="fit a calibrator to predictions in a file",
-        description="Fit a calibrator to the predictions in a file, show what it does to"
-        " predictions of rows it has not seen, and save it.",
-        epilog=_EPILOG,
-        formatter_class=_Help,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Fit a calibrator to the predictions in a file, show what it does to"
+        " predictions of rows it has not seen, and save it."
     )
+    parser.epilog = _EPILOG
+    parser.formatter_class = _Help
     add_data_arguments(parser)
     parser.add_argument("--method", default="auto", metavar="NAME", help="see below; default: auto")
     parser.add_argument(

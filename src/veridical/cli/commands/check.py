@@ -6,7 +6,6 @@ import argparse
 import sys
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from veridical._core.runtime.files import check_folder, write_whole
 from veridical.cli.shared.data import (
@@ -18,11 +17,9 @@ from veridical.cli.shared.data import (
     split_names,
 )
 from veridical.cli.shared.output import add_output_arguments, busy, put_out
+from veridical.cli.shared.parser import Parser
 from veridical.exceptions import VeridicalWarning, invalid
 from veridical.frames.files import check_apart
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 NOT_MET = 1
 _CALLER = "check"
@@ -60,16 +57,13 @@ exit codes:
 """
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "check",
-        help="a release gate: fail unless predictions in a file meet requirements",
-        description="Check the predictions in a file against requirements, such as an upper limit"
-        " of the calibration error, and fail if they are not met.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Check the predictions in a file against requirements, such as an upper limit"
+        " of the calibration error, and fail if they are not met."
     )
+    parser.epilog = _EPILOG
     add_data_arguments(parser)
     parser.add_argument(
         "--require",

@@ -6,10 +6,9 @@ import argparse
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
+from veridical.cli.shared.parser import Parser
 
 _EPILOG = """\
 examples:
@@ -75,24 +74,19 @@ class Command:
     takes_files: bool
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "completion",
-        help="print a script that lets the shell complete commands and options",
-        description="Print a script with which the shell completes commands, options and files.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Print a script with which the shell completes commands, options and files."
     )
+    parser.epilog = _EPILOG
     parser.add_argument("shell", choices=tuple(_SCRIPTS), help="which shell")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the script of a shell."""
-    from veridical.cli.main import build_parser
-
-    print(_SCRIPTS[arguments.shell](list(walk(build_parser()))))
+    print(_SCRIPTS[arguments.shell](list(walk(arguments.build_parser()))))
     return 0
 
 

@@ -20,6 +20,7 @@ from veridical.cli.shared.files import (
     with_labels,
 )
 from veridical.cli.shared.output import busy, doubts_as_notes
+from veridical.cli.shared.parser import Parser
 from veridical.decisions import cost_threshold, decide, expected_cost, miscalibration_cost
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import (
@@ -32,8 +33,6 @@ from veridical.frames import (
 from veridical.frames.files import check_new_columns, check_target, write_with_columns
 
 if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
     from veridical.results import Decisions, ExpectedCost, MiscalibrationCost
 
 _CALLER = "decide"
@@ -78,15 +77,10 @@ class _Found:
     notes: tuple[str, ...] = ()
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "decide",
-        help="choose the action of least expected cost for each row of a file",
-        description="Choose the action of least expected cost for each row of a file.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = "Choose the action of least expected cost for each row of a file."
+    parser.epilog = _EPILOG
     parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
     parser.add_argument(
         "--prob",

@@ -12,12 +12,10 @@ import sys
 from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from veridical import __version__
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
+from veridical.cli.shared.parser import Parser
 
 _CORE = ("numpy", "scipy", "scikit-learn", "narwhals", "polars", "rich")
 _FRAMES = ("pandas", "pyarrow")
@@ -71,15 +69,10 @@ class Extra:
         return None not in self.packages.values()
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "doctor",
-        help="show versions, optional parts found, and how to install the missing ones",
-        description="Show what is installed, and how to install what is missing.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = "Show what is installed, and how to install what is missing."
+    parser.epilog = _EPILOG
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     parser.set_defaults(run=run)
 

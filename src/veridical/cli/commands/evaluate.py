@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from typing import TYPE_CHECKING, Any
 
 from veridical.cli.shared.data import (
     GUESSING,
@@ -15,11 +14,9 @@ from veridical.cli.shared.data import (
     split_names,
 )
 from veridical.cli.shared.output import add_output_arguments, busy, put_out
+from veridical.cli.shared.parser import Parser
 from veridical.evaluation import evaluate
 from veridical.exceptions import VeridicalWarning
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 _EXAMPLES = f"""\
 examples:
@@ -31,15 +28,10 @@ examples:
 {GUESSING}"""
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "evaluate",
-        help="measure discrimination and calibration of predictions in a file",
-        description="Measure discrimination and calibration of the predictions in a file.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = "Measure discrimination and calibration of the predictions in a file."
+    parser.epilog = _EXAMPLES
     add_data_arguments(parser)
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="evaluate each subgroup too")
     parser.add_argument(

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from veridical.cli.shared.parser import Parser
 from veridical.experiments import list_experiments, run_experiment
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 _EPILOG = """\
 examples:
@@ -24,16 +21,13 @@ interrupted run goes on where it stopped. Needs matplotlib: pip install "veridic
 _ALL = "all"
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "experiment",
-        help="regenerate tables and figures of the literature, and say what holds",
-        description="Regenerate the tables and figures of a source with this library, beside the"
-        " printed values, and say what holds, what differs and why.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Regenerate the tables and figures of a source with this library, beside the"
+        " printed values, and say what holds, what differs and why."
     )
+    parser.epilog = _EPILOG
     names = [experiment.name for experiment in list_experiments()]
     parser.add_argument(
         "name", metavar="NAME", nargs="?", choices=[*names, _ALL],

@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.runtime.files import write_whole
 from veridical.cli.shared.data import file_argument, split_names
 from veridical.cli.shared.output import busy, doubts_as_notes
+from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames import Table, column_names, expand_columns, guess_columns, open_table
 
 if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
     from veridical.monitoring import CalibrationMonitor
 
 
@@ -136,16 +135,13 @@ exit codes of update, resolve, mature, status and report: 0 fine, 3 there is, or
 """
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "monitor",
-        help="watch calibration batch by batch, with alarms that hold their level",
-        description="Watch calibration in production. The state is kept in one file; a look costs"
-        " nothing of the level.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Watch calibration in production. The state is kept in one file; a look costs"
+        " nothing of the level."
     )
+    parser.epilog = _EPILOG
     kinds = parser.add_subparsers(title="what", metavar="WHAT", required=True)
     _init(add_kind(kinds, "init", "start a store", init))
     update = add_kind(kinds, "update", "count predictions with their outcomes", run_update)

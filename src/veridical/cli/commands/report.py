@@ -18,12 +18,11 @@ from veridical.cli.shared.data import (
     split_names,
 )
 from veridical.cli.shared.output import busy, doubts_as_notes
+from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames.files import check_apart
 
 if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
     from veridical.report import Report
 
 _CALLER = "report"
@@ -43,16 +42,13 @@ PDF print the page from the browser.
 {GUESSING}"""
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "report",
-        help="write one page that answers: how calibrated, how sure, what to do",
-        description="Write one page about the predictions in a file: the verdict in words, scores,"
-        " errors, tests, diagrams, groups, what recalibration would do, decisions.",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Write one page about the predictions in a file: the verdict in words, scores,"
+        " errors, tests, diagrams, groups, what recalibration would do, decisions."
     )
+    parser.epilog = _EXAMPLES
     add_data_arguments(parser)
     parser.add_argument(
         "--model",

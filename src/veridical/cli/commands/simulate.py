@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
-from typing import TYPE_CHECKING, Any
+from veridical.cli.shared.parser import Parser
 
-from veridical.cli.commands import (
-    simulate_data as _simulate_data,
-    simulate_decisions as _simulate_decisions,
-    simulate_game as _simulate_game,
-)
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
+_KINDS = {
+    "data": "predictions of a fake classifier of given accuracy and ECE",
+    "decisions": "what decisions require of a model: accuracy and calibration",
+    "game": "treat patients on the word of a classifier",
+}
 _EPILOG = """\
 examples:
   veridical simulate data --classes 3 --accuracy 0.85 --ece 0.05 -o fake.csv
@@ -24,17 +19,11 @@ examples:
 """
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "simulate",
-        help="fake classifiers, what decisions require of a model, and a game",
-        description="Simulate predictions of known accuracy and calibration, and what decisions"
-        " made with them are worth.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Simulate predictions of known accuracy and calibration, and what decisions"
+        " made with them are worth."
     )
-    kinds = parser.add_subparsers(title="what", metavar="WHAT", required=True)
-    _simulate_data.register(kinds)
-    _simulate_decisions.register(kinds)
-    _simulate_game.register(kinds)
+    parser.epilog = _EPILOG
+    parser.add_commands(_KINDS, title="what", metavar="WHAT", prefix="simulate_")

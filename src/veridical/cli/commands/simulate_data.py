@@ -5,18 +5,17 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from veridical._core.runtime.files import check_folder, whole_file
 from veridical._core.typing import Array
 from veridical.cli.shared.output import add_format_arguments, as_json, busy
+from veridical.cli.shared.parser import Parser
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import small_table
 from veridical.frames.files import kind_of
 
 if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
     from veridical.frames.files import FileKind
     from veridical.simulation import FakeSample
 
@@ -33,16 +32,13 @@ and the rows have them up to chance.
 """
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the kind to the parser."""
-    parser = commands.add_parser(
-        "data",
-        help="predictions of a fake classifier of given accuracy and ECE",
-        description="Write predictions and labels of a fake classifier of given accuracy and"
-        " expected calibration error (ECE).",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Write predictions and labels of a fake classifier of given accuracy and"
+        " expected calibration error (ECE)."
     )
+    parser.epilog = _EPILOG
     parser.add_argument(
         "--classes", type=int, default=2, metavar="K", help="number of classes; default: 2"
     )

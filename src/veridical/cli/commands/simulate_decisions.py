@@ -18,14 +18,13 @@ from veridical._core.sample import Sample, weighted_mean
 from veridical.cli.shared.data import LabelReader, split_names
 from veridical.cli.shared.files import check_cost_arguments, classes_of, read_costs, with_labels
 from veridical.cli.shared.output import add_format_arguments, as_json, doubts_as_notes
+from veridical.cli.shared.parser import Parser
 from veridical.decisions.core import check_costs
 from veridical.exceptions import invalid
 from veridical.frames import column_names
 from veridical.frames.inputs import gather_inputs
 
 if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
     from veridical._core.typing import Array
     from veridical.results import Requirements, RequirementTable
 
@@ -109,15 +108,10 @@ costs is one of `veridical decide`.
 """
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the kind to the parser."""
-    parser = commands.add_parser(
-        "decisions",
-        help="what decisions require of a model: accuracy and calibration",
-        description="Say what accuracy and calibration are worth to decisions of given costs.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = "Say what accuracy and calibration are worth to decisions of given costs."
+    parser.epilog = _EPILOG
     _add_questions(parser)
     of_file = parser.add_argument_group("predictions of a real model")
     of_file.add_argument("--file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from veridical.cli.shared.output import add_format_arguments, as_json
+from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 
 if TYPE_CHECKING:
-    from argparse import _SubParsersAction
-
     from veridical.results import GameSummary
 
 _CALLER = "simulate game"
@@ -26,16 +25,12 @@ compares you with play alone.
 """
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the kind to the parser."""
-    parser = commands.add_parser(
-        "game",
-        help="treat patients on the word of a classifier",
-        description="Treat patients on the word of a classifier, and see what its calibration was"
-        " worth.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Treat patients on the word of a classifier, and see what its calibration was worth."
     )
+    parser.epilog = _EPILOG
     parser.add_argument(
         "--level",
         default="over-confident",

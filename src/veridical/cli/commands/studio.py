@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
+from veridical.cli.shared.parser import Parser
 
 _EPILOG = """\
 examples:
@@ -22,16 +20,13 @@ needs: pip install "veridical[studio]"
 """
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "studio",
-        help="look at predictions, calibrate and decide in the browser",
-        description="A local web app: evaluate predictions, fit and compare calibrators, try costs"
-        " and priors, learn to read reliability diagrams, play the healthcare game.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "A local web app: evaluate predictions, fit and compare calibrators, try costs"
+        " and priors, learn to read reliability diagrams, play the healthcare game."
     )
+    parser.epilog = _EPILOG
     parser.add_argument("file", metavar="FILE", nargs="?", help="CSV, Parquet or Arrow file")
     parser.add_argument(
         "--folder", metavar="DIR", help="to read files from (default: that of FILE, else this one)"

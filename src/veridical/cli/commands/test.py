@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from typing import TYPE_CHECKING, Any
 
 from veridical.cli.shared.data import (
     GUESSING,
@@ -15,12 +14,10 @@ from veridical.cli.shared.data import (
     split_names,
 )
 from veridical.cli.shared.output import add_output_arguments, busy, put_out
+from veridical.cli.shared.parser import Parser
 from veridical.evaluation import calibration_tests
 from veridical.evaluation.core import NAMES
 from veridical.exceptions import VeridicalWarning
-
-if TYPE_CHECKING:
-    from argparse import _SubParsersAction
 
 REJECTED = 3
 
@@ -43,16 +40,12 @@ exit codes:
 """
 
 
-def register(commands: _SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "test",
-        help="test whether predictions in a file are calibrated",
-        description="Test whether the predictions in a file are calibrated, with a verdict in"
-        " plain words.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_arguments(parser: Parser) -> None:
+    """Say what the command is for, what it takes and what it runs."""
+    parser.description = (
+        "Test whether the predictions in a file are calibrated, with a verdict in plain words."
     )
+    parser.epilog = _EPILOG
     add_data_arguments(parser)
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="test each subgroup too")
     parser.add_argument(

@@ -1,0 +1,61 @@
+"""A parser that is told its arguments when they are needed."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+
+TYPE_CHECKING = False  # as in `typing`, which takes as long to import as the parser itself
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+BAD_INPUT = 2
+
+
+class Parser(argparse.ArgumentParser):
+    """Parser of a command, which reports usage errors in one line.
+
+    Parameters
+    ----------
+    module : where the command lives in `veridical.cli.commands`: imported, and asked by
+        ``add_arguments(parser)`` for description, arguments and what to run, when words are parsed
+        or `fill` is called; None for a parser that is made in one go
+    options : as `argparse.ArgumentParser` takes them; help keeps its lines as they are
+    """
+
+    def __init__(self, *, module: str | None = None, **options: Any) -> None:
+        super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
+        self._module = module
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong, and stop."""
+        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see `{self.prog} --help`)\n")
+
+    def parse_known_args(
+        self, args: Sequence[str] | None = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """Parse, with the arguments of this command and of no other."""
+        self._add_arguments()
+        return super().parse_known_args(args, namespace)
+
+    def add_commands(
+        self, summaries: Mapping[str, str], *, title: str, metavar: str, prefix: str = ""
+    ) -> None:
+        """Add commands by name and what each does in one line; the name is that of its module."""
+        commands = self.add_subparsers(title=title, metavar=metavar, required=True)
+        for name, summary in summaries.items():
+            commands.add_parser(name, help=summary, module=prefix + name)
+
+    def fill(self) -> None:
+        """Add the arguments of this command and of all below it."""
+        self._add_arguments()
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for command in action.choices.values():
+                    command.fill()
+
+    def _add_arguments(self) -> None:
+        if self._module is not None:
+            module, self._module = self._module, None
+            import_module(f"veridical.cli.commands.{module}").add_arguments(self)
