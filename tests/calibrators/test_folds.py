@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from veridical.calibrators import HistogramCalibrator
-from veridical.calibrators._wrappers.wrapping import CheckedRows, folds, held_masses, masses
+from veridical.calibrators._base.rows import CheckedRows
+from veridical.calibrators._wrappers.wrapping import folds, held_masses, masses
 
 
 def rows_of(p, y, weight=None, weight_type="importance"):

@@ -101,7 +101,8 @@ def test_selects_the_identity_of_a_calibrated_model():
 
 def test_evidence_is_what_a_naive_cross_fit_finds():
     """Held-out losses of one candidate, from folds written out by hand."""
-    from veridical.calibrators._wrappers.wrapping import CheckedRows, held_masses
+    from veridical.calibrators._base.rows import CheckedRows
+    from veridical.calibrators._wrappers.wrapping import held_masses
 
     p, y = binary(700)
     auto = AutoCalibrator(candidates=FEW).fit(p, y)

@@ -42,10 +42,12 @@ def check_sample(
     pos_label: Any = None,
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType = "importance",
+    predictions_first: bool = False,
 ) -> Sample:
     """Check everything about the data once, and return what the rest of the library trusts.
 
     Shapes (n,), (n, 1) and (n, 2) give a `BinarySample`, (n, K) with K >= 3 a `MulticlassSample`.
+    `predictions_first` is for callers whose own first argument are the predictions.
     """
     check_option(caller, "weight_type", weight_type, ("importance", "frequency"))
     p = float_array(y_prob, caller=caller, param="y_prob")
@@ -55,7 +57,7 @@ def check_sample(
         if np.isin(p, (0, 1)).all():
             got = "fractions in y_true and only 0 and 1 in y_prob"
             right = "labels first, then probabilities"
-            if caller.endswith("Calibrator"):
+            if predictions_first:
                 right = "predictions first, then labels, as everywhere in scikit-learn"
             hint = f"the arguments look swapped: {right}."
             raise invalid(caller, "y_true", "class labels", got, hint=hint) from error

@@ -6,21 +6,17 @@ Leaving the model alone.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from veridical._core.data.validation import ScoredRows, check_sample, check_scored_rows
-from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
-from veridical.calibrators._base.calibrator import Calibrator, NotFittedError, Rows
-from veridical.calibrators._base.direction import doubt_direction, doubt_sample
+from veridical.calibrators._base.calibrator import Calibrator, Notes, NotFittedError, Rows
+from veridical.calibrators._base.rows import CheckedRows, positive_last, two_columns
 from veridical.calibrators._base.scales import (
     BinaryScores,
     difference,
     log_probabilities,
-    oriented,
     positive_column,
     smallest_share,
 )
@@ -32,6 +28,7 @@ __all__ = [
     "LogisticCalibrator",
     "MulticlassCalibrator",
     "NotFittedError",
+    "Notes",
     "Rows",
 ]
 
@@ -45,51 +42,32 @@ class BinaryCalibrator(Calibrator):
     """
 
     @abstractmethod
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
-        """Fit the map; `rows.y` is 1 where the positive class occurred."""
+    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes | None:
+        """Fit the map and say what is in doubt; `rows.y` is 1 where the positive class occurred."""
 
     @abstractmethod
     def _map(self, scores: BinaryScores) -> FloatArray:
         """Return calibrated probabilities of the positive class."""
-
-    def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        sample = check_sample(y, y_prob, **self._border(sample_weight))
-        if not isinstance(sample, BinarySample):
-            raise self._too_many(len(sample.classes))
-        self._fit_sample(sample)
-        self._remember(sample.p, sample.y)
 
     def _fits_pooled_rows(self, n_columns: int) -> bool:
         if n_columns > 2:
             raise self._too_many(n_columns)
         return getattr(self, "cv", None) is None  # folds are made of rows, not of cells
 
-    def _fit_sample(self, sample: Sample) -> None:
-        assert isinstance(sample, BinarySample)
-        doubt_sample(sample)
-        p = sample.p.astype(np.float64, copy=False)
-        rest = None if sample.pair is None else sample.pair[:, 0].astype(np.float64, copy=False)
-        floors = (smallest_share(p), smallest_share(1 - p if rest is None else rest))
-        rows = Rows(sample.y, sample.weight, sample.size, 2)
-        self._fit_map(BinaryScores(p, rest, "probability", floors), rows)
-        self.floors_ = floors
-        self._keep_classes(sample.columns, positive=0 if sample.positive_first else 1)
-
-    def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        rows = check_scored_rows(y, y_prob, **self._border(sample_weight))
+    def _fit_checked(self, rows: CheckedRows) -> Notes | None:
         if len(rows.classes) > 2:
             raise self._too_many(len(rows.classes))
-        values, y01 = oriented(rows)
-        _doubt_scores(rows)
-        self.floors_ = (0.0, 0.0)
-        fitted = Rows(y01, rows.weight, rows.size, 2)
-        self._fit_map(BinaryScores(values, None, self.input, self.floors_), fitted)
-        self._remember(values, y01)
-        self._keep_classes(rows.classes, positive=positive_column(rows.classes))
-
-    def _keep_classes(self, classes: tuple[Any, ...], *, positive: int) -> None:
-        self.positive_index_ = positive
-        self.classes_ = np.asarray(classes)
+        value, rest = rows.oriented(self.input).astype(np.float64, copy=False), None
+        floors = (0.0, 0.0)
+        if self.input == "probability":
+            if rows.values.ndim == 2:
+                rest = rows.values[:, 0].astype(np.float64, copy=False)
+            floors = (smallest_share(value), smallest_share(1 - value if rest is None else rest))
+        outcomes = Rows(rows.y, rows.weight, rows.size, 2)
+        notes = self._fit_map(BinaryScores(value, rest, self.input, floors), outcomes)
+        self.floors_ = floors
+        self.positive_index_ = positive_column(rows.classes)
+        return notes
 
     def _predict(self, values: FloatArray) -> FloatArray:
         positive = self.positive_index_
@@ -156,39 +134,26 @@ class MulticlassCalibrator(Calibrator):
     """
 
     @abstractmethod
-    def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
-        """Fit the map to (n, K) logits."""
+    def _fit_map(self, logits: FloatArray, rows: Rows) -> Notes | None:
+        """Fit the map to (n, K) logits and say what is in doubt."""
 
     @abstractmethod
     def _map(self, logits: FloatArray) -> FloatArray:
         """Return calibrated probabilities, (n, K)."""
 
-    def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        sample = check_sample(y, y_prob, **self._border(sample_weight))
-        self._fit_sample(sample)
-        self._remember(sample.p, sample.y)
-
     def _fits_pooled_rows(self, n_columns: int) -> bool:
         return n_columns <= 2
 
-    def _fit_sample(self, sample: Sample) -> None:
-        doubt_sample(sample)
-        matrix = _double_matrix(sample)
-        self.positive_index_ = positive_column(sample.columns)
-        self.floor_ = smallest_share(matrix)
-        rows = Rows(sample.index, sample.weight, sample.size, matrix.shape[1])
-        self._fit_map(log_probabilities(matrix, self.floor_), rows)
-        self.classes_ = np.asarray(sample.columns)
-
-    def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        rows = check_scored_rows(y, y_prob, **self._border(sample_weight))
-        _doubt_scores(rows)
+    def _fit_checked(self, rows: CheckedRows) -> Notes | None:
+        matrix = two_columns(rows.values.astype(np.float64, copy=False), self.input)
+        matrix = positive_last(matrix, rows.classes)  # turned again, into the order of the columns
         self.positive_index_ = positive_column(rows.classes)
         self.floor_ = 0.0
-        fitted = Rows(rows.y, rows.weight, rows.size, len(rows.classes))
-        self._fit_map(self._two_columns(rows.scores), fitted)
-        self._remember(*oriented(rows))
-        self.classes_ = np.asarray(rows.classes)
+        if self.input == "probability":
+            self.floor_ = smallest_share(matrix)
+            matrix = log_probabilities(matrix, self.floor_)
+        outcomes = Rows(rows.index, rows.weight, rows.size, len(rows.classes))
+        return self._fit_map(matrix, outcomes)
 
     def _predict(self, values: FloatArray) -> FloatArray:
         values = values.astype(np.float64, copy=False)
@@ -204,19 +169,6 @@ class MulticlassCalibrator(Calibrator):
         logits = np.zeros((len(scores), 2))
         logits[:, self.positive_index_] = scores
         return logits
-
-
-def _doubt_scores(rows: ScoredRows) -> None:
-    if rows.scores.ndim == 1:
-        values, y = oriented(rows)
-        doubt_direction(values, y, rows.weight, rows.weight_type, rows.classes)
-
-
-def _double_matrix(sample: Sample) -> FloatArray:
-    """Probabilities (n, K) in column order; 1 - p is formed in double precision."""
-    if isinstance(sample, BinarySample) and sample.pair is None:
-        sample = replace(sample, p=sample.p.astype(np.float64, copy=False))
-    return sample.matrix.astype(np.float64, copy=False)
 
 
 class IdentityCalibrator(MulticlassCalibrator):

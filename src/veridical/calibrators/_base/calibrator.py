@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -19,10 +20,13 @@ from veridical._core.data.validation import (
     float_array,
 )
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
-from veridical.calibrators._base.direction import told_once
+from veridical.calibrators._base.direction import direction_doubts
 from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
 from veridical.calibrators._base.persistence import decode, encode, register
-from veridical.exceptions import InvalidInputError, invalid
+from veridical.calibrators._base.rows import CheckedRows, check_rows
+from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
+
+Notes = tuple[str, ...]  # sentences of doubt, each with the name of who has it
 
 
 class NotFittedError(InvalidInputError, SklearnNotFittedError):  # type: ignore[misc]
@@ -151,26 +155,42 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 hint = "pass one label a row, or a frame that has the column."
                 got = f"{y!r} with predictions of type {type(y_prob).__name__}"
                 raise invalid(type(self).__name__, "y", "labels", got, hint=hint)
-            with told_once(type(self).__name__):
-                fit_frame(self, y_prob, y, prob, sample_weight)
+            warn_of(fit_frame(self, y_prob, y, prob, sample_weight))
             return self
         if prob is not None:
             hint = "name the column of labels as well: `fit(frame, y=..., prob=...)`."
             raise invalid(
                 type(self).__name__, "prob", "unset unless `y` is a column", repr(prob), hint=hint
             )
-        with told_once(type(self).__name__):
-            self._fit_arrays(y_prob, y, sample_weight)
+        notes = self._fit_arrays(y_prob, y, sample_weight)
         names = _column_names(y_prob)
         if names is not None:
             self.feature_names_in_ = np.asarray(names)
+        warn_of(notes)
         return self
 
-    def _fit_arrays(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        if self.input == "probability":
-            self._fit_probabilities(y_prob, y, sample_weight)
-        else:
-            self._fit_scores(y_prob, y, sample_weight)
+    def _fit_arrays(self, y_prob: Any, y: Any, sample_weight: Any) -> Notes:
+        rows = self._read_rows(y_prob, y, sample_weight)
+        return self._fit_rows(rows) + direction_doubts(rows, caller=type(self).__name__)
+
+    def _read_rows(self, y_prob: Any, y: Any, sample_weight: Any) -> CheckedRows:
+        return check_rows(
+            y_prob,
+            y,
+            sample_weight,
+            input=self.input,
+            labels=self.labels,
+            weight_type=self.weight_type,
+            caller=type(self).__name__,
+        )
+
+    def _fit_rows(self, rows: CheckedRows) -> Notes:
+        """Fit to checked rows, the core of `fit`: nothing is checked again and nobody is warned."""
+        notes = self._fit_checked(rows)
+        self.classes_ = np.asarray(rows.classes)
+        if self.keeps_fingerprint:
+            self.fingerprint_ = take_fingerprint(rows.oriented(self.input), rows.y)
+        return notes or ()
 
     def predict_proba(self, y_prob: ArrayLike) -> FloatArray:
         """Return calibrated probabilities, (n, K) in the order of `classes_`."""
@@ -286,15 +306,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         """Raise if a parameter is not usable."""
 
-    def _border(self, sample_weight: Any) -> dict[str, Any]:
-        """What the border needs to know beside scores and labels."""
-        return {
-            "caller": type(self).__name__,
-            "labels": self.labels,
-            "sample_weight": sample_weight,
-            "weight_type": self.weight_type,
-        }
-
     def _checked_values(self, y_prob: ArrayLike, *, caller: str) -> FloatArray:
         """Predictions of as many classes as were fitted, of shape (n,) or (n, K)."""
         self._check_fitted(caller=caller)
@@ -321,18 +332,42 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             error = invalid(caller, "self", "fitted", "a calibrator that is not", hint=hint)
             raise NotFittedError(str(error))
 
-    def _remember(self, values: FloatArray, y: IntArray) -> None:
-        if self.keeps_fingerprint:
-            self.fingerprint_ = take_fingerprint(values, y)
+    @abstractmethod
+    def _fit_checked(self, rows: CheckedRows) -> Notes | None:
+        """Fit whatever predictions need beside `classes_`; doubts come back as sentences."""
 
     @abstractmethod
-    def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None: ...
+    def _predict(self, values: FloatArray) -> FloatArray:
+        """Return calibrated probabilities (n, K) of checked predictions."""
 
-    @abstractmethod
-    def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None: ...
 
-    @abstractmethod
-    def _predict(self, values: FloatArray) -> FloatArray: ...
+def fit_rows(calibrator: Calibrator, rows: CheckedRows) -> Notes:
+    """Fit a calibrator to checked rows, with class indices for labels.
+
+    Which column is whose is settled, so direction is not doubted. A class with a `fit` of its own
+    is fitted by that.
+    """
+    if getattr(type(calibrator), "fit", None) is not Calibrator.fit:
+        labels = np.asarray(rows.classes)[rows.y]
+        calibrator.fit(rows.values, labels, sample_weight=rows.weight)
+        return ()
+    calibrator._start_fit()
+    return calibrator._fit_rows(rows)
+
+
+def fit_settled(calibrator: Calibrator, y_prob: Any, y: Any, sample_weight: Any) -> Notes:
+    """Fit to data whose columns are known to be in order, so that direction is not doubted."""
+    if type(calibrator).fit is not Calibrator.fit:
+        calibrator.fit(y_prob, y, sample_weight)
+        return ()
+    calibrator._start_fit()
+    return calibrator._fit_rows(calibrator._read_rows(y_prob, y, sample_weight))
+
+
+def warn_of(notes: Iterable[str], *, stacklevel: int = 1) -> None:
+    """Warn the user of the function that calls this, or of one `stacklevel` further out."""
+    for note in notes:
+        warnings.warn(note, VeridicalWarning, stacklevel=stacklevel + 2)
 
 
 def _column_names(y_prob: Any) -> list[str] | None:

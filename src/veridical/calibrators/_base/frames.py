@@ -6,7 +6,6 @@ Calibrated probabilities as new columns of a frame, where the frame lives.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -18,9 +17,11 @@ import numpy as np
 from veridical._core.data.validation import is_integer
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.scan import row_sum_tolerance
-from veridical._core.sample import Sample, effective_size
+from veridical._core.sample import effective_size
 from veridical._core.typing import BoolArray, FloatArray
-from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
+from veridical.calibrators._base.direction import direction_doubts
+from veridical.calibrators._base.rows import CheckedRows
+from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import (
     Table,
     column_names,
@@ -34,7 +35,7 @@ from veridical.frames import (
 from veridical.frames.files import is_large_file
 
 if TYPE_CHECKING:
-    from veridical.calibrators._base.calibrator import Calibrator
+    from veridical.calibrators._base.calibrator import Calibrator, Notes
 
 
 _RESOLUTION = 16384  # cells no wider than 6e-5 in probability and 0.004 in log odds
@@ -61,7 +62,7 @@ class Pooling(Protocol):
         """Whether it can with so many columns of predictions and its settings."""
         ...
 
-    def _fit_sample(self, sample: Sample) -> None:
+    def _fit_rows(self, rows: CheckedRows) -> Notes:
         """Fit to checked rows."""
         ...
 
@@ -81,20 +82,20 @@ def fit_frame(
     y: str,
     prob: str | Sequence[str] | None,
     sample_weight: str | None,
-) -> None:
-    """Fit to columns; see `Calibrator.fit`."""
+) -> Notes:
+    """Fit to columns and say what is in doubt; see `Calibrator.fit`."""
     columns = _columns(source, y, prob, sample_weight, caller=type(calibrator).__name__)
     if _in_memory(source):
-        _fit_exactly(calibrator, columns)
-    elif calibrator.input != "probability":
-        _fit_sample(calibrator, columns)
-    elif isinstance(calibrator, Pooling) and calibrator._fits_pooled_rows(len(columns.prob)):
-        _fit_cells(calibrator, calibrator, columns)
-    elif isinstance(calibrator, Summing):
+        return _fit_exactly(calibrator, columns)
+    if calibrator.input != "probability":
+        return _fit_sample(calibrator, columns)
+    if isinstance(calibrator, Pooling) and calibrator._fits_pooled_rows(len(columns.prob)):
+        return _fit_cells(calibrator, calibrator, columns)
+    if isinstance(calibrator, Summing):
         calibrator._fit_sums(columns)
         calibrator.feature_names_in_ = np.asarray(columns.prob)
-    else:
-        _fit_sample(calibrator, columns)
+        return ()
+    return _fit_sample(calibrator, columns)
 
 
 def read_columns(
@@ -142,15 +143,15 @@ def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str)
     return Columns(source, outcome, guess.prob, weight, caller)
 
 
-def _fit_exactly(calibrator: Calibrator, columns: Columns) -> None:
+def _fit_exactly(calibrator: Calibrator, columns: Columns) -> Notes:
     caller, name = columns.caller, columns.weight
     wanted = [columns.y, *columns.prob, *([name] if name else [])]
     table = open_table(columns.source, columns=wanted, caller=caller, param="y_prob")
     weight = None if name is None else table.column(name, caller=caller, param="sample_weight")
-    _fit_table(calibrator, table, columns, weight)
+    return _fit_table(calibrator, table, columns, weight)
 
 
-def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: Columns) -> None:
+def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: Columns) -> Notes:
     """Fit to one row for each cell of a fine grid and outcome, as often as it occurred."""
     from veridical.frames import grid_table
     from veridical.summaries import GridSummary
@@ -170,11 +171,15 @@ def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: Columns) -> No
     grid = GridSummary(table)
     sample = grid.sample("binary")
     first = len(columns.prob) == 2 and table.positive == 0
-    # weights are counts of rows now, whatever those of the rows meant
-    with _meanwhile(calibrator, weight_type=sample.weight_type):
-        pooling._fit_sample(replace(sample, p=_snapped(sample.p), positive_first=first))
+    n_cells = len(np.unique(sample.p))
+    sample = replace(sample, p=_snapped(sample.p), positive_first=first)
+    rows = CheckedRows.of_sample(sample)
+    # weights are counts of rows now, whatever those of the rows meant; cells are not known again
+    with _meanwhile(calibrator, weight_type=sample.weight_type, keeps_fingerprint=False):
+        notes = pooling._fit_rows(rows)
     calibrator.feature_names_in_ = np.asarray(columns.prob)
-    calibrator.fitted_on_ = f"{grid.n_samples:,} rows, pooled in {len(np.unique(sample.p)):,} cells"
+    calibrator.fitted_on_ = f"{grid.n_samples:,} rows, pooled in {n_cells:,} cells"
+    return notes + direction_doubts(rows, caller=columns.caller)
 
 
 def _snapped(p: FloatArray) -> FloatArray:
@@ -194,7 +199,7 @@ def _cut_at(calibrator: Calibrator) -> int:
     return int(n_bins) if is_integer(n_bins) else 1
 
 
-def _fit_sample(calibrator: Calibrator, columns: Columns) -> None:
+def _fit_sample(calibrator: Calibrator, columns: Columns) -> Notes:
     """Fit to rows drawn in the engine, which weights make stand for all."""
     from veridical.frames import sample_rows
     from veridical.frames.grid import SAMPLING_WEIGHT
@@ -216,22 +221,25 @@ def _fit_sample(calibrator: Calibrator, columns: Columns) -> None:
     for name in given:
         own = table.column(name, caller=caller, param="sample_weight")
         weight = own if weight is None else weight * own
-    _fit_table(calibrator, table, columns, weight)
+    notes = _fit_table(calibrator, table, columns, weight)
     if n_rows > table.n_rows:
-        said = f"a stratified sample of {table.n_rows:,} of {n_rows:,} rows"
-        calibrator.fitted_on_ = said
-        warnings.warn(f"{caller}: fitted on {said}.", VeridicalWarning, stacklevel=4)
+        calibrator.fitted_on_ = f"a stratified sample of {table.n_rows:,} of {n_rows:,} rows"
+        notes += (f"{caller}: fitted on {calibrator.fitted_on_}.",)
+    return notes
 
 
-def _fit_table(calibrator: Calibrator, table: Table, columns: Columns, weight: Any) -> None:
+def _fit_table(calibrator: Calibrator, table: Table, columns: Columns, weight: Any) -> Notes:
     y = table.column(columns.y, caller=columns.caller, param="y")
     values = table.matrix(columns.prob, caller=columns.caller, param="prob")
     labels = calibrator.labels
     if labels is None and len(columns.prob) > 1:
         labels = labels_from_columns(columns.prob, y)
     with _meanwhile(calibrator, labels=labels):
-        calibrator._fit_arrays(values[:, 0] if len(columns.prob) == 1 else values, y, weight)
+        notes = calibrator._fit_arrays(
+            values[:, 0] if len(columns.prob) == 1 else values, y, weight
+        )
     calibrator.feature_names_in_ = np.asarray(columns.prob)
+    return notes
 
 
 @contextmanager

@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veridical._core.data.validation import check_sample, check_scored_rows
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
-from veridical.calibrators._base.scales import oriented
+from veridical.calibrators._base.rows import check_rows
 from veridical.exceptions import invalid
 
 if TYPE_CHECKING:
@@ -196,14 +195,16 @@ def overlap_of(calibrator: Calibrator, y_prob: ArrayLike, y: ArrayLike, *, calle
     if not hasattr(calibrator, "fingerprint_"):
         hint = "fit it again with `keeps_fingerprint = True`."
         raise invalid(caller, "calibrator", "with a fingerprint", "one without", hint=hint)
-    labels = np.asarray(calibrator.classes_)
-    if calibrator.input == "probability":
-        sample = check_sample(y, values, caller=caller, labels=labels)
-        return calibrator.fingerprint_.overlap(sample.p, sample.y)
-    rows = check_scored_rows(
-        y, values, caller=caller, labels=labels, sample_weight=None, weight_type="importance"
+    rows = check_rows(
+        values,
+        y,
+        None,
+        input=calibrator.input,
+        labels=np.asarray(calibrator.classes_),
+        weight_type="importance",
+        caller=caller,
     )
-    return calibrator.fingerprint_.overlap(*oriented(rows))
+    return calibrator.fingerprint_.overlap(rows.oriented(calibrator.input), rows.y)
 
 
 def overlap_note(

@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.data.validation import check_option
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import LogisticCalibrator, Rows
+from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
 from veridical.calibrators._base.scales import BinaryScores, near_log_odds
 from veridical.calibrators._logistic.newton import check_penalty, check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
@@ -95,7 +95,7 @@ class BetaCalibrator(LogisticCalibrator):
         check_option(caller, "parameters", self.parameters, ("abm", "am", "ab", "a"))
         check_penalty(caller, self.penalty)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes:
         caller = type(self).__name__
         penalty = check_penalty(caller, self.penalty)
         check_two_classes(caller, rows, guarded=penalty > 0)
@@ -116,6 +116,7 @@ class BetaCalibrator(LogisticCalibrator):
         self.a_, self.b_ = float(slopes[0]), float(slopes[-1])
         self.c_ = float(fit.theta[0]) if moved else (self.a_ - self.b_) * _LOG2
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient
+        return fit.notes
 
     def _log_odds(self, scores: BinaryScores) -> FloatArray:
         result = np.empty(len(scores))

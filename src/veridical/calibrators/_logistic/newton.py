@@ -6,17 +6,16 @@ What keeps parametric maps from running away: a ridge towards the identity, or a
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from veridical._core.data.validation import is_number
 from veridical._core.typing import BoolArray, FloatArray
-from veridical.calibrators._base.bases import Rows
-from veridical.exceptions import VeridicalWarning, invalid
+from veridical.calibrators._base.bases import Notes, Rows
+from veridical.exceptions import invalid
 
 PROMISED = 1e-8  # of the gradient per row
 _TOLERANCE = 1e-10  # what is aimed at
@@ -68,11 +67,13 @@ class Solution:
     theta : coefficients
     n_iter : Newton steps taken
     gradient : norm of the projected gradient divided by the number of rows
+    notes : what is in doubt about it
     """
 
     theta: FloatArray
     n_iter: int
     gradient: float
+    notes: Notes = ()
 
 
 def newton(
@@ -159,18 +160,18 @@ def bounded_step(
     return step / scale
 
 
-def checked(loss: Loss, fit: Solution, caller: str) -> Solution:
-    """The solution, with a warning if it is none or if there is none to find."""
+def with_notes(loss: Loss, fit: Solution, caller: str) -> Solution:
+    """The solution, with a note if it is none or if there is none to find."""
     mean = loss.value(fit.theta) / loss.total if fit.n_iter > 15 else math.inf
     if fit.gradient > PROMISED:
-        text = f"{caller}: the fit stopped with a gradient of {fit.gradient:.1e} per row."
-        warnings.warn(text, VeridicalWarning, stacklevel=6)
-    elif mean < _SEPARATED:
-        text = (
+        note = f"{caller}: the fit stopped with a gradient of {fit.gradient:.1e} per row."
+        return replace(fit, notes=(note,))
+    if mean < _SEPARATED:
+        note = (
             f"{caller}: the scores separate the classes, so without a penalty the best map is a "
             "step and probabilities are close to 0 or 1."
         )
-        warnings.warn(text, VeridicalWarning, stacklevel=6)
+        return replace(fit, notes=(note,))
     return fit
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from veridical._core.sample import weighted_mean
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import LogisticCalibrator, Rows
+from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
 from veridical.calibrators._logistic.newton import check_penalty, check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
@@ -100,7 +100,7 @@ class PlattCalibrator(LogisticCalibrator):
             got, hint = f"{self.smooth_targets!r}", 'choose "auto" if unsure.'
             raise invalid(caller, "smooth_targets", 'True, False or "auto"', got, hint=hint)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes:
         caller = type(self).__name__
         penalty = 0.0 if scores.kind == "score" else check_penalty(caller, self.penalty)
         smooth = penalty == 0 if self.smooth_targets == "auto" else bool(self.smooth_targets)
@@ -118,6 +118,7 @@ class PlattCalibrator(LogisticCalibrator):
         self.slope_ = float(fit.theta[1]) / unit
         self.intercept_ = float(fit.theta[0]) - self.slope_ * centre
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient
+        return fit.notes
 
     def _log_odds(self, scores: BinaryScores) -> FloatArray:
         return map_log_odds(scores, lambda z: z * self.slope_ + self.intercept_)

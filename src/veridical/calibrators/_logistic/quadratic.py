@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import LogisticCalibrator, Rows
+from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
 from veridical.calibrators._logistic.newton import check_penalty, check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
@@ -84,7 +84,7 @@ class QuadraticCalibrator(LogisticCalibrator):
     def _check_parameters(self) -> None:
         check_penalty(type(self).__name__, self.penalty)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes:
         caller = type(self).__name__
         penalty = check_penalty(caller, self.penalty)
         check_two_classes(caller, rows, guarded=penalty > 0)
@@ -106,6 +106,7 @@ class QuadraticCalibrator(LogisticCalibrator):
         self.c_ = (last - first) / (2 * (high - low))
         self.range_ = (low, high)
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient
+        return fit.notes
 
     def _log_odds(self, scores: BinaryScores) -> FloatArray:
         return map_log_odds(scores, self._of_log_odds)

@@ -10,7 +10,7 @@ import numpy as np
 from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import is_integer, is_number
 from veridical._core.typing import BoolArray, FloatArray, WeightType
-from veridical.calibrators._base.bases import LogisticCalibrator, Rows
+from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
 from veridical.calibrators._logistic.newton import (
     PROMISED,
@@ -19,8 +19,8 @@ from veridical.calibrators._logistic.newton import (
     better_start,
     check_penalty,
     check_two_classes,
-    checked,
     newton,
+    with_notes,
 )
 from veridical.calibrators._logistic.spline_basis import (
     Basis,
@@ -145,7 +145,7 @@ class SplineCalibrator(LogisticCalibrator):
             got, hint = f"{smoothness!r}", 'choose "cv" if unsure.'
             raise invalid(caller, "smoothness", '"cv" or a number of at least 0', got, hint=hint)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes:
         caller = type(self).__name__
         penalty = check_penalty(caller, self.penalty)
         check_two_classes(caller, rows, guarded=penalty > 0)
@@ -166,7 +166,9 @@ class SplineCalibrator(LogisticCalibrator):
             loss = SplineLoss.of(basis, z, positive, weight)
             last = path.solve(loss, self.smoothness_, fit.theta, hessian=pooled.hessian)
             fit = Solution(last.theta, fit.n_iter + last.n_iter, last.gradient)
-        self._keep(basis, checked(pooled, fit, caller))
+        fit = with_notes(pooled, fit, caller)
+        self._keep(basis, fit)
+        return fit.notes
 
     def _keep(self, basis: Basis, fit: Solution) -> None:
         self.knots_ = basis.knots

@@ -9,7 +9,6 @@ Dirichlet calibration: matrix scaling of log-probabilities.
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, ClassVar
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from veridical._core.data.validation import check_option
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import MulticlassCalibrator, Rows
+from veridical.calibrators._base.bases import MulticlassCalibrator, Notes, Rows
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.newton import DiagonalMap, FullMap, Minimum, minimise
 from veridical.calibrators._softmax.softmax import (
@@ -27,7 +26,6 @@ from veridical.calibrators._softmax.softmax import (
     mixing_share,
     softmax_in_place,
 )
-from veridical.exceptions import VeridicalWarning
 
 PENALTIES = ("odir", "l2")
 
@@ -58,7 +56,7 @@ class LinearCalibrator(MulticlassCalibrator):
         """Multiple of the identity to start from; temperature scaling is near any good map."""
         return fit_inverse_temperature(features, rows).inverse
 
-    def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
+    def _fit_map(self, logits: FloatArray, rows: Rows) -> Notes:
         features = self._features(logits)
         ridge = self._ridge(rows.n_classes, rows.size)
         start = self._start(features, rows)
@@ -67,13 +65,15 @@ class LinearCalibrator(MulticlassCalibrator):
         self.n_iter_ = minimum.n_iter
         self.gradient_norm_ = minimum.gradient_norm
         self.mix_ = self._output_mix(rows.size)
+        doubt = ""
         if not minimum.converged:
-            self._warn(
+            doubt = (
                 f"the fit stopped after {minimum.n_iter} steps with a gradient of "
                 f"{minimum.gradient_norm:.1e}"
             )
         elif not any(ridge) and self._runs_away(features, rows):
-            self._warn("without a penalty there is no optimum: classes are separable or absent")
+            doubt = "without a penalty there is no optimum: classes are separable or absent"
+        return (f"{type(self).__name__}: {doubt}.",) if doubt else ()
 
     def _output_mix(self, size: float) -> float:
         return mixing_share(self.pseudo_rows, size)
@@ -91,9 +91,6 @@ class LinearCalibrator(MulticlassCalibrator):
         if len(np.unique(rows.y)) < rows.n_classes:
             return True
         return bool((self._scores(features).argmax(axis=1) == rows.y).all())
-
-    def _warn(self, doubt: str) -> None:
-        warnings.warn(f"{type(self).__name__}: {doubt}.", VeridicalWarning, stacklevel=5)
 
 
 class PenalisedCalibrator(LinearCalibrator):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import Rows
+from veridical.calibrators._base.bases import Notes, Rows
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.linear import LinearCalibrator, check_strength, structured_ridge
 from veridical.calibrators._softmax.softmax import log_softmax_in_place, mixing_share
@@ -40,11 +40,11 @@ class _StructuredCalibrator(LinearCalibrator):
     def _ridge(self, n_classes: int, size: float) -> tuple[float, float, float]:
         return structured_ridge(self.strength, n_classes, size)
 
-    def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
+    def _fit_map(self, logits: FloatArray, rows: Rows) -> Notes:
         self.inverse_temperature_ = fit_inverse_temperature(logits, rows).inverse
         self.temperature_ = 1 / self.inverse_temperature_
         self.input_mix_ = mixing_share(self.pseudo_rows, rows.size)
-        super()._fit_map(logits, rows)
+        return super()._fit_map(logits, rows)
 
     def _features(self, logits: FloatArray) -> FloatArray:
         scaled = np.multiply(logits, self.inverse_temperature_)

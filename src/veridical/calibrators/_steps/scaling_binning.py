@@ -8,7 +8,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray, WeightType
 from veridical.binning import root_count
-from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.bases import BinaryCalibrator, Notes, Rows
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._steps.pieces import check_bins, pool_rows, steps
@@ -97,17 +97,18 @@ class ScalingBinningCalibrator(BinaryCalibrator):
         check_bins(type(self).__name__, self.n_bins)
         self._scaling()._check_parameters()
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes | None:
         by_rule = isinstance(self.n_bins, str)
         wanted = root_count(str(self.n_bins), rows.size) if by_rule else int(self.n_bins)
         self.scaling_ = self._scaling()
-        self.scaling_._fit_map(scores, rows)
+        notes = self.scaling_._fit_map(scores, rows)
         pooled = pool_rows(self.scaling_._map(scores), rows)
         ends = pooled.equal_mass(wanted)
         at = np.append(0, ends + 1)
         cum_p = np.append(0.0, np.cumsum(pooled.weight * pooled.value))
         self.edges_ = pooled.edges_after(ends)[1:-1]
         self.values_ = np.diff(cum_p[at]) / np.diff(pooled.cum_w[at])
+        return notes
 
     def _map(self, scores: BinaryScores) -> FloatArray:
         return steps(self.edges_, self.values_, self.scaling_._map(scores))

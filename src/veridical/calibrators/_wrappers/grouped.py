@@ -11,14 +11,14 @@ from veridical._core.data.arrays import to_numpy
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.validation import is_number
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
-from veridical.calibrators._base.calibrator import Calibrator
-from veridical.calibrators._base.direction import told_once
+from veridical.calibrators._base.calibrator import Calibrator, Notes, warn_of
+from veridical.calibrators._base.direction import direction_doubts
 from veridical.calibrators._base.frames import read_columns
+from veridical.calibrators._base.rows import CheckedRows, positive_last
 from veridical.calibrators._wrappers.wrapping import (
-    CheckedRows,
     WrappingCalibrator,
-    fitted_part,
-    positive_last,
+    fit_part,
+    fit_part_if_possible,
 )
 from veridical.exceptions import invalid
 
@@ -129,23 +129,25 @@ class GroupedCalibrator(WrappingCalibrator):
                 y_prob, y, prob, sample_weight, by, caller=caller
             )
         groups = _groups(by, caller)
-        rows = self._checked_rows(y_prob, y, sample_weight)
+        rows = self._read_rows(y_prob, y, sample_weight)
         if sample_weight is not None:  # rows of weight zero are gone
             weight = to_numpy(sample_weight, caller=caller, param="sample_weight").reshape(-1)
             _check_length(groups, len(weight), caller)
             groups = Groups(groups.codes[weight != 0], groups.keys)
         _check_length(groups, len(rows.y), caller)
-        with told_once(caller):
-            self._fit_and_keep(rows)
+        notes = self._fit_rows(rows) + direction_doubts(rows, caller=caller)
         self.groups_: list[Any] = []
         self.parts_: list[Calibrator | None] = []
         sizes = []
         for key, members in _members(groups):
-            group = rows.take(members)
+            group, part = rows.take(members), self._part()
+            found = fit_part_if_possible(part, group)
             self.groups_.append(key)
-            self.parts_.append(fitted_part(self._part(), group))
+            self.parts_.append(None if found is None else part)
             sizes.append(group.size)
+            notes += found or ()
         self.sizes_ = np.asarray(sizes)
+        warn_of(notes)
         return self
 
     def predict_proba(self, y_prob: ArrayLike, *, by: ArrayLike | None = None) -> FloatArray:
@@ -188,8 +190,9 @@ class GroupedCalibrator(WrappingCalibrator):
             expected, got = "a number of 0 or more", repr(self.shrinkage)
             raise invalid(caller, "shrinkage", expected, got, hint=hint)
 
-    def _fit_checked(self, rows: CheckedRows) -> None:
-        self.pooled_ = self._part().fit(rows.values, rows.y, rows.weight)
+    def _fit_checked(self, rows: CheckedRows) -> Notes:
+        self.pooled_ = self._part()
+        return fit_part(self.pooled_, rows)
 
     def _combine(self, values: FloatArray) -> FloatArray:
         return self.pooled_.predict_proba(values)

@@ -13,11 +13,12 @@ from sklearn.base import clone
 
 from veridical._core.data.validation import is_integer, is_number
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.calibrator import Calibrator
+from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._wrappers.wrapping import (
-    CheckedRows,
     WrappingCalibrator,
-    fitted_part,
+    fit_part,
+    fit_part_if_possible,
     folds,
 )
 from veridical.exceptions import invalid
@@ -124,11 +125,13 @@ class AveragedCalibrator(WrappingCalibrator):
             raise invalid("AveragedCalibrator", "weights", expected, repr(weights), hint=hint)
         return np.asarray(weights, dtype=np.float64) / sum(weights)
 
-    def _fit_checked(self, rows: CheckedRows) -> None:
-        self.parts_ = [
-            self._part(part).fit(rows.values, rows.y, rows.weight) for part in self.calibrators
-        ]
+    def _fit_checked(self, rows: CheckedRows) -> Notes:
+        self.parts_ = [self._part(part) for part in self.calibrators]
+        notes: Notes = ()
+        for part in self.parts_:
+            notes += fit_part(part, rows)
         self.weights_ = self._checked_weights()
+        return notes
 
     def _combine(self, values: FloatArray) -> FloatArray:
         total = np.zeros((len(values), len(self.classes_)))
@@ -224,21 +227,32 @@ class MixingCalibrator(WrappingCalibrator):
             hint = "5 or 10 folds are usual."
             raise invalid(caller, "cv", "an integer of 2 or more", repr(self.cv), hint=hint)
 
-    def _fit_checked(self, rows: CheckedRows) -> None:
-        self.part_ = self._part().fit(rows.values, rows.y, rows.weight)
-        self.mix_ = self._fitted_mix(rows) if self.mix == "fit" else float(self.mix)
-
-    def _fitted_mix(self, rows: CheckedRows) -> float:
-        pairs = ((fitted_part(self._part(), kept), held) for kept, held in folds(rows, self.cv))
-        judged = [(part, held) for part, held in pairs if part is not None]
-        judged = judged or [(self.part_, rows)]
-        given = [part.predict_proba(r.values)[np.arange(len(r.y)), r.y] for part, r in judged]
-        weight = [np.ones(len(r.y)) if r.weight is None else r.weight for _, r in judged]
-        return best_mix(np.concatenate(given), np.concatenate(weight), len(rows.classes))
+    def _fit_checked(self, rows: CheckedRows) -> Notes:
+        self.part_ = self._part()
+        notes = fit_part(self.part_, rows)
+        if self.mix != "fit":
+            self.mix_ = float(self.mix)
+            return notes
+        judged = []
+        for kept, held in folds(rows, self.cv):
+            part = self._part()
+            found = fit_part_if_possible(part, kept)
+            if found is not None:
+                judged.append((part, held))
+                notes += found
+        self.mix_ = _mix_of(judged or [(self.part_, rows)], len(rows.classes))
+        return notes
 
     def _combine(self, values: FloatArray) -> FloatArray:
         p = self.part_.predict_proba(values)
         return (1 - self.mix_) * p + self.mix_ / p.shape[1]
+
+
+def _mix_of(judged: list[tuple[Calibrator, CheckedRows]], n_classes: int) -> float:
+    """Share of least log loss on the rows that each map is judged by."""
+    given = [part.predict_proba(r.values)[np.arange(len(r.y)), r.y] for part, r in judged]
+    weight = [np.ones(len(r.y)) if r.weight is None else r.weight for _, r in judged]
+    return best_mix(np.concatenate(given), np.concatenate(weight), n_classes)
 
 
 def best_mix(given: FloatArray, weight: FloatArray, n_classes: int) -> float:

@@ -13,16 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.validation import is_number
-from veridical._core.typing import FloatArray, IntArray, WeightType
-from veridical.calibrators._base.calibrator import Calibrator
+from veridical._core.data.validation import check_scores, is_number
+from veridical._core.typing import BoolArray, FloatArray, IntArray, WeightType
+from veridical.calibrators._base.calibrator import Calibrator, Notes, fit_rows
+from veridical.calibrators._base.rows import CheckedRows, top_class, two_columns
 from veridical.calibrators._softmax.softmax import softmax_in_place
 from veridical.calibrators._wrappers.wrapping import (
-    CheckedRows,
     WrappingCalibrator,
-    fitted_part,
-    top_class,
-    two_columns,
+    fit_part,
+    fit_part_if_possible,
 )
 from veridical.exceptions import invalid
 
@@ -106,14 +105,19 @@ class ClassConditionalCalibrator(WrappingCalibrator):
             expected = "a number of 1 or more"
             raise invalid(caller, "min_rows", expected, repr(self.min_rows), hint=hint)
 
-    def _fit_checked(self, rows: CheckedRows) -> None:
-        self.pooled_ = self._part().fit(rows.values, rows.y, rows.weight)
+    def _fit_checked(self, rows: CheckedRows) -> Notes:
+        self.pooled_ = self._part()
+        notes = fit_part(self.pooled_, rows)
         top = top_class(two_columns(rows.values, self.input), rows.classes)
         self.parts_: list[Calibrator | None] = []
         for k in range(len(rows.classes)):
             chosen = rows.take(top == k)
             enough = len(chosen.y) > 0 and chosen.size * (1 + 1e-12) >= self.min_rows
-            self.parts_.append(fitted_part(self._part(), chosen) if enough else None)
+            part = self._part()
+            found = fit_part_if_possible(part, chosen) if enough else None
+            self.parts_.append(None if found is None else part)
+            notes += found or ()
+        return notes
 
     def _combine(self, values: FloatArray) -> FloatArray:
         matrix = two_columns(values, self.input)
@@ -150,6 +154,15 @@ def odds_against_rest(logits: FloatArray) -> FloatArray:
     odds = log_p - np.log1p(-np.exp(log_p))
     odds[rows, top] = odds_of_class(logits, top)
     return odds
+
+
+def _fit_event(
+    part: Calibrator, rows: CheckedRows, values: FloatArray, happened: BoolArray
+) -> Notes:
+    """Fit a binary map to whether something happened; odds made of logits must be finite."""
+    if part.input != "probability":
+        check_scores(values, caller=type(part).__name__)
+    return fit_rows(part, rows.of_event(values, happened))
 
 
 class OneVsRestCalibrator(WrappingCalibrator):
@@ -220,18 +233,19 @@ class OneVsRestCalibrator(WrappingCalibrator):
     def _check_parameters(self) -> None:
         self._part()
 
-    def _fit_checked(self, rows: CheckedRows) -> None:
+    def _fit_checked(self, rows: CheckedRows) -> Notes:
         n_classes = len(rows.classes)
         counts = np.bincount(rows.y, rows.weight, minlength=n_classes)
+        self.parts_ = [self._part() for _ in range(1 if n_classes == 2 else n_classes)]
         if n_classes == 2:
-            self.parts_ = [self._part().fit(rows.values, rows.y, rows.weight)]
+            notes = fit_part(self.parts_[0], rows)
         else:
+            notes = ()
             columns = self._columns(rows.values).T
-            self.parts_ = [
-                self._part().fit(column, rows.y == k, rows.weight)
-                for k, column in enumerate(columns)
-            ]
+            for k, (part, column) in enumerate(zip(self.parts_, columns, strict=True)):
+                notes += _fit_event(part, rows, column, rows.y == k)
         self.shares_ = counts / counts.sum()
+        return notes
 
     def _columns(self, values: FloatArray) -> FloatArray:
         return odds_against_rest(values) if self.input == "logit" else values
@@ -335,11 +349,11 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
     def _check_parameters(self) -> None:
         self._part()
 
-    def _fit_checked(self, rows: CheckedRows) -> None:
+    def _fit_checked(self, rows: CheckedRows) -> Notes:
         matrix = two_columns(rows.values, self.input)
         top = top_class(matrix, rows.classes)
-        confidence = self._confidence(matrix, top)
-        self.part_ = self._part().fit(confidence, top == rows.y, rows.weight)
+        self.part_ = self._part()
+        return _fit_event(self.part_, rows, self._confidence(matrix, top), top == rows.y)
 
     def _confidence(self, matrix: FloatArray, top: IntArray) -> FloatArray:
         if self.input == "logit":

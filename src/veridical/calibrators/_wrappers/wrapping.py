@@ -1,59 +1,22 @@
-"""Calibrators made of other calibrators.
-
-Folds that do not depend on the order of rows.
-
-Predictions of every row by a calibrator that was fitted to other rows.
-"""
+"""Calibrators made of other calibrators, and folds that do not depend on the order of rows."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
 
-from veridical._core.data.validation import check_sample, check_scored_rows
-from veridical._core.sample import BinarySample, Sample, effective_size
-from veridical._core.typing import Array, FloatArray, IntArray, WeightType
-from veridical.calibrators._base.calibrator import Calibrator
-from veridical.calibrators._base.direction import direction_known, doubt_direction
-from veridical.calibrators._base.scales import oriented, positive_column
+from veridical._core.sample import Sample
+from veridical._core.typing import FloatArray, IntArray
+from veridical.calibrators._base.calibrator import Calibrator, Notes, fit_rows
+from veridical.calibrators._base.rows import CheckedRows, positive_last
 from veridical.exceptions import InvalidInputError, invalid
 
 _HANDED_ON = {"labels": None, "input": "probability", "weight_type": "importance"}
-
-
-@dataclass(frozen=True)
-class CheckedRows:
-    """Checked rows as every part gets them.
-
-    Attributes
-    ----------
-    values : (n,) or (n, K) predictions; of two classes, the positive one is last
-    y : class indices in that order
-    weight : float64 array or None
-    weight_type : what a weight means
-    classes : labels in column order, in which the positive class may be first
-    """
-
-    values: FloatArray
-    y: IntArray
-    weight: FloatArray | None
-    weight_type: WeightType
-    classes: tuple[Any, ...]
-
-    @property
-    def size(self) -> float:
-        """Sample size that counts for anything depending on n."""
-        return effective_size(self.weight, len(self.y), self.weight_type)
-
-    def take(self, rows: Array) -> CheckedRows:
-        """Keep some rows (mask or indices)."""
-        weight = None if self.weight is None else self.weight[rows]
-        return replace(self, values=self.values[rows], y=self.y[rows], weight=weight)
 
 
 class WrappingCalibrator(Calibrator):
@@ -65,44 +28,8 @@ class WrappingCalibrator(Calibrator):
     calibrator: Any
 
     @abstractmethod
-    def _fit_checked(self, rows: CheckedRows) -> None:
-        """Fit the parts."""
-
-    @abstractmethod
     def _combine(self, values: FloatArray) -> FloatArray:
         """Return calibrated probabilities (n, K), of two classes the positive one last."""
-
-    def _fit_probabilities(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        self._fit_and_keep(self._checked_rows(y_prob, y, sample_weight))
-
-    def _fit_scores(self, y_prob: Any, y: Any, sample_weight: Any) -> None:
-        self._fit_and_keep(self._checked_rows(y_prob, y, sample_weight))
-
-    def _fit_and_keep(self, rows: CheckedRows) -> None:
-        doubt_direction(rows.values, rows.y, rows.weight, rows.weight_type, rows.classes)
-        self._fit_checked(rows)
-        self.classes_ = np.asarray(rows.classes)
-
-    def _checked_rows(self, y_prob: Any, y: Any, sample_weight: Any) -> CheckedRows:
-        options = {
-            "caller": type(self).__name__,
-            "labels": self.labels,
-            "sample_weight": sample_weight,
-            "weight_type": self.weight_type,
-        }
-        if self.input == "probability":
-            sample = check_sample(y, y_prob, **options)
-            values = sample.p
-            if isinstance(sample, BinarySample) and sample.pair is not None:
-                values = sample.pair
-            self._remember(sample.p, sample.y)
-            return CheckedRows(values, sample.y, sample.weight, self.weight_type, sample.columns)
-        rows = check_scored_rows(y, y_prob, **options)
-        values, codes = oriented(rows)
-        self._remember(values, codes)
-        if rows.scores.ndim == 2:
-            values = positive_last(rows.scores, rows.classes)
-        return CheckedRows(values, codes, rows.weight, self.weight_type, rows.classes)
 
     def _predict(self, values: FloatArray) -> FloatArray:
         classes = tuple(self.classes_)
@@ -129,34 +56,17 @@ class WrappingCalibrator(Calibrator):
         return part
 
 
-def fitted_part(part: Calibrator, rows: CheckedRows) -> Calibrator | None:
+def fit_part(part: Calibrator, rows: CheckedRows) -> Notes:
+    """Fit a part, which knows classes by their indices, to checked rows."""
+    return fit_rows(part, rows.by_index())
+
+
+def fit_part_if_possible(part: Calibrator, rows: CheckedRows) -> Notes | None:
     """Fit a part to some of the rows; None if they do not allow it, e.g. are of one class."""
     try:
-        with direction_known():
-            return part.fit(rows.values, rows.y, rows.weight)
+        return fit_part(part, rows)
     except InvalidInputError:
         return None
-
-
-def two_columns(values: FloatArray, input: str) -> FloatArray:
-    """One column of predictions of the positive class as two, the positive one last."""
-    if values.ndim == 2:
-        return values
-    negative = 1 - values if input == "probability" else np.zeros_like(values)
-    return np.column_stack([negative, values])
-
-
-def top_class(matrix: FloatArray, classes: tuple[Any, ...]) -> IntArray:
-    """Most probable class of each row, the first in column order if several are."""
-    if len(classes) == 2 and not positive_column(classes):
-        return np.asarray(matrix[:, 1] >= matrix[:, 0], dtype=np.intp)
-    return matrix.argmax(axis=1)
-
-
-def positive_last(values: FloatArray, classes: tuple[Any, ...]) -> FloatArray:
-    """Turn the columns of two classes if the positive one comes first."""
-    turned = len(classes) == 2 and not positive_column(classes)
-    return values[:, ::-1] if turned else values
 
 
 _MOST_COPIES = 10_000_000  # beyond, copies are dealt out by their numbers
@@ -226,12 +136,14 @@ def _dealt(counts: IntArray, n_folds: int, rng: np.random.Generator) -> IntArray
 class CrossFitted(NamedTuple):
     """Numbers of rows, increasing, what maps fitted to other rows say of them, and weights.
 
-    With frequency weights a row may come several times, with a part of its weight each.
+    With frequency weights a row may come several times, with a part of its weight each. `notes`
+    are what the fits leave in doubt.
     """
 
     rows: IntArray
     p: FloatArray
     weight: FloatArray | None
+    notes: Notes = ()
 
     @property
     def in_order(self) -> bool:
@@ -246,16 +158,18 @@ def cross_fitted(sample: Sample, calibrator: Calibrator, n_folds: int) -> CrossF
     taken: list[IntArray] = []
     predicted: list[FloatArray] = []
     weights: list[FloatArray] = []
+    notes: Notes = ()
     for mass in held_masses(rows, n_folds):
         kept, held = some(rows, masses(rows) - mass), some(rows, mass)
         part: Calibrator = clone(calibrator)
         part.set_params(labels=labels, weight_type=sample.weight_type)
         part.keeps_fingerprint = False
-        with direction_known():
-            part.fit(kept.values, kept.y, sample_weight=kept.weight)
+        notes += fit_part(part, kept)
         taken.append(np.flatnonzero(mass))
         predicted.append(part.predict_proba(held.values))
         weights.append(np.ones(len(held.y)) if held.weight is None else held.weight)
     order = np.argsort(np.concatenate(taken), kind="stable")
     weight = None if sample.weight is None else np.concatenate(weights)[order]
-    return CrossFitted(np.concatenate(taken)[order], np.concatenate(predicted)[order], weight)
+    return CrossFitted(
+        np.concatenate(taken)[order], np.concatenate(predicted)[order], weight, notes
+    )

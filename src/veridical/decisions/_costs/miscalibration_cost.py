@@ -171,9 +171,10 @@ def default_calibrator(sample: Sample) -> Calibrator:
 
 def _recalibrated(sample: Sample, calibrator: Calibrator, cv: int) -> tuple[IntArray, Sample]:
     """Rows of all folds, and the sample of these rows with predictions of maps fitted elsewhere."""
-    from veridical.calibrators.core import cross_fitted
+    from veridical.calibrators.core import cross_fitted, warn_of
 
     found = cross_fitted(sample, calibrator, cv)
+    warn_of(found.notes)
     dealt = sample.take(found.rows)
     if isinstance(dealt, BinarySample):
         return found.rows, replace(dealt, p=found.p[:, 1], pair=found.p, weight=found.weight)

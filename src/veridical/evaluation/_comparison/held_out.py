@@ -38,16 +38,23 @@ def held_out(
     says why nothing could be held out.
     """
     from veridical.calibrators import IdentityCalibrator
-    from veridical.calibrators.core import positive_column
-    from veridical.selection import AutoCalibrator
+    from veridical.calibrators.core import check_rows, positive_column, warn_of
     from veridical.selection.core import make_folds
 
-    border = AutoCalibrator(input=calibrator.input, labels=calibrator.labels)
-    rows = border._checked_rows(values, y, sample_weight)
+    rows = check_rows(
+        values,
+        y,
+        sample_weight,
+        input=calibrator.input,
+        labels=calibrator.labels,
+        weight_type="importance",
+        caller="AutoCalibrator",
+    )
     folds = make_folds(rows, (n_folds,))
     after = _predictions(calibrator, folds)
     if isinstance(after, str):
         return after
+    warn_of(after.notes)
     classes = rows.classes
     if len(classes) == 2 and not positive_column(classes):
         classes = classes[::-1]  # rows have the positive class last

@@ -123,14 +123,15 @@ class RecalibrationError(Estimator):
     def _fitted(self, sample: Sample, rows: Any) -> Calibrator:
         from sklearn.base import clone
 
-        from veridical.calibrators.core import direction_known
+        from veridical.calibrators.core import CheckedRows, fit_rows, warn_of
 
         chosen = _default(sample) if self.calibrator is None else clone(self.calibrator)
         part = sample.take(rows)
-        chosen.set_params(labels=list(range(len(sample.classes))), weight_type=part.weight_type)
-        with direction_known():
-            fitted: Calibrator = chosen.fit(part.p, part.y, sample_weight=part.weight)
-        return fitted
+        classes = tuple(range(len(sample.classes)))
+        chosen.set_params(labels=list(classes), weight_type=part.weight_type)
+        rows = CheckedRows(part.p, part.y, part.weight, part.weight_type, classes)
+        warn_of(fit_rows(chosen, rows))
+        return chosen
 
 
 def _default(sample: Sample) -> Calibrator:

@@ -123,7 +123,7 @@ def held_out_difference(
     """
     from sklearn.base import clone
 
-    from veridical.calibrators.core import CheckedRows
+    from veridical.calibrators.core import CheckedRows, warn_of
     from veridical.inference.core import make_units, normal_limits
     from veridical.selection.core import cross_fit, make_folds
 
@@ -139,6 +139,7 @@ def held_out_difference(
     made = cross_fit(part, folds, iter(track(len(folds), "holding out folds")))
     if isinstance(made, str):
         return made
+    warn_of(made.notes)
     y = np.concatenate([fold.held.y for fold in folds])
     held = np.concatenate([fold.held.values for fold in folds])
     before = columns.turned(columns.calibrated(current, columns.turned(held)))

@@ -15,7 +15,7 @@ import numpy as np
 from veridical._core.data.validation import check_sample
 from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
-from veridical.calibrators.core import cross_fitted
+from veridical.calibrators.core import cross_fitted, warn_of
 from veridical.decisions.core import IntervalOptions, default_calibrator, doubts_of_mean, mean_cost
 from veridical.exceptions import invalid
 from veridical.miscalibration import expected_calibration_error
@@ -205,6 +205,7 @@ def value_of_predictions(
     value = process.value(y, p)
     without = process.without_model(y, prior)
     dealt = cross_fitted(sample, default_calibrator(sample), _FOLDS)
+    warn_of(dealt.notes)
     calibrated = process.value(y[dealt.rows], dealt.p)
     before = value if dealt.in_order else process.value(y[dealt.rows], p[dealt.rows])
     mean = _limits(value, sample.weight, sample.weight_type, level, caller)

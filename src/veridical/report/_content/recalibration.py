@@ -45,14 +45,16 @@ def recalibrate(rows: Rows, *, n_bins: Any, seed: int) -> Recalibration:
     if part.n < _FEW_ROWS or len(np.unique(sample.y)) < 2:
         why = f"fewer than {_FEW_ROWS} rows" if part.n < _FEW_ROWS else "only one class occurred"
         return nothing_tried(why)
-    from veridical.calibrators.core import direction_known
+    from veridical.calibrators.core import CheckedRows, fit_rows, warn_of
 
     values = sample.p if isinstance(sample, BinarySample) else sample.matrix
+    classes = tuple(range(len(sample.classes)))
+    checked = CheckedRows(values, sample.y, sample.weight, sample.weight_type, classes)
     calibrator = _calibrator(rows)
     n_folds = _FOLDS_OF_SEVERAL if several else _FOLDS
     try:
-        with one_blas_thread(), direction_known():
-            calibrator.fit(values, sample.y, sample.weight)
+        with one_blas_thread():
+            warn_of(fit_rows(calibrator, checked))
             found = held_out(calibrator, values, sample.y, sample.weight,
                              n_folds=n_folds, lens=None, n_bins=n_bins)  # fmt: skip
     except InvalidInputError as error:

@@ -18,7 +18,7 @@ from veridical._core.data.validation import check_level, check_option, is_number
 from veridical._core.runtime.threads import one_blas_thread
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
-from veridical.calibrators.core import BinaryCalibrator, CheckedRows, WrappingCalibrator
+from veridical.calibrators.core import BinaryCalibrator, CheckedRows, Notes, WrappingCalibrator
 from veridical.calibrators.formulas import Nodes, outputs_of, positive_last
 from veridical.exceptions import invalid
 from veridical.selection._auto.candidates import default_candidates, given_candidates
@@ -130,7 +130,7 @@ class AutoCalibrator(WrappingCalibrator):
             hint = "leave it out for no limit."
             raise invalid(caller, "max_seconds", "a positive number", repr(limit), hint=hint)
 
-    def _fit_checked(self, rows: CheckedRows) -> None:
+    def _fit_checked(self, rows: CheckedRows) -> Notes:
         if self.candidates is None:
             candidates = default_candidates(len(rows.classes), rows.size, self.input, self.strategy)
         else:
@@ -147,6 +147,7 @@ class AutoCalibrator(WrappingCalibrator):
             )
         self.calibrator_ = choice.calibrator
         self.evidence_ = evidence_of(choice, rows, self.strategy, self.confidence_level)
+        return choice.notes
 
     def _combine(self, values: FloatArray) -> FloatArray:
         return self.calibrator_.predict_proba(values)

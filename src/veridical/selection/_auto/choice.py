@@ -14,7 +14,14 @@ import numpy as np
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
 from veridical.calibrators import AveragedCalibrator, Calibrator, IdentityCalibrator
-from veridical.calibrators.core import CheckedRows, fitted_part, held_masses, some
+from veridical.calibrators.core import (
+    CheckedRows,
+    Notes,
+    fit_part,
+    fit_part_if_possible,
+    held_masses,
+    some,
+)
 from veridical.results import CandidateEvidence, Evidence
 from veridical.selection._auto.candidates import Candidate
 from veridical.selection._auto.weighing import (
@@ -59,6 +66,7 @@ class Choice:
     judge : scores of held-out predictions
     partitions : numbers of folds
     n_used : rows that took part in the comparison
+    notes : what the fits leave in doubt
     """
 
     calibrator: Calibrator
@@ -69,6 +77,7 @@ class Choice:
     judge: Judge
     partitions: tuple[int, ...]
     n_used: int
+    notes: Notes = ()
 
     @property
     def given(self) -> FloatArray:
@@ -97,6 +106,7 @@ def choose(
     deadline = None if max_seconds is None else time.perf_counter() + max_seconds
     steps = iter(track(len(candidates) * len(folds), "trying calibrators"))
     tried = []
+    notes: Notes = ()
     for number, c in enumerate(candidates):
         part = _prepared(c.calibrator, input, rows)
         until = deadline if number else None  # the first is always tried
@@ -105,6 +115,7 @@ def choose(
             tried.append(Tried(c.name, part, c.basic, None, fit))
         else:
             tried.append(Tried(c.name, part, c.basic, fit))
+            notes += fit.notes
     alone = _identity(rows, input)
     identity = None if input == "score" else _own_predictions(alone, folds)
     judge = Judge.of(folds, used, identity)
@@ -117,9 +128,9 @@ def choose(
         judge,
         tuple(np.bincount([fold.partition for fold in folds]).tolist()),
         len(used.y),
+        notes,
     )
-    decided = (_selected if strategy == "select" else _pooled)(start)
-    return replace(decided, calibrator=_made(decided, rows))
+    return _with_map((_selected if strategy == "select" else _pooled)(start), rows)
 
 
 def _prepared(given: Calibrator, input: str, rows: CheckedRows) -> Calibrator:
@@ -134,7 +145,8 @@ def _prepared(given: Calibrator, input: str, rows: CheckedRows) -> Calibrator:
 def _identity(rows: CheckedRows, input: str) -> Calibrator:
     kind = "logit" if input == "score" else input
     identity = _prepared(IdentityCalibrator(), kind, rows)
-    return identity.fit(rows.values, rows.y, rows.weight)
+    fit_part(identity, rows)
+    return identity
 
 
 def _own_predictions(identity: Calibrator, folds: Sequence[Fold]) -> FloatArray:
@@ -201,26 +213,32 @@ def _selected(choice: Choice) -> Choice:
     return replace(choice, weights=weights, identity_weight=float(number < 0))
 
 
-def _made(choice: Choice, rows: CheckedRows) -> Calibrator:
-    """Fitted map: the maps of the folds averaged, or fitted once to all of many rows."""
+def _with_map(choice: Choice, rows: CheckedRows) -> Choice:
+    """With its map: the maps of the folds averaged, or fitted once to all of many rows."""
     if choice.identity_weight == 1:
-        return choice.calibrator
+        return choice
     kept = [(w, t) for w, t in zip(choice.weights.tolist(), choice.tried, strict=True) if w > 0]
+    notes = choice.notes
     if len(kept) == 1 and choice.identity_weight == 0:
-        return kept[0][1].calibrator.fit(rows.values, rows.y, rows.weight)
+        only = kept[0][1].calibrator
+        notes += fit_part(only, rows)
+        return replace(choice, calibrator=only, notes=notes)
     parts: list[Calibrator] = []
     weights: list[float] = []
     for weight, each in kept:
         maps = list(each.fit.maps) if each.fit is not None else []
         if choice.n_used < len(rows.y):
-            whole = fitted_part(each.calibrator, rows)
-            maps = maps if whole is None else [whole]
+            found = fit_part_if_possible(each.calibrator, rows)
+            if found is not None:
+                maps, notes = [each.calibrator], notes + found
         parts += maps
         weights += [weight / len(maps)] * len(maps)
     if choice.identity_weight > 0:
         parts.append(choice.calibrator)
         weights.append(choice.identity_weight)
-    return AveragedCalibrator.of_fitted(parts, np.asarray(weights), np.arange(len(rows.classes)))
+    classes = np.arange(len(rows.classes))
+    pool = AveragedCalibrator.of_fitted(parts, np.asarray(weights), classes)
+    return replace(choice, calibrator=pool, notes=notes)
 
 
 _FEW_SHOWN = 50

@@ -18,7 +18,8 @@ from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators import Calibrator
 from veridical.calibrators.core import (
     CheckedRows,
-    fitted_part,
+    Notes,
+    fit_part_if_possible,
     held_masses,
     masses,
     smallest_share,
@@ -81,11 +82,13 @@ class CrossFit:
     given : (m, K) array of held-out probabilities, fold after fold
     maps : fitted map of every fold
     seconds : time taken
+    notes : what the fits leave in doubt
     """
 
     given: FloatArray
     maps: tuple[Calibrator, ...]
     seconds: float
+    notes: Notes = ()
 
 
 def make_folds(rows: CheckedRows, partitions: Sequence[int]) -> list[Fold]:
@@ -113,18 +116,21 @@ def cross_fit(
     start = time.perf_counter()
     given: list[FloatArray] = []
     maps: list[Calibrator] = []
+    notes: Notes = ()
     for fold in folds:
         if until is not None and _would_end(start, len(maps), len(folds)) > until:
             return "left out: time was up"
         next(steps, None)
-        fitted = fitted_part(_copy(part), fold.kept)
-        if fitted is None:
+        map = _copy(part)
+        found = fit_part_if_possible(map, fold.kept)
+        if found is None:
             return "left out: cannot be fitted to parts of these rows"
-        given.append(fitted.predict_proba(fold.held.values))
-        maps.append(fitted)
+        given.append(map.predict_proba(fold.held.values))
+        maps.append(map)
+        notes += found
     if not maps:
         return "left out: too few rows to hold any out"
-    return CrossFit(np.concatenate(given), tuple(maps), time.perf_counter() - start)
+    return CrossFit(np.concatenate(given), tuple(maps), time.perf_counter() - start, notes)
 
 
 def _would_end(start: float, done: int, n_folds: int) -> float:

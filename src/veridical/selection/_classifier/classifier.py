@@ -14,7 +14,7 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 from veridical._core.data.validation import check_weight
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
-from veridical.calibrators.core import check_flag
+from veridical.calibrators.core import Notes, check_flag, warn_of
 from veridical.exceptions import invalid
 from veridical.selection._classifier.pairs import (
     CALLER,
@@ -221,13 +221,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         task = Task(self.estimator, X, target, weight, params, self.calibrator, self.response)
         task.check()
         if prefit:
-            pairs, rows = [pair_of_fitted(task, kept)], [kept]
+            fits, rows = [pair_of_fitted(task, kept)], [kept]
         else:
             splits = splits_of(self.cv, X, target, kept, split_params, caller=CALLER)
             fit_all = self._all_pairs if self.ensemble else self._one_pair
-            pairs, rows = fit_all(task, splits, kept)
-        self.pairs_, self.calibration_rows_ = pairs, rows
+            fits, rows = fit_all(task, splits, kept)
+        self.pairs_, self.calibration_rows_ = [pair for pair, _ in fits], rows
         self.classes_, self.n_rows_ = target.classes, n_rows
+        for _, notes in fits:
+            warn_of(notes)
         return self
 
     def predict_proba(self, X: Any) -> FloatArray:
@@ -298,15 +300,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
     def _all_pairs(
         self, task: Task, splits: list[Split], kept: Array
-    ) -> tuple[list[Pair], list[Array]]:
+    ) -> tuple[list[tuple[Pair, Notes]], list[Array]]:
         from sklearn.utils.parallel import Parallel, delayed
 
-        pairs = Parallel(n_jobs=self.n_jobs)(delayed(fit_pair)(task, split) for split in splits)
-        return pairs, [test for _, test in splits]
+        fits = Parallel(n_jobs=self.n_jobs)(delayed(fit_pair)(task, split) for split in splits)
+        return fits, [test for _, test in splits]
 
     def _one_pair(
         self, task: Task, splits: list[Split], kept: Array
-    ) -> tuple[list[Pair], list[Array]]:
+    ) -> tuple[list[tuple[Pair, Notes]], list[Array]]:
         from sklearn.utils.parallel import Parallel, delayed
 
         check_tested_once(splits, len(task.target.y), caller=CALLER)

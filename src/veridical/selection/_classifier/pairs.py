@@ -18,7 +18,7 @@ from sklearn.base import clone
 from veridical._core.data.validation import check_option, is_integer
 from veridical._core.typing import Array, FloatArray, IntArray
 from veridical.calibrators import Calibrator
-from veridical.calibrators.core import direction_known
+from veridical.calibrators.core import Notes, fit_settled
 from veridical.exceptions import VeridicalWarning, invalid
 from veridical.selection._auto.auto import calibrator_named, for_classes
 from veridical.selection._classifier.response import (
@@ -225,31 +225,33 @@ class Task:
 
     def fitted_map(
         self, values: FloatArray, kind: str, rows: IntArray
-    ) -> Calibrator | LabelwiseMaps:
-        """Map from what models said of rows to their outcomes."""
+    ) -> tuple[Calibrator | LabelwiseMaps, Notes]:
+        """Map from what models said of rows to their outcomes, and what is in doubt about it."""
         y, weight = self.target.y[rows], None if self.weight is None else self.weight[rows]
         labels = np.array([0, 1]) if self.target.multilabel else self.target.classes
         blank = self.blank_map().set_params(input=kind, labels=labels)
         if not isinstance(self.calibrator, str):
             blank.keeps_fingerprint = self.calibrator.keeps_fingerprint
-        with direction_known():  # the model says which column is whose
-            if self.target.multilabel:
-                return LabelwiseMaps(blank).fit(values, y, weight)
-            return blank.fit(values, y, weight)
+        if self.target.multilabel:
+            maps = LabelwiseMaps(blank)
+            return maps, maps.fit(values, y, weight)
+        return blank, fit_settled(blank, values, y, weight)
 
 
-def fit_pair(task: Task, split: Split) -> Pair:
+def fit_pair(task: Task, split: Split) -> tuple[Pair, Notes]:
     """Train a model on some rows and calibrate it on others."""
     train, test = split
     model = task.fitted_model(train)
     reading, values = task.said_of(model, test, train)
-    return Pair(model, task.fitted_map(values, reading.kind, test), reading)
+    map, notes = task.fitted_map(values, reading.kind, test)
+    return Pair(model, map, reading), notes
 
 
-def pair_of_fitted(task: Task, rows: IntArray) -> Pair:
+def pair_of_fitted(task: Task, rows: IntArray) -> tuple[Pair, Notes]:
     """Calibrate a model that is fitted already."""
     reading, values = task.said_of(task.estimator, rows, None)
-    return Pair(task.estimator, task.fitted_map(values, reading.kind, rows), reading)
+    map, notes = task.fitted_map(values, reading.kind, rows)
+    return Pair(task.estimator, map, reading), notes
 
 
 def fit_or_foretell(task: Task, train: IntArray, test: IntArray | None) -> Any:
@@ -260,7 +262,7 @@ def fit_or_foretell(task: Task, train: IntArray, test: IntArray | None) -> Any:
 
 def single_pair(
     task: Task, said: list[tuple[Reading, FloatArray]], splits: list[Split], model: Any
-) -> Pair:
+) -> tuple[Pair, Notes]:
     """One map from what the models of all folds said of rows they had not seen."""
     reading = said[0][0]
     if any(other != reading for other, _ in said):  # one fold lacks a class, say
@@ -270,7 +272,8 @@ def single_pair(
     values = np.concatenate([values for _, values in said])
     rows = np.concatenate([test for _, test in splits])
     order = np.argsort(rows, kind="stable")
-    return Pair(model, task.fitted_map(values[order], reading.kind, rows[order]), reading)
+    map, notes = task.fitted_map(values[order], reading.kind, rows[order])
+    return Pair(model, map, reading), notes
 
 
 def _as_probabilities(reading: Reading, values: FloatArray, *, multilabel: bool) -> FloatArray:

@@ -14,6 +14,7 @@ from sklearn.base import clone
 from veridical._core.data.labels import check_label_array
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators import Calibrator
+from veridical.calibrators.core import Notes, fit_settled
 from veridical.exceptions import invalid
 
 
@@ -98,13 +99,15 @@ class LabelwiseMaps:
         self._calibrator = calibrator
         self.parts: list[Calibrator] = []
 
-    def fit(self, values: Array, y: Array, sample_weight: ArrayLike | None) -> LabelwiseMaps:
+    def fit(self, values: Array, y: Array, sample_weight: ArrayLike | None) -> Notes:
         """Fit a copy to each column of values and of outcomes."""
-        self.parts = [
-            clone(self._calibrator).fit(column, outcomes, sample_weight)
-            for column, outcomes in zip(values.T, y.T, strict=True)
-        ]
-        return self
+        notes: Notes = ()
+        self.parts = []
+        for column, outcomes in zip(values.T, y.T, strict=True):
+            part: Calibrator = clone(self._calibrator)
+            notes += fit_settled(part, column, outcomes, sample_weight)
+            self.parts.append(part)
+        return notes
 
     def predict_proba(self, values: Array) -> FloatArray:
         """Probability of each label, (n, L); rows do not sum to one."""

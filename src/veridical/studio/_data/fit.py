@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from veridical.calibrators import Calibrator, IdentityCalibrator
-from veridical.calibrators.core import CheckedRows, positive_column
+from veridical.calibrators.core import CheckedRows, check_rows, positive_column, warn_of
 from veridical.evaluation import compare
 from veridical.exceptions import VeridicalError
 from veridical.results import Comparison
-from veridical.selection import AutoCalibrator
 from veridical.selection.core import Fold, calibrator_named, cross_fit, make_folds
 from veridical.studio._data.dataset import Dataset
 
@@ -88,7 +87,15 @@ class Fit:
         if data.one_column:
             labels = sorted(labels)
         values, outcomes, weight = data.values, data.outcomes, data.sample.weight
-        rows = AutoCalibrator(labels=labels)._checked_rows(values, outcomes, weight)
+        rows = check_rows(
+            values,
+            outcomes,
+            weight,
+            input="probability",
+            labels=labels,
+            weight_type="importance",
+            caller="AutoCalibrator",
+        )
         folds = make_folds(rows, (self.n_folds,))
         given = {BEFORE: self._held_out(BEFORE, IdentityCalibrator(), folds)}
         fitted: dict[str, Calibrator] = {}
@@ -109,7 +116,10 @@ class Fit:
 
     def _held_out(self, name: str, part: Calibrator, folds: list[Fold]) -> Any:
         found = cross_fit(part, folds, self._steps(name, len(folds)))
-        return found if isinstance(found, str) else found.given
+        if isinstance(found, str):
+            return found
+        warn_of(found.notes)
+        return found.given
 
     def _steps(self, name: str, n_folds: int) -> Iterator[int]:
         for fold in range(n_folds):

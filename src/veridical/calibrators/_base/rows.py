@@ -1,0 +1,120 @@
+"""The rows a calibrator is fitted to, checked once: what is read at the border and handed on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.validation import check_sample, check_scored_rows
+from veridical._core.sample import BinarySample, Sample, effective_size
+from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, WeightType
+from veridical.calibrators._base.scales import oriented, positive_column
+
+
+@dataclass(frozen=True)
+class CheckedRows:
+    """Checked rows as every calibrator and every part of one gets them.
+
+    Attributes
+    ----------
+    values : (n,) or (n, K) predictions; of two classes, the positive one is last
+    y : class indices in that order
+    weight : float64 array or None
+    weight_type : what a weight means
+    classes : labels in column order, in which the positive class may be first
+    """
+
+    values: FloatArray
+    y: IntArray
+    weight: FloatArray | None
+    weight_type: WeightType
+    classes: tuple[Any, ...]
+
+    @classmethod
+    def of_sample(cls, sample: Sample) -> CheckedRows:
+        """Rows of checked probabilities; both columns of two classes where both were given."""
+        values = sample.p
+        if isinstance(sample, BinarySample) and sample.pair is not None:
+            values = sample.pair
+        return cls(values, sample.y, sample.weight, sample.weight_type, sample.columns)
+
+    @property
+    def size(self) -> float:
+        """Sample size that counts for anything depending on n."""
+        return effective_size(self.weight, len(self.y), self.weight_type)
+
+    def take(self, rows: Array) -> CheckedRows:
+        """Keep some rows (mask or indices)."""
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(self, values=self.values[rows], y=self.y[rows], weight=weight)
+
+    def by_index(self) -> CheckedRows:
+        """The same rows with class indices for labels, as parts of calibrators know them."""
+        return replace(self, classes=tuple(range(len(self.classes))))
+
+    def of_event(self, values: FloatArray, happened: BoolArray) -> CheckedRows:
+        """The same rows with predictions of one event, which happened in a row or did not."""
+        return replace(self, values=values, y=happened.view(np.uint8), classes=(False, True))
+
+    def oriented(self, input: str) -> FloatArray:
+        """Predictions by which rows are known: of two classes, one for the positive class."""
+        if self.values.ndim == 1 or len(self.classes) > 2:
+            return self.values
+        if input == "probability":
+            return np.ascontiguousarray(self.values[:, 1])
+        return np.asarray(self.values[:, 1] - self.values[:, 0])
+
+    @property
+    def index(self) -> IntArray:
+        """Class of each row as an index into `classes`."""
+        turned = len(self.classes) == 2 and not positive_column(self.classes)
+        return 1 - self.y if turned else self.y
+
+
+def check_rows(
+    y_prob: Any,
+    y: Any,
+    sample_weight: ArrayLike | None,
+    *,
+    input: str,
+    labels: Any,
+    weight_type: WeightType,
+    caller: str,
+) -> CheckedRows:
+    """Check predictions, labels and weights once: the border of every calibrator."""
+    options: dict[str, Any] = {
+        "caller": caller,
+        "labels": labels,
+        "sample_weight": sample_weight,
+        "weight_type": weight_type,
+    }
+    if input == "probability":
+        return CheckedRows.of_sample(check_sample(y, y_prob, predictions_first=True, **options))
+    rows = check_scored_rows(y, y_prob, **options)
+    values, codes = oriented(rows)
+    if rows.scores.ndim == 2:
+        values = positive_last(rows.scores, rows.classes)
+    return CheckedRows(values, codes, rows.weight, weight_type, rows.classes)
+
+
+def two_columns(values: FloatArray, input: str) -> FloatArray:
+    """One column of predictions of the positive class as two, the positive one last."""
+    if values.ndim == 2:
+        return values
+    negative = 1 - values if input == "probability" else np.zeros_like(values)
+    return np.column_stack([negative, values])
+
+
+def top_class(matrix: FloatArray, classes: tuple[Any, ...]) -> IntArray:
+    """Most probable class of each row, the first in column order if several are."""
+    if len(classes) == 2 and not positive_column(classes):
+        return np.asarray(matrix[:, 1] >= matrix[:, 0], dtype=np.intp)
+    return matrix.argmax(axis=1)
+
+
+def positive_last(values: FloatArray, classes: tuple[Any, ...]) -> FloatArray:
+    """Turn the columns of two classes if the positive one comes first."""
+    turned = len(classes) == 2 and not positive_column(classes)
+    return values[:, ::-1] if turned else values
