@@ -7,15 +7,23 @@ import os
 # Workers share the cores: threads of the linear algebra of each would wait for those of others.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from xdist.scheduler import LoadScopeScheduling
+
+from needs import lacking, needed
+
+_CHROMIUM = Path(os.environ.get("VERIDICAL_CHROMIUM", "/usr/bin/chromium"))
+_CHROMIUM_FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -106,13 +114,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 @pytest.fixture
 def need() -> Callable[[str], Any]:
     """Import a library the tests can do without: skip, or fail if VERIDICAL_REQUIRE_ALL=1."""
+    return needed
 
-    def load(module: str) -> Any:
-        try:
-            return importlib.import_module(module)
-        except ModuleNotFoundError:
-            if os.environ.get("VERIDICAL_REQUIRE_ALL") == "1":
-                pytest.fail(f"{module} is not installed and VERIDICAL_REQUIRE_ALL=1")
-            pytest.skip(f"{module} is not installed")
 
-    return load
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Chromium, for the tests of a module: as long as it runs, no other event loop can."""
+    playwright = needed("playwright.sync_api").sync_playwright
+    if not _CHROMIUM.exists():
+        lacking(f"there is no Chromium at {_CHROMIUM}")
+    with playwright() as started:
+        launched = started.chromium.launch(executable_path=str(_CHROMIUM), args=_CHROMIUM_FLAGS)
+        yield launched
+        launched.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,33 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from needs import needed
 from veridical.report import make_report
-
-_CHROMIUM = Path(os.environ.get("VERIDICAL_CHROMIUM", "/usr/bin/chromium"))
-_FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-
-
-def _skip_or_fail(reason: str) -> None:
-    if os.environ.get("VERIDICAL_REQUIRE_ALL") == "1":
-        pytest.fail(f"{reason} and VERIDICAL_REQUIRE_ALL=1")
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ModuleNotFoundError:
-        _skip_or_fail("playwright is not installed")
-    if not _CHROMIUM.exists():
-        _skip_or_fail(f"there is no Chromium at {_CHROMIUM}")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(_CHROMIUM), args=_FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -148,12 +122,9 @@ def test_the_skip_link_comes_first_and_leads_to_the_verdict(browser, page_file):
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
 def test_axe_finds_nothing_serious(browser, page_file, width, dark):
-    try:
-        from axe_playwright_python.sync_playwright import Axe
-    except ModuleNotFoundError:
-        _skip_or_fail("axe-playwright-python is not installed")
+    axe = needed("axe_playwright_python.sync_playwright").Axe()
     with _Visit(browser, page_file, width=width, dark=dark) as visit:
-        found = Axe().run(visit.page).response["violations"]
+        found = axe.run(visit.page).response["violations"]
     grave = [(v["id"], v["nodes"][0]["html"][:200]) for v in found
              if v["impact"] in ("serious", "critical")]  # fmt: skip
     assert grave == []

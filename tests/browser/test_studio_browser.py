@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import socket
 import threading
@@ -15,37 +14,13 @@ import pytest
 from sklearn.metrics import log_loss
 
 import veridical
+from needs import lacking, needed
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")
 
-_CHROMIUM = Path(os.environ.get("VERIDICAL_CHROMIUM", "/usr/bin/chromium"))
-_FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
 _PAGES = ("data", "evaluate", "calibrate", "decide", "download", "learn", "game")
 _HOSTILE = "<img src=x onerror=document.title='taken'>"
 _N = 300
-
-
-def _skip_or_fail(reason: str) -> None:
-    if os.environ.get("VERIDICAL_REQUIRE_ALL") == "1":
-        pytest.fail(f"{reason} and VERIDICAL_REQUIRE_ALL=1")
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ModuleNotFoundError:
-        _skip_or_fail("playwright is not installed")
-    if not _CHROMIUM.exists():
-        _skip_or_fail(f"there is no Chromium at {_CHROMIUM}")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=str(_CHROMIUM), args=_FLAGS)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +53,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         from veridical.studio._data.files import Settings
         from veridical.studio._server.app import create_app
     except ModuleNotFoundError as error:
-        _skip_or_fail(f"{error.name} is not installed")
+        lacking(f"{error.name} is not installed")
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         listener.listen()
@@ -261,7 +236,7 @@ def test_the_game_is_played_to_its_end(visit):
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (375, True)])
 def test_pages_are_accessible_and_fit(browser, address, visit, width, dark):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    axe = needed("axe_playwright_python.sync_playwright").Axe()
     other = _Visit(browser, address, width=width, dark=dark)
     try:
         for name in _PAGES:

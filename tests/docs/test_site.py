@@ -21,6 +21,7 @@ import yaml
 
 import veridical
 from docs.blocks import ROOT
+from needs import needed
 from public import NAMES, ON_TOP, ROOMS
 from veridical import plots
 from veridical.cli.main import build_parser
@@ -37,13 +38,6 @@ _NOT_CALLED = {
 }  # fmt: skip
 
 
-_CHROMIUM = Path(os.environ.get("VERIDICAL_CHROMIUM", "/usr/bin/chromium"))
-_FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-
-
 @dataclass
 class Html:
     """What a page offers and asks for."""
@@ -56,7 +50,7 @@ class Html:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of the built site."""
-    _need("mkdocstrings", "mkdocstrings is not installed")
+    needed("mkdocstrings")
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
@@ -111,35 +105,18 @@ def test_no_link_is_broken(site: Path, pages: dict[Path, Html]) -> None:
     assert broken == []
 
 
-def test_search_works_on_files_without_a_network(site: Path) -> None:
-    sync_api = _need("playwright.sync_api", "playwright is not installed")
-    if not _CHROMIUM.exists():
-        _lacking(f"there is no Chromium at {_CHROMIUM}")
-    with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=str(_CHROMIUM), args=_FLAGS)
-        page = browser.new_context(offline=True).new_page()
-        asked: list[str] = []
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto((site / "api" / "index.html").as_uri())
-        page.click("input.md-search__input")
-        page.keyboard.type("hosmer", delay=20)
-        found = page.wait_for_selector(".md-search-result__link", timeout=20_000)
-        assert "inference.html" in found.get_attribute("href")
-        assert [one for one in asked if not one.startswith(("file:", "data:", "blob:"))] == []
-        browser.close()
-
-
-def _need(module: str, reason: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ModuleNotFoundError:
-        _lacking(reason)
-
-
-def _lacking(reason: str) -> None:
-    if os.environ.get("VERIDICAL_REQUIRE_ALL") == "1":
-        pytest.fail(f"{reason} and VERIDICAL_REQUIRE_ALL=1")
-    pytest.skip(reason)
+def test_search_works_on_files_without_a_network(site: Path, browser: Any) -> None:
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto((site / "api" / "index.html").as_uri())
+    page.click("input.md-search__input")
+    page.keyboard.type("hosmer", delay=20)
+    found = page.wait_for_selector(".md-search-result__link", timeout=20_000)
+    assert "inference.html" in found.get_attribute("href")
+    assert [one for one in asked if not one.startswith(("file:", "data:", "blob:"))] == []
+    context.close()
 
 
 def test_every_public_name_is_in_the_reference(site: Path, pages: dict[Path, Html]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import os
 import shutil
@@ -18,6 +17,7 @@ from typing import Any
 import pytest
 
 from engines.engine_frames import Columns, make_frame
+from needs import lacking, needed
 
 _LOOPBACK = "127.0.0.1"
 
@@ -156,20 +156,11 @@ def _wait_for(port: int) -> None:
 
 def _need(module: str) -> Any:
     """Import an engine, or skip; fail where every engine must be there."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what a library says of its own imports
-            return importlib.import_module(module)
-    except ModuleNotFoundError:
-        _unavailable(f"{module} is not installed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what a library says of its own imports
+        return needed(module)
 
 
 def _need_java() -> None:
     if shutil.which("java") is None:
-        _unavailable("Java, which Spark needs, is not installed")
-
-
-def _unavailable(reason: str) -> None:
-    if os.environ.get("VERIDICAL_REQUIRE_ALL") == "1":
-        pytest.fail(f"{reason} and VERIDICAL_REQUIRE_ALL=1")
-    pytest.skip(reason)
+        lacking("Java, which Spark needs, is not installed")

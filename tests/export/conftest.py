@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from needs import lacking
+
 Table = Mapping[str, np.ndarray]
 Engine = Callable[[list[str], Table], np.ndarray]
 
@@ -48,7 +50,7 @@ def sqlite() -> Engine:
         try:
             base.execute("SELECT EXP(1.0), LN(2.0)")
         except sqlite3.OperationalError:
-            _unavailable("this SQLite has no mathematical functions")
+            lacking("this SQLite has no mathematical functions")
         base.execute(_create(table, kind))
         marks = ", ".join("?" * (len(table) + 1))
         base.executemany(f"INSERT INTO scored VALUES ({marks})", _cells(table))
@@ -82,13 +84,13 @@ def _duck_number(value: Any) -> str:
 def spark_session() -> Iterator[Any]:
     """Spark in this process, with two threads, that talks to nothing beyond this machine."""
     if shutil.which("java") is None:
-        _unavailable("Java, which Spark needs, is not installed")
+        lacking("Java, which Spark needs, is not installed")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what a library says of its own imports
         try:
             from pyspark.sql import SparkSession
         except ModuleNotFoundError:
-            _unavailable("pyspark is not installed")
+            lacking("pyspark is not installed")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     session = (
         SparkSession.builder.master("local[2]")
@@ -147,7 +149,7 @@ def _postgres_folder() -> Iterator[str]:
                 break
             time.sleep(0.1)
         else:
-            _unavailable("the PostgreSQL server did not start")
+            lacking("the PostgreSQL server did not start")
         yield folder
     finally:
         if server is not None:
@@ -197,13 +199,7 @@ def _postgres_programs() -> str:
     for place in places:
         if (place / "initdb").exists() and (place / "postgres").exists() and shutil.which("psql"):
             return str(place)
-    _unavailable("no PostgreSQL server (initdb, postgres, psql) is installed")
-
-
-def _unavailable(why: str) -> Any:
-    if os.environ.get("VERIDICAL_REQUIRE_ALL") == "1":
-        pytest.fail(f"{why} and VERIDICAL_REQUIRE_ALL=1")
-    pytest.skip(why)
+    lacking("no PostgreSQL server (initdb, postgres, psql) is installed")
 
 
 @pytest.fixture

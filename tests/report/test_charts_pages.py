@@ -5,10 +5,8 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,16 +48,6 @@ from veridical.report._charts.catalogue import (
 from veridical.results import CandidateEvidence, Evidence
 from veridical.summaries import summarise
 
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 LONG = "name " * 40
 N = 300
@@ -211,26 +199,6 @@ def _page(charts: dict[str, Chart]) -> str:
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         f"<style>{style}</style></head><body>{figures}<script>{script}</script></body></html>"
     )
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium, or a skip; a failure instead if VERIDICAL_REQUIRE_ALL=1."""
-    missing = ""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ModuleNotFoundError:
-        missing = "playwright is not installed"
-    if not missing and not Path(CHROMIUM).exists():
-        missing = f"there is no {CHROMIUM}"
-    if missing:
-        if os.environ.get("VERIDICAL_REQUIRE_ALL") == "1":
-            pytest.fail(f"{missing} and VERIDICAL_REQUIRE_ALL=1")
-        pytest.skip(missing)
-    with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield made
-        made.close()
 
 
 @pytest.fixture(scope="module")
