@@ -6,6 +6,10 @@ import os
 
 # Workers share the cores: threads of the linear algebra of each would wait for those of others.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+# Jobs of a second do not win back what Java's second compiler and its parallel collectors cost.
+_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+_SPARK = f'--driver-java-options "{_JAVA}" --conf "spark.executor.extraJavaOptions={_JAVA}"'
+os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"{_SPARK} pyspark-shell")
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

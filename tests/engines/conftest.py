@@ -111,7 +111,8 @@ def spark_cluster() -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
 
         def start(name: str, *arguments: str) -> None:
-            command = ["java", "-Xmx512m", "-cp", f"{home / 'jars'}/*"]
+            command = ["java", "-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]
+            command += ["-cp", f"{home / 'jars'}/*"]
             command += [f"org.apache.spark.deploy.{name}", "--host", _LOOPBACK, *arguments]
             with (Path(folder) / f"{len(started)}.log").open("wb") as log:
                 environment = {**os.environ, "SPARK_LOCAL_IP": _LOOPBACK, "SPARK_HOME": str(home)}
