@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 
 import veridical
@@ -45,8 +46,13 @@ def _imports(path):
                     yield alias.name.removeprefix("veridical."), []
 
 
+@cache
 def _across():
     """Imports of one room from another: file, module, names."""
+    return list(_imports_across())
+
+
+def _imports_across():
     for path in sorted(ROOT.rglob("*.py")):
         here = path.relative_to(ROOT).parts[0]
         for module, names in _imports(path):
@@ -91,3 +97,11 @@ def test_no_folder_is_a_drawer():
 def test_underscores_are_on_folders_not_on_files():
     files = {path.name for path in ROOT.rglob("_*.py")}
     assert files <= {"__init__.py", "__main__.py"}
+
+
+def test_a_quick_run_enters_every_room():
+    tests = Path(__file__).parents[1]
+    listed = (tests / "quick.txt").read_text(encoding="utf-8").split()
+    assert all((tests.parent / place).exists() for place in listed)
+    tested = {path.name for path in tests.iterdir() if path.name in ROOMS | {"_core"}}
+    assert tested <= {Path(place).parts[1] for place in listed}
