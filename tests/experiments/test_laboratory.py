@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -79,6 +82,20 @@ def test_cells_of_other_code_are_not_used(tmp_path, monkeypatch):
     monkeypatch.setattr(_laboratory, "_code", lambda: "other")
     with pytest.raises(AssertionError, match="asked again"):
         laboratory.map("draws", draw_once, CELLS)
+
+
+@pytest.mark.parametrize("place", ["_frame/page.py", "survey_toy/bins.py", "__init__.py"])
+def test_an_edit_anywhere_in_the_experiments_is_other_code(tmp_path, monkeypatch, place):
+    room = Path(_laboratory.__file__).parents[1]
+    copy = tmp_path / room.name
+    shutil.copytree(room, copy, ignore=shutil.ignore_patterns("__pycache__", "data"))
+    monkeypatch.setattr(_laboratory, "__file__", str(copy / "_frame" / "laboratory.py"))
+    fingerprint = _laboratory._code.__wrapped__  # what is kept is that of the real files
+    before = fingerprint()
+    assert before == fingerprint()
+    with (copy / place).open("a", encoding="utf-8") as module:
+        module.write("# another word\n")
+    assert fingerprint() != before
 
 
 def test_a_part_has_random_numbers_of_its_own():
