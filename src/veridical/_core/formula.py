@@ -141,6 +141,7 @@ Node = (
     | Share
     | OfLargest
 )
+Nodes = tuple[Node, ...]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Choosing a calibrator with evidence, and calibrating a classifier as a whole."""
 
-import veridical.selection._auto.auto  # noqa: F401 - makes its formula known
 from veridical.selection._auto.auto import AutoCalibrator
 from veridical.selection._classifier.classifier import CalibratedClassifier
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.formula import Nodes
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.calibrators._base.calibrator import Calibrator, Notes, NotFittedError, Rows
+from veridical.calibrators._base.nodes import softmax_of
 from veridical.calibrators._base.rows import CheckedRows, positive_last, two_columns
 from veridical.calibrators._base.scales import (
     BinaryScores,
@@ -223,3 +225,6 @@ class IdentityCalibrator(MulticlassCalibrator):
             return values
         p = np.column_stack([1 - values, values])
         return p if self.positive_index_ else p[:, ::-1]
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        return inputs if self.input == "probability" else softmax_of(inputs)

@@ -19,9 +19,11 @@ from veridical._core.data.validation import (
     check_scores,
     float_array,
 )
+from veridical._core.formula import Nodes
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical.calibrators._base.direction import direction_doubts
 from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
+from veridical.calibrators._base.nodes import NoFormulaError
 from veridical.calibrators._base.persistence import decode, encode, register
 from veridical.calibrators._base.rows import CheckedRows, check_rows
 from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
@@ -339,6 +341,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _predict(self, values: FloatArray) -> FloatArray:
         """Return calibrated probabilities (n, K) of checked predictions."""
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        """Probability of each class as a formula of K inputs; both in the order of `classes_`."""
+        raise NoFormulaError(type(self).__name__)
 
 
 def fit_rows(calibrator: Calibrator, rows: CheckedRows) -> Notes:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.scan import row_sum_tolerance
 from veridical._core.sample import effective_size
 from veridical._core.typing import BoolArray, FloatArray
+from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.direction import direction_doubts
+from veridical.calibrators._base.formulas import formula_of
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import (
@@ -33,10 +35,6 @@ from veridical.frames import (
     open_table,
 )
 from veridical.frames.files import is_large_file
-
-if TYPE_CHECKING:
-    from veridical.calibrators._base.calibrator import Calibrator, Notes
-
 
 _RESOLUTION = 16384  # cells no wider than 6e-5 in probability and 0.004 in log odds
 _SAMPLE_ROWS = 200_000
@@ -300,7 +298,6 @@ def _transform_in_memory(
 
 
 def _lazily(calibrator: Calibrator, frame: Any, columns: list[str], new: list[str]) -> Any:
-    from veridical.calibrators.formulas import formula_of
     from veridical.frames.grid import with_formulas
 
     formula = formula_of(calibrator, one_column=len(columns) == 1, caller=_CALLER)

@@ -83,7 +83,7 @@ def log_probabilities(p: FloatArray, floor: float) -> FloatArray:
 
 
 _ROWS = 1 << 13  # intermediate results stay in the first-level caches
-_FARTHEST = 1e3  # beyond 745, probabilities are 0 or 1 in double precision
+FARTHEST = 1e3  # beyond 745, probabilities are 0 or 1 in double precision
 
 
 def log_odds(scores: BinaryScores) -> FloatArray:
@@ -95,8 +95,8 @@ def log_odds(scores: BinaryScores) -> FloatArray:
 
 def near_log_odds(z: FloatArray) -> FloatArray:
     """Given log odds, at most 1,000 in size: their squares must not overflow."""
-    if len(z) and max(-float(z.min()), float(z.max())) > _FARTHEST:
-        return np.clip(z, -_FARTHEST, _FARTHEST)
+    if len(z) and max(-float(z.min()), float(z.max())) > FARTHEST:
+        return np.clip(z, -FARTHEST, FARTHEST)
     return z
 
 

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.validation import check_option
+from veridical._core.formula import Constant, Linear, Log, LogSumExp, Node, Nodes
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
+from veridical.calibrators._base.nodes import floored_pair, log_odds_of, outputs_from_log_odds
 from veridical.calibrators._base.scales import BinaryScores, near_log_odds
 from veridical.calibrators._logistic.newton import check_penalty, check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
@@ -124,6 +126,16 @@ class BetaCalibrator(LogisticCalibrator):
             positive, negative = _log_shares(scores, block)
             result[block] = self.a_ * positive + self.b_ * negative + self.c_
         return result
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        if self.input == "logit":
+            z, zero = log_odds_of(self, inputs), Constant(0.0)
+            low: Node = Linear(((-1.0, LogSumExp((zero, Linear(((-1.0, z),))))),))
+            high: Node = Linear(((-1.0, LogSumExp((zero, z))),))
+        else:
+            value, rest = floored_pair(self, inputs)
+            low, high = Log(value), Log(rest)
+        return outputs_from_log_odds(self, Linear(((self.a_, low), (-self.b_, high)), self.c_))
 
 
 def log_shares(scores: BinaryScores) -> tuple[FloatArray, FloatArray]:

@@ -7,13 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.formula import Clip, Linear, Nodes
 from veridical._core.sample import weighted_mean
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
+from veridical.calibrators._base.nodes import log_odds_of, outputs_from_log_odds
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
 from veridical.calibrators._logistic.newton import check_penalty, check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
 from veridical.exceptions import invalid
+
+_SATURATED = 2e3  # log odds beyond which a probability is 0 or 1
+_LARGEST = 1e300
 
 
 class PlattCalibrator(LogisticCalibrator):
@@ -122,6 +127,14 @@ class PlattCalibrator(LogisticCalibrator):
 
     def _log_odds(self, scores: BinaryScores) -> FloatArray:
         return map_log_odds(scores, lambda z: z * self.slope_ + self.intercept_)
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        slope, intercept = self.slope_, self.intercept_
+        z = log_odds_of(self, inputs)
+        if self.input == "score":  # any size: cut where the answer no longer changes
+            far = (_SATURATED + abs(intercept)) / abs(slope) if slope else 0.0
+            z = Clip(z, -min(far, _LARGEST), min(far, _LARGEST))
+        return outputs_from_log_odds(self, Linear(((slope, z),), intercept))
 
 
 def _standardised(scores: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, float, float]:

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
+from veridical.calibrators._base.nodes import outputs_from_parabolas
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
 from veridical.calibrators._logistic.newton import check_penalty, check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
@@ -115,3 +117,10 @@ class QuadraticCalibrator(LogisticCalibrator):
         inside = np.clip(z, *self.range_)
         slope = np.maximum(self.b_ + 2 * self.c_ * inside, 0)
         return self.a_ + (self.b_ + self.c_ * inside) * inside + slope * (z - inside)
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        knots = np.array(self.range_)
+        first = float(knots[0])
+        constant = self.a_ + (self.b_ + self.c_ * first) * first
+        inside = np.array([[constant], [self.b_ + 2 * self.c_ * first], [self.c_]])
+        return outputs_from_parabolas(self, inputs, knots, inside)

@@ -9,8 +9,10 @@ import numpy as np
 
 from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import is_integer, is_number
+from veridical._core.formula import Nodes
 from veridical._core.typing import BoolArray, FloatArray, WeightType
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
+from veridical.calibrators._base.nodes import outputs_from_parabolas
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
 from veridical.calibrators._logistic.newton import (
     PROMISED,
@@ -180,6 +182,9 @@ class SplineCalibrator(LogisticCalibrator):
 
     def _of_log_odds(self, z: FloatArray) -> FloatArray:
         return evaluate(self.knots_, self.coefficients_, z)
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        return outputs_from_parabolas(self, inputs, self.knots_, self.coefficients_)
 
 
 class _Path:

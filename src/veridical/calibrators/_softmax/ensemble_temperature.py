@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base.bases import MulticlassCalibrator, Rows
+from veridical.calibrators._base.nodes import logits_of, softmax_of
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.softmax import check_pseudo_rows, mixing_share, softmax_in_place
 
@@ -205,6 +207,13 @@ class EnsembleTemperatureCalibrator(MulticlassCalibrator):
             result += part
         result += (uniform + self.mix_) / logits.shape[1]
         return result
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        scores, share = logits_of(self, inputs), 1 - self.mix_
+        scaled, raw, uniform = (share * self.weights_).tolist()
+        constant = (uniform + self.mix_) / len(scores)
+        pairs = zip(softmax_of(scores, self.inverse_temperature_), softmax_of(scores), strict=True)
+        return tuple(Linear(((scaled, cool), (raw, plain)), constant) for cool, plain in pairs)
 
 
 def _likelihood(logits: FloatArray, rows: Rows, inverse: float) -> FloatArray:

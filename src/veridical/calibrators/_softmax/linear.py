@@ -15,8 +15,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veridical._core.data.validation import check_option
+from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base.bases import MulticlassCalibrator, Notes, Rows
+from veridical.calibrators._base.nodes import (
+    log_softmax_of,
+    logits_of,
+    mixed_with_uniform,
+    softmax_of,
+)
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.newton import DiagonalMap, FullMap, Minimum, minimise
 from veridical.calibrators._softmax.softmax import (
@@ -91,6 +98,19 @@ class LinearCalibrator(MulticlassCalibrator):
         if len(np.unique(rows.y)) < rows.n_classes:
             return True
         return bool((self._scores(features).argmax(axis=1) == rows.y).all())
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        features = self._feature_nodes(logits_of(self, inputs))
+        matrix = self.coef_ if self._full else np.diag(self.coef_)
+        scores = tuple(
+            Linear(tuple((w, x) for w, x in zip(row, features, strict=True) if w), constant)
+            for row, constant in zip(matrix.tolist(), self.intercept_.tolist(), strict=True)
+        )
+        return mixed_with_uniform(softmax_of(scores), self.mix_)
+
+    def _feature_nodes(self, logits: Nodes) -> Nodes:
+        """Formulas of `_features`."""
+        return logits
 
 
 class PenalisedCalibrator(LinearCalibrator):
@@ -395,3 +415,6 @@ class DirichletCalibrator(MatrixCalibrator):
         if self.input == "probability":
             return logits
         return log_softmax_in_place(np.array(logits))
+
+    def _feature_nodes(self, logits: Nodes) -> Nodes:
+        return logits if self.input == "probability" else log_softmax_of(logits)

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.formula import Linear, Log, Nodes
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base.bases import Notes, Rows
+from veridical.calibrators._base.nodes import log_softmax_of, mixed_with_uniform, softmax_of
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.linear import LinearCalibrator, check_strength, structured_ridge
 from veridical.calibrators._softmax.softmax import log_softmax_in_place, mixing_share
@@ -55,6 +57,13 @@ class _StructuredCalibrator(LinearCalibrator):
 
     def _output_mix(self, size: float) -> float:
         return 0.0  # mixed in before the map, as published
+
+    def _feature_nodes(self, logits: Nodes) -> Nodes:
+        inverse = self.inverse_temperature_
+        if not self.input_mix_:
+            return log_softmax_of(tuple(Linear(((inverse, score),)) for score in logits))
+        mixed = mixed_with_uniform(softmax_of(logits, inverse), self.input_mix_)
+        return tuple(Log(each) for each in mixed)
 
 
 class StructuredVectorCalibrator(_StructuredCalibrator):

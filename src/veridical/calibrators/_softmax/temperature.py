@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base.bases import MulticlassCalibrator, Rows
 from veridical.calibrators._base.frames import Columns
+from veridical.calibrators._base.nodes import logits_of, mixed_with_uniform, softmax_of
 from veridical.calibrators._base.scales import positive_column, smallest_share
 from veridical.calibrators._softmax.inverse_temperature import (
     TemperatureFit,
@@ -183,3 +185,7 @@ class TemperatureCalibrator(MulticlassCalibrator):
         # logarithms of probabilities were made for this call; logits are the caller's
         scores = logits if self.input == "probability" else logits.copy()
         return softmax_in_place(scores, self.mix_, self.inverse_temperature_)
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        scaled = softmax_of(logits_of(self, inputs), self.inverse_temperature_)
+        return mixed_with_uniform(scaled, self.mix_)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.validation import is_number
+from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray, IntArray, WeightType
 from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_laplace, mix, pool_rows, steps
+from veridical.calibrators._steps.thresholds import steps_of_probability
 from veridical.exceptions import invalid
 
 _NEGLIGIBLE = 1e-14  # share of the best model below which a model is left out
@@ -148,6 +150,9 @@ class BBQCalibrator(BinaryCalibrator):
 
     def _map(self, scores: BinaryScores) -> FloatArray:
         return steps(self.edges_, self.values_, scores.p)
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        return steps_of_probability(self, inputs, self.edges_, self.values_)
 
 
 def _equal_mass(pooled: SortedScores, asked: IntArray) -> tuple[IntArray, IntArray]:

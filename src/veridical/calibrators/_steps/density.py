@@ -8,11 +8,13 @@ import numpy as np
 
 from veridical._core.data.randomness import check_resamples
 from veridical._core.data.validation import check_level, check_option, is_integer
+from veridical._core.formula import Logistic, Nodes, interpolation
 from veridical._core.numeric.density import KERNELS, choose_bandwidth, grid_mass, score_density
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
 from veridical.calibrators._base.scales import BinaryScores, check_flag
 from veridical.calibrators._steps.pieces import check_laplace, mix
 from veridical.curves.core import CELLS, check_bandwidth
@@ -171,3 +173,9 @@ class DensityCalibrator(BinaryCalibrator):
             fit = isotonic_regression(values, weights=density.density[known])
             values = np.clip(fit.x, 0.0, 1.0)
         return mix(np.interp(grid, grid[known], values), self.size_, self.laplace)
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        value = positive_value(self, inputs)
+        p = value if self.input == "probability" else Logistic(value)
+        grid = np.arange(len(self.curve_)) / (len(self.curve_) - 1)
+        return outputs_from_positive(self, interpolation(p, grid, self.curve_))

@@ -12,13 +12,16 @@ from typing import Any, Literal
 import numpy as np
 
 from veridical._core.data.validation import check_option
+from veridical._core.formula import Nodes, step
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray, WeightType
 from veridical.binning import UniformBins, root_count
 from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_bins, check_laplace, located, pool_rows, steps
+from veridical.calibrators._steps.thresholds import steps_of_probability
 
 _EXACT = 1024  # distinct values up to which the optimum is found by dynamic programming
 _ROUNDS = 1000
@@ -223,3 +226,9 @@ class HistogramCalibrator(BinaryCalibrator):
 
     def _map(self, scores: BinaryScores) -> FloatArray:
         return steps(self.edges_, self.values_, self._on_scale(scores))
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        if self.strategy == "uniform":
+            return steps_of_probability(self, inputs, self.edges_, self.values_)
+        value = positive_value(self, inputs)
+        return outputs_from_positive(self, step(value, self.edges_, self.values_))

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.formula import Clip, Linear, Nodes, Quotient, interpolation
 from veridical._core.numeric.pava import IsotonicBlocks, isotonic_blocks
 from veridical._core.typing import FloatArray, WeightType
 from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
 from veridical.calibrators._base.scales import BinaryScores, check_flag
 from veridical.calibrators._steps.pieces import check_laplace, interpolate, mix, pool_rows
 
@@ -134,6 +136,19 @@ class IsotonicCalibrator(BinaryCalibrator):
                 distance = np.maximum(distance, 0.0)
                 p += sign * self.tail_ * (distance / (distance + width))
         return p
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        value, knots = positive_value(self, inputs), self.knots_
+        p = interpolation(value, knots, self.values_)
+        if self.tail_:
+            low, high = float(knots[0]), float(knots[-1])
+            width, tail = (high - low if high > low else 1.0), self.tail_
+            below = Clip(Linear(((-1.0, value),), low), 0.0)
+            above = Clip(Linear(((1.0, value),), -high), 0.0)
+            outside = ((sign * tail, away) for sign, away in ((-1, below), (1, above)))
+            tails = ((w, Quotient(away, Linear(((1.0, away),), width))) for w, away in outside)
+            p = Linear(((1.0, p), *tails))
+        return outputs_from_positive(self, p)
 
 
 def _step_ends(pooled: SortedScores, blocks: IsotonicBlocks) -> tuple[FloatArray, FloatArray]:

@@ -13,8 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.formula import Nodes, step
 from veridical._core.typing import BoolArray, FloatArray, IntArray, WeightType
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_laplace, mix, pool_rows, steps
 
@@ -236,6 +238,10 @@ class NearIsotonicCalibrator(BinaryCalibrator):
 
     def _map(self, scores: BinaryScores) -> FloatArray:
         return steps(self.edges_, self.values_, scores.value)
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        value = positive_value(self, inputs)
+        return outputs_from_positive(self, step(value, self.edges_, self.values_))
 
 
 def average_by_bic(path: NearIsotonicPath, size: float) -> tuple[IntArray, FloatArray]:

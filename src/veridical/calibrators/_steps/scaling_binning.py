@@ -6,12 +6,15 @@ from typing import Any, Literal
 
 import numpy as np
 
+from veridical._core.formula import Node, Nodes, Quotient, step
 from veridical._core.typing import FloatArray, WeightType
 from veridical.binning import root_count
 from veridical.calibrators._base.bases import BinaryCalibrator, Notes, Rows
-from veridical.calibrators._base.scales import BinaryScores
+from veridical.calibrators._base.nodes import floored_pair, outputs_from_positive, positive_value
+from veridical.calibrators._base.scales import FARTHEST, BinaryScores
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._steps.pieces import check_bins, pool_rows, steps
+from veridical.calibrators._steps.thresholds import last_within
 
 
 class ScalingBinningCalibrator(BinaryCalibrator):
@@ -112,3 +115,32 @@ class ScalingBinningCalibrator(BinaryCalibrator):
 
     def _map(self, scores: BinaryScores) -> FloatArray:
         return steps(self.edges_, self.values_, self.scaling_._map(scores))
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        from scipy.special import expit
+
+        slope, intercept = self.scaling_.slope_, self.scaling_.intercept_
+        edges, values = self.edges_, self.values_
+        if slope < 0:  # the map of -x rises
+            edges, values = edges[::-1], values[::-1]
+        if self.input == "probability":
+            of: Node = Quotient(*floored_pair(self, inputs))
+            low, high = 1e-320, 1e305
+        else:
+            of, low, high = positive_value(self, inputs), -1e308, 1e308
+
+        def scaled(x: FloatArray) -> FloatArray:
+            if self.input == "probability":
+                x = np.log(x)
+            elif self.input == "logit":
+                x = np.clip(x, -FARTHEST, FARTHEST)
+            with np.errstate(over="ignore"):
+                return np.asarray(expit(x * slope + intercept))
+
+        if slope >= 0:
+            places = last_within(scaled, edges, low, high)
+        else:
+            # Above an edge, scaled(x) > e, is now where x is at most a number: the last with
+            # -scaled < -e.
+            places = last_within(lambda x: -scaled(x), np.nextafter(-edges, -np.inf), low, high)
+        return outputs_from_positive(self, step(of, places, values))

@@ -7,11 +7,17 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.validation import is_integer
+from veridical._core.formula import Linear, Nodes, Quotient, step
 from veridical._core.numeric.pava import isotonic_blocks
 from veridical._core.sample import effective_size
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.nodes import (
+    outputs_from_log_odds,
+    outputs_from_positive,
+    positive_value,
+)
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import pool_rows, steps
 from veridical.exceptions import invalid
@@ -139,6 +145,22 @@ class VennAbersCalibrator(BinaryCalibrator):
         # p0 < 1 and p1 > 0 always, so the logarithms are finite.
         low = -np.expm1(np.mean(np.log1p(-np.array(lows)), axis=0))
         return low, np.exp(np.mean(np.log(np.array(highs)), axis=0))
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        s = positive_value(self, inputs)
+        fits = [
+            (edges0, np.append(0.0, low), edges1, np.append(high, 1.0))
+            for (edges0, low), (edges1, high) in zip(self.lower_, self.upper_, strict=True)
+        ]
+        if len(fits) == 1:
+            edges0, low, edges1, high = fits[0]
+            p0, p1 = step(s, edges0, low, "right"), step(s, edges1, high, "left")
+            return outputs_from_positive(self, Quotient(p1, Linear(((-1.0, p0), (1.0, p1)), 1.0)))
+        # G(p1) / (G(1 - p0) + G(p1)) is a logistic function of mean logarithms
+        share = 1 / len(fits)
+        terms = [(share, step(s, edges1, np.log(high), "left")) for *_, edges1, high in fits]
+        terms += [(-share, step(s, edges0, np.log1p(-low), "right")) for edges0, low, *_ in fits]
+        return outputs_from_log_odds(self, Linear(tuple(terms)))
 
 
 def _step_functions(scores: SortedScores) -> tuple[Steps, Steps]:

@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.data.validation import is_integer, is_number
+from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.rows import CheckedRows
@@ -139,6 +140,13 @@ class AveragedCalibrator(WrappingCalibrator):
             total += weight * part.predict_proba(values)
         return total
 
+    def _combine_nodes(self, inputs: Nodes) -> Nodes:
+        pairs = zip(self.weights_.tolist(), self.parts_, strict=True)
+        outputs = [(weight, part._formula(inputs)) for weight, part in pairs if weight]
+        return tuple(
+            Linear(tuple((weight, each[k]) for weight, each in outputs)) for k in range(len(inputs))
+        )
+
 
 _LOWEST = 1e-300  # stands for a share of zero where the loss is infinite there
 
@@ -246,6 +254,10 @@ class MixingCalibrator(WrappingCalibrator):
     def _combine(self, values: FloatArray) -> FloatArray:
         p = self.part_.predict_proba(values)
         return (1 - self.mix_) * p + self.mix_ / p.shape[1]
+
+    def _combine_nodes(self, inputs: Nodes) -> Nodes:
+        mix, outputs = self.mix_, self.part_._formula(inputs)
+        return tuple(Linear(((1 - mix, each),), mix / len(outputs)) for each in outputs)
 
 
 def _mix_of(judged: list[tuple[Calibrator, CheckedRows]], n_classes: int) -> float:

@@ -14,8 +14,21 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.validation import check_scores, is_number
+from veridical._core.formula import (
+    Constant,
+    LogSumExp,
+    Nodes,
+    OfLargest,
+    Quotient,
+    Share,
+    Softmax,
+    looks_up,
+    minus,
+    total,
+)
 from veridical._core.typing import BoolArray, FloatArray, IntArray, WeightType
 from veridical.calibrators._base.calibrator import Calibrator, Notes, fit_rows
+from veridical.calibrators._base.nodes import NoFormulaError, both_columns, positive_class_last
 from veridical.calibrators._base.rows import CheckedRows, top_class, two_columns
 from veridical.calibrators._softmax.softmax import softmax_in_place
 from veridical.calibrators._wrappers.wrapping import (
@@ -128,6 +141,16 @@ class ClassConditionalCalibrator(WrappingCalibrator):
             if chosen.any():
                 result[chosen] = (part or self.pooled_).predict_proba(values[chosen])
         return result
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        # Keys stay in the order of classes, so that the first of equal ones is chosen there too.
+        chosen = positive_class_last(self.parts_, self.classes_)
+        turned = positive_class_last(inputs, self.classes_)
+        branches = [(part or self.pooled_)._formula(turned) for part in chosen]
+        branches = [positive_class_last(each, self.classes_) for each in branches]
+        return tuple(
+            OfLargest(inputs, tuple(branch[k] for branch in branches)) for k in range(len(inputs))
+        )
 
 
 def odds_of_class(logits: FloatArray, index: IntArray) -> FloatArray:
@@ -270,6 +293,30 @@ class OneVsRestCalibrator(WrappingCalibrator):
             return softmax_in_place(values.copy())
         p = values.astype(np.float64)
         return np.asarray(p / p.sum(axis=1, keepdims=True))
+
+    def _combine_nodes(self, inputs: Nodes) -> Nodes:
+        if len(self.parts_) == 1:
+            return self.parts_[0]._formula(inputs)
+        columns = inputs
+        if self.input == "logit":
+            columns = tuple(
+                minus(each, LogSumExp(inputs[:k] + inputs[k + 1 :]))
+                for k, each in enumerate(inputs)
+            )
+        pairs = zip(self.parts_, columns, strict=True)
+        parts = tuple(part._formula(both_columns(x, part.input))[1] for part, x in pairs)
+        if self.input == "logit" and looks_up(parts):
+            # Odds against the rest differ in the last bit between engines; a step needs every bit.
+            raise NoFormulaError("steps on logits of several classes (fit it to probabilities)")
+        otherwise: Nodes = tuple(Constant(share) for share in self.shares_.tolist())
+        if self.input == "logit":
+            otherwise = tuple(Softmax(inputs, k) for k in range(len(inputs)))
+        elif self.input == "probability":
+            otherwise = tuple(Quotient(each, total(inputs)) for each in inputs)
+        sum_of_parts = total(parts)
+        return tuple(
+            Share(part, sum_of_parts, rest) for part, rest in zip(parts, otherwise, strict=True)
+        )
 
 
 class ConfidenceReducedCalibrator(WrappingCalibrator):

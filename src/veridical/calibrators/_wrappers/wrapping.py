@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import clone
 
+from veridical._core.formula import Nodes
 from veridical._core.sample import Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes, fit_rows
+from veridical.calibrators._base.nodes import NoFormulaError, positive_class_last
 from veridical.calibrators._base.rows import CheckedRows, positive_last
 from veridical.exceptions import InvalidInputError, invalid
 
@@ -36,6 +38,14 @@ class WrappingCalibrator(Calibrator):
         if values.ndim == 2:
             values = positive_last(values, classes)
         return positive_last(self._combine(values), classes)  # turning twice is not turning
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        outputs = self._combine_nodes(positive_class_last(inputs, self.classes_))
+        return positive_class_last(outputs, self.classes_)
+
+    def _combine_nodes(self, inputs: Nodes) -> Nodes:
+        """Formula of `_combine`."""
+        raise NoFormulaError(type(self).__name__)
 
     def _part(self, given: Any = None, *, input: str | None = None) -> Calibrator:
         """Copy of a wrapped calibrator, not fitted, that takes what the wrapper was given."""

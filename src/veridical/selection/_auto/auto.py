@@ -1,9 +1,4 @@
-"""The right calibrator for the data at hand.
-
-Names of calibrators, for options such as `calibrator="beta"`.
-
-The formula of an `AutoCalibrator`: that of the calibrator it chose.
-"""
+"""The right calibrator for the data at hand, and calibrators by name."""
 
 from __future__ import annotations
 
@@ -15,11 +10,11 @@ from typing import Any, Literal
 
 import veridical.calibrators as calibrators
 from veridical._core.data.validation import check_level, check_option, is_number
+from veridical._core.formula import Nodes
 from veridical._core.runtime.threads import one_blas_thread
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
 from veridical.calibrators.core import BinaryCalibrator, CheckedRows, Notes, WrappingCalibrator
-from veridical.calibrators.formulas import Nodes, outputs_of, positive_last
 from veridical.exceptions import invalid
 from veridical.selection._auto.candidates import default_candidates, given_candidates
 from veridical.selection._auto.choice import choose, evidence_of
@@ -152,6 +147,9 @@ class AutoCalibrator(WrappingCalibrator):
     def _combine(self, values: FloatArray) -> FloatArray:
         return self.calibrator_.predict_proba(values)
 
+    def _combine_nodes(self, inputs: Nodes) -> Nodes:
+        return self.calibrator_._formula(inputs)
+
 
 ALIASES = {"sigmoid": "platt"}  # the names other libraries know
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
@@ -231,9 +229,3 @@ def _has_a_name(thing: object) -> bool:
         return False
     needed = [p for p in signature(thing).parameters.values() if p.default is p.empty]
     return thing is not Calibrator and not needed
-
-
-@outputs_of.register
-def _auto_formula(calibrator: AutoCalibrator, inputs: Nodes) -> Nodes:
-    whole = outputs_of(calibrator.calibrator_, positive_last(calibrator, inputs))
-    return positive_last(calibrator, whole)
