@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.labels import find_label
 from veridical._core.sample import BinarySample
 from veridical.binning import Binning, IntervalBinning, UniformBins
 from veridical.evaluation._data.source import Kind, NullSource, Source, auc_of_pooled
-from veridical.exceptions import invalid
 from veridical.inference.core import Outcomes
-from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens
+from veridical.lenses import Classwise, Confidence, Lens
 from veridical.miscalibration import BinnedError
 from veridical.summaries import GridSummary, Summary
-from veridical.summaries.core import Cells
+from veridical.summaries.core import Cells, problem_of
 
 
 @dataclass(frozen=True)
@@ -110,28 +108,6 @@ class Sums(Source):
         if len(self.grid.classes) > 2:
             return tuple(range(len(self.grid.classes)))
         return 1 - positive, positive
-
-
-def problem_of(lens: Lens, grid: GridSummary, *, caller: str) -> str | int:
-    """Return the problem of a table that a lens asks for; raise if there is none."""
-    table = grid.table
-    problem: str | int | None = None
-    if isinstance(lens, Binary) and len(table.classes) == 2:
-        problem = "binary"
-    elif isinstance(lens, Confidence):
-        problem = "confidence"
-    elif isinstance(lens, ClassSpecific):
-        problem = find_label(lens.label, table.classes, caller="ClassSpecific", param="label")
-        if "binary" in table.problems and problem == table.positive:
-            problem = "binary"
-    if problem is None:
-        hint = 'read the rows with engine="memory", or use "confidence" or "classwise".'
-        expected = "a lens that sums by cell can answer"
-        raise invalid(caller, "lens", expected, f"the {lens.name} lens", hint=hint)
-    if problem not in table.problems:
-        hint = f"make the summary with a lens that needs it; it holds {list(table.problems)}."
-        raise invalid(caller, "lens", "one the summary was made for", lens.name, hint=hint)
-    return problem
 
 
 def outcomes_of(cells: Cells) -> Outcomes | None:
