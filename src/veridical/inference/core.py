@@ -3,7 +3,7 @@
 from veridical.exceptions import warn_of
 from veridical.inference._design.equivalence import check_delta, equivalence_core, equivalence_error
 from veridical.inference._design.sample_size import detectable_core, required_core
-from veridical.inference._draws.outcomes import Outcomes
+from veridical.inference._draws.trials import Trials
 from veridical.inference._intervals.bootstrap import scores_by_row
 from veridical.inference._intervals.mean import (
     bootstrap_limits,
@@ -21,7 +21,7 @@ __all__ = [
     "ONSET_ROWS",
     "Bets",
     "Family",
-    "Outcomes",
+    "Trials",
     "bootstrap_limits",
     "check_delta",
     "check_estimator",

@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.sample import BinarySample
 from veridical.binning import Binning, IntervalBinning, UniformBins
 from veridical.evaluation._data.source import Kind, NullSource, Source, auc_of_pooled
-from veridical.inference.core import Outcomes
+from veridical.inference.core import Trials
 from veridical.lenses import Classwise, Confidence, Lens
 from veridical.miscalibration import BinnedError
 from veridical.summaries import GridSummary, Summary
@@ -110,7 +110,7 @@ class Sums(Source):
         return 1 - positive, positive
 
 
-def outcomes_of(cells: Cells) -> Outcomes | None:
+def outcomes_of(cells: Cells) -> Trials | None:
     """What is drawn for weighted cells; None where the frequencies say it.
 
     Where weights differ, as many outcomes as rows, each counting so much that the sum of a cell
@@ -120,7 +120,7 @@ def outcomes_of(cells: Cells) -> Outcomes | None:
         return None
     count, variance = cells.sums[0].sum(axis=1), cells.sums[5].sum(axis=1)
     if cells.unit is not None:
-        return Outcomes(cells.p, cells.p, count, cells.unit)
+        return Trials(cells.p, count, cells.unit)
     of_one = count * cells.p * (1 - cells.p)
     unit = np.sqrt(np.divide(variance, of_one, out=np.zeros(len(count)), where=of_one > 0))
-    return Outcomes(cells.p, cells.p, count, unit)
+    return Trials(cells.p, count, unit)

@@ -16,7 +16,7 @@ from veridical.inference._cox import multinomial as _cox_multinomial, null as _c
 from veridical.inference._cox.binary import CoxFit, fit_binary
 from veridical.inference._cox.multinomial import Slopes, fit_multinomial
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
-from veridical.inference._draws.outcomes import likelihood_weight, wilks_pvalue
+from veridical.inference._draws.weights import likelihood_weight
 from veridical.lenses import ClasswiseProblem, Induced, induce_problem
 from veridical.results import CalibrationTest, CoxTest
 
@@ -273,7 +273,7 @@ def _tested(
         "lens": induced.lens.name,
         "n_samples": induced.sample.n,
     }
-    pvalue, words = wilks_pvalue(statistic, df), _limit(df)
+    pvalue, words = _wilks_pvalue(statistic, df), _limit(df)
     drawn = null == "monte-carlo" or (null == "auto" and doubtful and feasible)
     if drawn:
         sample = regression.redraw(n_resamples, rng)
@@ -312,7 +312,7 @@ def _component(gain: float, df: int, what: str, common: dict[str, Any]) -> Calib
     return CalibrationTest(
         **common,
         statistic=gain,
-        pvalue=wilks_pvalue(gain, df),
+        pvalue=_wilks_pvalue(gain, df),
         null=_limit(df),
         definition=f"likelihood ratio of {what}",
         df=float(df),
@@ -321,3 +321,10 @@ def _component(gain: float, df: int, what: str, common: dict[str, Any]) -> Calib
 
 def _limit(df: int) -> str:
     return f"chi-squared, {df} degree{'s' if df > 1 else ''} of freedom"
+
+
+def _wilks_pvalue(statistic: float, df: int) -> float:
+    """Return P(chi-squared with `df` degrees of freedom >= statistic); Wilks' theorem."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(df, statistic))

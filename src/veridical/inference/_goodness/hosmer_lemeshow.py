@@ -15,10 +15,15 @@ from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.binning import IntervalBinning, IntervalPartition
 from veridical.exceptions import invalid
-from veridical.inference._draws.groups import chi_square, null_chi_squares, trials_of, weight_notes
+from veridical.inference._draws.groups import (
+    chi_square,
+    null_chi_squares,
+    pooled_trials,
+    weight_notes,
+)
 from veridical.inference._draws.monte_carlo import announced
-from veridical.inference._draws.outcomes import repeated_rows, take_repeated
 from veridical.inference._draws.sums import null_summaries
+from veridical.inference._draws.weights import repeated_rows, take_repeated
 from veridical.inference._goodness.chi_square import (
     Cells,
     check_null,
@@ -277,7 +282,7 @@ def _multinomial(
     cells, scale = count_cells(sample, partition.assign(complement), partition.n_cells)
 
     def simulate(n_resamples: int, rng: np.random.Generator) -> FloatArray:
-        trials = trials_of(sample)
+        trials = pooled_trials(sample)
         groups = partition.assign(_complement(trials.p, reference))
         return null_chi_squares(trials, groups, scale, cells.expected, n_resamples, rng)
 
@@ -292,7 +297,7 @@ def _simulate_rows(
     rng: np.random.Generator,
 ) -> FloatArray:
     """Null statistics of a binary problem whose rows cannot be counted."""
-    trials = trials_of(sample)
+    trials = pooled_trials(sample)
     # Bins were found in the type of the scores.
     groups = summary.partitions[0].assign(trials.p[:, 1].astype(sample.p.dtype))
     scale = summary.size[0] / summary.sum_w[0]

@@ -10,14 +10,14 @@ import numpy as np
 from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.inference._draws.groups import (
-    Trials,
     group_predictions,
     null_chi_squares,
     null_sums,
-    trials_of,
+    pooled_trials,
     weight_notes,
 )
 from veridical.inference._draws.monte_carlo import announced
+from veridical.inference._draws.trials import Trials
 from veridical.inference._goodness.chi_square import (
     Cells,
     check_null,
@@ -125,7 +125,7 @@ def pearson_core(
     cells, scale = count_cells(problem, groups.index, len(groups.starts))
 
     def simulate() -> FloatArray:
-        return _null_statistics(trials_of(problem), scale, cells, n_resamples, rng)
+        return _null_statistics(pooled_trials(problem), scale, cells, n_resamples, rng)
 
     verdict = judge(cells, df=cells.df, null=null, n_resamples=n_resamples, simulate=simulate)
     notes = verdict.notes + weight_notes(problem, verdict.n_resamples)

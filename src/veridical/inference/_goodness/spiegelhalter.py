@@ -12,9 +12,9 @@ from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
-from veridical.inference._draws.groups import null_sums, trials_of, weight_notes
+from veridical.inference._draws.groups import null_sums, pooled_trials, weight_notes
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
-from veridical.inference._draws.outcomes import counts_rows
+from veridical.inference._draws.weights import counts_rows
 from veridical.inference._goodness.chi_square import check_null, question_of
 from veridical.lenses import Induced, induce_problem
 from veridical.results import CalibrationTest
@@ -124,7 +124,7 @@ def spiegelhalter_core(
     if notes:
         pvalue, words = (1.0 if statistic == 0 else 0.0), "exact"
     elif null == "monte-carlo" or (null == "auto" and excess.step > _LARGEST_STEP):
-        trials = trials_of(problem)
+        trials = pooled_trials(problem)
         sums = null_sums(trials, _class_values(trials.p), n_resamples, rng)
         pvalue = monte_carlo_pvalue(abs(excess.total), np.abs(sums))
         words, drawn = f"Monte Carlo, {n_resamples} draws", n_resamples

@@ -14,7 +14,7 @@ from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
-from veridical.inference._kernel.nulls import Trials, doubts_of, trials_of
+from veridical.inference._kernel.nulls import ObservedTrials, doubts_of, observed_trials
 from veridical.lenses import ClasswiseProblem, Induced, induce_problem
 from veridical.results import CalibrationTest
 
@@ -47,10 +47,10 @@ class CellTree:
     scales : bins on an axis, the finest first; cells of one must be unions of those before it
     """
 
-    def __init__(self, trials: Trials, scales: list[int]) -> None:
+    def __init__(self, trials: ObservedTrials, scales: list[int]) -> None:
         self.scales = scales
         self._trials = trials
-        self._several = np.flatnonzero(trials.copies > 1)
+        self._several = np.flatnonzero(trials.count > 1)
         self._merges = list(_merges(trials, scales))
 
     def errors(self, charge: FloatArray, square: FloatArray) -> FloatArray:
@@ -105,10 +105,10 @@ class CellTree:
         return values
 
 
-def _merges(trials: Trials, scales: list[int]) -> Iterator[_Merge]:
+def _merges(trials: ObservedTrials, scales: list[int]) -> Iterator[_Merge]:
     """Which cells merge at each scale."""
     axes = trials.p[:, None] if trials.p.ndim == 1 else trials.p[:, 1:]
-    cells, mass, several = np.arange(len(axes)), trials.mass.copy(), trials.copies > 1
+    cells, mass, several = np.arange(len(axes)), trials.mass.copy(), trials.count > 1
     for m in scales:
         bins = _bins(axes[cells], m)
         order = np.lexsort(bins.T)
@@ -264,7 +264,7 @@ def t_cal_core(
     if isinstance(problem, ClasswiseProblem):
         hint = 'test the whole vector with "canonical", or each class with `ClassSpecific`.'
         raise invalid(_CALLER, "lens", "of one problem", "'classwise'", hint=hint)
-    trials = trials_of(problem, caller=_CALLER)
+    trials = observed_trials(problem, caller=_CALLER)
     scales = _scales(problem, smoothness)
     tree = CellTree(trials, scales)
     deviation = np.sqrt(tree.variances())

@@ -15,13 +15,13 @@ from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray,
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
 from veridical.inference._kernel.nulls import (
+    ObservedTrials,
     Similarity,
-    Trials,
     bootstrap_null,
     consistency_null,
     doubts_of,
+    observed_trials,
     similarity_of,
-    trials_of,
 )
 from veridical.lenses import ClasswiseProblem, Induced, induce_problem
 from veridical.miscalibration import KernelError, UCMEError
@@ -79,7 +79,7 @@ _NEGLIGIBLE = 1e-8  # share of the largest variance below which a direction is r
 
 
 def embedding_null(
-    trials: Trials,
+    trials: ObservedTrials,
     places: FloatArray,
     classes: list[int],
     similarity: Similarity,
@@ -110,7 +110,7 @@ def embedding_null(
     return float(statistic(trials.observed()[0])[0]), null
 
 
-def _covariance(trials: Trials, values: FloatArray, column: IntArray) -> FloatArray:
+def _covariance(trials: ObservedTrials, values: FloatArray, column: IntArray) -> FloatArray:
     """Sum over rows of w^2 k(p, t_j) k(p, t_l) (1[u_j = u_l] p_{u_j} - p_{u_j} p_{u_l})."""
     chance = trials.p.reshape(len(values), -1)[:, column]
     share = (trials.mass * trials.weight)[:, None]
@@ -311,7 +311,7 @@ def _resampled(
     rng: np.random.Generator,
 ) -> Finding:
     """Observed statistic against those of resamples."""
-    trials = trials_of(sample, caller=_CALLER)
+    trials = observed_trials(sample, caller=_CALLER)
     words = f"{count} draws of outcomes from the predictions"
     if method == "ucme":
         places, classes = embedding.places(sample)

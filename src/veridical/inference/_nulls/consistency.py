@@ -14,7 +14,7 @@ from veridical._core.sample import MulticlassSample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import Alternative, announced, monte_carlo_pvalue
-from veridical.inference._draws.outcomes import OutcomeDraws
+from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._nulls.null import check_estimator, level_from, null_sample, with_outcomes
 from veridical.lenses import ClasswiseProblem, Induced, Problem, induce_problem
 from veridical.miscalibration import BinnedError, Estimator

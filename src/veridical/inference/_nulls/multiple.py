@@ -14,7 +14,7 @@ from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
-from veridical.inference._draws.outcomes import OutcomeDraws
+from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._draws.sums import ClassCells, null_summaries, resamples_at_once
 from veridical.inference._nulls.null import (
     check_estimator,
