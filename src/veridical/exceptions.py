@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "VeridicalWarning",
     "invalid",
     "unknown_option",
+    "warn_of",
 ]
 
 
@@ -88,3 +90,9 @@ def unknown_option(
     hint = f"did you mean {near[0]!r}?" if near else f"choose {options[0]!r} if unsure."
     listed = ", ".join(repr(option) for option in options)
     return invalid(caller, param, f"one of {listed}", repr(value), hint=hint)
+
+
+def warn_of(notes: Iterable[str], *, caller: str, stacklevel: int = 3) -> None:
+    """Warn the user of the public function `caller`, which calls this directly."""
+    for note in notes:
+        warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=stacklevel)

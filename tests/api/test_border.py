@@ -1,93 +1,150 @@
-"""The border is crossed once: predictions are checked once for each array given."""
+"""Data cross the border once: every prediction array given is checked by one look."""
 
 from __future__ import annotations
 
-import sys
+import importlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-import veridical
+import veridical as v
 from veridical._core.data import validation
-from veridical.calibrators import (
-    AveragedCalibrator,
-    BetaCalibrator,
-    ClassConditionalCalibrator,
-    ConfidenceReducedCalibrator,
-    GroupedCalibrator,
-    IsotonicCalibrator,
-    MixingCalibrator,
-    OneVsRestCalibrator,
-    PlattCalibrator,
-    TemperatureCalibrator,
-)
-from veridical.miscalibration import RecalibrationError
-from veridical.selection import AutoCalibrator, CalibratedClassifier
 
-BORDER = ("check_sample", "check_scored_rows")
-RNG = np.random.default_rng(0)
-P = RNG.random(200)
-Y = (RNG.random(200) < P).astype(int)
-Z = np.log(P / (1 - P))
-P4 = RNG.dirichlet(np.ones(4), 200)
-Y4 = np.array([RNG.choice(4, p=row) for row in P4])
-X = RNG.normal(size=(200, 2))
-BY = np.arange(200) % 2
 
-# What is called, and how many times the border may be crossed.
-CASES = {
-    "AutoCalibrator": (lambda: AutoCalibrator().fit(P, Y), 1),
-    "AutoCalibrator of four classes": (lambda: AutoCalibrator().fit(P4, Y4), 1),
-    "AutoCalibrator of logits": (lambda: AutoCalibrator(input="logit").fit(Z, Y), 1),
-    "AutoCalibrator select": (lambda: AutoCalibrator(strategy="select").fit(P, Y), 1),
-    "AveragedCalibrator": (
-        lambda: AveragedCalibrator([PlattCalibrator(), BetaCalibrator()]).fit(P, Y),
+class Case(NamedTuple):
+    """A call, and how often it may check predictions: once for each array given to it."""
+
+    name: str
+    call: Callable[[], Any]
+    most: int
+
+
+def _binary(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    p = rng.beta(2, 2, n)
+    return (rng.random(n) < p).astype(int), p
+
+
+def _three_classes(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.ones(3), n)
+    return (rng.random(n)[:, None] > p.cumsum(axis=1)).sum(axis=1).clip(max=2), p
+
+
+BINARY, THREE = _binary(), _three_classes()
+Y, P = BINARY
+Y3, P3 = THREE
+LOGITS = np.log(P / (1 - P))
+X = np.random.default_rng(2).normal(size=(300, 2))
+GROUPS = np.repeat(["a", "b", "c"], 100)
+FEW = {"n_resamples": 50, "rng": 0}
+
+CASES = [
+    Case("AutoCalibrator", lambda: v.AutoCalibrator().fit(P, Y), 1),
+    Case("AutoCalibrator of three classes", lambda: v.AutoCalibrator().fit(P3, Y3), 1),
+    Case("AutoCalibrator of logits", lambda: v.AutoCalibrator(input="logit").fit(LOGITS, Y), 1),
+    Case("AutoCalibrator select", lambda: v.AutoCalibrator(strategy="select").fit(P, Y), 1),
+    Case(
+        "AveragedCalibrator",
+        lambda: v.AveragedCalibrator([v.PlattCalibrator(), v.BetaCalibrator()]).fit(P, Y),
         1,
     ),
-    "MixingCalibrator": (lambda: MixingCalibrator(PlattCalibrator()).fit(P, Y), 1),
-    "OneVsRestCalibrator": (lambda: OneVsRestCalibrator(IsotonicCalibrator()).fit(P4, Y4), 1),
-    "ClassConditionalCalibrator": (
-        lambda: ClassConditionalCalibrator(TemperatureCalibrator(), min_rows=1).fit(P4, Y4),
+    Case("MixingCalibrator", lambda: v.MixingCalibrator(v.PlattCalibrator()).fit(P, Y), 1),
+    Case(
+        "OneVsRestCalibrator", lambda: v.OneVsRestCalibrator(v.IsotonicCalibrator()).fit(P3, Y3), 1
+    ),
+    Case(
+        "ClassConditionalCalibrator",
+        lambda: v.ClassConditionalCalibrator(v.TemperatureCalibrator(), min_rows=1).fit(P3, Y3),
         1,
     ),
-    "ConfidenceReducedCalibrator": (
-        lambda: ConfidenceReducedCalibrator(BetaCalibrator()).fit(P4, Y4),
+    Case(
+        "ConfidenceReducedCalibrator",
+        lambda: v.ConfidenceReducedCalibrator(v.BetaCalibrator()).fit(P3, Y3),
         1,
     ),
-    "GroupedCalibrator": (lambda: GroupedCalibrator(BetaCalibrator()).fit(P, Y, by=BY), 1),
-    "CalibratedClassifier, a fold each": (
-        lambda: CalibratedClassifier(LogisticRegression(), cv=3).fit(X, Y),
+    Case(
+        "GroupedCalibrator", lambda: v.GroupedCalibrator(v.BetaCalibrator()).fit(P, Y, by=GROUPS), 1
+    ),
+    Case(
+        "CalibratedClassifier, a fold each",
+        lambda: v.CalibratedClassifier(LogisticRegression(), cv=3).fit(X, Y),
         3,
     ),
-    "CalibratedClassifier, one map": (
-        lambda: CalibratedClassifier(LogisticRegression(), cv=3, ensemble=False).fit(X, Y),
+    Case(
+        "CalibratedClassifier, one map",
+        lambda: v.CalibratedClassifier(LogisticRegression(), cv=3, ensemble=False).fit(X, Y),
         1,
     ),
-    "RecalibrationError": (lambda: RecalibrationError()(Y, P), 1),
-}
+    Case("RecalibrationError", lambda: v.RecalibrationError()(Y, P), 1),
+    Case("calibration_tests, binary", lambda: v.calibration_tests(*BINARY, **FEW), 1),
+    Case("calibration_tests, K = 3", lambda: v.calibration_tests(*THREE, **FEW), 1),
+    Case("calibration_tests, groups", lambda: v.calibration_tests(*BINARY, by=GROUPS, **FEW), 1),
+    Case(
+        "calibration_tests, all by name",
+        lambda: v.calibration_tests(
+            *BINARY,
+            tests=["consistency", "spiegelhalter", "hosmer-lemeshow", "cox", "t-cal", "kernel"],
+            **FEW,
+        ),
+        1,
+    ),
+    Case(
+        "check_requirements, tests",
+        lambda: v.check_requirements(
+            *BINARY,
+            requirements=["cox().pvalue < 2", "kernel().pvalue < 2", "equivalence(0.5).high < 2"],
+            **FEW,
+        ),
+        1,
+    ),
+    Case("multiple_test", lambda: v.multiple_test(v.BinnedError(), *THREE, **FEW), 1),
+    Case("reliability_curve", lambda: v.reliability_curve(*BINARY), 1),
+    Case("decompose", lambda: v.decompose(*THREE), 1),
+    Case("decision_curve", lambda: v.decision_curve(*BINARY), 1),
+    Case(
+        "paired_difference",
+        lambda: v.paired_difference(v.BrierScore(), *BINARY, BINARY[1] ** 2),
+        2,
+    ),
+]
+
+
+BORDER = ("check_sample", "check_scored_rows")
 
 
 @pytest.fixture
-def crossings(monkeypatch):
-    """Names of border functions in the order in which they are called, wherever from."""
-    calls = []
+def count(monkeypatch):
+    """Callers of the border, wherever it was imported."""
+    calls: list[str] = []
     for name in BORDER:
         original = getattr(validation, name)
 
-        def counting(*args, _original=original, _name=name, **options):
-            calls.append(_name)
-            return _original(*args, **options)
+        def counting(*args: Any, caller: str, _original: Any = original, **options: Any) -> Any:
+            calls.append(caller)
+            return _original(*args, caller=caller, **options)
 
-        for module in list(sys.modules.values()):
-            known = getattr(module, "__name__", "").startswith(veridical.__name__)
-            if known and vars(module).get(name) is original:
+        for module in list(_users_of_the_border(name)):
+            if getattr(module, name, None) is original:
                 monkeypatch.setattr(module, name, counting)
     return calls
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_predictions_are_checked_once(name, crossings):
-    call, most = CASES[name]
-    call()
-    assert 1 <= len(crossings) <= most
+def _users_of_the_border(name: str) -> Iterator[Any]:
+    """Modules that speak of a function of the border, imported before anything is counted."""
+    root = Path(v.__file__).parent
+    for path in sorted(root.rglob("*.py")):
+        if name in path.read_text(encoding="utf-8"):
+            parts = path.relative_to(root.parent).with_suffix("").parts
+            yield importlib.import_module(".".join(parts))
+
+
+@pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
+@pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
+def test_every_prediction_array_is_checked_once(case, count):
+    case.call()
+    assert 1 <= len(count) <= case.most, count

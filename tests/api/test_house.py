@@ -21,7 +21,7 @@ _DOORS_OF = {
     "evaluation": ["core", "data"],
     "export": ["core"],
     "frames": ["files", "grid", "inputs"],
-    "inference": ["core"],
+    "inference": ["core", "tests"],
     "miscalibration": ["core"],
     "monitoring": ["core"],
     "plots": ["panels"],

@@ -10,7 +10,7 @@ from veridical._core.sample import BinarySample
 from veridical.evaluation._data.sums import outcomes_of
 from veridical.evaluation._figures.summary import grid_summary
 from veridical.inference import null_summaries
-from veridical.inference._draws.outcomes import Outcomes
+from veridical.inference._draws.trials import Trials
 from veridical.summaries import summarise
 
 N = 20_000
@@ -98,7 +98,7 @@ def test_weights_keep_mean_and_variance():
 def test_many_weighted_cells_are_drawn_as_normal():
     p = np.linspace(0.3, 0.4, 2000)
     unit = np.linspace(0.5, 1.5, 2000)
-    outcomes = Outcomes(p, p, np.full(2000, 3.0), unit)
+    outcomes = Trials(p, np.full(2000, 3.0), unit)
     sample = BinarySample(y=np.zeros(2000, dtype=np.uint8), p=p, weight=3 * unit)
     sums = drawn_sums(sample, 1, outcomes)[:, 0]
     assert_moments(sums, 3 * unit @ p, 3 * unit**2 @ (p * (1 - p)))

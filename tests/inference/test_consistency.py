@@ -154,7 +154,7 @@ def test_frequency_weights_of_several_classes_are_repeated_rows(lens, multiclass
 @pytest.mark.parametrize("lens", ["classwise", "canonical"])
 def test_weighted_sums_by_class_are_those_of_a_naive_loop(lens, multiclass):
     """Same uniforms, same thresholds: the estimate of each draw is the estimator's own."""
-    from veridical.inference._draws.outcomes import OutcomeDraws
+    from veridical.inference._draws.rows import OutcomeDraws
     from veridical.inference._nulls.null import null_sample, with_outcomes
     from veridical.lenses import induce_problem
 

@@ -14,7 +14,7 @@ from veridical.inference._kernel.nulls import (
     Similarity,
     bootstrap_null,
     consistency_null,
-    trials_of,
+    observed_trials,
 )
 from veridical.inference._kernel.test import kernel_test
 from veridical.lenses import induce_problem
@@ -114,7 +114,7 @@ def test_drawn_statistics_have_the_exact_distribution(kernel, weighted):
             exact[round(value, 9)] = exact.get(round(value, 9), 0) + chance
         weight = None if weighted is None else w
         sample = problem([0, 1, 1], p, weight, weighted or "importance")
-        trials = trials_of(sample, caller="test")
+        trials = observed_trials(sample, caller="test")
         draws = 20_000
         rng = np.random.default_rng(0)
         _, null = consistency_null(trials, Similarity(kernel, 0.4), draws, rng)

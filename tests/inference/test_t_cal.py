@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, VeridicalWarning
-from veridical.inference._kernel.nulls import trials_of
+from veridical.inference._kernel.nulls import observed_trials
 from veridical.inference._kernel.t_cal import CellTree, t_cal_test
 from veridical.lenses import induce_problem
 
@@ -55,7 +55,7 @@ def double_loop(y, p, m, w):
 def test_errors_and_variances_of_all_scales(k, tied, weighted):
     y, p = rows(k=k, tied=tied)
     w = np.random.default_rng(1).gamma(2.0, size=60) if weighted else np.ones(60)
-    trials = trials_of(problem(y, p, w if weighted else None), caller="test")
+    trials = observed_trials(problem(y, p, w if weighted else None), caller="test")
     tree = CellTree(trials, [16, 8, 4, 2])
     found, spread = tree.errors(*trials.observed())[:, 0], tree.variances()
     for level, m in enumerate(tree.scales):

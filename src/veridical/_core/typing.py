@@ -14,6 +14,8 @@ Array: TypeAlias = npt.NDArray[Any]
 
 # Anything `_core.arrays.to_numpy` understands: sequence, array, series, frame or CPU tensor.
 ArrayLike: TypeAlias = Any
+# One column of a table, or several.
+ColumnNames: TypeAlias = str | list[str] | tuple[str, ...]
 
 Side: TypeAlias = Literal["left", "right"]
 WeightType: TypeAlias = Literal["importance", "frequency"]

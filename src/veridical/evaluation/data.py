@@ -1,7 +1,6 @@
 """What an evaluation is made from: rows or sums, read once."""
 
 from veridical.evaluation._data.source import NullDraws, NullSource, auc_by_class, default_error
-from veridical.evaluation._data.sums import problem_of
 from veridical.evaluation._figures.pushed import (
     Pushed,
     Request,
@@ -9,6 +8,7 @@ from veridical.evaluation._figures.pushed import (
     evaluate_pushed,
     notes_on_sums,
 )
+from veridical.summaries.core import problem_of
 
 __all__ = [
     "NullDraws",

@@ -15,11 +15,11 @@ from veridical.inference._intervals.bootstrap import (
     check_groups,
     has_interval,
 )
-from veridical.inference._intervals.paired import difference_of, paired_difference
+from veridical.inference._intervals.paired import paired_difference
 from veridical.inference._intervals.ranks import mean_ranks
 from veridical.inference._kernel.t_cal import t_cal_test
 from veridical.inference._kernel.test import kernel_test
-from veridical.inference._nulls.consistency import consistency_of, consistency_test
+from veridical.inference._nulls.consistency import consistency_test
 from veridical.inference._nulls.multiple import adjust_pvalues, multiple_test
 from veridical.inference._nulls.null import depends_on_fixed_sums, null_level, null_sample
 from veridical.inference._sequential.process import EProcess
@@ -31,12 +31,10 @@ __all__ = [
     "binned_limits",
     "bootstrap_interval",
     "check_groups",
-    "consistency_of",
     "consistency_test",
     "cox_test",
     "depends_on_fixed_sums",
     "detectable_error",
-    "difference_of",
     "equivalence_test",
     "has_interval",
     "hosmer_lemeshow_test",

@@ -1,8 +1,9 @@
-"""Draws, limits and judgements without the border, for rooms above."""
+"""Tests, intervals and judgements of checked data, for rooms above."""
 
-from veridical.inference._design.equivalence import check_delta
-from veridical.inference._draws.monte_carlo import warn_of
-from veridical.inference._draws.outcomes import Outcomes
+from veridical.exceptions import warn_of
+from veridical.inference._design.equivalence import check_delta, equivalence_core, equivalence_error
+from veridical.inference._design.sample_size import detectable_core, required_core
+from veridical.inference._draws.trials import Trials
 from veridical.inference._intervals.bootstrap import scores_by_row
 from veridical.inference._intervals.mean import (
     bootstrap_limits,
@@ -10,8 +11,9 @@ from veridical.inference._intervals.mean import (
     normal_limits,
     standard_error,
 )
-from veridical.inference._nulls.consistency import judged
-from veridical.inference._nulls.multiple import Family, corrected
+from veridical.inference._intervals.paired import difference_core
+from veridical.inference._nulls.consistency import consistency_core, judged
+from veridical.inference._nulls.multiple import Family, corrected, multiple_core
 from veridical.inference._nulls.null import check_estimator
 from veridical.inference._sequential.process import ONSET_ROWS, Bets
 
@@ -19,14 +21,21 @@ __all__ = [
     "ONSET_ROWS",
     "Bets",
     "Family",
-    "Outcomes",
+    "Trials",
     "bootstrap_limits",
     "check_delta",
     "check_estimator",
+    "consistency_core",
     "corrected",
+    "detectable_core",
+    "difference_core",
+    "equivalence_core",
+    "equivalence_error",
     "judged",
     "make_units",
+    "multiple_core",
     "normal_limits",
+    "required_core",
     "scores_by_row",
     "standard_error",
     "warn_of",

@@ -1,6 +1,7 @@
-"""Cells of a grid and the table of rows in memory."""
+"""Cells of a grid, the problems it holds, and the table of rows in memory."""
 
 from veridical.summaries._grid.build import table_of_sample
 from veridical.summaries._grid.cells import Cells
+from veridical.summaries._grid.grid import problem_of
 
-__all__ = ["Cells", "table_of_sample"]
+__all__ = ["Cells", "problem_of", "table_of_sample"]

@@ -1,21 +1,16 @@
-"""Reliability curves: by bins, isotonic, from densities, or smooth.
-
-Which options of a curve go together.
-
-Local calibration errors.
-"""
+"""Reliability curves: by bins, isotonic, from densities, or smooth; of rows, or of sums of them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, check_option, check_sample
+from veridical._core.data.validation import check_level, check_option
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, WeightType
 from veridical.binning import Binning, QuantileBins, UniformBins
 from veridical.curves._curve.bands import (
     banded_points,
@@ -32,10 +27,11 @@ from veridical.curves._curve.smooth import (
     density_points,
     smooth_points,
 )
-from veridical.exceptions import invalid
-from veridical.lenses import resolve_lens
+from veridical.exceptions import invalid, warn_of
+from veridical.lenses import Binary, Confidence, Lens, induce_problem, named_lens
 from veridical.results import ReliabilityCurve
-from veridical.summaries import summarise
+from veridical.summaries import GridSummary, summarise
+from veridical.summaries.core import problem_of
 
 _BINOMIAL = ("binomial", "wilson", "clopper-pearson")
 _INTERVALS = ("auto", *_BINOMIAL, "bootstrap", "consistency", "simultaneous", "pointwise")
@@ -85,10 +81,64 @@ def check_counts(caller: str, sample: BinarySample) -> None:
 _METHODS = ("bins", "isotonic", "density", "smooth")
 
 
-def reliability_curve(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+@dataclass(frozen=True)
+class CurveOptions:
+    """How a curve is estimated and what limits it gets, checked.
+
+    Attributes
+    ----------
+    method : "bins", "isotonic", "density" or "smooth"
+    binning : bins of "bins", else None
+    bandwidth, kernel : of "density" and "smooth"
+    interval, level : limits, None for none, and their confidence level
+    n_resamples, rng : of limits that are drawn
+    """
+
+    method: str
+    binning: Binning | None
+    bandwidth: float | str
+    kernel: str
+    interval: str | None
+    level: float
+    n_resamples: int
+    rng: np.random.Generator
+
+
+def check_curve_options(
+    caller: str,
     *,
+    method: str,
+    n_bins: Any = 15,
+    strategy: str = "uniform",
+    binning: Binning | None = None,
+    bandwidth: float | str | None = None,
+    kernel: str | None = None,
+    interval: str | None = "auto",
+    confidence_level: float = 0.95,
+    n_resamples: int = 1000,
+    rng: Any = None,
+) -> CurveOptions:
+    """Raise where options of a curve make no sense, alone or together."""
+    check_option(caller, "method", method, _METHODS)
+    level = check_level(caller, confidence_level)
+    limits = check_interval(caller, method, interval)
+    check_unused(caller, method, binning=binning, bandwidth=bandwidth, kernel=kernel)
+    generator = check_rng(rng, caller=caller)
+    draws = check_resamples(n_resamples, caller=caller)
+    if binning is None and method == "bins":
+        check_option(caller, "strategy", strategy, ("uniform", "quantile"))
+        binning = UniformBins(n_bins) if strategy == "uniform" else QuantileBins(n_bins)
+    width = check_bandwidth(caller, method, bandwidth)
+    shape = check_kernel(caller, kernel)
+    return CurveOptions(method, binning, width, shape, limits, level, draws, generator)
+
+
+def reliability_curve(
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
+    *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     method: Literal["bins", "isotonic", "density", "smooth"] = "bins",
     n_bins: Any = 15,
@@ -102,15 +152,16 @@ def reliability_curve(
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> ReliabilityCurve:
     r"""Observed frequency against prediction.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names, or a summary, whose
+        rows count at the mean of their cell where its own bins do not decide.
     lens : lens, name or callable, optional
         Must induce one binary problem; default the binary lens for two classes, confidence for
         more. `Pooled()` gives the single averaged classwise diagram of the survey, section 2.3.
@@ -210,56 +261,98 @@ def reliability_curve(
     [0.5]
     """
     caller = "reliability_curve"
-    check_option(caller, "method", method, _METHODS)
-    level = check_level(caller, confidence_level)
-    chosen_interval = check_interval(caller, method, interval)
-    check_unused(caller, method, binning=binning, bandwidth=bandwidth, kernel=kernel)
-    generator = check_rng(rng, caller=caller)
-    draws = check_resamples(n_resamples, caller=caller)
-    if binning is None and method == "bins":
-        check_option(caller, "strategy", strategy, ("uniform", "quantile"))
-        binning = UniformBins(n_bins) if strategy == "uniform" else QuantileBins(n_bins)
-    width = check_bandwidth(caller, method, bandwidth)
-    shape = check_kernel(caller, kernel)
-    sample = check_sample(
+    options = check_curve_options(
+        caller,
+        method=method,
+        n_bins=n_bins,
+        strategy=strategy,
+        binning=binning,
+        bandwidth=bandwidth,
+        kernel=kernel,
+        interval=interval,
+        confidence_level=confidence_level,
+        n_resamples=n_resamples,
+        rng=rng,
+    )
+    if isinstance(y_true, GridSummary):
+        beside = {"y_prob": y_prob, "y": y, "prob": prob, "labels": labels}
+        beside |= {"pos_label": pos_label, "sample_weight": sample_weight}
+        for name, value in beside.items():
+            if value is not None:
+                hint = "these were decided when the summary was made."
+                raise invalid(caller, name, "unset for a summary", "a value", hint=hint)
+        return curve_of_summary(y_true, lens, options, caller=caller)
+    induced = induce_problem(
         y_true,
         y_prob,
         caller=caller,
+        y=y,
+        prob=prob,
+        lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
-    chosen = resolve_lens(lens, sample, caller=caller)
-    problem = chosen.induce(sample)
+    problem = induced.problem
     if not isinstance(problem, BinarySample):
         hint = "use `ClassSpecific(label)` for one class, or `Pooled()` for all in one diagram."
-        got = chosen.name
-        raise invalid(caller, "lens", "one that induces a single binary problem", got, hint=hint)
-    if chosen_interval in ("simultaneous", "pointwise"):
+        expected, got = "one that induces a single binary problem", induced.lens.name
+        raise invalid(caller, "lens", expected, got, hint=hint)
+    warn_of(induced.notes, caller=caller)
+    return curve_core(problem, induced.lens.name, options, caller=caller)
+
+
+def curve_core(
+    problem: BinarySample, lens: str, options: CurveOptions, *, caller: str
+) -> ReliabilityCurve:
+    """The curve of one checked binary problem."""
+    if options.interval in ("simultaneous", "pointwise"):
         check_counts(caller, problem)
-    if binning is not None:
-        return _binned_curve(
-            problem, binning, chosen.name, chosen_interval, level, draws, generator
-        )
-    if method == "isotonic":
+    if options.binning is not None:
+        return _binned_curve(problem, options.binning, lens, options)
+    if options.method == "isotonic":
         points = isotonic_points(problem)
-    elif method == "density":
-        points = density_points(problem, width, shape)
+    elif options.method == "density":
+        points = density_points(problem, options.bandwidth, options.kernel)
     else:
-        points = smooth_points(problem, width)
-    return _curve(problem, points, method, chosen.name, chosen_interval, level, draws, generator)
+        points = smooth_points(problem, options.bandwidth)
+    return _curve(problem, points, lens, options)
+
+
+def curve_of_summary(
+    grid: GridSummary, lens: Any, options: CurveOptions, *, caller: str
+) -> ReliabilityCurve:
+    """The curve of sums: exact where their own bins decide, else of rows moved within a cell."""
+    chosen: Lens = Binary() if len(grid.classes) == 2 else Confidence()
+    if lens is not None:
+        chosen = named_lens(lens, caller=caller)
+    cells = grid.cells(problem_of(chosen, grid, caller=caller))
+    drawn = options.interval is not None and options.interval not in _BINOMIAL
+    if isinstance(options.binning, UniformBins) and not drawn:
+        return curve_from_summary(
+            cells.summary(options.binning),
+            lens=chosen.name,
+            definition=options.binning.name,
+            interval=options.interval,
+            confidence_level=options.level,
+        )
+    if grid.weighted and drawn:
+        hint = 'use "binomial" limits of bins, or `reliability_curve` on the rows.'
+        got = repr(options.interval)
+        raise invalid(caller, "interval", "one without draws for weights", got, hint=hint)
+    sample = cells.sample
+    assert sample.weight is not None
+    curve = curve_core(sample, chosen.name, options, caller=caller)
+    # A row that stands for others counts as one there.
+    rows = curve.weight * (grid.n_samples / float(sample.weight.sum()))
+    return replace(curve, count=rows, n_samples=grid.n_samples)
 
 
 def _binned_curve(
-    sample: BinarySample,
-    binning: Binning,
-    lens: str,
-    interval: str | None,
-    level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
+    sample: BinarySample, binning: Binning, lens: str, options: CurveOptions
 ) -> ReliabilityCurve:
+    interval, level = options.interval, options.level
     drawn = interval in ("bootstrap", "consistency")
     summary = summarise(sample, binning)
     curve = curve_from_summary(
@@ -271,26 +364,22 @@ def _binned_curve(
     )
     if interval is None or not drawn:
         return curve
-    low, high = bin_band(interval, sample, summary, level=level, n_resamples=n_resamples, rng=rng)
+    low, high = bin_band(
+        interval, sample, summary, level=level, n_resamples=options.n_resamples, rng=options.rng
+    )
     return replace(curve, low=low, high=high, interval=interval, confidence_level=level)
 
 
 def _curve(
-    sample: BinarySample,
-    points: Points,
-    method: str,
-    lens: str,
-    interval: str | None,
-    level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
+    sample: BinarySample, points: Points, lens: str, options: CurveOptions
 ) -> ReliabilityCurve:
+    interval, level = options.interval, options.level
     low = high = None
     if interval in ("simultaneous", "pointwise"):
         band = simultaneous_band if interval == "simultaneous" else pointwise_band
         points, low, high = banded_points(sample, points, band, level)
     elif interval is not None:
-        draws = resampled(interval, sample, points.refit, n_resamples, rng)
+        draws = resampled(interval, sample, points.refit, options.n_resamples, options.rng)
         low, high = quantiles(draws, points.observed, level)
     return ReliabilityCurve(
         lower=points.lower,
@@ -303,7 +392,7 @@ def _curve(
         low=low,
         high=high,
         lens=lens,
-        method=method,
+        method=options.method,
         definition=points.definition,
         interval=interval,
         confidence_level=None if interval is None else level,
@@ -312,9 +401,11 @@ def _curve(
 
 
 def local_calibration_error(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     bandwidth: float | str | None = None,
     kernel: str | None = None,
@@ -324,15 +415,15 @@ def local_calibration_error(
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> ReliabilityCurve:
     r"""How far observed frequencies are from the prediction, prediction by prediction.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens, bandwidth, kernel, interval, confidence_level, n_resamples, rng, weight_type
         As in :func:`reliability_curve` with ``method="density"``.
 
@@ -357,6 +448,8 @@ def local_calibration_error(
     return reliability_curve(
         y_true,
         y_prob,
+        y=y,
+        prob=prob,
         lens=lens,
         method="density",
         bandwidth=bandwidth,

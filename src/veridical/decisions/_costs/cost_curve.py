@@ -13,24 +13,26 @@ import numpy as np
 
 from veridical._core.numeric.pava import isotonic_blocks
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
-from veridical.exceptions import invalid
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
+from veridical.exceptions import invalid, warn_of
 from veridical.lenses import induce_problem
 from veridical.results import CostCurve, RocHull
 
 
 def check_binary(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None,
     *,
     caller: str,
     lens: Any,
     labels: ArrayLike | None,
     pos_label: Any,
-    sample_weight: ArrayLike | None,
+    sample_weight: Any,
     weight_type: WeightType,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
 ) -> BinarySample:
-    """Check raw data and return the one binary problem the lens induces."""
+    """Check data and return the one binary problem the lens induces; warn of guessed columns."""
     seen = induce_problem(
         y_true,
         y_prob,
@@ -40,8 +42,11 @@ def check_binary(
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
+        y=y,
+        prob=prob,
     )
     if isinstance(seen.problem, BinarySample):
+        warn_of(seen.notes, caller=caller, stacklevel=4)
         return seen.problem
     hint = 'use lens="confidence" or `ClassSpecific(label)`.'
     raise invalid(caller, "lens", "one that induces one binary problem", seen.lens.name, hint=hint)

@@ -9,7 +9,7 @@ import numpy as np
 
 from veridical._core.data.validation import check_level, float_array, is_number
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.decisions._costs.cost_curve import check_binary
 from veridical.exceptions import invalid
 from veridical.inference.core import warn_of
@@ -19,9 +19,11 @@ _CALLER = "decision_curve"
 
 
 def decision_curve(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     thresholds: ArrayLike | None = None,
     harm: float = 0.0,
     prevalence: float | None = None,
@@ -29,15 +31,15 @@ def decision_curve(
     lens: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> DecisionCurve:
     r"""Net benefit of acting on a model, against acting always or never.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     thresholds : array-like, optional
         Threshold probabilities in [0, 1); default 0.01, 0.02, ..., 0.99. Report those that users
         might reasonably choose.
@@ -105,6 +107,8 @@ def decision_curve(
         y_true,
         y_prob,
         caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,

@@ -1,7 +1,4 @@
-"""The public decomposition.
-
-The parts of a mean score, by recalibrating within groups of rows.
-"""
+"""The parts of a mean score, by recalibrating within groups of rows."""
 
 from __future__ import annotations
 
@@ -10,19 +7,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.validation import (
-    check_option,
-    check_probabilities,
-    check_sample,
-    float_array,
-    kept_rows,
-)
+from veridical._core.data.validation import check_option, check_probabilities, float_array
 from veridical._core.numeric.pava import IsotonicFit, isotonic_fit
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
-from veridical._core.typing import ArrayLike, BoolArray, FloatArray, IntArray, WeightType
+from veridical._core.typing import (
+    ArrayLike,
+    BoolArray,
+    ColumnNames,
+    FloatArray,
+    IntArray,
+    WeightType,
+)
 from veridical.binning import Binning, UniformBins
-from veridical.exceptions import invalid
-from veridical.lenses import Canonical, ClasswiseProblem, Problem, resolve_lens
+from veridical.exceptions import invalid, warn_of
+from veridical.lenses import Canonical, ClasswiseProblem, Problem, read_data
 from veridical.results import Decomposition
 from veridical.scores import ScoringRule, get_rule
 from veridical.summaries import Summary, VectorSummary, summarise
@@ -153,9 +151,11 @@ Method = Literal["bins", "isotonic", "unique"]
 
 
 def decompose(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     rule: Literal["brier", "log", "spherical", "zero-one"] = "brier",
     method: Method | None = None,
     lens: Any = None,
@@ -164,15 +164,15 @@ def decompose(
     posterior: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> Decomposition:
     r"""Split a mean score into miscalibration, discrimination and uncertainty.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     rule : {"brier", "log", "spherical", "zero-one"}
         The proper score.
     method : {"isotonic", "bins", "unique"}, optional
@@ -227,17 +227,20 @@ def decompose(
     """
     caller = "decompose"
     scoring = get_rule(rule, caller=caller)
-    sample = check_sample(
+    data = read_data(
         y_true,
         y_prob,
         caller=caller,
+        y=y,
+        prob=prob,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
-    chosen = Canonical() if lens is None else resolve_lens(lens, sample, caller=caller)
-    problem = chosen.induce(sample)
+    sample, chosen, problem, notes = data.through(
+        Canonical() if lens is None else lens, caller=caller
+    )
     name = chosen.name
     if lens is None and isinstance(problem, BinarySample):
         name = "binary"
@@ -245,10 +248,9 @@ def decompose(
     truth: dict[str, float] = {}
     parts, how = _decompose_problem(problem, scoring, method, bins, caller)
     if posterior is not None:
-        known = _check_posterior(
-            posterior, sample, problem, kept_rows(sample_weight, sample), caller
-        )
+        known = _check_posterior(posterior, sample, problem, data.kept, caller)
         truth = _known_truth(sample, scoring, known, recalibrate_rows(sample, how, bins))
+    warn_of(notes, caller=caller)
     definition = {"bins": bins.name, "unique": "unique predictions"}.get(how, how)
     return _record(parts, scoring, how, definition, name, sample.n, **truth)
 
@@ -348,8 +350,8 @@ def _check_posterior(
     if problem is not sample:
         hint = "leave `lens` out: the posterior is one of the whole prediction."
         raise invalid(caller, "lens", "unset with a posterior", "a lens", hint=hint)
-    given = float_array(posterior, caller=caller, param="posterior").astype(np.float64)
-    array = check_probabilities(given, caller=caller, param="posterior")
+    values = float_array(posterior, caller=caller, param="posterior").astype(np.float64)
+    array = check_probabilities(values, caller=caller, param="posterior")
     if isinstance(sample, BinarySample) and array.ndim == 2 and array.shape[1] == 2:
         array = array[:, 0 if sample.positive_first else 1]
     expected = (len(kept), *sample.p.shape[1:])

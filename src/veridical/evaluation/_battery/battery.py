@@ -1,161 +1,109 @@
-"""The tests of calibration by name, and which of them are quick enough to be made unasked."""
+"""The tests of one sample: which fit it, which are quick enough to be made unasked."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from veridical._core.data.validation import check_option
-from veridical._core.sample import BinarySample, MulticlassSample, Sample
-from veridical._core.typing import ArrayLike
+from veridical._core.sample import MulticlassSample, Sample
 from veridical.evaluation._data.source import default_error
 from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
-from veridical.frames.inputs import Inputs
-from veridical.inference import (
-    consistency_test,
-    cox_test,
-    hosmer_lemeshow_test,
-    kernel_test,
-    multiple_test,
-    pearson_test,
-    spiegelhalter_test,
-    t_cal_test,
-)
+from veridical.inference.core import multiple_core
+from veridical.inference.tests import TEST_OF_CLASSES, TESTS, KnownTest
 from veridical.lenses import Canonical, Classwise, ClasswiseProblem, Confidence, Induced
 from veridical.results import CalibrationTest, MultipleTest
 
-UNASKED = ("consistency", "spiegelhalter", "hosmer-lemeshow", "cox", "t-cal")
-NAMES = (*UNASKED, "kernel", "pearson")
-_TITLES = {
-    "consistency": "the consistency test",
-    "spiegelhalter": "Spiegelhalter's test",
-    "hosmer-lemeshow": "the Hosmer-Lemeshow test",
-    "cox": "Cox's test",
-    "t-cal": "T-Cal",
-    "classwise": "the consistency test of the classes",
-}
-# Probabilities times draws that take a second or two: outcomes redrawn and summed by bins of every
-# width, by class, and by groups of whole vectors.
-_MOST_BY_SCALE, _MOST_BY_CLASS, _MOST_BY_VECTOR = 1e7, 1e8, 3e7
-# Cox's test of K classes: probabilities times K, in one fit and in those of all draws. It draws
-# where outcomes vary less than this and probabilities are not too many.
-_MOST_FITTED, _MOST_REFITTED = 3e6, 5e6
-_VARIES_ENOUGH, _MOST_REDRAWN = 30.0, 20_000
+NAMES = tuple(TESTS)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Battery:
-    """Tests of one sample through one lens, every one from the same seed."""
+    """Tests of one sample through one lens, every one from the same seed.
 
-    inputs: Inputs
-    pos_label: Any
+    Attributes
+    ----------
+    induced : the sample and what the lens shows of it
+    n_bins : bins of the consistency tests
+    level : at which calibration is rejected
+    n_resamples, seed : of whatever is drawn
+    parts : the sample of each group, None without groups
+    """
+
     induced: Induced
     n_bins: Any
     level: float
     n_resamples: int
     seed: int
+    parts: list[tuple[Any, Sample]] | None = None
 
     def run(self, name: str) -> CalibrationTest:
-        """Make one test; "classwise" is the consistency test of all classes."""
-        if name == "classwise":
-            sample, lens = self.induced.sample, Classwise()
-            through_it = Induced(sample, lens, lens.induce(sample))
-            return replace(self, induced=through_it).run("consistency")
-        y_true, y_prob = self.inputs.y_true, self.inputs.y_prob
-        options = self._options(name)
-        if name == "consistency":
-            error = default_error(self.induced.problem, self.n_bins)
-            return consistency_test(error, y_true, y_prob, **options)
-        if name == "cox":
-            return cox_test(y_true, y_prob, confidence_level=1 - self.level, **options)
-        return _BY_NAME[name](y_true, y_prob, **options)
+        """Make one test, whose notes are its doubts."""
+        return self._make(TESTS[name], self.induced)
 
-    def family(self, by: ArrayLike | None = None) -> MultipleTest:
-        """Test every group of rows, or every class."""
-        problem = self.induced.problem
-        if by is None:
-            problem = Classwise().induce(self.induced.sample)
-        return multiple_test(
-            default_error(problem, self.n_bins),
-            self.inputs.y_true,
-            self.inputs.y_prob,
-            over="classes" if by is None else "groups",
-            by=by,
-            **self._options("consistency"),
-        )
+    def of_classes(self) -> CalibrationTest:
+        """Make the consistency test of all classes."""
+        return self._make(TEST_OF_CLASSES, self._classwise)
+
+    def family(self) -> MultipleTest:
+        """Test every class."""
+        return self._multiple("classes", self._classwise)
 
     def groups(self) -> MultipleTest | None:
         """Test every group of rows, if there are groups."""
-        by = self.inputs.by
-        if by is None:
-            return None
-        family = self.family(by.codes)
-        return replace(family, names=tuple(by.keys[code] for code in family.names))
+        return None if self.parts is None else self._multiple("groups", self.induced)
 
     @property
     def n_samples(self) -> int:
         """Number of rows tested."""
         return self.induced.sample.n
 
-    def takes_long(self, name: str) -> bool:
+    def takes_long(self, test: KnownTest) -> bool:
         """Whether a test takes much more than a second."""
-        problem = self.induced.problem
-        several = not isinstance(problem, BinarySample)
-        sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-        drawn = sample.p.size * self.n_resamples
-        if name == "classwise":
-            return self.induced.sample.p.size * self.n_resamples > _MOST_BY_CLASS
-        if name == "t-cal":
-            return drawn > _MOST_BY_SCALE
-        if name == "consistency":
-            return several and drawn > _MOST_BY_CLASS
-        if name == "hosmer-lemeshow":
-            return several and drawn > _MOST_BY_VECTOR
-        return name == "cox" and _cox_takes_long(sample, self.n_resamples)
+        through = self._classwise if test is TEST_OF_CLASSES else self.induced
+        return test.takes_long(through, self.n_resamples)
 
-    def can(self, name: str) -> bool:
+    def can(self, test: KnownTest) -> bool:
         """Whether what is known of the rows is enough for a test."""
         return True
 
     @property
     def asks_of_classes(self) -> bool:
         """Whether the classes are a question beside that of the lens."""
-        whole = isinstance(self.induced.lens, (Canonical, Classwise, Confidence))
-        return whole and isinstance(self.induced.sample, MulticlassSample)
+        of_all_classes = isinstance(self.induced.lens, (Canonical, Classwise, Confidence))
+        return of_all_classes and isinstance(self.induced.sample, MulticlassSample)
 
-    def _options(self, name: str) -> dict[str, Any]:
-        return {
-            "lens": self.induced.lens,
-            "labels": self.inputs.labels,
-            "pos_label": self.pos_label,
-            "sample_weight": self.inputs.sample_weight,
-            "n_resamples": self.n_resamples,
-            "rng": self.seed,
+    @property
+    def _classwise(self) -> Induced:
+        lens = Classwise()
+        return Induced(self.induced.sample, lens, lens.induce(self.induced.sample))
+
+    @property
+    def _drawing(self) -> dict[str, Any]:
+        return {"n_resamples": self.n_resamples, "rng": np.random.default_rng(self.seed)}
+
+    def _make(self, test: KnownTest, induced: Induced, **options: Any) -> CalibrationTest:
+        own = {
+            "estimator": default_error(induced.problem, self.n_bins),
+            "confidence_level": 1 - self.level,
         }
+        options |= {name: own[name] for name in test.takes}
+        return test.core(induced=induced, **self._drawing, **options)
 
-
-def _cox_takes_long(sample: Sample, n_resamples: int) -> bool:
-    binary = isinstance(sample, BinarySample)
-    p = sample.p.astype(np.float64, copy=False)
-    variance = sample.size * np.average(p * (1 - p), axis=0, weights=sample.weight)
-    values = p.size * (1 if binary else len(sample.classes))
-    if variance.min() < _VARIES_ENOUGH and p.size <= _MOST_REDRAWN:
-        return values * n_resamples > _MOST_REFITTED
-    return not binary and values > _MOST_FITTED
-
-
-_BY_NAME: dict[str, Callable[..., CalibrationTest]] = {
-    "spiegelhalter": spiegelhalter_test,
-    "hosmer-lemeshow": hosmer_lemeshow_test,
-    "t-cal": t_cal_test,
-    "kernel": kernel_test,
-    "pearson": pearson_test,
-}
+    def _multiple(self, over: str, induced: Induced) -> MultipleTest:
+        return multiple_core(
+            default_error(induced.problem, self.n_bins),
+            induced.sample,
+            over=over,
+            parts=self.parts,
+            lens=induced.lens,
+            **self._drawing,
+        )
 
 
 def check_names(tests: Any, induced: Induced, *, caller: str) -> tuple[str, ...] | None:
@@ -175,32 +123,49 @@ def check_names(tests: Any, induced: Induced, *, caller: str) -> tuple[str, ...]
     return tuple(dict.fromkeys(names))
 
 
-def run_tests(
-    battery: Battery, asked: tuple[str, ...] | None
-) -> tuple[dict[str, CalibrationTest], list[str]]:
-    """Make the tests asked for, or those that fit and are quick; with notes on what is left out."""
-    if asked is not None:
-        return {name: battery.run(name) for name in asked}, []
-    if isinstance(battery.induced.problem, ClasswiseProblem):  # there is no other test
-        return {"consistency": battery.run("consistency")}, []
-    fit: tuple[str, ...] = UNASKED
+@dataclass(frozen=True)
+class TestsMade:
+    """Tests by name, what was left out and why, and doubts about those made."""
+
+    tests: dict[str, CalibrationTest]
+    left_out: list[str]
+    doubts: list[str]
+
+
+def run_tests(battery: Battery, asked: tuple[str, ...] | None) -> TestsMade:
+    """Make the tests asked for, or those that fit and are quick."""
+    made = TestsMade({}, [], [])
+    named = asked
+    if named is None and isinstance(battery.induced.problem, ClasswiseProblem):
+        named = ("consistency",)  # there is no other test
+    if named is not None:
+        for name in named:
+            _keep(made, TESTS[name], battery.run(name))
+        return made
+    fit = [test for test in TESTS.values() if test.unasked]
     if isinstance(battery.induced.lens, Confidence) and battery.asks_of_classes:
-        fit = (*UNASKED, "classwise")
-    made, notes = {}, []
-    for name in fit:
-        if not battery.can(name):
-            notes.append(f"{_TITLES[name]} was left out: it needs the rows, engine='memory'")
+        fit.append(TEST_OF_CLASSES)
+    for test in fit:
+        of_classes = test is TEST_OF_CLASSES
+        if not battery.can(test):
+            why = "it needs the rows, engine='memory'"
+            made.left_out.append(f"{test.title} was left out: {why}")
             continue
-        if battery.takes_long(name):
-            ask = "by that lens" if name == "classwise" else f"by name, {name!r}"
-            notes.append(f"{_TITLES[name]} was left out, as it would take long; ask for it {ask}")
+        if battery.takes_long(test):
+            ask = "by that lens" if of_classes else f"by name, {test.name!r}"
+            why = f"as it would take long; ask for it {ask}"
+            made.left_out.append(f"{test.title} was left out, {why}")
             continue
         try:
-            made[name] = battery.run(name)
+            _keep(made, test, battery.of_classes() if of_classes else battery.run(test.name))
         except InvalidInputError as error:
-            why = str(error).splitlines()[0].rstrip(".")
-            notes.append(f"{_TITLES[name]} was left out: {why}")
-    return made, notes
+            made.left_out.append(f"{test.title} was left out: {error.problem.rstrip('.')}")
+    return made
+
+
+def _keep(made: TestsMade, known: KnownTest, test: CalibrationTest) -> None:
+    made.tests[known.name] = test
+    made.doubts.extend(note for note in known.doubts(test) if note not in made.doubts)
 
 
 def group_test(family: MultipleTest) -> CalibrationTest:

@@ -8,25 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.typing import ArrayLike, FloatArray
+from veridical._core.typing import FloatArray
 from veridical.evaluation._battery.battery import Battery
 from veridical.evaluation._data.source import default_error
 from veridical.evaluation._data.sums import Sums, outcomes_of
 from veridical.evaluation._figures.pushed import Pushed
 from veridical.exceptions import invalid
-from veridical.frames.inputs import Inputs
-from veridical.inference import consistency_test, depends_on_fixed_sums, null_summaries
+from veridical.inference import depends_on_fixed_sums, null_summaries
 from veridical.inference.core import Family, corrected, judged
-from veridical.lenses import Binary, Induced
+from veridical.inference.tests import TEST_OF_CLASSES, KnownTest
+from veridical.lenses import Induced
 from veridical.miscalibration import BinnedError
 from veridical.results import CalibrationTest, ConsistencyTest, MultipleTest
 from veridical.summaries.core import Cells
 
 _CALLER = "calibration_tests"
-_HAVE_LIMITS = ("hosmer-lemeshow", "cox", "pearson")  # null distributions that need no draws
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SumsBattery(Battery):
     """Tests of rows that stand for all, one for each cell and outcome."""
 
@@ -43,33 +42,29 @@ class SumsBattery(Battery):
         """Whether the classes are a question beside that of the lens."""
         return len(self.pushed.grid.classes) > 2 and self.induced.lens.name == "confidence"
 
-    def can(self, name: str) -> bool:
+    def can(self, test: KnownTest) -> bool:
         """All but the test of all classes at once, whose outcomes go together."""
-        return name != "classwise"
+        return test is not TEST_OF_CLASSES
 
-    def takes_long(self, name: str) -> bool:
+    def takes_long(self, test: KnownTest) -> bool:
         """Whether a test takes much more than a second."""
-        return name != "classwise" and super().takes_long(name)
+        return self.can(test) and super().takes_long(test)
 
     def run(self, name: str) -> CalibrationTest:
         """Make one test."""
         error = default_error(self.induced.problem, self.n_bins)
         if name == "spiegelhalter" and self.cells.weighted:
             test = self._spiegelhalter()
-        elif name != "consistency":
-            test = super().run(name)
-        elif depends_on_fixed_sums(error):
+        elif name == "consistency" and depends_on_fixed_sums(error):
             test = self._consistency(error)
         else:
-            test = consistency_test(
-                error, self.inputs.y_true, self.inputs.y_prob, **self._options(name)
-            )
+            test = super().run(name)
         if isinstance(test, ConsistencyTest):
             level = replace(test.null_level, n_samples=self.n_samples, lens=self.induced.lens.name)
             test = replace(test, null_level=level)
         return replace(test, n_samples=self.n_samples, lens=self.induced.lens.name)
 
-    def family(self, by: ArrayLike | None = None) -> MultipleTest:
+    def family(self) -> MultipleTest:
         """Test every class; with Holm's correction, as it is not known how they go together."""
         grid, error = self.pushed.grid, default_error(self.induced.problem, self.n_bins)
         parts = [grid.cells(k) for k in range(len(grid.classes))]
@@ -88,11 +83,10 @@ class SumsBattery(Battery):
         family = self._family("group", grid.groups, rows, parts, error, name)
         return corrected(error, family, "max")
 
-    def _options(self, name: str) -> dict[str, Any]:
-        options = super()._options(name) | {"lens": Binary(), "weight_type": "frequency"}
-        if self.cells.weighted and name in _HAVE_LIMITS:
+    def _make(self, test: KnownTest, induced: Induced, **options: Any) -> CalibrationTest:
+        if self.cells.weighted and test.without_draws:
             options["null"] = "asymptotic"  # no outcomes of their own can be drawn for weights
-        return options
+        return super()._make(test, induced, **options)
 
     def _spiegelhalter(self) -> CalibrationTest:
         """Excess of the Brier score: its sum exactly, its variance with cells for rows.
@@ -153,9 +147,12 @@ def sums_battery(
     if source.kind == "classwise":
         hint = 'use "confidence", which tests single classes too, or engine="memory".'
         raise invalid(_CALLER, "lens", "of one problem for sums", "'classwise'", hint=hint)
-    sample = source.shown
-    inputs = Inputs(sample.y, sample.p, sample.weight, None, [0, 1])
-    induced = Induced(sample, pushed.lens, sample)
     return SumsBattery(
-        inputs, None, induced, n_bins, level, n_resamples, seed, pushed, source.cells
+        induced=Induced(source.shown, pushed.lens, source.shown),
+        n_bins=n_bins,
+        level=level,
+        n_resamples=n_resamples,
+        seed=seed,
+        pushed=pushed,
+        cells=source.cells,
     )

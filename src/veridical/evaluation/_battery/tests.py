@@ -1,18 +1,14 @@
-"""Several tests of calibration in one call.
-
-What several tests say together, in words.
-"""
+"""Several tests of calibration in one call, and what they say together, in words."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, is_integer, kept_rows
+from veridical._core.data.validation import check_level, is_integer
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.binning import UniformBins
@@ -20,17 +16,17 @@ from veridical.evaluation._battery.battery import (
     Battery,
     check_names,
     common_part,
-    doubts_into,
     group_test,
     run_tests,
 )
 from veridical.evaluation._battery.pushed import sums_battery
 from veridical.evaluation._figures.measure import words_of_level, words_of_slope
 from veridical.evaluation._figures.pushed import Request, about_sums, notes_on_tests
-from veridical.exceptions import InvalidInputError, VeridicalWarning
-from veridical.frames.inputs import gather_inputs
-from veridical.inference import adjust_pvalues, detectable_error, recalibration_line
-from veridical.lenses import Confidence, Induced, induce_problem
+from veridical.exceptions import InvalidInputError, warn_of
+from veridical.inference import adjust_pvalues, recalibration_line
+from veridical.inference.core import detectable_core
+from veridical.inference.tests import TEST_OF_CLASSES
+from veridical.lenses import Confidence, Induced, read_data
 from veridical.results import (
     CalibrationTest,
     Coefficient,
@@ -67,11 +63,11 @@ class Findings:
     def paragraph(self, families: Sequence[MultipleTest], detectable: SampleSize | None) -> str:
         """Return the verdict: rejected or not, which way, where; else what could be found."""
         if self.rejected:
-            said = [self._rejection(), *self._error(), *self._direction()]
+            sentences = [self._rejection(), *self._error(), *self._direction()]
         else:
-            said = [self._no_rejection(), self._power(detectable)]
-        said += [self._of_family(family) for family in families if len(family.names) > 1]
-        return " ".join(said)
+            sentences = [self._no_rejection(), self._power(detectable)]
+        sentences += [self._of_family(family) for family in families if len(family.names) > 1]
+        return " ".join(sentences)
 
     def _line(self) -> tuple[Coefficient | None, Coefficient | None]:
         """Slope and level as Cox's test has them, or as it would have."""
@@ -128,19 +124,19 @@ class Findings:
 
     def _direction(self) -> list[str]:
         """Say which way level and slope are wrong, where that is beyond chance."""
-        said: list[str] = []
+        sentences: list[str] = []
         problem, cox = self._induced.problem, self._tests.get("cox")
         of_confidence = isinstance(self._induced.lens, Confidence)
         if isinstance(problem, BinarySample):
             means = [weighted_mean(values, problem.weight) for values in (problem.p, problem.y)]
-            said += words_of_level(self.intercept, *means, of_confidence=of_confidence)
-        said += words_of_slope(self.slope, of_confidence=of_confidence)
+            sentences += words_of_level(self.intercept, *means, of_confidence=of_confidence)
+        sentences += words_of_slope(self.slope, of_confidence=of_confidence)
         levels = cox.intercept_test if isinstance(cox, CoxTest) else None
         if levels is not None and self.intercept is None and levels.rejects(self._level):
-            said.append("The shares of the classes are not those predicted.")
-        if not said and self.slope is not None:
-            said.append("Neither level nor slope is off over all: see the reliability curve.")
-        return said
+            sentences.append("The shares of the classes are not those predicted.")
+        if not sentences and self.slope is not None:
+            sentences.append("Neither level nor slope is off over all: see the reliability curve.")
+        return sentences
 
     def _of_family(self, family: MultipleTest) -> str:
         count, out = len(family.names), family.rejected(self._level)
@@ -149,11 +145,11 @@ class Findings:
             return f"Every one of {what} stands out after correction for their number."
         if not out:
             return f"None of {what} stands out after correction for their number."
-        shown = ", ".join(map(repr, out[:_MOST_NAMED]))
+        named = ", ".join(map(repr, out[:_MOST_NAMED]))
         if len(out) > _MOST_NAMED:
-            shown += f" and {len(out) - _MOST_NAMED} more"
+            named += f" and {len(out) - _MOST_NAMED} more"
         verb = "stands" if len(out) == 1 else "stand"
-        return f"Of {what}, {len(out)} {verb} out after correction for their number: {shown}."
+        return f"Of {what}, {len(out)} {verb} out after correction for their number: {named}."
 
 
 _CALLER = "calibration_tests"
@@ -264,35 +260,35 @@ def calibration_tests(
     battery: Battery
     if pushed is not None:
         battery = sums_battery(pushed, **options)
-        said = about_sums(pushed, n_bins=n_bins, caller=_CALLER, of=notes_on_tests)
+        about_data = about_sums(pushed, n_bins=n_bins, caller=_CALLER, of=notes_on_tests)
     else:
         battery = _rows_battery(request, **options)
-        said = [] if battery.inputs.said is None else [battery.inputs.said]
+        about_data = list(battery.induced.notes)
     induced = battery.induced
     asked = check_names(tests, induced, caller=_CALLER)
-    notes: list[str] = []
+    made = run_tests(battery, asked)
+    all_tests, left_out, doubts = made.tests, made.left_out, made.doubts
     classes = detectable = None
-    with doubts_into(notes):
-        made, left_out = run_tests(battery, asked)
-        if asked is None and battery.asks_of_classes:
-            if battery.takes_long("classwise"):
-                left_out.append("single classes were not tested, as it would take long")
-            else:
-                classes = battery.family()
-        groups = battery.groups()
-        if groups is not None:
-            made["groups"] = group_test(groups)
-        adjusted = tuple(adjust_pvalues([test.pvalue for test in made.values()]).tolist())
-        findings = Findings(made, adjusted, level, induced)
-        if "consistency" in made and not findings.rejected:
-            detectable = _detectable(induced, n_bins, level / len(made))
-    notes += [*_dependent_rows(induced), *_too_few_draws(made, level)]
-    for note in notes:
-        warnings.warn(f"{_CALLER}: {note}.", VeridicalWarning, stacklevel=2)
+    if asked is None and battery.asks_of_classes:
+        if battery.takes_long(TEST_OF_CLASSES):
+            left_out.append("single classes were not tested, as it would take long")
+        else:
+            classes = battery.family()
+    groups = battery.groups()
+    if groups is not None:
+        all_tests["groups"] = group_test(groups)
+    adjusted = tuple(adjust_pvalues([test.pvalue for test in all_tests.values()]).tolist())
+    findings = Findings(all_tests, adjusted, level, induced)
+    if "consistency" in all_tests and not findings.rejected:
+        detectable = _detectable(induced, n_bins, level / len(all_tests))
+    if detectable is not None:
+        doubts += [f"detectable_error: {note}" for note in detectable.notes]
+    doubts += [*_dependent_rows(induced), *_too_few_draws(all_tests, level)]
+    warn_of(doubts, caller=_CALLER)
     families = [family for family in (classes, groups) if family is not None]
     return TestReport(
-        names=tuple(made),
-        tests=tuple(common_part(test) for test in made.values()),
+        names=tuple(all_tests),
+        tests=tuple(common_part(test) for test in all_tests.values()),
         adjusted=adjusted,
         level=level,
         lens=induced.lens.name,
@@ -303,35 +299,25 @@ def calibration_tests(
         classes=classes,
         groups=groups,
         detectable=detectable,
-        notes=(*said, *left_out, *notes),
+        notes=(*about_data, *left_out, *doubts),
     )
 
 
 def _rows_battery(request: Request, **options: Any) -> Battery:
     """Tests of rows read into memory."""
-    inputs = gather_inputs(
+    data = read_data(
         request.y_true,
         request.y_prob,
+        caller=_CALLER,
         y=request.y,
         prob=request.prob,
+        labels=request.labels,
+        pos_label=request.pos_label,
         sample_weight=request.sample_weight,
         by=request.by,
-        labels=request.labels,
-        caller=_CALLER,
     )
-    induced = induce_problem(
-        inputs.y_true,
-        inputs.y_prob,
-        caller=_CALLER,
-        lens=request.lens,
-        labels=inputs.labels,
-        pos_label=request.pos_label,
-        sample_weight=inputs.sample_weight,
-        weight_type="importance",
-    )
-    if inputs.by is not None:
-        next(inputs.by.of(induced.sample, kept_rows(inputs.sample_weight, induced.sample), _CALLER))
-    return Battery(inputs, request.pos_label, induced, **options)
+    induced = data.through(request.lens, caller=_CALLER)
+    return Battery(induced=induced, parts=data.parts(caller=_CALLER), **options)
 
 
 def _seed(rng: Any) -> int:
@@ -350,8 +336,10 @@ def _detectable(induced: Induced, n_bins: Any, level: float) -> SampleSize | Non
         return None
     bins = UniformBins(n_bins).fit(problem).n_cells
     rows, p = round(problem.size), _as_drawn(problem)
+    if rows < 2:
+        return None
     try:
-        return detectable_error(rows, power=_POWER, level=level, y_prob=p, n_bins=bins)
+        return detectable_core(rows, p, power=_POWER, level=level, n_bins=bins)
     except InvalidInputError:  # too few rows to find any error there can be
         return None
 

@@ -25,7 +25,7 @@ from veridical.inference import (
     null_sample,
     null_summaries,
 )
-from veridical.inference.core import Outcomes
+from veridical.inference.core import Trials
 from veridical.lenses import ClassSpecific, Classwise, ClasswiseProblem, Confidence, Lens, Problem
 from veridical.miscalibration import BinnedError
 from veridical.scores import RULES, get_rule
@@ -42,7 +42,7 @@ class NullSource:
     """Predictions that outcomes are drawn from; `outcomes` if not one by one for its rows."""
 
     problem: Problem
-    outcomes: Outcomes | None = None
+    outcomes: Trials | None = None
 
 
 class NullDraws:

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.labels import find_label
 from veridical._core.sample import BinarySample
 from veridical.binning import Binning, IntervalBinning, UniformBins
 from veridical.evaluation._data.source import Kind, NullSource, Source, auc_of_pooled
-from veridical.exceptions import invalid
-from veridical.inference.core import Outcomes
-from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens
+from veridical.inference.core import Trials
+from veridical.lenses import Classwise, Confidence, Lens
 from veridical.miscalibration import BinnedError
 from veridical.summaries import GridSummary, Summary
-from veridical.summaries.core import Cells
+from veridical.summaries.core import Cells, problem_of
 
 
 @dataclass(frozen=True)
@@ -112,29 +110,7 @@ class Sums(Source):
         return 1 - positive, positive
 
 
-def problem_of(lens: Lens, grid: GridSummary, *, caller: str) -> str | int:
-    """Return the problem of a table that a lens asks for; raise if there is none."""
-    table = grid.table
-    problem: str | int | None = None
-    if isinstance(lens, Binary) and len(table.classes) == 2:
-        problem = "binary"
-    elif isinstance(lens, Confidence):
-        problem = "confidence"
-    elif isinstance(lens, ClassSpecific):
-        problem = find_label(lens.label, table.classes, caller="ClassSpecific", param="label")
-        if "binary" in table.problems and problem == table.positive:
-            problem = "binary"
-    if problem is None:
-        hint = 'read the rows with engine="memory", or use "confidence" or "classwise".'
-        expected = "a lens that sums by cell can answer"
-        raise invalid(caller, "lens", expected, f"the {lens.name} lens", hint=hint)
-    if problem not in table.problems:
-        hint = f"make the summary with a lens that needs it; it holds {list(table.problems)}."
-        raise invalid(caller, "lens", "one the summary was made for", lens.name, hint=hint)
-    return problem
-
-
-def outcomes_of(cells: Cells) -> Outcomes | None:
+def outcomes_of(cells: Cells) -> Trials | None:
     """What is drawn for weighted cells; None where the frequencies say it.
 
     Where weights differ, as many outcomes as rows, each counting so much that the sum of a cell
@@ -144,7 +120,7 @@ def outcomes_of(cells: Cells) -> Outcomes | None:
         return None
     count, variance = cells.sums[0].sum(axis=1), cells.sums[5].sum(axis=1)
     if cells.unit is not None:
-        return Outcomes(cells.p, cells.p, count, cells.unit)
+        return Trials(cells.p, count, cells.unit)
     of_one = count * cells.p * (1 - cells.p)
     unit = np.sqrt(np.divide(variance, of_one, out=np.zeros(len(count)), where=of_one > 0))
-    return Outcomes(cells.p, cells.p, count, unit)
+    return Trials(cells.p, count, unit)

@@ -9,10 +9,9 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from veridical._core.data.validation import check_option, check_sample, is_integer, kept_rows
-from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
 from veridical.evaluation._data.sums import Sums
 from veridical.evaluation._figures.measure import evaluate_source
@@ -21,7 +20,7 @@ from veridical.frames import grid_table, is_lazy
 from veridical.frames.files import is_large_file
 from veridical.frames.grid import RESOLUTION
 from veridical.frames.inputs import Columns, gather_inputs, name_columns
-from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens, resolve_lens
+from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens, named_lens
 from veridical.results import Evaluation
 from veridical.summaries import GridSummary
 from veridical.summaries.core import table_of_sample
@@ -121,13 +120,13 @@ class Request:
         """Whether sums by cell answer what the lens asks."""
         if self.lens is None:
             return True
-        lens = resolve_lens(self.lens, cast("Sample", None), caller=self.caller)
+        lens = named_lens(self.lens, caller=self.caller)
         return isinstance(lens, (Binary, Confidence, ClassSpecific, Classwise))
 
     def _lens(self, n_classes: int) -> Lens:
         if self.lens is None:
             return Binary() if n_classes == 2 else Confidence()
-        return resolve_lens(self.lens, cast("Sample", None), caller=self.caller)
+        return named_lens(self.lens, caller=self.caller)
 
     def _by_engine(self) -> Pushed:
         names: Columns = name_columns(

@@ -5,13 +5,11 @@ Single errors and curves of a table of sufficient statistics.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
 from veridical._core.data.validation import is_integer
 from veridical._core.typing import ArrayLike
-from veridical.binning import UniformBins
-from veridical.curves import curve_from_summary, reliability_curve
+from veridical.curves.core import check_curve_options, curve_of_summary
 from veridical.evaluation._data.sums import Sums
 from veridical.evaluation._figures.pushed import Request
 from veridical.exceptions import invalid
@@ -100,9 +98,6 @@ def grid_summary(
         resolution=int(resolution),
     )
     return request.summed(engine).grid
-
-
-_BINOMIAL = ("auto", "binomial", "wilson", "clopper-pearson", None)
 
 
 def measure_summary(
@@ -200,28 +195,10 @@ def summary_curve(
     if source.kind == "classwise":
         hint = "use `ClassSpecific(label)` for one class."
         raise invalid(caller, "lens", "of one problem", "'classwise'", hint=hint)
-    bins = summary.n_bins if n_bins is None else n_bins
-    if method == "bins" and strategy == "uniform" and interval in _BINOMIAL:
-        named = {"auto": "wilson", "binomial": "wilson"}
-        return curve_from_summary(
-            source.summary(UniformBins(bins)),
-            lens=source.lens.name,
-            definition=UniformBins(bins).name,
-            interval=None if interval is None else named.get(interval, interval),
-            confidence_level=confidence_level,
-        )
-    if summary.weighted and interval not in _BINOMIAL:
-        hint = 'use "binomial" limits of bins, or `reliability_curve` on the rows.'
-        raise invalid(
-            caller, "interval", "one without draws for weights", repr(interval), hint=hint
-        )
-    sample = source.shown
-    assert sample.weight is not None
-    curve = reliability_curve(
-        sample.y,
-        sample.p,
+    options = check_curve_options(
+        caller,
         method=method,
-        n_bins=bins if method == "bins" else 15,
+        n_bins=summary.n_bins if n_bins is None else n_bins,
         strategy=strategy,
         bandwidth=bandwidth,
         kernel=kernel,
@@ -229,13 +206,8 @@ def summary_curve(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
         rng=rng,
-        labels=[0, 1],
-        sample_weight=sample.weight,
-        weight_type="frequency",
     )
-    # A row that stands for others counts as one there.
-    rows = curve.weight * (source.n / float(sample.weight.sum()))
-    return replace(curve, count=rows, lens=source.lens.name, n_samples=source.n)
+    return curve_of_summary(source.grid, source.lens, options, caller=caller)
 
 
 def _source(summary: Any, lens: Any, group: Any, caller: str) -> Sums:

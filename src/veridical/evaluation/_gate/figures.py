@@ -14,14 +14,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from veridical._core.sample import MulticlassSample, Sample
 from veridical.binning import UniformBins
 from veridical.evaluation._gate.language import spelt
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference import difference_of
-from veridical.inference.core import make_units, normal_limits, scores_by_row
+from veridical.inference.core import difference_core, make_units, normal_limits, scores_by_row
 from veridical.lenses import Binary, Canonical, Confidence, Induced, Lens
 from veridical.miscalibration import (
     BinnedError,
@@ -212,9 +209,7 @@ def paired_change(
         estimator = SCORES["zero_one" if name == "accuracy" else name]
     first, second = (Induced(each, through, through.induce(each)) for each in pair)
     try:
-        found = difference_of(
-            estimator, (first, second), None, "analytic", level, 1, np.random.default_rng(0)
-        )
+        found = difference_core(estimator, (first, second), confidence_level=level)
     except InvalidInputError as error:  # an infinite score
         return Change(None, None, None, None, str(error).splitlines()[0])
     if name == "accuracy":

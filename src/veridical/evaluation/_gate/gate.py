@@ -13,7 +13,6 @@ from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, is_integer
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
-from veridical.evaluation._battery.battery import doubts_into
 from veridical.evaluation._gate.figures import baseline_of, read_baseline
 from veridical.evaluation._gate.language import Rule, read_rule, spelt
 from veridical.evaluation._gate.subject import (
@@ -191,30 +190,30 @@ def check_requirements(
     old = None if against is None else read_baseline(against, caller=CALLER)
     notes: list[str] = []
     said: list[str] = []
-    with doubts_into(notes):
-        if isinstance(y_true, Evaluation):
-            _check_alone(y_prob, by, against_prob)
-            subjects = subjects_of_evaluation(y_true, old)
-            compared = _in_words(old)
-        else:
-            UniformBins(n_bins)  # refuses a bad number before anything is measured
-            inputs = gather_inputs(
-                y_true, y_prob, y=y, prob=prob, sample_weight=sample_weight, by=by, labels=labels,
-                caller=CALLER,
-            )  # fmt: skip
-            said = [] if inputs.said is None else [inputs.said]
-            before = None
-            if against_prob is not None:
-                before = old_inputs(y_true, y_prob, y, against_prob, inputs)
-            wanted = count if _draws(rules) else 0
-            options = Options(None, n_bins, level, count, _seed(rng))
-            subjects = subjects_of_rows(inputs, before, old, lens, pos_label, options, wanted)
-            compared = "other predictions for the same rows" if before else _in_words(old)
-        check_same(subjects[0].evaluation, old)
-        notes += _doubts(rules, subjects)
-        said += _of_groups(subjects)
-        checks = tuple(_checks(rules, subjects, notes))
-        said += _rows_needed(rules, subjects[0], checks)
+    if isinstance(y_true, Evaluation):
+        _check_alone(y_prob, by, against_prob)
+        subjects = subjects_of_evaluation(y_true, old)
+        compared = _in_words(old)
+    else:
+        UniformBins(n_bins)  # refuses a bad number before anything is measured
+        inputs = gather_inputs(
+            y_true, y_prob, y=y, prob=prob, sample_weight=sample_weight, by=by, labels=labels,
+            caller=CALLER,
+        )  # fmt: skip
+        said = [] if inputs.said is None else [inputs.said]
+        before = None
+        if against_prob is not None:
+            before = old_inputs(y_true, y_prob, y, against_prob, inputs)
+        wanted = count if _draws(rules) else 0
+        options = Options(None, n_bins, level, count, _seed(rng))
+        subjects = subjects_of_rows(inputs, before, old, lens, pos_label, options, wanted)
+        compared = "other predictions for the same rows" if before else _in_words(old)
+    check_same(subjects[0].evaluation, old)
+    notes += _doubts(rules, subjects)
+    said += _of_groups(subjects)
+    checks = tuple(_checks(rules, subjects, notes))
+    said += _rows_needed(rules, subjects[0], checks)
+    notes += [note for note in dict.fromkeys(subjects[0].doubts) if note not in notes]
     for note in notes:
         warnings.warn(f"{CALLER}: {note}.", VeridicalWarning, stacklevel=2)
     whole = subjects[0].evaluation

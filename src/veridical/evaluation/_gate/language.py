@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from veridical.evaluation._battery.battery import NAMES as TESTS
 from veridical.exceptions import InvalidInputError, invalid
+from veridical.inference.tests import TESTS
 
 FIELDS = ("value", "low", "high", "null_mean", "null_q95", "pvalue")
 _FIELDS_OF_TEST = ("pvalue", "statistic")

@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from veridical._core.data.validation import check_sample, is_integer, kept_rows
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
@@ -27,9 +25,10 @@ from veridical.evaluation._gate.figures import (
 from veridical.evaluation._gate.language import FUNCTIONS, Quantity
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.inputs import Inputs, gather_inputs
-from veridical.inference import equivalence_test, required_sample_size
+from veridical.inference.core import check_delta, equivalence_core, equivalence_error, required_core
+from veridical.inference.tests import TESTS
 from veridical.lenses import Induced, Lens, resolve_lens
-from veridical.results import CalibrationTest, Evaluation, GateBaseline, GateFigure
+from veridical.results import Evaluation, GateBaseline, GateFigure
 
 CALLER = "check_requirements"
 _TWO_LIMITS = {"low": "lower limit", "high": "upper limit"}
@@ -66,7 +65,9 @@ class Subject:
         sample: Sample | None = None,
         old_sample: Sample | None = None,
         old: dict[str, GateFigure] | None = None,
+        doubts: list[str] | None = None,
     ) -> None:
+        self.doubts = [] if doubts is None else doubts  # of all subjects, as they are read
         self.group, self.evaluation, self.n = group, evaluation, evaluation.n_samples
         self._options, self._sample, self._old_sample, self._old = options, sample, old_sample, old
 
@@ -110,9 +111,10 @@ class Subject:
         if problem.weight is not None:
             return None
         try:
-            size = required_sample_size(margin, goal="equivalence", y_prob=problem.p, n_bins=n_bins)
+            size = required_core(margin, problem.p, goal="equivalence", n_bins=int(n_bins))
         except InvalidInputError:  # predictions of which there is no saying
             return None
+        self.doubts += [f"required_sample_size: {note}" for note in size.notes]
         return size.n
 
     def _figure(self, quantity: Quantity) -> Read:
@@ -174,10 +176,13 @@ class Subject:
         return Read(getattr(change, quantity.field), change.definition)
 
     def _equivalence(self, quantity: Quantity) -> Read:
-        test = equivalence_test(
-            **self._raw(quantity), lens=self._options.lens, n_bins=self._options.n_bins,
-            delta=float(quantity.argument or 0),
-        )  # fmt: skip
+        caller, induced = "equivalence_test", self._induced(quantity)
+        test = equivalence_core(
+            induced,
+            delta=check_delta(float(quantity.argument or 0), caller=caller),
+            estimator=equivalence_error(self._options.n_bins),
+        )
+        self.doubts += [f"{caller}: {note}" for note in test.notes]
         value = {"pvalue": test.pvalue, "high": test.upper, "value": test.statistic}
         what = {"pvalue": f"p-value of an error of {test.delta:g} or more",
                 "high": f"upper limit at {100 * (1 - test.level):g} %",
@@ -186,39 +191,27 @@ class Subject:
         return Read(value[quantity.field], definition)
 
     def _test(self, quantity: Quantity) -> Read:
-        raw, options = self._raw(quantity), self._options
-        assert self._sample is not None
-        assert options.lens is not None
-        induced = Induced(self._sample, options.lens, options.lens.induce(self._sample))
-        inputs = Inputs(raw["y_true"], raw["y_prob"], raw["sample_weight"], None, raw["labels"])
+        name, options = quantity.name.replace("_", "-"), self._options
         battery = Battery(
-            inputs, raw["pos_label"], induced, options.n_bins, 1 - options.confidence_level,
-            options.n_resamples, options.seed,
-        )  # fmt: skip
-        test: CalibrationTest = battery.run(quantity.name.replace("_", "-"))
+            induced=self._induced(quantity),
+            n_bins=options.n_bins,
+            level=1 - options.confidence_level,
+            n_resamples=options.n_resamples,
+            seed=options.seed,
+        )
+        test = battery.run(name)
+        self.doubts += TESTS[name].doubts(test)
         value = test.pvalue if quantity.field == "pvalue" else test.statistic
         return Read(value, f"{test.method}, {test.null}; {test.lens}: {test.definition}")
 
-    def _raw(self, quantity: Quantity) -> dict[str, Any]:
-        """The rows as public functions take them."""
-        sample = self._sample
-        if sample is None:
+    def _induced(self, quantity: Quantity) -> Induced:
+        """The rows as the lens shows them."""
+        sample, lens = self._sample, self._options.lens
+        if sample is None or lens is None:
             hint = "pass the outcomes and predictions themselves."
             got = f"'{quantity}' of an evaluation, which has no rows"
             raise invalid(CALLER, "requirements", "of figures", got, hint=hint)
-        if isinstance(sample, BinarySample):
-            labels, codes = sample.columns, sample.index
-            p = sample.p if sample.pair is None else sample.matrix
-            positive = sample.classes[1]
-        else:
-            labels, codes, p, positive = sample.classes, sample.y, sample.p, None
-        return {
-            "y_true": np.asarray(labels)[codes],
-            "y_prob": p,
-            "labels": list(labels),
-            "pos_label": positive,
-            "sample_weight": sample.weight,
-        }
+        return Induced(sample, lens, lens.induce(sample))
 
 
 def _named(name: str, figures: dict[str, GateFigure]) -> GateFigure:
@@ -290,8 +283,17 @@ def subjects_of_rows(
         known = None if old is None else old.of(group)
         if other is not None:
             known = {f.name: f for f in figures_of_evaluation(measured(other)).figures}
-        return Subject(group, measured(part), options, sample=part, old_sample=other, old=known)
+        return Subject(
+            group,
+            measured(part),
+            options,
+            sample=part,
+            old_sample=other,
+            old=known,
+            doubts=doubts,
+        )
 
+    doubts: list[str] = []
     subjects = [subject(None, sample, earlier)]
     if inputs.by is not None:
         kept = kept_rows(inputs.sample_weight, sample)

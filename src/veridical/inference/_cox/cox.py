@@ -10,16 +10,17 @@ import numpy as np
 from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, check_option, is_number
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._cox import multinomial as _cox_multinomial, null as _cox_null
 from veridical.inference._cox.binary import CoxFit, fit_binary
 from veridical.inference._cox.multinomial import Slopes, fit_multinomial
-from veridical.inference._draws.monte_carlo import monte_carlo_pvalue, warn_of
-from veridical.inference._draws.outcomes import likelihood_weight, wilks_pvalue
+from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
+from veridical.inference._draws.weights import likelihood_weight
 from veridical.lenses import ClasswiseProblem, Induced, induce_problem
 from veridical.results import CalibrationTest, CoxTest
 
+_CALLER = "cox_test"
 Null: TypeAlias = Literal["auto", "asymptotic", "monte-carlo"]
 
 # Variance of the outcomes, per parameter of a class, from which the chi-squared null holds its
@@ -39,9 +40,11 @@ _TIES = 1e-8  # relative: both likelihoods are maximised to about this accuracy
 
 
 def cox_test(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     slopes: Slopes = "common",
     null: Null = "auto",
@@ -51,15 +54,15 @@ def cox_test(
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> CoxTest:
     r"""Test intercept 0 and slope 1 in a logistic regression on the predictions' log-odds.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
         Default the whole prediction: binary for two classes, multinomial for more. Lenses such as
         ``"confidence"`` or ``ClassSpecific(label)`` give the binary test of their problem.
@@ -146,17 +149,18 @@ def cox_test(
     >>> test.verdict
     'over-confident: too extreme (slope 0.292, interval ...)'
     """
-    caller = "cox_test"
-    level = check_level(caller, confidence_level)
-    check_option(caller, "slopes", slopes, ("common", "diagonal", "matrix"))
-    check_option(caller, "null", null, ("auto", "asymptotic", "monte-carlo"))
-    clip = _check_clip(clip, caller=caller)
-    generator = check_rng(rng, caller=caller)
-    count = check_resamples(n_resamples, caller=caller)
+    level = check_level(_CALLER, confidence_level)
+    check_option(_CALLER, "slopes", slopes, ("common", "diagonal", "matrix"))
+    check_option(_CALLER, "null", null, ("auto", "asymptotic", "monte-carlo"))
+    clip = _check_clip(clip, caller=_CALLER)
+    generator = check_rng(rng, caller=_CALLER)
+    count = check_resamples(n_resamples, caller=_CALLER)
     induced = induce_problem(
         y_true,
         y_prob,
-        caller=caller,
+        caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
@@ -164,10 +168,31 @@ def cox_test(
         weight_type=weight_type,
         whole=True,
     )
-    regression = _regression(induced, slopes, clip, level, caller=caller)
-    test = _tested(regression, induced, null, count, generator, level)
-    warn_of(test.notes, caller=caller)
-    return test
+    test = cox_core(
+        induced,
+        slopes=slopes,
+        null=null,
+        clip=clip,
+        confidence_level=level,
+        n_resamples=count,
+        rng=generator,
+    )
+    return announced(test, induced, caller=_CALLER)
+
+
+def cox_core(
+    induced: Induced,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+    slopes: Slopes = "common",
+    null: Null = "auto",
+    clip: float = 1e-12,
+    confidence_level: float = 0.95,
+) -> CoxTest:
+    """The test of checked data."""
+    regression = _regression(induced, slopes, clip, confidence_level, caller=_CALLER)
+    return _tested(regression, induced, null, n_resamples, rng, confidence_level)
 
 
 class _Regression(NamedTuple):
@@ -248,7 +273,7 @@ def _tested(
         "lens": induced.lens.name,
         "n_samples": induced.sample.n,
     }
-    pvalue, words = wilks_pvalue(statistic, df), _limit(df)
+    pvalue, words = _wilks_pvalue(statistic, df), _limit(df)
     drawn = null == "monte-carlo" or (null == "auto" and doubtful and feasible)
     if drawn:
         sample = regression.redraw(n_resamples, rng)
@@ -287,7 +312,7 @@ def _component(gain: float, df: int, what: str, common: dict[str, Any]) -> Calib
     return CalibrationTest(
         **common,
         statistic=gain,
-        pvalue=wilks_pvalue(gain, df),
+        pvalue=_wilks_pvalue(gain, df),
         null=_limit(df),
         definition=f"likelihood ratio of {what}",
         df=float(df),
@@ -296,3 +321,10 @@ def _component(gain: float, df: int, what: str, common: dict[str, Any]) -> Calib
 
 def _limit(df: int) -> str:
     return f"chi-squared, {df} degree{'s' if df > 1 else ''} of freedom"
+
+
+def _wilks_pvalue(statistic: float, df: int) -> float:
+    """Return P(chi-squared with `df` degrees of freedom >= statistic); Wilks' theorem."""
+    from scipy.special import chdtrc
+
+    return float(chdtrc(df, statistic))

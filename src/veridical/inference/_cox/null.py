@@ -2,44 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
-from veridical.inference._draws.outcomes import counts_outcomes, likelihood_weight
+from veridical.inference._draws.trials import Trials
+from veridical.inference._draws.weights import counts_outcomes, likelihood_weight
 
 _BLOCK_VALUES = 1 << 20
 _MAX_STEPS = 100
 
 
-@dataclass(frozen=True)
-class _Cells:
-    """Distinct predictions, in an order that only predictions and weights decide."""
-
-    p: FloatArray
-    weight: FloatArray
-    counts: bool  # weights are numbers of independent outcomes
-
-    @classmethod
-    def of(cls, sample: BinarySample) -> _Cells:
-        """Pool equal predictions where weights count outcomes, else sort the rows."""
-        weight = likelihood_weight(sample)
-        if counts_outcomes(sample):
-            order = np.argsort(sample.p, kind="stable")
-            p = sample.p[order]
-            starts = np.flatnonzero(np.concatenate([[True], p[1:] != p[:-1]]))
-            total = np.add.reduceat(weight[order], starts)
-            return cls(p[starts].astype(np.float64), total, counts=True)
-        order = np.lexsort((weight, sample.p))
-        return cls(sample.p[order].astype(np.float64), weight[order], counts=False)
-
-    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Weighted outcomes 1 in each cell, for `size` resamples."""
-        if self.counts and self.weight.max() > 1:
-            return rng.binomial(self.weight.astype(np.int64), self.p, (size, len(self.p))) * 1.0
-        return (rng.random((size, len(self.p))) < self.p) * self.weight
+def _trials_of(sample: BinarySample) -> Trials:
+    """Equal predictions pooled where weights count outcomes, else the rows in order."""
+    weight = likelihood_weight(sample)
+    if counts_outcomes(sample):
+        order = np.argsort(sample.p, kind="stable")
+        p = sample.p[order]
+        starts = np.flatnonzero(np.concatenate([[True], p[1:] != p[:-1]]))
+        total = np.add.reduceat(weight[order], starts)
+        return Trials(p[starts].astype(np.float64), total)
+    order = np.lexsort((weight, sample.p))
+    return Trials(sample.p[order].astype(np.float64), weight=weight[order])
 
 
 def null_statistics(
@@ -50,16 +34,16 @@ def null_statistics(
     Outcomes matter only through the sum of outcomes and of outcomes times log-odds, so all
     resamples of a block are fitted together. Time O(n_resamples n), memory in blocks.
     """
-    cells = _Cells.of(sample)
-    p = cells.p.clip(clip, 1 - clip)
+    trials = _trials_of(sample)
+    p, weight = trials.p.clip(clip, 1 - clip), trials.mass
     x = np.log(p / (1 - p))
     columns = np.stack([np.ones(len(x)), x])
     statistics = np.empty(n_resamples)
     step = max(1, _BLOCK_VALUES // len(x))
     for first in range(0, n_resamples, step):
         size = min(step, n_resamples - first)
-        sums = cells.draw(size, rng) @ columns.T
-        statistics[first : first + size] = likelihood_ratios(x, cells.weight, sums)
+        sums = trials.draw_successes(size, rng) @ columns.T
+        statistics[first : first + size] = likelihood_ratios(x, weight, sums)
     return statistics
 
 

@@ -11,13 +11,13 @@ import numpy as np
 from veridical._core.data.validation import check_level, check_option, is_number
 from veridical._core.numeric.pava import isotonic_fit
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, WeightType
 from veridical.binning import QuantileBins, UniformBins
 from veridical.curves.core import simultaneous_band
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import warn_of
+from veridical.inference._draws.monte_carlo import announced
 from veridical.inference._intervals.bootstrap import binned_limits, has_interval
-from veridical.lenses import induce_problem
+from veridical.lenses import Induced, induce_problem
 from veridical.miscalibration import BinnedError
 from veridical.results import EquivalenceTest
 from veridical.summaries import Summary
@@ -25,6 +25,9 @@ from veridical.summaries import Summary
 _CALLER = "equivalence_test"
 _SMALLEST = 1e-12  # p-values below are given as this
 _ROWS_A_BIN = 30  # with fewer the limit of a binned error is too small for rare outcomes
+
+
+_DEFAULT_ERROR = BinnedError(UniformBins(15), norm=2, debias=True)
 
 
 class _Finding(NamedTuple):
@@ -39,9 +42,11 @@ class _Finding(NamedTuple):
 
 
 def equivalence_test(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     delta: float,
     method: Literal["error", "band"] = "error",
     n_bins: Any = 15,
@@ -51,7 +56,7 @@ def equivalence_test(
     lens: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> EquivalenceTest:
     r"""Test whether a model is calibrated to within `delta`.
@@ -62,8 +67,8 @@ def equivalence_test(
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     delta : float
         Margin, between 0 and 1: the largest miscalibration that would not matter.
     method : {"error", "band"}, default "error"
@@ -129,17 +134,32 @@ def equivalence_test(
     check_option(_CALLER, "method", method, ("error", "band"))
     margin = check_delta(delta, caller=_CALLER)
     level = check_level(_CALLER, level, "level")
-    estimator = _binned_error(n_bins, strategy, norm)
+    estimator = equivalence_error(n_bins, strategy, norm)
     induced = induce_problem(
         y_true,
         y_prob,
         caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
+    test = equivalence_core(induced, delta=margin, method=method, estimator=estimator, level=level)
+    return announced(test, induced, caller=_CALLER)
+
+
+def equivalence_core(
+    induced: Induced,
+    *,
+    delta: float,
+    method: str = "error",
+    estimator: BinnedError = _DEFAULT_ERROR,
+    level: float = 0.05,
+) -> EquivalenceTest:
+    """The test of checked data; `estimator` is what "error" shows to be small."""
     problem = induced.problem
     if not isinstance(problem, BinarySample):
         hint = "use the binary or confidence lens, or `ClassSpecific(label)`."
@@ -148,20 +168,19 @@ def equivalence_test(
     found = _band(problem) if method == "band" else _error(estimator, problem)
     # Beyond its largest level a limit is not defined; the one there is cautious.
     upper = found.upper(min(level, found.largest))
-    warn_of(found.notes, caller=_CALLER)
     return EquivalenceTest(
         statistic=found.estimate,
-        pvalue=_smallest_level(found, margin),
+        pvalue=_smallest_level(found, delta),
         method="equivalence test",
-        null=f"miscalibration of {margin:g} or more, by {found.null}",
+        null=f"miscalibration of {delta:g} or more, by {found.null}",
         definition=found.definition,
         lens=induced.lens.name,
         n_samples=induced.sample.n,
         notes=found.notes,
-        delta=margin,
+        delta=delta,
         upper=upper,
         level=level,
-        equivalent=upper < margin,
+        equivalent=upper < delta,
     )
 
 
@@ -173,7 +192,8 @@ def check_delta(delta: Any, *, caller: str) -> float:
     return float(delta)
 
 
-def _binned_error(n_bins: Any, strategy: str, norm: Any) -> BinnedError:
+def equivalence_error(n_bins: Any, strategy: str = "uniform", norm: Any = 2) -> BinnedError:
+    """The binned error that is shown to be small; raise if no limit of it is known."""
     check_option(_CALLER, "strategy", strategy, ("uniform", "quantile"))
     binning = UniformBins(n_bins) if strategy == "uniform" else QuantileBins(n_bins)
     if norm not in (1, 2):

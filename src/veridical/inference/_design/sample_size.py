@@ -1,7 +1,4 @@
-"""How many rows are needed, and what the rows at hand can show.
-
-Power of tests of the binned error, without data.
-"""
+"""How many rows tests of the binned error need, and what the rows at hand can show."""
 
 from __future__ import annotations
 
@@ -23,9 +20,8 @@ from veridical._core.data.validation import (
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
 from veridical.binning import UniformBins
-from veridical.exceptions import invalid
+from veridical.exceptions import invalid, warn_of
 from veridical.inference._design.equivalence import check_delta
-from veridical.inference._draws.monte_carlo import warn_of
 from veridical.inference._intervals.binned import cumulant_cdf, find_root
 from veridical.results import SampleSize
 
@@ -221,24 +217,40 @@ def required_sample_size(
     """
     caller = "required_sample_size"
     margin = check_delta(delta, caller=caller)
-    design, words = _check(caller, power, level, goal, shape, y_prob, n_bins)
+    p = _check(caller, power, level, goal, shape, y_prob, n_bins)
+    size = required_core(
+        margin, p, power=power, level=level, goal=goal, shape=shape, n_bins=int(n_bins)
+    )
+    warn_of(size.notes, caller=caller)
+    return size
+
+
+def required_core(
+    delta: float,
+    p: FloatArray | None,
+    *,
+    n_bins: int,
+    power: float = 0.8,
+    level: float = 0.05,
+    goal: Goal = "detect",
+    shape: Shape = "even",
+) -> SampleSize:
+    """Rows needed, with predictions like `p`."""
+    caller = "required_sample_size"
+    design, words = _design(p, n_bins)
     if goal == "equivalence":
-        n = smallest_count(lambda n: equivalence_power(design, margin, n, level), power, _MOST)
+        n = smallest_count(lambda n: equivalence_power(design, delta, n, level), power, _MOST)
     else:
-        truth = design.miscalibrated(shape, margin)
-        if truth.error < margin * (1 - 1e-6):
+        truth = design.miscalibrated(shape, delta)
+        if truth.error < delta * (1 - 1e-6):
             hint = f"a gap of this shape is at most {truth.error:.4f} with these predictions."
-            raise invalid(caller, "delta", f"an error a {shape!r} gap can have", f"{margin:g}",
-                          hint=hint)  # fmt: skip
+            expected = f"an error a {shape!r} gap can have"
+            raise invalid(caller, "delta", expected, f"{delta:g}", hint=hint)
         n = smallest_count(lambda n: detection_power(design, truth, n, level), power, _MOST)
     if n is None:
         hint = "ask for a larger `delta`."
-        raise invalid(
-            caller, "delta", f"within reach of {_MOST:.0e} rows", f"{margin:g}", hint=hint
-        )
-    notes = _doubts(design, n)
-    warn_of(notes, caller=caller)
-    return _result(n, margin, power, level, goal, shape, words, notes)
+        raise invalid(caller, "delta", f"within reach of {_MOST:.0e} rows", f"{delta:g}", hint=hint)
+    return _result(n, delta, power, level, goal, shape, words, _doubts(design, n))
 
 
 def detectable_error(
@@ -276,7 +288,26 @@ def detectable_error(
     if not (is_integer(n) and 2 <= n <= _MOST):
         hint = "pass the number of rows."
         raise invalid(caller, "n", f"an integer from 2 to {_MOST:.0e}", repr(n), hint=hint)
-    design, words = _check(caller, power, level, goal, shape, y_prob, n_bins)
+    p = _check(caller, power, level, goal, shape, y_prob, n_bins)
+    size = detectable_core(
+        int(n), p, power=power, level=level, goal=goal, shape=shape, n_bins=int(n_bins)
+    )
+    warn_of(size.notes, caller=caller)
+    return size
+
+
+def detectable_core(
+    n: int,
+    p: FloatArray | None,
+    *,
+    power: float,
+    level: float,
+    n_bins: int,
+    goal: Goal = "detect",
+    shape: Shape = "even",
+) -> SampleSize:
+    """The smallest error that two rows or more can show, with predictions like `p`."""
+    design, words = _design(p, n_bins)
     largest = 0.999
     if goal == "detect":
         largest = min(largest, design.miscalibrated(shape, largest).error)
@@ -289,17 +320,15 @@ def detectable_error(
     if missing(largest) < 0:
         hint = "use more rows or fewer bins."
         got = f"{n}, too few for an error of {largest:.4f}, the largest there is"
-        raise invalid(caller, "n", "enough for some error", got, hint=hint)
+        raise invalid("detectable_error", "n", "enough for some error", got, hint=hint)
     delta = find_root(missing, 1e-9, largest)
-    notes = _doubts(design, n)
-    warn_of(notes, caller=caller)
-    return _result(int(n), delta, power, level, goal, shape, words, notes)
+    return _result(n, delta, power, level, goal, shape, words, _doubts(design, n))
 
 
 def _check(
     caller: str, power: Any, level: Any, goal: Any, shape: Any, y_prob: Any, n_bins: Any
-) -> tuple[Design, str]:
-    """Check what both functions take; the design and what it is in words."""
+) -> FloatArray | None:
+    """Check what both functions take; the predictions as they will be."""
     if check_level(caller, power, "power") <= check_level(caller, level, "level"):
         hint = "a coin that ignores the data reaches the level."
         raise invalid(caller, "power", "above `level`", f"{power!r}", hint=hint)
@@ -309,15 +338,22 @@ def _check(
         hint = "a rule that depends on the number of rows cannot be planned with."
         raise invalid(caller, "n_bins", "a positive integer", repr(n_bins), hint=hint)
     if y_prob is None:
+        return None
+    p = check_probabilities(float_array(y_prob, caller=caller, param="y_prob"), caller=caller)
+    if p.ndim != 1 or len(p) == 0:
+        hint = "pass the probability of one class, or the confidences of a classifier."
+        raise invalid(caller, "y_prob", "of shape (n,), not empty", f"{p.shape}", hint=hint)
+    return p
+
+
+def _design(p: FloatArray | None, n_bins: int) -> tuple[Design, str]:
+    """Predictions in bins, uniform ones by default, and what they are in words."""
+    if p is None:
         cells = 100 * n_bins
         p, like = (np.arange(cells) + 0.5) / cells, "uniform predictions"
     else:
-        p = check_probabilities(float_array(y_prob, caller=caller, param="y_prob"), caller=caller)
-        if p.ndim != 1 or len(p) == 0:
-            hint = "pass the probability of one class, or the confidences of a classifier."
-            raise invalid(caller, "y_prob", "of shape (n,), not empty", f"{p.shape}", hint=hint)
-        p, like = p.astype(np.float64), f"predictions as {len(p):,} given"
-    return Design(p, int(n_bins)), f"rmsce, {n_bins} equal-width bins, {like}"
+        like = f"predictions as {len(p):,} given"
+    return Design(p.astype(np.float64), n_bins), f"rmsce, {n_bins} equal-width bins, {like}"
 
 
 def _doubts(design: Design, n: int) -> tuple[str, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,44 +9,15 @@ import numpy as np
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
-from veridical.inference._draws.outcomes import counts_rows
+from veridical.inference._draws.trials import Trials
+from veridical.inference._draws.weights import counts_rows
 
 _BLOCK_DRAWS = 1 << 22
 _LONG_RUN = 64  # columns from which a sum for each group beats one pass over all
 
 
 @dataclass(frozen=True)
-class Trials:
-    """Distinct rows in an order that only predictions and weights decide.
-
-    Attributes
-    ----------
-    p : float64 array of shape (m, K)
-        Predictions.
-    count : integer array of shape (m,)
-        How many independent outcomes are drawn from each.
-    weight : float64 array of shape (m,) or None
-        What each outcome counts; None means one.
-    """
-
-    p: FloatArray
-    count: IntArray
-    weight: FloatArray | None = None
-
-    def take(self, rows: Array) -> Trials:
-        """Keep some rows (mask or indices)."""
-        weight = None if self.weight is None else self.weight[rows]
-        return Trials(self.p[rows], self.count[rows], weight)
-
-    @property
-    def total(self) -> FloatArray:
-        """What all outcomes of a row count together."""
-        count = self.count.astype(np.float64)
-        return count if self.weight is None else count * self.weight
-
-
-@dataclass(frozen=True)
-class Groups:
+class PredictionGroups:
     """Rows of a sample sorted by prediction; `starts` holds where each distinct one begins."""
 
     order: IntArray
@@ -62,7 +32,7 @@ class Groups:
         return result
 
 
-def group_predictions(sample: Sample, *, by_weight: bool = False) -> Groups:
+def group_predictions(sample: Sample, *, by_weight: bool = False) -> PredictionGroups:
     """Find rows of equal prediction (and equal weight). O(n log n), times K for vectors."""
     p = sample.p
     keys = (p,) if p.ndim == 1 else tuple(p.T[::-1])
@@ -73,7 +43,7 @@ def group_predictions(sample: Sample, *, by_weight: bool = False) -> Groups:
     for key in keys:
         ordered = key[order]
         changes |= ordered[1:] != ordered[:-1]
-    return Groups(order, np.flatnonzero(np.concatenate([[True], changes])))
+    return PredictionGroups(order, np.flatnonzero(np.concatenate([[True], changes])))
 
 
 def weight_notes(sample: Sample, n_resamples: int | None) -> tuple[str, ...]:
@@ -83,7 +53,7 @@ def weight_notes(sample: Sample, n_resamples: int | None) -> tuple[str, ...]:
     return ("frequencies are not whole numbers: each row was drawn as one outcome of its weight",)
 
 
-def trials_of(sample: Sample) -> Trials:
+def pooled_trials(sample: Sample) -> Trials:
     """Pool what is drawn alike.
 
     Unweighted rows and whole frequencies are independent outcomes, as many as rows or weight;
@@ -108,39 +78,17 @@ def two_columns(sample: BinarySample) -> FloatArray:
     return np.column_stack([1 - p, p])
 
 
-def draw_tails(trials: Trials, rows: slice, n: int, rng: np.random.Generator) -> Iterator[Array]:
-    """For k = 1, ..., K - 1: how many outcomes of each row are of class k or later, n times.
-
-    Arrays of shape (n, rows). The number beyond class k is binomial given the number beyond the
-    class before, so every class costs one draw; single outcomes share one uniform number.
-    """
-    p, count = trials.p[rows], trials.count[rows]
-    tail = np.cumsum(p[:, ::-1], axis=1)[:, ::-1]  # of class k or later; sums to one but for dust
-    many = np.flatnonzero(count > 1)
-    left = np.broadcast_to(count[many], (n, len(many)))
-    uniform = rng.random((n, len(p)))
-    for k in range(1, p.shape[1]):
-        reached: Array = uniform < tail[:, k] / tail[:, 0]
-        if many.size:
-            before, after = tail[many, k - 1], tail[many, k]
-            chance = np.divide(after, before, out=np.zeros(len(many)), where=before > 0)
-            left = rng.binomial(left, np.minimum(chance, 1.0))
-            reached = reached.astype(np.int64)
-            reached[:, many] = left
-        yield reached
-
-
 def null_sums(
     trials: Trials, value: FloatArray, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
     """Sums over all outcomes of ``value[row, class]``, (n_resamples,), block by block."""
-    weight = 1.0 if trials.weight is None else trials.weight[:, None]
-    step = np.diff(value, axis=1) * weight
-    sums = np.full(n_resamples, float(trials.total @ value[:, 0]))
+    weight = trials.weight
+    step = np.diff(value, axis=1) * (weight[:, None] if isinstance(weight, np.ndarray) else weight)
+    sums = np.full(n_resamples, float(trials.mass @ value[:, 0]))
     size = max(1, _BLOCK_DRAWS // n_resamples)
     for index in track(-(-len(value) // size), "null distribution"):
         rows = slice(index * size, (index + 1) * size)
-        for k, tail in enumerate(draw_tails(trials, rows, n_resamples, rng)):
+        for k, tail in enumerate(trials.draw_tails(rows, n_resamples, rng)):
             sums += np.einsum("ij,j->i", tail, step[rows, k])  # casts far faster than `@`
     return sums
 
@@ -209,27 +157,25 @@ def _drawn_counts(
     """Weighted counts of some groups by class, (n, groups, K)."""
     n_groups, n_classes = len(bounds) - 1, trials.p.shape[1]
     reached = np.zeros((n, n_groups, n_classes + 1))  # of class k or later
-    reached[:, :, 0] = np.add.reduceat(
-        trials.total[bounds[0] : bounds[-1]], bounds[:-1] - bounds[0]
-    )
+    reached[:, :, 0] = np.add.reduceat(trials.mass[bounds[0] : bounds[-1]], bounds[:-1] - bounds[0])
     for start in range(bounds[0], bounds[-1], size):
         rows = slice(start, min(start + size, int(bounds[-1])))
         # Several groups fit into one pass; a group that does not is alone.
         starts = bounds[:-1] - bounds[0] if n_groups > 1 else np.zeros(1, dtype=np.intp)
-        for k, tail in enumerate(draw_tails(trials, rows, n, rng), start=1):
+        for k, tail in enumerate(trials.draw_tails(rows, n, rng), start=1):
             reached[:, :, k] += _sum_by_group(tail, trials.weight, rows, starts)
     return reached[:, :, :-1] - reached[:, :, 1:]
 
 
 def _sum_by_group(
-    drawn: Array, weight: FloatArray | None, rows: slice, starts: IntArray
+    drawn: Array, weight: FloatArray | float, rows: slice, starts: IntArray
 ) -> FloatArray:
     """Weighted sums over runs of columns, (n, groups)."""
     width = drawn.shape[1]
     if len(starts) * _LONG_RUN > width:
-        weighted = drawn if weight is None else drawn * weight[rows]
+        weighted = drawn * weight[rows] if isinstance(weight, np.ndarray) else drawn
         return np.add.reduceat(weighted, starts, axis=1, dtype=np.float64)
-    each = np.ones(width) if weight is None else weight[rows]
+    each = weight[rows] if isinstance(weight, np.ndarray) else np.ones(width)
     ends = np.append(starts[1:], width)
     runs = [slice(start, end) for start, end in zip(starts, ends, strict=True)]
     return np.stack([np.einsum("ij,j->i", drawn[:, run], each[run]) for run in runs], axis=1)

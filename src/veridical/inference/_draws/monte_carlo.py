@@ -1,19 +1,18 @@
-"""P-values from statistics drawn under the null hypothesis.
-
-Doubts become warnings.
-"""
+"""P-values from statistics drawn under the null hypothesis, and what is done with a test made."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, TypeVar
 
 from veridical._core.typing import FloatArray
-from veridical.exceptions import VeridicalWarning
+from veridical.exceptions import warn_of
+from veridical.lenses import Induced
+from veridical.results import CalibrationTest
 
 _TIE = 1e-12  # relative: sums in another order are the same value
 
+_Test = TypeVar("_Test", bound=CalibrationTest)
 Alternative = Literal["greater", "less", "two-sided"]
 
 
@@ -42,7 +41,10 @@ def monte_carlo_pvalue(
     return larger if alternative == "greater" else smaller
 
 
-def warn_of(notes: Iterable[str], *, caller: str) -> None:
-    """Warn the user of the public function `caller`, which calls this directly."""
-    for note in notes:
-        warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=3)
+def announced(test: _Test, induced: Induced, *, caller: str) -> _Test:
+    """Warn the user of `caller`, which calls this directly, of the doubts about a test.
+
+    What was guessed about the data joins the notes without a warning.
+    """
+    warn_of(test.notes, caller=caller, stacklevel=4)
+    return replace(test, notes=(*induced.notes, *test.notes)) if induced.notes else test

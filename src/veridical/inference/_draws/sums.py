@@ -10,7 +10,9 @@ import numpy as np
 
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray
-from veridical.inference._draws.outcomes import OutcomeDraws, Outcomes, counts_rows
+from veridical.inference._draws.rows import OutcomeDraws
+from veridical.inference._draws.trials import Trials
+from veridical.inference._draws.weights import counts_rows
 from veridical.lenses import ClasswiseProblem
 from veridical.summaries import Summary, VectorSummary
 
@@ -28,7 +30,7 @@ def null_summaries(
     rng: np.random.Generator,
     probabilities: FloatArray | None = None,
     cells: ClassCells | None = None,
-    outcomes: Outcomes | None = None,
+    outcomes: Trials | None = None,
 ) -> Summary:
     """Return a summary whose problems are resamples: same predictions, outcomes drawn from them.
 
@@ -121,10 +123,10 @@ def _binary_sums(
     n_resamples: int,
     rng: np.random.Generator,
     probabilities: FloatArray | None,
-    outcomes: Outcomes | None,
+    trials: Trials | None,
 ) -> FloatArray:
-    if outcomes is not None:
-        return _drawn_sums(outcomes, summary, outcomes.variance(summary), n_resamples, rng)
+    if trials is not None:
+        return _drawn_sums(trials, summary, trials.variance(summary), n_resamples, rng)
     unit, count = 1.0, None
     if sample.weight is not None and counts_rows(sample):
         count = sample.weight
@@ -133,7 +135,7 @@ def _binary_sums(
         if (sample.weight != unit).any():
             return _weighted_sums(sample, summary, n_resamples, rng, probabilities)
     p = sample.p if probabilities is None else probabilities
-    drawn = Outcomes(sample.p, p, count, unit)
+    drawn = Trials(p, count, unit, score=sample.p)
     if probabilities is None:
         return _drawn_sums(drawn, summary, unit * summary.sum_wpq[0], n_resamples, rng)
     mean = drawn.by_bin(summary, p if count is None else p * count)
@@ -142,7 +144,7 @@ def _binary_sums(
 
 
 def _drawn_sums(
-    outcomes: Outcomes,
+    trials: Trials,
     summary: Summary,
     variance: FloatArray,
     n_resamples: int,
@@ -150,24 +152,24 @@ def _drawn_sums(
 ) -> FloatArray:
     """Weighted outcomes by bin, (n_resamples, B); each has the mean `sum_wp` and this variance."""
     mean = summary.sum_wp[0]
-    normal = variance >= _NORMAL_FROM * outcomes.largest_unit(summary) ** 2
+    normal = variance >= _NORMAL_FROM * trials.largest_weight(summary) ** 2
     normal &= summary.occupied[0]
     sums = np.tile(mean, (n_resamples, 1))
     sums[:, normal] += np.sqrt(variance[normal]) * rng.standard_normal(
         (n_resamples, int(normal.sum()))
     )
-    if not isinstance(outcomes.unit, np.ndarray):  # whole numbers of it, between none and all
-        most = np.rint(summary.sum_w[0, normal] / outcomes.unit)
-        counts = np.rint(sums[:, normal] / outcomes.unit)
-        sums[:, normal] = outcomes.unit * np.clip(counts, 0, most)
+    if not isinstance(trials.weight, np.ndarray):  # whole numbers of it, between none and all
+        most = np.rint(summary.sum_w[0, normal] / trials.weight)
+        counts = np.rint(sums[:, normal] / trials.weight)
+        sums[:, normal] = trials.weight * np.clip(counts, 0, most)
     exact = np.flatnonzero(~normal & summary.occupied[0])
     if exact.size:
-        bins = summary.partitions[0].assign(outcomes.score)
+        bins = trials.bins(summary)
         order = np.argsort(bins, kind="stable")
         starts = np.searchsorted(bins[order], np.arange(len(mean) + 1))
         for b in exact:
-            held = outcomes.take(order[starts[b] : starts[b + 1]])
-            sums[:, b] = held.draw(float(mean[b]), n_resamples, rng)
+            held = trials.take(order[starts[b] : starts[b + 1]])
+            sums[:, b] = held.draw_sum(float(mean[b]), n_resamples, rng)
     return sums
 
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from veridical._core.data.validation import check_option
 from veridical._core.sample import BinarySample, MulticlassSample
-from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.inference._draws.groups import chi_square, two_columns
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
-from veridical.lenses import ClasswiseProblem, induce_problem
+from veridical.lenses import ClasswiseProblem, Induced
 
 NULLS = ("auto", "asymptotic", "monte-carlo")
 
@@ -35,39 +35,17 @@ class Question(NamedTuple):
     n_samples: int
 
 
-def whole_question(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
-    *,
-    caller: str,
-    lens: Any,
-    labels: ArrayLike | None,
-    pos_label: Any,
-    sample_weight: ArrayLike | None,
-    weight_type: WeightType,
-) -> Question:
-    """Checked data through the lens; without one, whole vectors are tested.
-
-    Importance weights that are all the same mean nothing and are dropped.
-    """
-    sample, chosen, problem = induce_problem(
-        y_true,
-        y_prob,
-        caller=caller,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        whole=True,
-    )
+def question_of(induced: Induced, *, caller: str) -> Question:
+    """The single problem to be tested; importance weights that are all the same are dropped."""
+    problem = induced.problem
     if isinstance(problem, ClasswiseProblem):
         hint = "test one class at a time with `lens=ClassSpecific(label)`, or lens='canonical'."
-        raise invalid(caller, "lens", "one that induces a single problem", chosen.name, hint=hint)
+        expected, got = "one that induces a single problem", induced.lens.name
+        raise invalid(caller, "lens", expected, got, hint=hint)
     w = problem.weight
-    if w is not None and weight_type == "importance" and (w == w[0]).all():
+    if w is not None and problem.weight_type == "importance" and (w == w[0]).all():
         problem = replace(problem, weight=None)
-    return Question(problem, chosen.name, sample.n)
+    return Question(problem, induced.lens.name, induced.sample.n)
 
 
 @dataclass(frozen=True)

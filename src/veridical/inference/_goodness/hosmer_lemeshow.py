@@ -1,7 +1,4 @@
-"""The Hosmer-Lemeshow test, binary and multinomial.
-
-Groups between percentiles, as the Hosmer-Lemeshow test wants them.
-"""
+"""The Hosmer-Lemeshow test, binary and multinomial, and its groups between percentiles."""
 
 from __future__ import annotations
 
@@ -15,20 +12,26 @@ from veridical._core.data.labels import find_label
 from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, MulticlassSample
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.binning import IntervalBinning, IntervalPartition
 from veridical.exceptions import invalid
-from veridical.inference._draws.groups import chi_square, null_chi_squares, trials_of, weight_notes
-from veridical.inference._draws.monte_carlo import warn_of
-from veridical.inference._draws.outcomes import repeated_rows, take_repeated
+from veridical.inference._draws.groups import (
+    chi_square,
+    null_chi_squares,
+    pooled_trials,
+    weight_notes,
+)
+from veridical.inference._draws.monte_carlo import announced
 from veridical.inference._draws.sums import null_summaries
+from veridical.inference._draws.weights import repeated_rows, take_repeated
 from veridical.inference._goodness.chi_square import (
     Cells,
     check_null,
     count_cells,
     judge,
-    whole_question,
+    question_of,
 )
+from veridical.lenses import Induced, induce_problem
 from veridical.results import CalibrationTest
 from veridical.summaries import Summary, summarise
 
@@ -84,13 +87,16 @@ class PercentileBins(IntervalBinning):
         return pooled.value[np.minimum(at, len(reached) - 1)], pooled.value[-1]
 
 
+_CALLER = "hosmer_lemeshow_test"
 Simulate = Callable[[int, np.random.Generator], FloatArray]
 
 
 def hosmer_lemeshow_test(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     n_bins: int = 10,
     fitted: bool = False,
@@ -100,15 +106,15 @@ def hosmer_lemeshow_test(
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> CalibrationTest:
     """Hosmer-Lemeshow test: chi-square over groups between percentiles of the predictions.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
         Default the binary lens for two classes and, unlike elsewhere, the whole vector
         (``"canonical"``, the multinomial test) for more.
@@ -164,55 +170,81 @@ def hosmer_lemeshow_test(
     >>> test.statistic, test.df
     (2.5, 2)
     """
-    caller = "hosmer_lemeshow_test"
-    check_null(null, caller=caller)
-    wanted = _check_bins(n_bins, fitted, null, caller)
-    count = check_resamples(n_resamples, caller=caller)
-    generator = check_rng(rng, caller=caller)
-    question = whole_question(
+    check_null(null, caller=_CALLER)
+    wanted = _check_bins(n_bins, fitted, null, _CALLER)
+    count = check_resamples(n_resamples, caller=_CALLER)
+    generator = check_rng(rng, caller=_CALLER)
+    induced = induce_problem(
         y_true,
         y_prob,
-        caller=caller,
+        caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
+        whole=True,
     )
-    problem, binning = question.problem, PercentileBins(wanted)
+    test = hosmer_lemeshow_core(
+        induced,
+        n_bins=wanted,
+        fitted=fitted,
+        reference=reference,
+        null=null,
+        n_resamples=count,
+        rng=generator,
+    )
+    return announced(test, induced, caller=_CALLER)
+
+
+def hosmer_lemeshow_core(
+    induced: Induced,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+    n_bins: int = 10,
+    fitted: bool = False,
+    reference: Any = None,
+    null: str = "auto",
+) -> CalibrationTest:
+    """The test of checked data."""
+    question = question_of(induced, caller=_CALLER)
+    problem, binning = question.problem, PercentileBins(n_bins)
     if isinstance(problem, BinarySample):
         if reference is not None:
             hint = "rows of a binary problem are grouped by their prediction."
-            raise invalid(caller, "reference", "unset for two classes", repr(reference), hint=hint)
+            raise invalid(_CALLER, "reference", "unset for two classes", repr(reference), hint=hint)
         cells, simulate, doubt = _binary(problem, binning)
     else:
         index = 0
         if reference is not None:
-            index = find_label(reference, problem.classes, caller=caller, param="reference")
+            index = find_label(reference, problem.classes, caller=_CALLER, param="reference")
         cells, simulate, doubt = _multinomial(problem, binning, index)
-    made, n_classes = cells.expected.shape
+    n_groups, n_classes = cells.expected.shape
     fewest = _fewest_bins(fitted)
-    if made < fewest:
+    if n_groups < fewest:
         hint = "predictions that hardly differ are tested by `pearson_test`."
         expected = f"different enough to form {fewest} groups"
-        raise invalid(caller, "y_prob", expected, f"{made} after keeping ties together", hint=hint)
-    df = (made - 2) * (n_classes - 1) if fitted else cells.df
+        got = f"{n_groups} after keeping ties together"
+        raise invalid(_CALLER, "y_prob", expected, got, hint=hint)
+    df = (n_groups - 2) * (n_classes - 1) if fitted else cells.df
     verdict = judge(
         cells,
         df=df,
         null=null,
-        n_resamples=count,
-        simulate=None if fitted else lambda: simulate(count, generator),
+        n_resamples=n_resamples,
+        simulate=None if fitted else lambda: simulate(n_resamples, rng),
     )
     notes = (*([doubt] if doubt else []), *verdict.notes)
     notes += weight_notes(problem, verdict.n_resamples)
-    warn_of(notes, caller=caller)
     return CalibrationTest(
         statistic=cells.statistic,
         pvalue=verdict.pvalue,
         method="Hosmer-Lemeshow test",
         null=verdict.null,
-        definition=f"{made} percentile bins" + (", fitted on these rows" if fitted else ""),
+        definition=f"{n_groups} percentile bins" + (", fitted on these rows" if fitted else ""),
         lens=question.lens,
         n_samples=question.n_samples,
         df=df,
@@ -250,7 +282,7 @@ def _multinomial(
     cells, scale = count_cells(sample, partition.assign(complement), partition.n_cells)
 
     def simulate(n_resamples: int, rng: np.random.Generator) -> FloatArray:
-        trials = trials_of(sample)
+        trials = pooled_trials(sample)
         groups = partition.assign(_complement(trials.p, reference))
         return null_chi_squares(trials, groups, scale, cells.expected, n_resamples, rng)
 
@@ -265,7 +297,7 @@ def _simulate_rows(
     rng: np.random.Generator,
 ) -> FloatArray:
     """Null statistics of a binary problem whose rows cannot be counted."""
-    trials = trials_of(sample)
+    trials = pooled_trials(sample)
     # Bins were found in the type of the scores.
     groups = summary.partitions[0].assign(trials.p[:, 1].astype(sample.p.dtype))
     scale = summary.size[0] / summary.sum_w[0]

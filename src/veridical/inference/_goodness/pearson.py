@@ -8,47 +8,51 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.inference._draws.groups import (
-    Trials,
     group_predictions,
     null_chi_squares,
     null_sums,
-    trials_of,
+    pooled_trials,
     weight_notes,
 )
-from veridical.inference._draws.monte_carlo import warn_of
+from veridical.inference._draws.monte_carlo import announced
+from veridical.inference._draws.trials import Trials
 from veridical.inference._goodness.chi_square import (
     Cells,
     check_null,
     count_cells,
     judge,
-    whole_question,
+    question_of,
 )
+from veridical.lenses import Induced, induce_problem
 from veridical.results import CalibrationTest
 
+_CALLER = "pearson_test"
 _SMALLEST = 1e-300  # never drawn, and its inverse would overflow
 
 
 def pearson_test(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     null: str = "auto",
     n_resamples: int = 1000,
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> CalibrationTest:
     """Pearson's chi-square test over groups of rows with equal predictions.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
         Default the binary lens for two classes and, unlike elsewhere, the whole vector
         (``"canonical"``) for more: groups then hold equal probability vectors.
@@ -91,30 +95,40 @@ def pearson_test(
     >>> abs(test.pvalue - 112 / 1024) < 0.01  # two-sided binomial probability of 8 or more
     True
     """
-    caller = "pearson_test"
-    check_null(null, caller=caller)
-    count = check_resamples(n_resamples, caller=caller)
-    generator = check_rng(rng, caller=caller)
-    question = whole_question(
+    check_null(null, caller=_CALLER)
+    count = check_resamples(n_resamples, caller=_CALLER)
+    generator = check_rng(rng, caller=_CALLER)
+    induced = induce_problem(
         y_true,
         y_prob,
-        caller=caller,
+        caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
+        whole=True,
     )
+    test = pearson_core(induced, null=null, n_resamples=count, rng=generator)
+    return announced(test, induced, caller=_CALLER)
+
+
+def pearson_core(
+    induced: Induced, *, n_resamples: int, rng: np.random.Generator, null: str = "auto"
+) -> CalibrationTest:
+    """The test of checked data."""
+    question = question_of(induced, caller=_CALLER)
     problem = question.problem
     groups = group_predictions(problem)
     cells, scale = count_cells(problem, groups.index, len(groups.starts))
 
     def simulate() -> FloatArray:
-        return _null_statistics(trials_of(problem), scale, cells, count, generator)
+        return _null_statistics(pooled_trials(problem), scale, cells, n_resamples, rng)
 
-    verdict = judge(cells, df=cells.df, null=null, n_resamples=count, simulate=simulate)
+    verdict = judge(cells, df=cells.df, null=null, n_resamples=n_resamples, simulate=simulate)
     notes = verdict.notes + weight_notes(problem, verdict.n_resamples)
-    warn_of(notes, caller=caller)
     return CalibrationTest(
         statistic=cells.statistic,
         pvalue=verdict.pvalue,

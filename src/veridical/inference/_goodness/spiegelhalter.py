@@ -11,13 +11,15 @@ import numpy as np
 from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.sample import Sample
-from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
-from veridical.inference._draws.groups import null_sums, trials_of, weight_notes
-from veridical.inference._draws.monte_carlo import monte_carlo_pvalue, warn_of
-from veridical.inference._draws.outcomes import counts_rows
-from veridical.inference._goodness.chi_square import check_null, whole_question
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
+from veridical.inference._draws.groups import null_sums, pooled_trials, weight_notes
+from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
+from veridical.inference._draws.weights import counts_rows
+from veridical.inference._goodness.chi_square import check_null, question_of
+from veridical.lenses import Induced, induce_problem
 from veridical.results import CalibrationTest
 
+_CALLER = "spiegelhalter_test"
 # No outcome may move z by more than this for the normal distribution to be used by "auto". It
 # bounds skewness by 0.1, excess kurtosis by 0.01 and the steps of a discrete null by 0.1, which
 # keeps the error of the level at 1 % to about a seventh of it.
@@ -29,24 +31,26 @@ _DUST = 1e-12
 
 
 def spiegelhalter_test(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     null: str = "auto",
     n_resamples: int = 1000,
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> CalibrationTest:
     """Spiegelhalter's test: is the Brier score what the predictions themselves lead to expect?
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
         Default the binary lens for two classes and, unlike elsewhere, the whole vector
         (``"canonical"``) for more.
@@ -88,20 +92,31 @@ def spiegelhalter_test(
     >>> round(spiegelhalter_test([1, 0, 0, 0], [0.2] * 4, rng=0).statistic, 12)
     0.25
     """
-    caller = "spiegelhalter_test"
-    check_null(null, caller=caller)
-    count = check_resamples(n_resamples, caller=caller)
-    generator = check_rng(rng, caller=caller)
-    question = whole_question(
+    check_null(null, caller=_CALLER)
+    count = check_resamples(n_resamples, caller=_CALLER)
+    generator = check_rng(rng, caller=_CALLER)
+    induced = induce_problem(
         y_true,
         y_prob,
-        caller=caller,
+        caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
+        whole=True,
     )
+    test = spiegelhalter_core(induced, null=null, n_resamples=count, rng=generator)
+    return announced(test, induced, caller=_CALLER)
+
+
+def spiegelhalter_core(
+    induced: Induced, *, n_resamples: int, rng: np.random.Generator, null: str = "auto"
+) -> CalibrationTest:
+    """The test of checked data."""
+    question = question_of(induced, caller=_CALLER)
     problem = question.problem
     excess = _measure(problem)
     statistic, notes = _standardised(excess)
@@ -109,11 +124,11 @@ def spiegelhalter_test(
     if notes:
         pvalue, words = (1.0 if statistic == 0 else 0.0), "exact"
     elif null == "monte-carlo" or (null == "auto" and excess.step > _LARGEST_STEP):
-        trials = trials_of(problem)
-        sums = null_sums(trials, _class_values(trials.p), count, generator)
+        trials = pooled_trials(problem)
+        sums = null_sums(trials, _class_values(trials.p), n_resamples, rng)
         pvalue = monte_carlo_pvalue(abs(excess.total), np.abs(sums))
-        words, drawn = f"Monte Carlo, {count} draws", count
-        notes = weight_notes(problem, count)
+        words, drawn = f"Monte Carlo, {n_resamples} draws", n_resamples
+        notes = weight_notes(problem, n_resamples)
     else:
         from scipy.special import ndtr
 
@@ -123,7 +138,6 @@ def spiegelhalter_test(
                 f"one outcome can move z by {excess.step:.2g}: the normal distribution is a poor"
                 " approximation",
             )
-    warn_of(notes, caller=caller)
     return CalibrationTest(
         statistic=statistic,
         pvalue=pvalue,

@@ -8,15 +8,21 @@ import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
 from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, check_option, check_sample, kept_rows
+from veridical._core.data.validation import check_level, check_option
 from veridical._core.sample import MulticlassSample, Sample
-from veridical._core.typing import ArrayLike, BoolArray, FloatArray, IntArray, WeightType
-from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference._draws.monte_carlo import warn_of
+from veridical._core.typing import (
+    ArrayLike,
+    BoolArray,
+    ColumnNames,
+    FloatArray,
+    IntArray,
+    WeightType,
+)
+from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.inference._intervals.binned import l1_limits, l2_limits, l2_vector_limits
 from veridical.inference._intervals.mean import bootstrap_limits, make_units, normal_limits
 from veridical.inference._nulls.null import check_estimator, depends_on_fixed_sums
-from veridical.lenses import ClasswiseProblem, Problem, resolve_lens
+from veridical.lenses import ClasswiseProblem, Induced, Problem, read_data
 from veridical.miscalibration import BinnedError, Estimator, MeanScore
 from veridical.results import Interval
 from veridical.summaries import Summary, VectorSummary
@@ -28,9 +34,11 @@ _METHODS = ("auto", "percentile", "basic", "bca", "analytic")
 
 def bootstrap_interval(
     estimator: Estimator,
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     method: Literal["auto", "percentile", "basic", "bca", "analytic"] = "auto",
     groups: ArrayLike | None = None,
@@ -40,7 +48,7 @@ def bootstrap_interval(
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> Interval:
     r"""Confidence interval of a mean score or of a binned calibration error.
@@ -50,8 +58,8 @@ def bootstrap_interval(
     estimator : Estimator
         A mean score, e.g. ``BrierScore()``, or a hard-binned error of norm 1 or 2 (whole vectors:
         norm 2 with ``distance="l2"``).
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
         Default the binary lens for two classes, confidence for more.
     method : {"auto", "analytic", "percentile", "basic", "bca"}, default "auto"
@@ -138,56 +146,85 @@ def bootstrap_interval(
     level = check_level(_CALLER, confidence_level)
     generator = check_rng(rng, caller=_CALLER)
     count = check_resamples(n_resamples, caller=_CALLER)
-    sample = check_sample(
+    data = read_data(
         y_true,
         y_prob,
         caller=_CALLER,
+        y=y,
+        prob=prob,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
-    chosen = resolve_lens(lens, sample, caller=_CALLER)
-    how = "analytic" if method == "auto" else method
+    induced = data.through(lens, caller=_CALLER)
+    interval, notes = interval_core(
+        estimator,
+        induced,
+        method="analytic" if method == "auto" else method,
+        groups=None if groups is None else check_groups(groups, data.kept, caller=_CALLER),
+        stratify=stratify,
+        confidence_level=level,
+        n_resamples=count,
+        rng=generator,
+    )
+    warn_of((*induced.notes, *notes), caller=_CALLER)
+    return interval
+
+
+def interval_core(
+    estimator: Estimator,
+    induced: Induced,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+    method: str = "analytic",
+    groups: IntArray | None = None,
+    stratify: bool = False,
+    confidence_level: float = 0.95,
+) -> tuple[Interval, tuple[str, ...]]:
+    """The interval of checked data, which holds no notes: they come beside it.
+
+    `groups` are clusters of the rows of the sample, numbered from 0.
+    """
+    sample, problem = induced.sample, induced.problem
+    notes: tuple[str, ...] = ()
     if isinstance(estimator, MeanScore):
-        clusters = check_groups(groups, kept_rows(sample_weight, sample), caller=_CALLER)
-        if stratify and clusters is not None:
+        if stratify and groups is not None:
             hint = "leave one of them out: a cluster may hold rows of several classes."
             raise invalid(_CALLER, "stratify", "False with `groups`", "True", hint=hint)
-        problem = chosen.induce(sample)
         scores = scores_by_row(estimator, problem, sample, caller=_CALLER)
         strata = np.unique(sample.y, return_inverse=True)[1] if stratify else None
-        frequency = weight_type == "frequency"
-        units = make_units(scores, sample.weight, frequency, clusters, strata)
+        frequency = sample.weight_type == "frequency"
+        units = make_units(scores, sample.weight, frequency, groups, strata)
         if units.count < 2:
             what = "row" if groups is None else "cluster"
             hint = "one alone does not show how much scores vary."
             param = "y_true" if groups is None else "groups"
             raise invalid(_CALLER, param, f"more than one {what}", f"one {what}", hint=hint)
-        if how == "analytic":
-            low, high = normal_limits(units, level)
+        if method == "analytic":
+            low, high = normal_limits(units, confidence_level)
         else:
-            low, high = bootstrap_limits(units, how, level, count, generator)
+            low, high = bootstrap_limits(units, method, confidence_level, n_resamples, rng)
         low = max(low, min(0.0, float(scores.min())))
     else:
-        problem = chosen.induce(sample)
-        _check_binned(estimator, problem, how, groups, stratify=stratify)
-        low, high, rows = _binned_limits(estimator, problem, level)
+        _check_binned(estimator, problem, method, groups, stratify=stratify)
+        low, high, rows = _binned_limits(estimator, problem, confidence_level)
         if rows < _FEW_ROWS:
-            note = f"{rows:.3g} rows a bin on average: limits of rare outcomes may be too small"
-            warn_of([note], caller=_CALLER)
-    return Interval(
+            notes = (f"{rows:.3g} rows a bin on average: limits of rare outcomes may be too small",)
+    interval = Interval(
         estimate=estimator.measure(problem),
         low=low,
         high=high,
-        confidence_level=level,
-        method=how,
+        confidence_level=confidence_level,
+        method=method,
         estimator=estimator.name,
         definition=estimator.definition,
-        lens=chosen.name,
+        lens=induced.lens.name,
         n_samples=sample.n,
-        n_resamples=None if how == "analytic" else count,
+        n_resamples=None if method == "analytic" else n_resamples,
     )
+    return interval, notes
 
 
 def scores_by_row(

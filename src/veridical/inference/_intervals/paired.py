@@ -1,7 +1,4 @@
-"""Two models on the same rows.
-
-What each row adds to a squared calibration error.
-"""
+"""How much two models differ on the same rows, and what each row adds to the difference."""
 
 from __future__ import annotations
 
@@ -12,14 +9,14 @@ from typing import Any, Literal
 import numpy as np
 
 from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, check_option, kept_rows
+from veridical._core.data.validation import check_level, check_option
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
-from veridical.exceptions import invalid
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
+from veridical.exceptions import invalid, warn_of
 from veridical.inference._intervals.bootstrap import check_groups, has_interval, scores_by_row
 from veridical.inference._intervals.mean import bootstrap_limits, make_units, standard_error
 from veridical.inference._nulls.null import check_estimator
-from veridical.lenses import ClasswiseProblem, Induced, induce_problem
+from veridical.lenses import CheckedData, ClasswiseProblem, Induced, read_data
 from veridical.miscalibration import BinnedError, Estimator, MeanScore
 from veridical.results import Difference
 from veridical.summaries import Summary
@@ -59,10 +56,12 @@ _METHODS = ("auto", "analytic", "percentile", "basic", "bca")
 
 def paired_difference(
     estimator: Estimator,
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
-    other: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
+    other: Any = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     method: Literal["auto", "analytic", "percentile", "basic", "bca"] = "auto",
     groups: ArrayLike | None = None,
@@ -71,7 +70,7 @@ def paired_difference(
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> Difference:
     r"""How much better one model is than another on the same rows, with interval and p-value.
@@ -81,10 +80,12 @@ def paired_difference(
     estimator : Estimator
         A mean score, e.g. ``BrierScore()``, or ``BinnedError(norm=2)``, whose *squared* debiased
         errors are compared (the reliability part of the Brier score).
-    y_true, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     y_prob, other : array-like of shape (n,), (n, 1) or (n, K)
         Predictions of the two models; the difference is the first minus the second.
+    prob : str or list of str, optional
+        Columns of the first model in a frame or file; `other` then names those of the second.
     lens : lens, name or callable, optional
         Default the binary lens for two classes, confidence for more.
     method : {"auto", "analytic", "percentile", "basic", "bca"}, default "auto"
@@ -132,69 +133,88 @@ def paired_difference(
     generator = check_rng(rng, caller=_CALLER)
     count = check_resamples(n_resamples, caller=_CALLER)
 
-    def seen(prob: ArrayLike) -> Induced:
-        return induce_problem(
+    if other is None:
+        hint = "pass the predictions, or the columns, of a second model."
+        raise invalid(_CALLER, "other", "predictions to compare with", "None", hint=hint)
+
+    def read(values: ArrayLike | None, columns: ColumnNames | None) -> CheckedData:
+        return read_data(
             y_true,
-            prob,
+            values,
             caller=_CALLER,
-            lens=lens,
+            y=y,
+            prob=columns,
             labels=labels,
             pos_label=pos_label,
             sample_weight=sample_weight,
             weight_type=weight_type,
         )
 
-    pair = (seen(y_prob), seen(other))
+    first = read(y_prob, prob)
+    second = read(None, other) if y_prob is None else read(other, prob)
+    pair = (first.through(lens, caller=_CALLER), second.through(lens, caller=_CALLER))
     if pair[0].sample.classes != pair[1].sample.classes:
         hint = "pass predictions of the same classes in the same form."
         got = f"{len(pair[1].sample.classes)} classes for {len(pair[0].sample.classes)}"
         raise invalid(_CALLER, "other", "of the same classes as `y_prob`", got, hint=hint)
-    clusters = check_groups(groups, kept_rows(sample_weight, pair[0].sample), caller=_CALLER)
-    return difference_of(
-        estimator, pair, clusters, "analytic" if method == "auto" else method, level, count,
-        generator,
-    )  # fmt: skip
+    clusters = check_groups(groups, first.kept, caller=_CALLER)
+    warn_of(first.notes, caller=_CALLER)
+    return difference_core(
+        estimator,
+        pair,
+        groups=clusters,
+        method="analytic" if method == "auto" else method,
+        confidence_level=level,
+        n_resamples=count,
+        rng=generator,
+    )
 
 
-def difference_of(
+def difference_core(
     estimator: Estimator,
     pair: tuple[Induced, Induced],
-    clusters: IntArray | None,
-    method: str,
-    level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
+    *,
+    groups: IntArray | None = None,
+    method: str = "analytic",
+    confidence_level: float = 0.95,
+    n_resamples: int | None = None,
+    rng: np.random.Generator | None = None,
 ) -> Difference:
-    """Difference of two checked and induced problems on the same rows."""
+    """Difference of checked data on the same rows; `n_resamples` and `rng` are of a bootstrap.
+
+    `groups` are clusters of the rows of the sample, numbered from 0.
+    """
     from scipy.special import ndtr, ndtri
 
     name, definition = estimator.name, estimator.definition
     if isinstance(estimator, MeanScore):
-        first, second = (estimator.measure(seen.problem) for seen in pair)
+        first, second = (estimator.measure(each.problem) for each in pair)
         by_row = scores_by_row(estimator, pair[0].problem, pair[0].sample, caller=_CALLER)
         by_row = by_row - scores_by_row(estimator, pair[1].problem, pair[1].sample, caller=_CALLER)
     else:
         binned = _debiased(estimator, method)
-        (first, one), (second, two) = (squared_error(binned, _binary(seen)) for seen in pair)
+        (first, one), (second, two) = (squared_error(binned, _binary(each)) for each in pair)
         by_row = one - two
         name = f"squared {binned.name}"
     sample = pair[0].sample
-    units = make_units(by_row, sample.weight, sample.weight_type == "frequency", clusters, None)
+    units = make_units(by_row, sample.weight, sample.weight_type == "frequency", groups, None)
     if units.count < 2:
         hint = "one alone does not show how much differences vary."
         raise invalid(_CALLER, "y_true", "more than one row or cluster", "one", hint=hint)
     estimate, spread = first - second, standard_error(units)
     if method == "analytic":
-        half = float(ndtri((1 + level) / 2)) * spread
+        half = float(ndtri((1 + confidence_level) / 2)) * spread
         low, high = estimate - half, estimate + half
     else:
-        low, high = bootstrap_limits(units, method, level, n_resamples, rng)
+        assert n_resamples is not None
+        assert rng is not None
+        low, high = bootstrap_limits(units, method, confidence_level, n_resamples, rng)
     away = math.inf if spread == 0 and estimate != 0 else 0.0
     return Difference(
         estimate=estimate,
         low=low,
         high=high,
-        confidence_level=level,
+        confidence_level=confidence_level,
         method=method,
         estimator=name,
         definition=definition,
@@ -207,9 +227,9 @@ def difference_of(
     )
 
 
-def _binary(seen: Induced) -> BinarySample | ClasswiseProblem:
-    if isinstance(seen.problem, (BinarySample, ClasswiseProblem)):
-        return seen.problem
+def _binary(induced: Induced) -> BinarySample | ClasswiseProblem:
+    if isinstance(induced.problem, (BinarySample, ClasswiseProblem)):
+        return induced.problem
     hint = 'use lens="confidence", lens="classwise" or `ClassSpecific(label)`.'
     raise invalid(_CALLER, "lens", "one that induces binary problems", "vectors", hint=hint)
 

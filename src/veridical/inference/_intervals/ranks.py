@@ -10,8 +10,7 @@ import numpy as np
 
 from veridical._core.data.validation import check_level, check_option, float_array
 from veridical._core.typing import ArrayLike, FloatArray
-from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import warn_of
+from veridical.exceptions import invalid, warn_of
 from veridical.results import RankComparison
 
 _CALLER = "mean_ranks"

@@ -1,7 +1,4 @@
-"""Squared kernel calibration errors of data sets that a calibrated model could have given.
-
-Outcomes drawn from the predictions, many resamples at a time.
-"""
+"""Squared kernel calibration errors of data sets that a calibrated model could have given."""
 
 from __future__ import annotations
 
@@ -15,26 +12,45 @@ from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, one_hot
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
+from veridical.inference._draws.trials import Trials
 
 _BLOCK = 1 << 21  # numbers held by a block of resamples
 
 
 @dataclass(frozen=True)
-class Trials:
-    """Rows as independent trials, in an order that only their predictions and weights decide.
+class ObservedTrials:
+    """Outcomes that can be drawn anew, and those that were observed.
 
     Attributes
     ----------
-    p : probabilities, (n,) of success or (n, K) of each class
-    copies : rows each entry stands for, (n,)
-    weight : weight of each of these rows, (n,)
-    counts : observed successes (n,), or rows of each class (n, K), of an entry
+    trials : rows as independent trials, with a count and a weight each
+    counts : observed successes (m,), or rows of each class (m, K), of an entry
     """
 
-    p: FloatArray
-    copies: FloatArray
-    weight: FloatArray
+    trials: Trials
     counts: FloatArray
+
+    @property
+    def p(self) -> FloatArray:
+        """Probabilities, (m,) of success or (m, K) of each class."""
+        return self.trials.p
+
+    @property
+    def count(self) -> FloatArray:
+        """Rows each entry stands for."""
+        assert self.trials.count is not None
+        return self.trials.count
+
+    @property
+    def weight(self) -> FloatArray:
+        """Weight of each of these rows."""
+        assert isinstance(self.trials.weight, np.ndarray)
+        return self.trials.weight
+
+    @property
+    def mass(self) -> FloatArray:
+        """Total weight of each entry."""
+        return self.trials.mass
 
     @property
     def width(self) -> int:
@@ -42,16 +58,11 @@ class Trials:
         return 1 if self.p.ndim == 1 else self.p.shape[1]
 
     @property
-    def mass(self) -> FloatArray:
-        """Total weight of each entry."""
-        return self.weight * self.copies
-
-    @property
     def impossible(self) -> int:
         """Rows whose outcome was given the probability zero."""
         count = self.counts[self.p == 0].sum()
         if self.p.ndim == 1:
-            count += (self.copies - self.counts)[self.p == 1].sum()
+            count += (self.count - self.counts)[self.p == 1].sum()
         return int(count)
 
     def observed(self) -> tuple[FloatArray, FloatArray]:
@@ -65,7 +76,7 @@ class Trials:
         size = max(1, min(n_resamples, numbers // self.p.size))
         for block in track(-(-n_resamples // size), what):
             which = slice(block * size, min((block + 1) * size, n_resamples))
-            counts = self._draw(which.stop - which.start, rng)
+            counts = self.trials.draw_counts(which.stop - which.start, rng)
             yield (which, *self.residuals(counts))
 
     def residuals(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -80,43 +91,13 @@ class Trials:
         else:
             square = np.einsum("nkr,nk->nr", counts, lengths[..., 0])
         square += (self.mass * self.weight)[:, None] * np.square(p).sum(axis=1)
-        charge = counts - self.copies[:, None, None] * p
+        charge = counts - self.count[:, None, None] * p
         if (self.weight != 1).any():
             charge *= weight
         return charge, square
 
-    def _draw(self, size: int, rng: np.random.Generator) -> FloatArray:
-        """Counts of `size` resamples, (n, width, size)."""
-        once = self.copies == 1
-        if once.all():
-            return self._draw_once(self.p, size, rng)
-        counts = np.empty((len(self.p), self.width, size))
-        counts[once] = self._draw_once(self.p[once], size, rng)
-        often, chance = self.copies[~once].astype(np.int64), self.p[~once]
-        if self.p.ndim == 1:
-            counts[~once, 0] = rng.binomial(often[:, None], chance[:, None], (len(often), size))
-            return counts
-        chance /= chance.sum(axis=1, keepdims=True)
-        counts[~once] = rng.multinomial(
-            often[:, None], chance[:, None], (len(often), size)
-        ).swapaxes(1, 2)
-        return counts
 
-    @staticmethod
-    def _draw_once(p: FloatArray, size: int, rng: np.random.Generator) -> FloatArray:
-        """Outcomes of single rows, by inversion."""
-        uniform = rng.random((len(p), 1, size))
-        if p.ndim == 1:
-            return np.asarray(np.less(uniform, p[:, None, None], out=uniform, casting="unsafe"))
-        reached = np.cumsum(p, axis=1)
-        reached /= reached[:, -1:]
-        below = (uniform < reached[:, :, None]).astype(np.float64)
-        for k in range(p.shape[1] - 1, 0, -1):
-            below[:, k] -= below[:, k - 1]
-        return below
-
-
-def trials_of(sample: Sample, *, caller: str) -> Trials:
+def observed_trials(sample: Sample, *, caller: str) -> ObservedTrials:
     """Rows as trials: equal scores of rows of equal weight are one entry, frequencies copies."""
     weight, kind = sample.weight, sample.weight_type
     if weight is not None and kind == "frequency" and (weight != np.rint(weight)).any():
@@ -131,24 +112,27 @@ def trials_of(sample: Sample, *, caller: str) -> Trials:
         pooled = sample.pooled
         p = pooled.value.astype(np.float64)
         copies, positive = np.rint(pooled.weight / same), np.rint(pooled.positive / same)
-        return Trials(p, copies, np.full(len(p), same), positive)
+        return ObservedTrials(Trials(p, copies, np.full(len(p), same)), positive)
     p = sample.p.astype(np.float64)
     order = np.lexsort((sample.y, weight, p))
-    return Trials(p[order], np.ones(sample.n), weight[order], sample.y[order].astype(np.float64))
+    trials = Trials(p[order], np.ones(sample.n), weight[order])
+    return ObservedTrials(trials, sample.y[order].astype(np.float64))
 
 
-def _vector_trials(sample: MulticlassSample, weight: FloatArray | None, same: float) -> Trials:
+def _vector_trials(
+    sample: MulticlassSample, weight: FloatArray | None, same: float
+) -> ObservedTrials:
     p = sample.p.astype(np.float64)
     ones = np.ones(sample.n)
     each = ones if weight is None else weight
     order = np.lexsort((sample.y, each, *p.T[::-1]))
     counts, p, each = one_hot(sample)[order], p[order], each[order]
     if weight is not None and sample.weight_type == "frequency":
-        return Trials(p, each, ones, counts * each[:, None])
-    return Trials(p, ones, same * each, counts)
+        return ObservedTrials(Trials(p, each, ones), counts * each[:, None])
+    return ObservedTrials(Trials(p, ones, same * each), counts)
 
 
-def doubts_of(trials: Trials) -> tuple[str, ...]:
+def doubts_of(trials: ObservedTrials) -> tuple[str, ...]:
     """What the user should know of these data whatever the p-value."""
     if not trials.impossible:
         return ()
@@ -179,7 +163,7 @@ def similarity_of(sample: Sample, kernel: str, bandwidth: float | str) -> Simila
 
 
 def consistency_null(
-    trials: Trials, similarity: Similarity, n_resamples: int, rng: np.random.Generator
+    trials: ObservedTrials, similarity: Similarity, n_resamples: int, rng: np.random.Generator
 ) -> tuple[float, FloatArray]:
     """Unbiased SKCE of the outcomes, and of outcomes drawn from the predictions.
 

@@ -1,7 +1,4 @@
-"""The minimax test of calibration over binnings of every scale.
-
-Sums over pairs within cells of every scale, each from those of the next finer one.
-"""
+"""The minimax test of calibration over bins of every width, whose sums are those of finer ones."""
 
 from __future__ import annotations
 
@@ -14,11 +11,11 @@ import numpy as np
 from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import is_number
 from veridical._core.sample import Sample
-from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import monte_carlo_pvalue, warn_of
-from veridical.inference._kernel.nulls import Trials, doubts_of, trials_of
-from veridical.lenses import ClasswiseProblem, induce_problem
+from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
+from veridical.inference._kernel.nulls import ObservedTrials, doubts_of, observed_trials
+from veridical.lenses import ClasswiseProblem, Induced, induce_problem
 from veridical.results import CalibrationTest
 
 
@@ -50,10 +47,10 @@ class CellTree:
     scales : bins on an axis, the finest first; cells of one must be unions of those before it
     """
 
-    def __init__(self, trials: Trials, scales: list[int]) -> None:
+    def __init__(self, trials: ObservedTrials, scales: list[int]) -> None:
         self.scales = scales
         self._trials = trials
-        self._several = np.flatnonzero(trials.copies > 1)
+        self._several = np.flatnonzero(trials.count > 1)
         self._merges = list(_merges(trials, scales))
 
     def errors(self, charge: FloatArray, square: FloatArray) -> FloatArray:
@@ -108,10 +105,10 @@ class CellTree:
         return values
 
 
-def _merges(trials: Trials, scales: list[int]) -> Iterator[_Merge]:
+def _merges(trials: ObservedTrials, scales: list[int]) -> Iterator[_Merge]:
     """Which cells merge at each scale."""
     axes = trials.p[:, None] if trials.p.ndim == 1 else trials.p[:, 1:]
-    cells, mass, several = np.arange(len(axes)), trials.mass.copy(), trials.copies > 1
+    cells, mass, several = np.arange(len(axes)), trials.mass.copy(), trials.count > 1
     for m in scales:
         bins = _bins(axes[cells], m)
         order = np.lexsort(bins.T)
@@ -150,10 +147,15 @@ def _bins(p: FloatArray, m: int) -> FloatArray:
     return np.asarray(bins)
 
 
+_CALLER = "t_cal_test"
+
+
 def t_cal_test(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     adaptive: bool = True,
     smoothness: float | None = None,
     lens: Any = None,
@@ -161,15 +163,15 @@ def t_cal_test(
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> CalibrationTest:
     r"""T-Cal: test calibration with the debiased squared error over bins of several widths.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     adaptive : bool, default True
         Whether to look at 2, 4, 8, ... bins (an axis) and take the strongest evidence.
     smoothness : float > 0, optional
@@ -231,25 +233,38 @@ def t_cal_test(
     >>> round(test.statistic**2 * 3 / 512, 12) == (3 / 16) ** 2, 0.09 < test.pvalue < 0.16
     (True, True)
     """
-    caller = "t_cal_test"
     _check_smoothness(adaptive, smoothness)
-    generator = check_rng(rng, caller=caller)
-    count = check_resamples(n_resamples, caller=caller)
+    generator = check_rng(rng, caller=_CALLER)
+    count = check_resamples(n_resamples, caller=_CALLER)
     induced = induce_problem(
         y_true,
         y_prob,
-        caller=caller,
+        caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
+    test = t_cal_core(induced, smoothness=smoothness, n_resamples=count, rng=generator)
+    return announced(test, induced, caller=_CALLER)
+
+
+def t_cal_core(
+    induced: Induced,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+    smoothness: float | None = None,
+) -> CalibrationTest:
+    """The test of checked data, over all scales unless a smoothness decides the one."""
     problem = induced.problem
     if isinstance(problem, ClasswiseProblem):
         hint = 'test the whole vector with "canonical", or each class with `ClassSpecific`.'
-        raise invalid(caller, "lens", "of one problem", "'classwise'", hint=hint)
-    trials = trials_of(problem, caller=caller)
+        raise invalid(_CALLER, "lens", "of one problem", "'classwise'", hint=hint)
+    trials = observed_trials(problem, caller=_CALLER)
     scales = _scales(problem, smoothness)
     tree = CellTree(trials, scales)
     deviation = np.sqrt(tree.variances())
@@ -257,14 +272,13 @@ def t_cal_test(
     deviation[~usable] = math.inf
 
     observed = tree.errors(*trials.observed())[:, 0] / deviation
-    null = np.empty(count)
-    for which, charge, square in trials.drawn(count, generator, "T-Cal"):
+    null = np.empty(n_resamples)
+    for which, charge, square in trials.drawn(n_resamples, rng, "T-Cal"):
         null[which] = (tree.errors(charge, square) / deviation[:, None]).max(axis=0)
     best = int(observed.argmax())
     notes = doubts_of(trials)
     if not usable.any():
         notes += ("no two rows with uncertain outcomes share a bin, so nothing can be tested",)
-    warn_of(notes, caller=caller)
     found = f", found at {tree.scales[best]} bins" if len(scales) > 1 else ""
     bins = f"{scales[0]} bins" if len(scales) == 1 else f"{scales[-1]} to {scales[0]} bins"
     axis = " an axis" if trials.width > 1 else ""
@@ -273,17 +287,17 @@ def t_cal_test(
         # Of the size of standard deviations: rounding is far below.
         pvalue=monte_carlo_pvalue(float(observed[best]), null, tolerance=1e-9),
         method="T-Cal",
-        null=f"{count} draws of outcomes from the predictions",
+        null=f"{n_resamples} draws of outcomes from the predictions",
         definition=f"standardised debiased squared error, {bins}{axis}{found}",
         lens=induced.lens.name,
         n_samples=induced.sample.n,
-        n_resamples=count,
+        n_resamples=n_resamples,
         notes=notes,
     )
 
 
 def _check_smoothness(adaptive: object, smoothness: Any) -> None:
-    caller, hint = "t_cal_test", "pass `adaptive=False, smoothness=1.0`, or neither."
+    caller, hint = _CALLER, "pass `adaptive=False, smoothness=1.0`, or neither."
     if not isinstance(adaptive, (bool, np.bool_)):
         raise invalid(caller, "adaptive", "True or False", repr(adaptive), hint=hint)
     if adaptive:

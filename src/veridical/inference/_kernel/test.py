@@ -1,9 +1,4 @@
-"""Tests of calibration with kernels.
-
-Kernel tests without resampling: a normal approximation, and bounds that always hold.
-
-Kernel-weighted residuals at chosen places, all at once.
-"""
+"""Tests of calibration with kernels: by draws, bootstrap, blocks, bounds, or at chosen places."""
 
 from __future__ import annotations
 
@@ -16,19 +11,19 @@ from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_option
 from veridical._core.numeric import gram
 from veridical._core.sample import Sample
-from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference._draws.monte_carlo import monte_carlo_pvalue, warn_of
+from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
 from veridical.inference._kernel.nulls import (
+    ObservedTrials,
     Similarity,
-    Trials,
     bootstrap_null,
     consistency_null,
     doubts_of,
+    observed_trials,
     similarity_of,
-    trials_of,
 )
-from veridical.lenses import ClasswiseProblem, induce_problem
+from veridical.lenses import ClasswiseProblem, Induced, induce_problem
 from veridical.miscalibration import KernelError, UCMEError
 from veridical.results import CalibrationTest
 
@@ -36,7 +31,7 @@ _BOUND = 2.0  # |h| <= 2: a kernel of at most 1 times the product of residuals o
 _FEW_BLOCKS = 50
 
 
-class Outcome(NamedTuple):
+class Finding(NamedTuple):
     """What a kernel test found, and where its null distribution comes from."""
 
     statistic: float
@@ -46,14 +41,14 @@ class Outcome(NamedTuple):
     n_resamples: int | None = None
 
 
-def block_test(sample: Sample, by: Similarity, block_size: int) -> Outcome:
+def block_test(sample: Sample, by: Similarity, block_size: int) -> Finding:
     """One-sided z-test of the mean of the estimates of the blocks."""
     from scipy.special import ndtr
 
     n_blocks = sample.n // block_size
     if n_blocks < 2:
         hint, got = "use smaller blocks.", f"{block_size} for {sample.n} rows"
-        raise invalid("kernel_test", "block_size", "half the rows at most", got, hint=hint)
+        raise invalid(_CALLER, "block_size", "half the rows at most", got, hint=hint)
     sums, pairs = gram.block_sums(sample, block_size, by.kernel, by.bandwidth)
     mean = float(sums.sum() / pairs.sum())
     # A ratio of sums if blocks weigh differently; else the usual standard error.
@@ -63,10 +58,10 @@ def block_test(sample: Sample, by: Similarity, block_size: int) -> Outcome:
     notes: tuple[str, ...] = ()
     if n_blocks < _FEW_BLOCKS:
         notes = (f"{n_blocks} blocks: the normal approximation wants {_FEW_BLOCKS} or more",)
-    return Outcome(z, float(ndtr(-z)), "standard normal, one-sided", notes)
+    return Finding(z, float(ndtr(-z)), "standard normal, one-sided", notes)
 
 
-def distribution_free(sample: Sample, error: KernelError) -> Outcome:
+def distribution_free(sample: Sample, error: KernelError) -> Finding:
     """Upper bound of the p-value, at any sample size."""
     estimate, size = error.measure(sample), sample.size
     if error.estimator == "biased":
@@ -77,14 +72,14 @@ def distribution_free(sample: Sample, error: KernelError) -> Outcome:
         b = error.block_size
         pairs = sample.n // b * (b // 2) if error.estimator == "block" else int(size) // 2
         exponent = pairs * max(0.0, estimate) ** 2 / (2 * _BOUND**2)
-    return Outcome(estimate, math.exp(-exponent), f"bound free of the distribution, B = {_BOUND:g}")
+    return Finding(estimate, math.exp(-exponent), f"bound free of the distribution, B = {_BOUND:g}")
 
 
 _NEGLIGIBLE = 1e-8  # share of the largest variance below which a direction is rounding
 
 
 def embedding_null(
-    trials: Trials,
+    trials: ObservedTrials,
     places: FloatArray,
     classes: list[int],
     similarity: Similarity,
@@ -115,7 +110,7 @@ def embedding_null(
     return float(statistic(trials.observed()[0])[0]), null
 
 
-def _covariance(trials: Trials, values: FloatArray, column: IntArray) -> FloatArray:
+def _covariance(trials: ObservedTrials, values: FloatArray, column: IntArray) -> FloatArray:
     """Sum over rows of w^2 k(p, t_j) k(p, t_l) (1[u_j = u_l] p_{u_j} - p_{u_j} p_{u_l})."""
     chance = trials.p.reshape(len(values), -1)[:, column]
     share = (trials.mass * trials.weight)[:, None]
@@ -124,14 +119,18 @@ def _covariance(trials: Trials, values: FloatArray, column: IntArray) -> FloatAr
     return joint - (values * chance * share).T @ (values * chance)
 
 
+_CALLER = "kernel_test"
 _FEW_TO_BOOTSTRAP = 2000
 _METHODS = ("consistency", "bootstrap", "asymptotic-block", "distribution-free", "ucme")
+_UNBIASED, _EMBEDDING = KernelError(), UCMEError()
 
 
 def kernel_test(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     method: Literal[
         "consistency", "bootstrap", "asymptotic-block", "distribution-free", "ucme"
     ] = "consistency",
@@ -146,15 +145,15 @@ def kernel_test(
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> CalibrationTest:
     r"""Test calibration with a kernel: do residuals of similar predictions agree?
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     method : {"consistency", "bootstrap", "asymptotic-block", "distribution-free", "ucme"}
         Where the null distribution comes from, see Notes. The default holds its level at any n.
     kernel, bandwidth
@@ -230,21 +229,23 @@ def kernel_test(
     >>> kernel_test([1] * 100, [0.5] * 100, method="distribution-free").pvalue  # exp(-50 / 32)
     0.209611387151...
     """
-    caller = "kernel_test"
-    check_option(caller, "method", method, _METHODS)
-    check_option(caller, "estimator", estimator, ("unbiased", "biased", "block"))
+    check_option(_CALLER, "method", method, _METHODS)
+    check_option(_CALLER, "estimator", estimator, ("unbiased", "biased", "block"))
     if estimator != "unbiased" and method != "distribution-free":
         hint = 'other estimates are for `method="distribution-free"`.'
-        raise invalid(caller, "estimator", f"'unbiased' for {method!r}", repr(estimator), hint=hint)
+        expected = f"'unbiased' for {method!r}"
+        raise invalid(_CALLER, "estimator", expected, repr(estimator), hint=hint)
     blocks = method == "asymptotic-block"
     error = KernelError(kernel, bandwidth, "block" if blocks else estimator, block_size)
     embedding = UCMEError(test_predictions, test_targets, kernel, bandwidth)
-    generator = check_rng(rng, caller=caller)
-    count = check_resamples(n_resamples, caller=caller)
+    generator = check_rng(rng, caller=_CALLER)
+    count = check_resamples(n_resamples, caller=_CALLER)
     induced = induce_problem(
         y_true,
         y_prob,
-        caller=caller,
+        caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
@@ -252,21 +253,41 @@ def kernel_test(
         weight_type=weight_type,
         whole=True,
     )
+    test = kernel_core(
+        induced,
+        method=method,
+        error=error,
+        embedding=embedding,
+        n_resamples=count,
+        rng=generator,
+    )
+    return announced(test, induced, caller=_CALLER)
+
+
+def kernel_core(
+    induced: Induced,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+    method: str = "consistency",
+    error: KernelError = _UNBIASED,
+    embedding: UCMEError = _EMBEDDING,
+) -> CalibrationTest:
+    """The test of checked data; `embedding` is the figure of "ucme", `error` that of the others."""
     problem = induced.problem
     if isinstance(problem, ClasswiseProblem):
         hint = 'test the whole vector with "canonical", or each class with `ClassSpecific`.'
-        raise invalid(caller, "lens", "of one problem", "'classwise'", hint=hint)
+        raise invalid(_CALLER, "lens", "of one problem", "'classwise'", hint=hint)
     _check_size(problem)
-    _check_weights(problem, method, estimator)
+    _check_weights(problem, method, error.estimator)
 
-    by = similarity_of(problem, kernel, bandwidth)
+    by = similarity_of(problem, error.kernel, error.bandwidth)
     if method == "asymptotic-block":
-        found = block_test(problem, by, int(block_size))
+        found = block_test(problem, by, int(error.block_size))
     elif method == "distribution-free":
         found = distribution_free(problem, error)
     else:
-        found = _resampled(problem, method, by, embedding, count, generator)
-    warn_of(found.notes, caller=caller)
+        found = _resampled(problem, method, by, embedding, n_resamples, rng)
     figure = embedding if method == "ucme" else error
     return CalibrationTest(
         statistic=found.statistic,
@@ -288,9 +309,9 @@ def _resampled(
     embedding: UCMEError,
     count: int,
     rng: np.random.Generator,
-) -> Outcome:
+) -> Finding:
     """Observed statistic against those of resamples."""
-    trials = trials_of(sample, caller="kernel_test")
+    trials = observed_trials(sample, caller=_CALLER)
     words = f"{count} draws of outcomes from the predictions"
     if method == "ucme":
         places, classes = embedding.places(sample)
@@ -309,14 +330,14 @@ def _resampled(
             f"{sample.size:.4g} rows are few for the bootstrap, which then rejects too often for"
             ' rare outcomes: use method="consistency"',
         )
-    return Outcome(observed, pvalue, words, notes, count)
+    return Finding(observed, pvalue, words, notes, count)
 
 
 def _check_size(sample: Sample) -> None:
     rows = sample.size if sample.weight_type == "frequency" else sample.n
     if rows < 2:
         hint = "a pair of rows is the least to compare."
-        raise invalid("kernel_test", "y_true", "two rows or more", "one", hint=hint)
+        raise invalid(_CALLER, "y_true", "two rows or more", "one", hint=hint)
 
 
 def _check_weights(sample: Sample, method: str, estimator: str) -> None:
@@ -336,4 +357,4 @@ def _check_weights(sample: Sample, method: str, estimator: str) -> None:
 
 
 def _weights_error(expected: str, hint: str) -> InvalidInputError:
-    return invalid("kernel_test", "sample_weight", expected, "weights", hint=hint)
+    return invalid(_CALLER, "sample_weight", expected, "weights", hint=hint)

@@ -11,10 +11,10 @@ from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_option, check_probabilities, float_array
 from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import Alternative, monte_carlo_pvalue, warn_of
-from veridical.inference._draws.outcomes import OutcomeDraws
+from veridical.inference._draws.monte_carlo import Alternative, announced, monte_carlo_pvalue
+from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._nulls.null import check_estimator, level_from, null_sample, with_outcomes
 from veridical.lenses import ClasswiseProblem, Induced, Problem, induce_problem
 from veridical.miscalibration import BinnedError, Estimator
@@ -25,9 +25,11 @@ _CALLER = "consistency_test"
 
 def consistency_test(
     estimator: Estimator,
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     predictions: Literal["fixed", "bootstrap"] = "fixed",
     refit_bins: bool = True,
@@ -37,7 +39,7 @@ def consistency_test(
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> ConsistencyTest:
     """Test calibration with any estimator, by drawing outcomes from the predictions.
@@ -46,8 +48,8 @@ def consistency_test(
     ----------
     estimator : Estimator
         Any calibration error or mean score, e.g. ``BinnedError()``.
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
         Default the binary lens for two classes, confidence for more.
     predictions : {"fixed", "bootstrap"}, default "fixed"
@@ -105,12 +107,39 @@ def consistency_test(
         y_true,
         y_prob,
         caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
+    test = consistency_core(
+        estimator,
+        induced,
+        predictions=predictions,
+        refit_bins=refit_bins,
+        null_map=null_map,
+        alternative=alternative,
+        n_resamples=count,
+        rng=generator,
+    )
+    return announced(test, induced, caller=_CALLER)
+
+
+def consistency_core(
+    estimator: Estimator,
+    induced: Induced,
+    *,
+    n_resamples: int,
+    rng: np.random.Generator,
+    predictions: str = "fixed",
+    refit_bins: bool = True,
+    null_map: Callable[[FloatArray], ArrayLike] | None = None,
+    alternative: Alternative = "greater",
+) -> ConsistencyTest:
+    """The test of checked data."""
     if not refit_bins and not _bins_can_be_fixed(estimator, predictions):
         hint = "leave `refit_bins` out."
         got = f'False with {estimator.name} and predictions="{predictions}"'
@@ -121,32 +150,21 @@ def consistency_test(
         null = null_sample(
             estimator,
             problem,
-            count,
-            generator,
+            n_resamples,
+            rng,
             probabilities=truth,
             fixed_bins=not refit_bins,
         )
     else:
-        null = _bootstrap_sample(estimator, problem, count, generator, truth)
-    result = judged(
+        null = _bootstrap_sample(estimator, problem, n_resamples, rng, truth)
+    return judged(
         estimator,
         induced,
         null,
         alternative=alternative,
         notes=_notes(predictions),
-        null=f"{count:,} draws of outcomes from {_source(predictions, null_map)}",
+        null=f"{n_resamples:,} draws of outcomes from {_source(predictions, null_map)}",
     )
-    warn_of(result.notes, caller=_CALLER)
-    return result
-
-
-def consistency_of(
-    estimator: Estimator, induced: Induced, n_resamples: int, rng: np.random.Generator
-) -> ConsistencyTest:
-    """The test with its defaults, of checked and induced data."""
-    null = null_sample(estimator, induced.problem, n_resamples, rng)
-    source = f"{n_resamples:,} draws of outcomes from the predictions"
-    return judged(estimator, induced, null, null=source)
 
 
 def judged(

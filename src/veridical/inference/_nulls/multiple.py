@@ -1,7 +1,4 @@
-"""Which classes, bins or groups are miscalibrated, when all are asked at once?
-
-Several p-values at once.
-"""
+"""Several tests at once: p-values corrected for their number; every class, bin or group."""
 
 from __future__ import annotations
 
@@ -10,15 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.groups import group_rows
 from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_option, check_sample, float_array, kept_rows
+from veridical._core.data.validation import check_option, float_array
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
-from veridical.exceptions import invalid
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
+from veridical.exceptions import invalid, warn_of
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
-from veridical.inference._draws.outcomes import OutcomeDraws
+from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._draws.sums import ClassCells, null_summaries, resamples_at_once
 from veridical.inference._nulls.null import (
     check_estimator,
@@ -27,7 +23,7 @@ from veridical.inference._nulls.null import (
     repeat_rows,
     with_outcomes,
 )
-from veridical.lenses import ClasswiseProblem, as_multiclass, resolve_lens
+from veridical.lenses import ClasswiseProblem, as_multiclass, read_data, resolve_lens
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import MultipleTest
 from veridical.summaries import Summary
@@ -101,18 +97,20 @@ class Family:
 
 def multiple_test(
     estimator: Estimator,
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     over: Literal["classes", "bins", "groups"] | None = None,
-    by: ArrayLike | None = None,
+    by: Any = None,
     correction: Literal["max", "holm", "benjamini-hochberg", "bonferroni"] = "max",
     lens: Any = None,
     n_resamples: int = 1000,
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> MultipleTest:
     """Consistency tests of every class, bin or group, corrected for how many there are.
@@ -121,12 +119,12 @@ def multiple_test(
     ----------
     estimator : Estimator
         Any calibration error; over bins a hard-binned one, of whose bins each is tested.
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     over : {"classes", "bins", "groups"}, optional
         Default "groups" if `by` is given, else "classes" for three or more classes and "bins" for
         two.
-    by : array-like of shape (n,), optional
+    by : array-like of shape (n,), column name or list of column names, optional
         Group of each row.
     correction : {"max", "holm", "benjamini-hochberg", "bonferroni"}, default "max"
         "max" compares each standardised statistic with the null distribution of the largest one
@@ -166,30 +164,55 @@ def multiple_test(
     check_option(_CALLER, "correction", correction, _CORRECTIONS)
     count = check_resamples(n_resamples, caller=_CALLER)
     generator = check_rng(rng, caller=_CALLER)
-    sample = check_sample(
+    data = read_data(
         y_true,
         y_prob,
         caller=_CALLER,
+        y=y,
+        prob=prob,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
+        by=by,
     )
-    question = over or _default(sample, by)
+    question = over or _default(data.sample, by)
     check_option(_CALLER, "over", question, ("classes", "bins", "groups"))
     if (question == "groups") != (by is not None):
         hint = 'pass `by=` with one key per row, and over="groups" or nothing.'
         got = f"over={over!r} {'without' if by is None else 'with'} `by`"
         raise invalid(_CALLER, "by", "given for groups and for groups only", got, hint=hint)
-    if question == "classes":
-        family = _classes(estimator, sample, count, generator)
-    elif question == "bins":
-        family = _bins(estimator, sample, lens, count, generator)
+    warn_of(data.notes, caller=_CALLER)
+    return multiple_core(
+        estimator,
+        data.sample,
+        over=question,
+        parts=data.parts(caller=_CALLER),
+        lens=lens,
+        correction=correction,
+        n_resamples=count,
+        rng=generator,
+    )
+
+
+def multiple_core(
+    estimator: Estimator,
+    sample: Sample,
+    *,
+    over: str,
+    n_resamples: int,
+    rng: np.random.Generator,
+    parts: list[tuple[Any, Sample]] | None = None,
+    lens: Any = None,
+    correction: str = "max",
+) -> MultipleTest:
+    """The tests of a checked sample; `parts` are the samples of its groups."""
+    if over == "classes":
+        family = _classes(estimator, sample, n_resamples, rng)
+    elif over == "bins":
+        family = _bins(estimator, sample, lens, n_resamples, rng)
     else:
-        parts = list(
-            group_rows([by], caller=_CALLER).of(sample, kept_rows(sample_weight, sample), _CALLER)
-        )
-        family = _groups(estimator, parts, sample, lens, count, generator)
+        family = _groups(estimator, parts or [], sample, lens, n_resamples, rng)
     return corrected(estimator, family, correction)
 
 
@@ -286,6 +309,7 @@ def _groups(
 
 
 def corrected(estimator: Estimator, family: Family, correction: str) -> MultipleTest:
+    """P-values of a family of tests, and what their number makes of them."""
     pairs = zip(family.observed, family.null.T, strict=True)
     pvalues = np.array([monte_carlo_pvalue(float(value), null) for value, null in pairs])
     if correction == "max":

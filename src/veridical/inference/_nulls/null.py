@@ -10,16 +10,17 @@ import numpy as np
 from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, MulticlassSample
-from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.binning import EdgeBins, QuantileBins, SimplexBinning, UniformBins
-from veridical.exceptions import invalid
-from veridical.inference._draws.outcomes import OutcomeDraws, repeated_rows, take_repeated
+from veridical.exceptions import invalid, warn_of
+from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._draws.sums import (
     ClassCells,
     null_summaries,
     null_vector_summaries,
     resamples_at_once,
 )
+from veridical.inference._draws.weights import repeated_rows, take_repeated
 from veridical.lenses import ClasswiseProblem, Induced, Problem, induce_problem
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import NullLevel
@@ -28,15 +29,17 @@ from veridical.summaries import Summary, VectorSummary
 
 def null_level(
     estimator: Estimator,
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     n_resamples: int = 1000,
     rng: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> NullLevel:
     """What an estimator reads on a perfectly calibrated model with these same predictions.
@@ -45,8 +48,8 @@ def null_level(
     ----------
     estimator : Estimator
         Any calibration error or mean score, e.g. ``BinnedError()``.
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
         Default the binary lens for two classes, confidence for more.
     n_resamples : int, default 1000
@@ -86,12 +89,15 @@ def null_level(
         y_true,
         y_prob,
         caller=caller,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
+    warn_of(induced.notes, caller=caller)
     null = null_sample(estimator, induced.problem, count, generator)
     return level_from(estimator, induced, null)
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from veridical._core.data.validation import check_level, check_option
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike
+from veridical._core.typing import ArrayLike, ColumnNames
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import warn_of
+from veridical.inference._draws.monte_carlo import announced
 from veridical.inference._sequential.process import ALTERNATIVES, Alternative, EProcess, check_lag
 from veridical.lenses import Induced, induce_problem
 from veridical.results import SequentialTest
@@ -20,23 +20,26 @@ _CALLER = "sequential_test"
 
 
 def sequential_test(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lag: int = 1,
     alternative: Alternative = "two-sided",
     level: float = 0.05,
     lens: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
 ) -> SequentialTest:
     r"""Test calibration in the order of the rows, with a level that holds at every look.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label
-        As in :func:`brier_score`, rows in the order in which outcomes became known.
+    y_true, y_prob, y, prob, labels, pos_label
+        As in :func:`evaluate`: arrays, or a frame or file with column names; rows in the order in
+        which outcomes became known.
     lag : int, default 1
         The outcome of a row is known before the prediction of the row `lag` later is made: 1 for
         forecasts of the next event, h for forecasts h steps ahead.
@@ -103,19 +106,32 @@ def sequential_test(
         y_true,
         y_prob,
         caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=None,
         weight_type="importance",
     )
+    test = sequential_core(induced, lag=lag, alternative=alternative, level=level)
+    return announced(test, induced, caller=_CALLER)
+
+
+def sequential_core(
+    induced: Induced,
+    *,
+    lag: int = 1,
+    alternative: Alternative = "two-sided",
+    level: float = 0.05,
+) -> SequentialTest:
+    """The test of checked data."""
     problem = _check_problem(induced)
     process = EProcess(lag=lag, alternative=alternative)
     path = process.advance(problem.y, problem.p)
     reached = np.flatnonzero(path >= -math.log(level))
     alarm_at = int(reached[0]) if len(reached) else None
     notes = _doubts(problem)
-    warn_of(notes, caller=_CALLER)
     return SequentialTest(
         statistic=_exp(process.log_max),
         pvalue=math.exp(-process.log_max),

@@ -1,18 +1,13 @@
-"""Which lens a user means.
-
-From raw data to the problem a lens induces, in one step.
-"""
+"""Which lens a user means."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-from veridical._core.data.validation import check_sample
-from veridical._core.sample import BinarySample, MulticlassSample, Sample
-from veridical._core.typing import ArrayLike, WeightType
+from veridical._core.sample import BinarySample, Sample
 from veridical.exceptions import unknown_option
-from veridical.lenses._kinds.base import CustomLens, Lens, Problem
+from veridical.lenses._kinds.base import CustomLens, Lens
 from veridical.lenses._kinds.one import Binary, Confidence, Pooled
 from veridical.lenses._kinds.several import Canonical, Classwise
 
@@ -32,8 +27,11 @@ def default_lens(sample: Sample) -> Lens:
 
 def resolve_lens(lens: Any, sample: Sample, *, caller: str) -> Lens:
     """Return the lens meant by a name, an object, a callable ``(y, p) -> (z, q)`` or None."""
-    if lens is None:
-        return default_lens(sample)
+    return default_lens(sample) if lens is None else named_lens(lens, caller=caller)
+
+
+def named_lens(lens: Any, *, caller: str) -> Lens:
+    """Return the lens meant by a name, an object or a callable, before any data are known."""
     if isinstance(lens, Lens):
         return lens
     if isinstance(lens, str) and lens in _BY_NAME:
@@ -41,42 +39,3 @@ def resolve_lens(lens: Any, sample: Sample, *, caller: str) -> Lens:
     if callable(lens) and not isinstance(lens, type):
         return CustomLens(lens)
     raise unknown_option(caller, "lens", lens, _BY_NAME)
-
-
-class Induced(NamedTuple):
-    """Checked data, the lens they are seen through, and the problem it induces."""
-
-    sample: Sample
-    lens: Lens
-    problem: Problem
-
-
-def induce_problem(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
-    *,
-    caller: str,
-    lens: Any,
-    labels: ArrayLike | None,
-    pos_label: Any,
-    sample_weight: ArrayLike | None,
-    weight_type: WeightType,
-    whole: bool = False,
-) -> Induced:
-    """Check raw data on behalf of `caller` and look through the lens.
-
-    With `whole` the default lens of several classes is the whole vector, not the confidence.
-    """
-    sample = check_sample(
-        y_true,
-        y_prob,
-        caller=caller,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
-    if lens is None and whole and isinstance(sample, MulticlassSample):
-        lens = Canonical()
-    chosen = resolve_lens(lens, sample, caller=caller)
-    return Induced(sample, chosen, chosen.induce(sample))

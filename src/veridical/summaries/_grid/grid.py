@@ -1,9 +1,4 @@
-"""The table of sufficient statistics: what one scan leaves of any number of rows.
-
-A table of sums in words.
-
-Tables of sums of different rows, added up.
-"""
+"""The table of sufficient statistics: what one scan leaves of any number of rows."""
 
 from __future__ import annotations
 
@@ -16,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.labels import find_label
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import Binning, IntervalBinning
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import GridTable
 from veridical.frames.files import read_arrays, write_arrays
+from veridical.lenses import Binary, ClassSpecific, Confidence, Lens
 from veridical.summaries._bins.summary import Summary
 from veridical.summaries._bins.sums import stack
 from veridical.summaries._grid.cells import (
@@ -367,3 +364,29 @@ class GridSummary:
             hint = f"the problems are {', '.join(map(repr, self.problems))}."
             raise invalid("GridSummary", "problem", "one there is", repr(problem), hint=hint)
         return self.problems.index(problem)
+
+
+def problem_of(lens: Lens, grid: GridSummary, *, caller: str) -> str | int:
+    """Return the problem of a table that a lens asks for; raise if there is none."""
+    problem = find_problem(lens, grid)
+    if problem is None:
+        hint = 'read the rows with engine="memory", or use "confidence" or "classwise".'
+        expected = "a lens that sums by cell can answer"
+        raise invalid(caller, "lens", expected, f"the {lens.name} lens", hint=hint)
+    if problem not in grid.problems:
+        hint = f"make the summary with a lens that needs it; it holds {list(grid.problems)}."
+        raise invalid(caller, "lens", "one the summary was made for", lens.name, hint=hint)
+    return problem
+
+
+def find_problem(lens: Lens, grid: GridSummary) -> str | int | None:
+    """What a lens asks for by the name a table has for it; None if sums cannot hold it."""
+    table = grid.table
+    if isinstance(lens, Binary) and len(table.classes) == 2:
+        return "binary"
+    if isinstance(lens, Confidence):
+        return "confidence"
+    if isinstance(lens, ClassSpecific):
+        place = find_label(lens.label, table.classes, caller="ClassSpecific", param="label")
+        return "binary" if "binary" in table.problems and place == table.positive else place
+    return None

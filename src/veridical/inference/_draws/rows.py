@@ -1,0 +1,82 @@
+"""One outcome a row, drawn from its prediction in bounded memory."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from veridical._core.numeric.blocks import row_blocks
+from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.typing import FloatArray, IntArray
+
+_ROWS = 1 << 14  # a block of uniforms, thresholds and classes stays in the cache
+
+
+class OutcomeDraws:
+    """Draws one outcome a row from its probabilities; the order of the rows does not matter.
+
+    Parameters
+    ----------
+    sample : BinarySample or MulticlassSample
+        Whose predictions, and whose weights to tell rows of equal predictions apart.
+    probabilities : array of the shape of `sample.p`, optional
+        Probabilities to draw from, if not the predictions themselves.
+    """
+
+    def __init__(
+        self, sample: BinarySample | MulticlassSample, probabilities: FloatArray | None = None
+    ) -> None:
+        p = sample.p if probabilities is None else probabilities
+        self.order = row_order(sample)
+        p = p[self.order].astype(np.float64)
+        self.n_classes = 2 if p.ndim == 1 else p.shape[1]
+        if p.ndim == 1:
+            self._thresholds = (1 - p)[None, :]
+        else:
+            cumulated = np.cumsum(p, axis=1)
+            cumulated /= cumulated[:, -1:]
+            self._thresholds = np.ascontiguousarray(cumulated[:, :-1].T)
+        self._rows = np.arange(len(self.order))
+        self._kind = np.dtype(np.uint8 if self.n_classes <= 256 else np.uint32)
+
+    def __call__(self, rng: np.random.Generator) -> IntArray:
+        """Return the drawn class of each row, in the order of the sample."""
+        y: IntArray = np.empty(len(self.order), dtype=self._kind)
+        y[self.order] = self.in_order(rng)
+        return y
+
+    def in_order(self, rng: np.random.Generator) -> IntArray:
+        """Return the drawn class of each row, in the order of `self.order`."""
+        y: IntArray = np.zeros(len(self.order), dtype=self._kind)
+        beyond = np.empty(min(len(y), _ROWS), dtype=bool)
+        for block in row_blocks(len(y), _ROWS):
+            uniform, drawn = rng.random(block.stop - block.start), y[block]
+            passed = beyond[: len(uniform)]
+            counted = passed.view(np.uint8)
+            for threshold in self._thresholds[:, block]:
+                np.greater_equal(uniform, threshold, out=passed)
+                drawn += counted  # a class for every threshold passed
+        return y
+
+    def cell_sums(
+        self,
+        cells: IntArray,
+        n_cells: int,
+        weight: FloatArray | None,
+        rng: np.random.Generator,
+    ) -> FloatArray:
+        """Sum weights by the cell of the class that was drawn.
+
+        `cells` is (K, n) in the order of `self.order`: where a row counts if that class occurs.
+        """
+        drawn = np.multiply(self.in_order(rng), len(self.order), dtype=np.intp)
+        drawn += self._rows
+        sums = np.bincount(cells.reshape(-1)[drawn], weights=weight, minlength=n_cells)
+        return sums.astype(np.float64, copy=False)
+
+
+def row_order(sample: BinarySample | MulticlassSample) -> IntArray:
+    """Rows in an order that only their predictions and weights decide."""
+    weight = np.ones(sample.n) if sample.weight is None else sample.weight
+    if sample.p.ndim == 1:
+        return np.lexsort((weight, sample.p))
+    return np.lexsort((weight, *sample.p.T))

@@ -1,0 +1,145 @@
+"""The one way in: from what the user gave to a checked sample and the problem of a lens.
+
+Public functions read here, once, and hand what they read to a core, which checks nothing again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from veridical._core.data.groups import Groups
+from veridical._core.data.validation import check_sample, kept_rows
+from veridical._core.sample import MulticlassSample, Sample
+from veridical._core.typing import ArrayLike, BoolArray, WeightType
+from veridical.exceptions import invalid
+from veridical.frames import GridTable
+from veridical.frames.inputs import gather_inputs
+from veridical.lenses._kinds.base import Lens, Problem
+from veridical.lenses._kinds.choice import resolve_lens
+from veridical.lenses._kinds.several import Canonical
+
+
+class Induced(NamedTuple):
+    """Checked data, the lens they are seen through, and the problem it induces.
+
+    `notes` say what was guessed about the columns of a table.
+    """
+
+    sample: Sample
+    lens: Lens
+    problem: Problem
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class CheckedData:
+    """A checked sample, and what was given beside it.
+
+    Attributes
+    ----------
+    sample : the rows of positive weight
+    sample_weight : weights of all rows, as they were given
+    by : groups of all rows, if there are any
+    notes : what was guessed about the columns of a table
+    """
+
+    sample: Sample
+    sample_weight: ArrayLike | None = None
+    by: Groups | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which of the rows given are in the sample."""
+        return kept_rows(self.sample_weight, self.sample)
+
+    def parts(self, *, caller: str) -> list[tuple[Any, Sample]] | None:
+        """The sample of each group, None without groups."""
+        return None if self.by is None else list(self.by.of(self.sample, self.kept, caller))
+
+    def through(self, lens: Any, *, caller: str, whole: bool = False) -> Induced:
+        """Look through a lens.
+
+        With `whole` the default lens of several classes is the whole vector, not the confidence.
+        """
+        if lens is None and whole and isinstance(self.sample, MulticlassSample):
+            lens = Canonical()
+        chosen = resolve_lens(lens, self.sample, caller=caller)
+        return Induced(self.sample, chosen, chosen.induce(self.sample), self.notes)
+
+
+def read_data(
+    y_true: Any,
+    y_prob: ArrayLike | None,
+    *,
+    caller: str,
+    y: str | None = None,
+    prob: str | list[str] | tuple[str, ...] | None = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    weight_type: WeightType = "importance",
+    by: Any = None,
+) -> CheckedData:
+    """Check arrays, or columns of a frame or file, on behalf of `caller`."""
+    if y_prob is None and isinstance(getattr(y_true, "table", None), GridTable):
+        hint = (
+            "pass the rows; `evaluate`, `calibration_tests`, `measure_summary` and"
+            " `summary_curve` take summaries."
+        )
+        expected = "rows (arrays, a frame or a file), each of which counts here"
+        raise invalid(caller, "y_true", expected, "sums of them, a GridSummary", hint=hint)
+    inputs = gather_inputs(
+        y_true,
+        y_prob,
+        y=y,
+        prob=prob,
+        sample_weight=sample_weight,
+        by=by,
+        labels=labels,
+        caller=caller,
+    )
+    sample = check_sample(
+        inputs.y_true,
+        inputs.y_prob,
+        caller=caller,
+        labels=inputs.labels,
+        pos_label=pos_label,
+        sample_weight=inputs.sample_weight,
+        weight_type=weight_type,
+    )
+    notes = () if inputs.said is None else (inputs.said,)
+    return CheckedData(sample, inputs.sample_weight, inputs.by, notes)
+
+
+def induce_problem(
+    y_true: Any,
+    y_prob: ArrayLike | None,
+    *,
+    caller: str,
+    lens: Any,
+    labels: ArrayLike | None,
+    pos_label: Any,
+    sample_weight: Any,
+    weight_type: WeightType,
+    y: str | None = None,
+    prob: str | list[str] | tuple[str, ...] | None = None,
+    whole: bool = False,
+) -> Induced:
+    """Check data on behalf of `caller` and look through the lens.
+
+    With `whole` the default lens of several classes is the whole vector, not the confidence.
+    """
+    data = read_data(
+        y_true,
+        y_prob,
+        caller=caller,
+        y=y,
+        prob=prob,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+    )
+    return data.through(lens, caller=caller, whole=whole)
