@@ -5,7 +5,6 @@ What the bets found, in the words the library uses for miscalibration.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import dataclass
@@ -92,9 +91,8 @@ def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Monit
 
 def _status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
     state = store.read_streams()
-    log_max = float(store.setting("log_max") or 0.0)
-    alarmed_at = store.setting("alarmed_at")
-    classes = json.loads(store.setting("classes") or "null") or settings["labels"] or ()
+    log_max, alarmed_at = store.log_max, store.alarmed_at
+    classes = store.classes(settings["labels"]) or ()
     says = Directions(of_confidence=len(classes) > 2)
     streams = _streams(state, buckets.totals(), settings, says)
     log_e, direction = 0.0, None
@@ -116,7 +114,7 @@ def _status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Moni
     waiting, oldest = Pending(store.connection).waiting()
     return MonitorStatus(
         n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
-        n_batches=int(store.setting("n_batches") or 0),
+        n_batches=store.n_batches,
         level=float(settings["level"]),
         alarm=alarmed_at is not None,
         alarmed_at=alarmed_at,

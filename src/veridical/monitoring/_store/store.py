@@ -1,16 +1,15 @@
-"""The monitor's memory: a SQLite file, or a place in memory with the same tables.
-
-Tables of the monitor's store, and how old ones become new ones.
-"""
+"""The monitor's store: a SQLite file or a database in memory, its tables and their versions."""
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -202,6 +201,31 @@ class Store:
     def set_setting(self, name: str, value: str) -> None:
         """Write a setting."""
         self.connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+
+    @property
+    def n_batches(self) -> int:
+        """Batches counted since the map in use was put in place."""
+        return int(self.setting("n_batches") or 0)
+
+    @property
+    def alarmed_at(self) -> str | None:
+        """When the alarm was raised, None without one."""
+        return self.setting("alarmed_at")
+
+    @property
+    def log_max(self) -> float:
+        """Log of the largest evidence of all streams together."""
+        return float(self.setting("log_max") or 0.0)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the predictions that wait for their outcomes."""
+        return int(self.setting("n_columns") or 1)
+
+    def classes(self, labels: list[Any] | None) -> tuple[Any, ...] | None:
+        """Classes of the first batch, else `labels`, which the user named beforehand."""
+        known = json.loads(self.setting("classes") or "null") or labels
+        return None if known is None else tuple(known)
 
     def batch_digest(self, batch_id: str) -> str | None:
         """What a batch of this name held, or None if it never came."""

@@ -38,7 +38,7 @@ class _Part:
 
     path: str
     settings: dict[str, Any]
-    classes: list[Any] | None
+    classes: tuple[Any, ...] | None
     state: StreamState
     totals: dict[int, tuple[float, float, float]]
     sum_p: float
@@ -166,13 +166,13 @@ def _read(path: str) -> _Part:
             return _Part(
                 path=path,
                 settings=settings,
-                classes=json.loads(store.setting("classes") or "null") or settings["labels"],
+                classes=store.classes(settings["labels"]),
                 state=state,
                 totals=buckets.totals(),
                 sum_p=float(buckets.sums_of_p().sum()),
                 log_e=combined_log_e(state.evidence.log_e, state.shares) if state.ids else 0.0,
-                log_max=float(store.setting("log_max") or 0.0),
-                n_batches=int(store.setting("n_batches") or 0),
+                log_max=store.log_max,
+                n_batches=store.n_batches,
                 n_waiting=Pending(store.connection).waiting()[0],
             )
     finally:
@@ -190,8 +190,9 @@ def _check_alike(parts: list[_Part]) -> None:
                 raise invalid(_CALLER, "paths", expected, got, hint=hint)
         if part.classes and first.classes and part.classes != first.classes:
             hint = "merge stores of one problem."
-            got = f"{part.classes!r} in {part.path!r}"
-            raise invalid(_CALLER, "paths", f"of classes {first.classes!r}", got, hint=hint)
+            got = f"{list(part.classes)!r} in {part.path!r}"
+            expected = f"of classes {list(first.classes)!r}"
+            raise invalid(_CALLER, "paths", expected, got, hint=hint)
 
 
 def _stream(
