@@ -5,8 +5,11 @@ from veridical.inference._draws.monte_carlo import warn_of
 from veridical.inference._draws.outcomes import Outcomes
 from veridical.inference._intervals.bootstrap import scores_by_row
 from veridical.inference._intervals.mean import (
-    bootstrap_limits,
+    IntervalOptions,
+    MeanInterval,
+    check_interval_options,
     make_units,
+    mean_interval,
     normal_limits,
     standard_error,
 )
@@ -19,13 +22,16 @@ __all__ = [
     "ONSET_ROWS",
     "Bets",
     "Family",
+    "IntervalOptions",
+    "MeanInterval",
     "Outcomes",
-    "bootstrap_limits",
     "check_delta",
     "check_estimator",
+    "check_interval_options",
     "corrected",
     "judged",
     "make_units",
+    "mean_interval",
     "normal_limits",
     "scores_by_row",
     "standard_error",

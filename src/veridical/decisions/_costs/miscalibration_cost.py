@@ -9,15 +9,14 @@ from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, IntArray, WeightType
 from veridical.decisions._costs.expected_cost import (
-    check_interval_options,
     checked_decision_rows,
     doubts_of_mean,
     mean_cost,
     number_of_decisions,
 )
-from veridical.decisions._costs.matrix import choose, outcome_of
+from veridical.decisions._costs.matrix import CostTable, choose, outcome_of
 from veridical.exceptions import invalid
-from veridical.inference.core import warn_of
+from veridical.inference.core import IntervalOptions, check_interval_options, warn_of
 from veridical.results import MiscalibrationCost
 
 if TYPE_CHECKING:
@@ -110,21 +109,36 @@ def miscalibration_cost(
     """
     options = check_interval_options(method, confidence_level, n_resamples, rng, caller=_CALLER)
     sample, table = checked_decision_rows(
-        y_true, y_prob, costs, actions, abstain_cost, labels, pos_label, sample_weight,
-        weight_type, caller=_CALLER,
-    )  # fmt: skip
+        y_true,
+        y_prob,
+        costs,
+        actions=actions,
+        abstain_cost=abstain_cost,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        caller=_CALLER,
+    )
     _check_folds(sample, cv)
-    chosen = _check_calibrator(calibrator, sample)
-    rows, calibrated = _recalibrated(sample, chosen, cv)
+    cost = cost_of_miscalibration(sample, table, _check_calibrator(calibrator, sample), cv, options)
+    warn_of(cost.notes, caller=_CALLER)
+    return cost
+
+
+def cost_of_miscalibration(
+    sample: Sample, table: CostTable, calibrator: Calibrator, cv: int, options: IntervalOptions
+) -> MiscalibrationCost:
+    """What recalibration in `cv` folds would have saved on checked rows."""
+    rows, calibrated = _recalibrated(sample, calibrator, cv)
     table = table.take(rows)
     before = choose(sample.take(rows), table).action
     after = choose(calibrated, table).action
     first = outcome_of(calibrated, table, before).cost
     second = outcome_of(calibrated, table, after).cost
-    saved = mean_cost(first - second, calibrated.weight, weight_type, None, options)
-    notes = tuple(doubts_of_mean(first - second, calibrated.weight, weight_type))
-    warn_of(notes, caller=_CALLER)
-    name = type(chosen).__name__
+    weights = (calibrated.weight, sample.weight_type)
+    saved = mean_cost(first - second, *weights, None, options, caller=_CALLER)
+    name = type(calibrator).__name__
     return MiscalibrationCost(
         **saved._asdict(),
         first=weighted_mean(first, calibrated.weight),
@@ -132,7 +146,7 @@ def miscalibration_cost(
         changed=weighted_mean(before != after, calibrated.weight),
         calibrator=name,
         n_decisions=number_of_decisions(sample),
-        notes=notes,
+        notes=tuple(doubts_of_mean(first - second, *weights)),
         estimator="cost",
         definition=f"{table.definition}, {name} cross-fitted in {cv} folds",
         lens="binary" if len(sample.classes) == 2 else "canonical",

@@ -1,9 +1,4 @@
-"""Estimates of class priors together with their limits.
-
-Limits of estimated class priors, by resampling or by a normal approximation.
-
-Reasons to distrust estimated class priors, in words.
-"""
+"""Estimates of class priors with their limits, and reasons to distrust them."""
 
 from __future__ import annotations
 
@@ -17,13 +12,13 @@ from veridical._core.sample import Sample, effective_size
 from veridical._core.typing import FloatArray
 from veridical.decisions._priors.em import (
     NormalPriors,
-    Units,
+    PooledRows,
     edge_limit,
     fit_priors,
     fit_priors_many,
-    make_units,
     normal_priors,
     normal_votes,
+    pool_rows,
     solve_priors,
 )
 from veridical.exceptions import invalid
@@ -33,10 +28,10 @@ Limits = tuple[FloatArray, FloatArray]
 _VALUES = 1 << 19  # weights drawn at once
 
 
-def bootstrap_limits(
+def bootstrap_prior_limits(
     estimate: Callable[[FloatArray, FloatArray], FloatArray],
-    deployed: Units,
-    labelled: Units | None,
+    deployed: PooledRows,
+    labelled: PooledRows | None,
     *,
     n_resamples: int,
     level: float,
@@ -59,7 +54,7 @@ def bootstrap_limits(
     return low, high
 
 
-def normal_limits(normal: NormalPriors | None, n_classes: int, level: float) -> Limits:
+def normal_prior_limits(normal: NormalPriors | None, n_classes: int, level: float) -> Limits:
     """Normal limits cut at 0 and 1; the whole range if the priors are not identified."""
     if normal is None:
         return np.zeros(n_classes), np.ones(n_classes)
@@ -144,13 +139,19 @@ _SINGULAR = 1e-8
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalPlan:
+class PriorPlan:
     """What weights mean, and how limits are found: without resamples analytically."""
 
     frequency: bool
-    n_resamples: int | None
     level: float
-    rng: np.random.Generator
+    n_resamples: int | None = None
+    rng: np.random.Generator | None = None
+
+    @property
+    def generator(self) -> np.random.Generator:
+        """Source of the resamples, where there are some."""
+        assert self.rng is not None
+        return self.rng
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,7 +170,7 @@ def by_likelihood(
     weight: FloatArray | None,
     train: FloatArray,
     reference: Sample | None,
-    plan: IntervalPlan,
+    plan: PriorPlan,
 ) -> FittedPriors:
     """Priors of largest likelihood; `reference` is what `train` was counted in, if it was."""
     row_weight = np.ones(len(p)) if weight is None else weight
@@ -184,13 +185,13 @@ def by_likelihood(
         reference_size=None if reference is None else reference.size,
     )
     if plan.n_resamples is None or normal is None:
-        low, high = normal_limits(normal, len(train), plan.level)
+        low, high = normal_prior_limits(normal, len(train), plan.level)
     else:
-        deployed = make_units(p, None, weight, frequency=plan.frequency, hard=False, pool=True)
+        deployed = pool_rows(p, None, weight, frequency=plan.frequency, hard=False, pool=True)
         counted = None
         if reference is not None:  # only its class shares matter
             classes = np.eye(len(train))[reference.index]
-            counted = make_units(
+            counted = pool_rows(
                 classes, None, reference.weight, frequency=plan.frequency, hard=True, pool=True
             )
 
@@ -201,13 +202,13 @@ def by_likelihood(
                 shares = rows / rows.sum(axis=1, keepdims=True)
             return fit_priors_many(deployed.table, drawn, shares, fit.priors)
 
-        low, high = bootstrap_limits(
+        low, high = bootstrap_prior_limits(
             estimate,
             deployed,
             counted,
             n_resamples=plan.n_resamples,
             level=plan.level,
-            rng=plan.rng,
+            rng=plan.generator,
         )
     size = effective_size(weight, len(p), "frequency" if plan.frequency else "importance")
     drop = chi_square_half(plan.level) / size
@@ -224,15 +225,15 @@ def by_confusion(
     p: FloatArray,
     weight: FloatArray | None,
     reference: Sample,
-    plan: IntervalPlan,
+    plan: PriorPlan,
     *,
     hard: bool,
     caller: str,
 ) -> FittedPriors:
     """Priors that solve the confusion matrix of the reference for the votes in deployment."""
     pool = plan.n_resamples is not None
-    deployed = make_units(p, None, weight, frequency=plan.frequency, hard=hard, pool=pool)
-    labelled = make_units(
+    deployed = pool_rows(p, None, weight, frequency=plan.frequency, hard=hard, pool=pool)
+    labelled = pool_rows(
         reference.matrix,
         reference.index,
         reference.weight,
@@ -248,15 +249,15 @@ def by_confusion(
         raise invalid(caller, "reference", "one that tells all classes apart", got, hint=hint)
     if plan.n_resamples is None:
         normal = normal_votes(fit, deployed, labelled)
-        low, high = normal_limits(normal, p.shape[1], plan.level)
+        low, high = normal_prior_limits(normal, p.shape[1], plan.level)
     else:
-        low, high = bootstrap_limits(
+        low, high = bootstrap_prior_limits(
             lambda drawn, again: solve_priors(deployed, drawn, labelled, again).priors,
             deployed,
             labelled,
             n_resamples=plan.n_resamples,
             level=plan.level,
-            rng=plan.rng,
+            rng=plan.generator,
         )
     notes = confusion_doubts(singular, fit.solution)
     return FittedPriors(priors=fit.priors, low=low, high=high, iterations=None, notes=notes)

@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Literal
 
-import numpy as np
-
 from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, kept_rows
 from veridical._core.sample import MulticlassSample
@@ -23,6 +21,7 @@ from veridical.evaluation._figures.measure import evaluate_sample
 from veridical.evaluation._figures.pushed import about_sums, evaluate_pushed, notes_on_models
 from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
 from veridical.inference import adjust_pvalues, check_groups, consistency_of, difference_of
+from veridical.inference.core import IntervalOptions
 from veridical.lenses import Binary, Canonical, Confidence, Induced, induce_problem
 from veridical.miscalibration import BinnedError, BrierScore, Estimator, LogScore, ZeroOneLoss
 from veridical.results import Comparison, ConsistencyTest, Difference, Evaluation, ModelDifference
@@ -299,7 +298,7 @@ def _difference(
         pair = (_through_binary(pair[0]), _through_binary(pair[1]))
     else:  # scores are those of the whole prediction, whatever the lens
         pair = (_whole(pair[0]), _whole(pair[1]))
-    return difference_of(estimator, pair, clusters, "analytic", level, 1, np.random.default_rng(0))
+    return difference_of(estimator, pair, clusters, IntervalOptions("analytic", level))
 
 
 def _through_binary(seen: Induced) -> Induced:

@@ -14,14 +14,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from veridical._core.sample import MulticlassSample, Sample
 from veridical.binning import UniformBins
 from veridical.evaluation._gate.language import spelt
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference import difference_of
-from veridical.inference.core import make_units, normal_limits, scores_by_row
+from veridical.inference.core import IntervalOptions, make_units, normal_limits, scores_by_row
 from veridical.lenses import Binary, Canonical, Confidence, Induced, Lens
 from veridical.miscalibration import (
     BinnedError,
@@ -124,7 +122,7 @@ def _score_limits(sample: Sample, level: float) -> dict[str, dict[str, Any]]:
             continue
         if len(by_row) < 2:
             continue
-        low, high = normal_limits(make_units(by_row, sample.weight, False, None, None), level)  # noqa: FBT003
+        low, high = normal_limits(make_units(by_row, sample.weight), level)
         limits[name] = {"low": max(low, min(0.0, float(by_row.min()))), "high": high}
     if "zero_one" in limits:
         wrong = limits["zero_one"]
@@ -212,9 +210,8 @@ def paired_change(
         estimator = SCORES["zero_one" if name == "accuracy" else name]
     first, second = (Induced(each, through, through.induce(each)) for each in pair)
     try:
-        found = difference_of(
-            estimator, (first, second), None, "analytic", level, 1, np.random.default_rng(0)
-        )
+        options = IntervalOptions("analytic", level)
+        found = difference_of(estimator, (first, second), None, options)
     except InvalidInputError as error:  # an infinite score
         return Change(None, None, None, None, str(error).splitlines()[0])
     if name == "accuracy":

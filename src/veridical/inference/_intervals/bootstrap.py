@@ -7,14 +7,13 @@ from typing import Any, Literal
 import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
-from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, check_option, check_sample, kept_rows
+from veridical._core.data.validation import check_sample, kept_rows
 from veridical._core.sample import MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, BoolArray, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference._draws.monte_carlo import warn_of
 from veridical.inference._intervals.binned import l1_limits, l2_limits, l2_vector_limits
-from veridical.inference._intervals.mean import bootstrap_limits, make_units, normal_limits
+from veridical.inference._intervals.mean import check_interval_options, make_units, mean_interval
 from veridical.inference._nulls.null import check_estimator, depends_on_fixed_sums
 from veridical.lenses import ClasswiseProblem, Problem, resolve_lens
 from veridical.miscalibration import BinnedError, Estimator, MeanScore
@@ -134,10 +133,9 @@ def bootstrap_interval(
     (0.125, 0.2475)
     """
     check_estimator(estimator, caller=_CALLER)
-    check_option(_CALLER, "method", method, _METHODS)
-    level = check_level(_CALLER, confidence_level)
-    generator = check_rng(rng, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
+    options = check_interval_options(
+        method, confidence_level, n_resamples, rng, caller=_CALLER, methods=_METHODS
+    )
     sample = check_sample(
         y_true,
         y_prob,
@@ -148,7 +146,6 @@ def bootstrap_interval(
         weight_type=weight_type,
     )
     chosen = resolve_lens(lens, sample, caller=_CALLER)
-    how = "analytic" if method == "auto" else method
     if isinstance(estimator, MeanScore):
         clusters = check_groups(groups, kept_rows(sample_weight, sample), caller=_CALLER)
         if stratify and clusters is not None:
@@ -158,21 +155,20 @@ def bootstrap_interval(
         scores = scores_by_row(estimator, problem, sample, caller=_CALLER)
         strata = np.unique(sample.y, return_inverse=True)[1] if stratify else None
         frequency = weight_type == "frequency"
-        units = make_units(scores, sample.weight, frequency, clusters, strata)
+        units = make_units(
+            scores, sample.weight, by_frequency=frequency, groups=clusters, strata=strata
+        )
         if units.count < 2:
             what = "row" if groups is None else "cluster"
             hint = "one alone does not show how much scores vary."
             param = "y_true" if groups is None else "groups"
             raise invalid(_CALLER, param, f"more than one {what}", f"one {what}", hint=hint)
-        if how == "analytic":
-            low, high = normal_limits(units, level)
-        else:
-            low, high = bootstrap_limits(units, how, level, count, generator)
-        low = max(low, min(0.0, float(scores.min())))
+        found = mean_interval(units, options)
+        low, high = max(found.low, min(0.0, float(scores.min()))), found.high
     else:
         problem = chosen.induce(sample)
-        _check_binned(estimator, problem, how, groups, stratify=stratify)
-        low, high, rows = _binned_limits(estimator, problem, level)
+        _check_binned(estimator, problem, options.method, groups, stratify=stratify)
+        low, high, rows = _binned_limits(estimator, problem, options.level)
         if rows < _FEW_ROWS:
             note = f"{rows:.3g} rows a bin on average: limits of rare outcomes may be too small"
             warn_of([note], caller=_CALLER)
@@ -180,13 +176,11 @@ def bootstrap_interval(
         estimate=estimator.measure(problem),
         low=low,
         high=high,
-        confidence_level=level,
-        method=how,
+        **options.fields,
         estimator=estimator.name,
         definition=estimator.definition,
         lens=chosen.name,
         n_samples=sample.n,
-        n_resamples=None if how == "analytic" else count,
     )
 
 

@@ -5,19 +5,22 @@ What each row adds to a squared calibration error.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, check_option, kept_rows
+from veridical._core.data.validation import kept_rows
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._intervals.bootstrap import check_groups, has_interval, scores_by_row
-from veridical.inference._intervals.mean import bootstrap_limits, make_units, standard_error
+from veridical.inference._intervals.mean import (
+    IntervalOptions,
+    check_interval_options,
+    make_units,
+    mean_interval,
+)
 from veridical.inference._nulls.null import check_estimator
 from veridical.lenses import ClasswiseProblem, Induced, induce_problem
 from veridical.miscalibration import BinnedError, Estimator, MeanScore
@@ -127,10 +130,9 @@ def paired_difference(
     (0.125, 0.2475)
     """
     check_estimator(estimator, caller=_CALLER)
-    check_option(_CALLER, "method", method, _METHODS)
-    level = check_level(_CALLER, confidence_level)
-    generator = check_rng(rng, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
+    options = check_interval_options(
+        method, confidence_level, n_resamples, rng, caller=_CALLER, methods=_METHODS
+    )
 
     def seen(prob: ArrayLike) -> Induced:
         return induce_problem(
@@ -150,58 +152,40 @@ def paired_difference(
         got = f"{len(pair[1].sample.classes)} classes for {len(pair[0].sample.classes)}"
         raise invalid(_CALLER, "other", "of the same classes as `y_prob`", got, hint=hint)
     clusters = check_groups(groups, kept_rows(sample_weight, pair[0].sample), caller=_CALLER)
-    return difference_of(
-        estimator, pair, clusters, "analytic" if method == "auto" else method, level, count,
-        generator,
-    )  # fmt: skip
+    return difference_of(estimator, pair, clusters, options)
 
 
 def difference_of(
     estimator: Estimator,
     pair: tuple[Induced, Induced],
     clusters: IntArray | None,
-    method: str,
-    level: float,
-    n_resamples: int,
-    rng: np.random.Generator,
+    options: IntervalOptions,
 ) -> Difference:
     """Difference of two checked and induced problems on the same rows."""
-    from scipy.special import ndtr, ndtri
-
     name, definition = estimator.name, estimator.definition
     if isinstance(estimator, MeanScore):
         first, second = (estimator.measure(seen.problem) for seen in pair)
         by_row = scores_by_row(estimator, pair[0].problem, pair[0].sample, caller=_CALLER)
         by_row = by_row - scores_by_row(estimator, pair[1].problem, pair[1].sample, caller=_CALLER)
     else:
-        binned = _debiased(estimator, method)
+        binned = _debiased(estimator, options.method)
         (first, one), (second, two) = (squared_error(binned, _binary(seen)) for seen in pair)
         by_row = one - two
         name = f"squared {binned.name}"
     sample = pair[0].sample
-    units = make_units(by_row, sample.weight, sample.weight_type == "frequency", clusters, None)
+    frequency = sample.weight_type == "frequency"
+    units = make_units(by_row, sample.weight, by_frequency=frequency, groups=clusters)
     if units.count < 2:
         hint = "one alone does not show how much differences vary."
         raise invalid(_CALLER, "y_true", "more than one row or cluster", "one", hint=hint)
-    estimate, spread = first - second, standard_error(units)
-    if method == "analytic":
-        half = float(ndtri((1 + level) / 2)) * spread
-        low, high = estimate - half, estimate + half
-    else:
-        low, high = bootstrap_limits(units, method, level, n_resamples, rng)
-    away = math.inf if spread == 0 and estimate != 0 else 0.0
+    found = mean_interval(units, options, estimate=first - second)
     return Difference(
-        estimate=estimate,
-        low=low,
-        high=high,
-        confidence_level=level,
-        method=method,
+        **found._asdict(),
+        **options.fields,
         estimator=name,
         definition=definition,
         lens=pair[0].lens.name,
         n_samples=sample.n,
-        n_resamples=None if method == "analytic" else n_resamples,
-        pvalue=float(2 * ndtr(-(abs(estimate) / spread if spread > 0 else away))),
         first=first,
         second=second,
     )

@@ -145,7 +145,7 @@ def held_out_difference(
     before = columns.turned(columns.calibrated(current, columns.turned(held)))
     after = made.given[:, 1] if n_classes == 2 else made.given
     loss = np.log(happened(before, y)) - np.log(happened(after, y))
-    units = make_units(loss, None, False, None, None)  # noqa: FBT003
+    units = make_units(loss)
     return (units.estimate, *normal_limits(units, confidence_level))
 
 

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray, IntArray
-from veridical.decisions import estimate_priors
-from veridical.evaluation.core import doubts_into
+from veridical.decisions.core import PriorPlan, priors_of_rows
 from veridical.monitoring._maps.rows import Columns
 from veridical.results import MonitorSignals, PriorEstimate
 
@@ -115,16 +115,14 @@ def priors_of(
     confidence_level: float,
 ) -> PriorEstimate:
     """Class priors of the predictions that wait, if nothing but priors has changed."""
-    classes = list(columns.classes)
-    with doubts_into([]):  # the methods warn of its notes
-        return estimate_priors(
-            _matrix(waiting),
-            reference=(np.asarray(classes)[y], _matrix(labelled)),
-            labels=classes,
-            pos_label=classes[1] if len(classes) == 2 else None,
-            interval="analytic",
-            confidence_level=confidence_level,
-        )
+    classes = columns.classes
+    reference: Sample = (
+        BinarySample(y=y, p=labelled, pair=_matrix(labelled), classes=classes)
+        if len(classes) == 2
+        else MulticlassSample(y=y, p=labelled, classes=classes)
+    )
+    plan = PriorPlan(frequency=False, level=confidence_level)
+    return priors_of_rows(_matrix(waiting), None, classes, reference, plan)
 
 
 def _matrix(p: FloatArray) -> FloatArray:

@@ -302,21 +302,28 @@ class Store:
         )
 
 
+_WHERE = "check that the file is in a folder that exists and can be written to."
+_WRITING = "another process is writing; try again."
+_FULL = "free some space and send the batch again; the store is as it was before."
+_HINTS = {
+    sqlite3.SQLITE_BUSY: _WRITING,
+    sqlite3.SQLITE_LOCKED: _WRITING,
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_IOERR: _FULL,
+    sqlite3.SQLITE_READONLY: "the file cannot be written to; change its permissions or copy it"
+    " elsewhere.",
+}
+
+
 @contextmanager
 def _explained(path: str) -> Iterator[None]:
     """Errors of the database in the library's words."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        text = str(error)
-        hint = "check that the file is in a folder that exists and can be written to."
-        if "locked" in text or "busy" in text:
-            hint = "another process is writing; try again."
-        elif "full" in text or "disk I/O" in text:
-            hint = "free some space and send the batch again; the store is as it was before."
-        elif "readonly" in text:
-            hint = "the file cannot be written to; change its permissions or copy it elsewhere."
-        msg = f"CalibrationMonitor: the store {path!r} could not be used: {text}.\nHint: {hint}"
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # its kind
+        hint = _HINTS.get(code, _WHERE)
+        msg = f"CalibrationMonitor: the store {path!r} could not be used: {error}.\nHint: {hint}"
         raise VeridicalError(msg) from error
     except sqlite3.DatabaseError as error:
         msg = (

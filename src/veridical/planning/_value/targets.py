@@ -1,7 +1,4 @@
-"""Targets of accuracy and calibration error, and the fake classifiers that meet them.
-
-Fake classifiers of given accuracy and calibration error for classes of unequal shares.
-"""
+"""Targets of accuracy and calibration error, and the fake classifiers that meet them."""
 
 from __future__ import annotations
 
@@ -175,7 +172,7 @@ def _target(accuracy: float, ece: float, n_classes: int, direction: Direction) -
         fake = _solved(accuracy, ece, n_classes, direction)
     except InvalidInputError as error:
         # Everything else was checked: what is left is that no such classifier exists.
-        return Target(accuracy, ece, None, str(error).splitlines()[-1].removeprefix("Hint: "))
+        return Target(accuracy, ece, None, error.hint)
     return Target(accuracy, ece, fake, "")
 
 
@@ -188,8 +185,8 @@ def _solved(
 
 
 def _numbers(values: Any, param: str, caller: str) -> FloatArray:
-    given = [values] if np.isscalar(values) else values
-    array = float_array(given, caller=caller, param=param).astype(np.float64)
+    listed = [values] if np.isscalar(values) else values
+    array = float_array(listed, caller=caller, param=param).astype(np.float64)
     if array.ndim != 1 or len(array) == 0 or not np.isfinite(array).all():
         hint = "a number, or a list of them."
         raise invalid(caller, param, "one or more finite numbers", f"{values!r}", hint=hint)

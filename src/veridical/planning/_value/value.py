@@ -1,7 +1,4 @@
-"""Value of a decision process on fake classifiers: independent repeats, paired differences.
-
-Value of a decision process on real predictions.
-"""
+"""Value of a decision process on fake classifiers and on real predictions."""
 
 from __future__ import annotations
 
@@ -15,10 +12,13 @@ import numpy as np
 from veridical._core.data.validation import check_sample
 from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical.binning import UniformBins
 from veridical.calibrators.core import cross_fitted, warn_of
-from veridical.decisions.core import IntervalOptions, default_calibrator, doubts_of_mean, mean_cost
+from veridical.decisions.core import default_calibrator, doubts_of_mean, mean_cost
 from veridical.exceptions import invalid
-from veridical.miscalibration import expected_calibration_error
+from veridical.inference.core import IntervalOptions
+from veridical.lenses import Confidence
+from veridical.miscalibration import BinnedError
 from veridical.planning._value.processes import DecisionProcess
 from veridical.planning._value.targets import Target
 from veridical.results import DecisionValue
@@ -215,15 +215,13 @@ def value_of_predictions(
     gains = _limits(gain, sample.weight, sample.weight_type, level, caller)
     losses = _limits(loss, dealt.weight, sample.weight_type, level, caller)
     right = p.argmax(axis=1) == y
-    notes = []
+    ece, notes = BinnedError(UniformBins(15)).measure_with_doubts(Confidence().induce(sample))
     if np.isfinite(value).all():
-        notes = doubts_of_mean(value, sample.weight, sample.weight_type)
+        notes += doubts_of_mean(value, sample.weight, sample.weight_type)
     found = DecisionValue(
         name=name,
         accuracy=weighted_mean(right, sample.weight),
-        ece=expected_calibration_error(
-            y_true, y_prob, lens="confidence", **labelled._asdict()
-        ),
+        ece=ece,
         value=mean.estimate, low=mean.low, high=mean.high,
         baseline=weighted_mean(without, sample.weight),
         gain=gains.estimate, gain_low=gains.low, gain_high=gains.high,
@@ -256,6 +254,6 @@ def _limits(
     estimate = weighted_mean(by_row, weight)
     if not math.isfinite(estimate):
         return Limits(estimate, estimate, estimate)
-    options = IntervalOptions("analytic", level, 1, np.random.default_rng(0), caller)
-    found = mean_cost(by_row, weight, weight_type, None, options)
+    options = IntervalOptions("analytic", level)
+    found = mean_cost(by_row, weight, weight_type, None, options, caller=caller)
     return Limits(found.estimate, found.low, found.high)
