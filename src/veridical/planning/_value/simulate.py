@@ -11,6 +11,7 @@ from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_level, check_option, is_integer
 from veridical._core.runtime.progress import track
 from veridical._core.typing import ArrayLike, WeightType
+from veridical.calibrators.core import warn_of as warn_of_maps
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference.core import warn_of
 from veridical.planning._value.processes import DecisionProcess, as_process
@@ -155,6 +156,7 @@ def simulate_decisions(
     labelled = Labelled(labels, pos_label, sample_weight, weight_type)
     models: list[DecisionValue] = []
     notes: list[str] = []
+    map_notes: list[str] = []
     for name, model in given.items():
         if isinstance(model, _FAKES):
             models.append(value_of_fake(asked, name, model, plan, steps))
@@ -162,6 +164,7 @@ def simulate_decisions(
         y_true, y_prob = model
         found = value_of_predictions(asked, name, y_true, y_prob, labelled, level, caller=_CALLER)
         models.append(found.value)
+        map_notes += found.map_notes
         notes += [f"{name}: {note}" for note in found.notes]
         if grid and np.abs(found.prior - shares).max() > _UNEQUAL:
             there, here = (
@@ -171,6 +174,7 @@ def simulate_decisions(
                 f"{name}: its classes have shares {here}, those of the grid {there}; compare"
                 " savings, not values, or set `class_shares`"
             )
+    warn_of_maps(map_notes)
     warn_of(notes, caller=_CALLER)
     return RequirementTable(
         grid=tuple(grid),

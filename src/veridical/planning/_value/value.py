@@ -13,7 +13,7 @@ from veridical._core.data.validation import check_sample
 from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import UniformBins
-from veridical.calibrators.core import cross_fitted, warn_of
+from veridical.calibrators.core import cross_fitted
 from veridical.decisions.core import default_calibrator, doubts_of_mean, mean_cost
 from veridical.exceptions import invalid
 from veridical.inference.core import IntervalOptions
@@ -174,11 +174,12 @@ class Labelled(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """Value of predictions, the shares of the classes, and doubts."""
+    """Value of predictions, the shares of the classes, doubts, and those of the fitted maps."""
 
     value: DecisionValue
     prior: FloatArray
     notes: list[str]
+    map_notes: tuple[str, ...]
 
 
 def value_of_predictions(
@@ -205,7 +206,6 @@ def value_of_predictions(
     value = process.value(y, p)
     without = process.without_model(y, prior)
     dealt = cross_fitted(sample, default_calibrator(sample), _FOLDS)
-    warn_of(dealt.notes)
     calibrated = process.value(y[dealt.rows], dealt.p)
     before = value if dealt.in_order else process.value(y[dealt.rows], p[dealt.rows])
     mean = _limits(value, sample.weight, sample.weight_type, level, caller)
@@ -230,7 +230,7 @@ def value_of_predictions(
         basis="recalibrated",
         n_samples=sample.n,
     )  # fmt: skip
-    return Evaluated(found, prior, notes)
+    return Evaluated(found, prior, notes, dealt.notes)
 
 
 def _matrix(sample: Sample) -> FloatArray:
