@@ -1,9 +1,4 @@
-"""Cost of a model over all costs of errors.
-
-Net benefit of a model over a range of thresholds.
-
-The best operating points of a score, whatever the costs.
-"""
+"""Cost and net benefit of a model over all costs of errors, and its best operating points."""
 
 from __future__ import annotations
 
@@ -15,11 +10,11 @@ import numpy as np
 from veridical._core.data.validation import is_number
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.results.curves import _Arrays
+from veridical.results.base import ArrayResult
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DecisionCurve(_Arrays):
+class DecisionCurve(ArrayResult):
     """Net benefit against the threshold probability.
 
     Attributes
@@ -92,7 +87,7 @@ class DecisionCurve(_Arrays):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RocHull(_Arrays):
+class RocHull(ArrayResult):
     """Vertices of the convex hull of a ROC curve, from (0, 0) to (1, 1).
 
     Attributes
@@ -180,7 +175,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CostCurve(_Arrays):
+class CostCurve(ArrayResult):
     """Normalised expected cost against the probability cost, at the corners of the curve.
 
     Attributes

@@ -208,7 +208,7 @@ def change_point(factors: FloatArray) -> ChangePoint | None:
     Parameters
     ----------
     factors : array of shape (B, G)
-        Log factors of the rivals, batch by batch, as `Evidence.advance` returns them.
+        Log factors of the rivals, batch by batch, as `EProcesses.advance` returns them.
 
     Returns
     -------

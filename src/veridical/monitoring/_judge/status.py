@@ -39,7 +39,7 @@ _WHERE = re.compile(r" where predictions are (between .*)$")
 
 @dataclass(frozen=True)
 class Directions:
-    """Translates what `Evidence.direction` says.
+    """Translates what `EProcesses.direction` says.
 
     Over-confident means too extreme, a recalibration slope below 1, as everywhere in the library;
     of three or more classes, that the confidence is above the accuracy.

@@ -11,7 +11,7 @@ from veridical._core.runtime.progress import track
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import change_point
-from veridical.monitoring._maps.rows import Columns, KeptRows, happened
+from veridical.monitoring._maps.rows import KeptRows, ModelColumns, happened
 from veridical.monitoring._store.buckets import History
 from veridical.results import RefitSuggestion
 
@@ -22,7 +22,7 @@ _N_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class ChosenRows:
     """Rows to fit to.
 
     Attributes
@@ -45,7 +45,7 @@ def choose_rows(
     window: float,
     not_before: int,
     wanted: float | None,
-) -> Chosen:
+) -> ChosenRows:
     """Rows since the change if there was an alarm, else the rolling window.
 
     Parameters
@@ -59,10 +59,10 @@ def choose_rows(
     """
     if wanted is not None:
         chosen = kept.last(int(wanted))
-        return _checked(Chosen(chosen, f"last {len(chosen):,} rows"))
+        return _checked(ChosenRows(chosen, f"last {len(chosen):,} rows"))
     recent = kept.last(max(0, kept.first + len(kept) - max(not_before, kept.first)))
     rolling = recent.last(int(window))
-    usual = Chosen(rolling, f"last {len(rolling):,} rows")
+    usual = ChosenRows(rolling, f"last {len(rolling):,} rows")
     found = None if history is None else change_point(history.factors)
     if history is None or found is None:
         return _checked(usual)
@@ -70,13 +70,15 @@ def choose_rows(
     n_after = int(((kept.epoch == epoch) & (kept.batch >= since)).sum())
     if n_after >= _ENOUGH:
         began = history.began[found.batch] or f"batch {since}"
-        return _checked(Chosen(kept.last(n_after), f"{n_after:,} rows since the change at {began}"))
+        return _checked(
+            ChosenRows(kept.last(n_after), f"{n_after:,} rows since the change at {began}")
+        )
     note = f"only {n_after:,} rows since the change: older ones are among those it was fitted to"
     few = recent.last(_ENOUGH)
-    return _checked(Chosen(few, f"last {len(few):,} rows", (note,)))
+    return _checked(ChosenRows(few, f"last {len(few):,} rows", (note,)))
 
 
-def _checked(chosen: Chosen) -> Chosen:
+def _checked(chosen: ChosenRows) -> ChosenRows:
     if len(chosen.rows) < _FEWEST:
         hint = "wait for more outcomes."
         got = f"{len(chosen.rows)}"
@@ -84,7 +86,7 @@ def _checked(chosen: Chosen) -> Chosen:
     return chosen
 
 
-def unfitted(calibrator: str | Calibrator, columns: Columns) -> Calibrator:
+def unfitted(calibrator: str | Calibrator, columns: ModelColumns) -> Calibrator:
     """A calibrator by name, or a copy of one, for the classes of the monitor."""
     from sklearn.base import clone
 
@@ -102,7 +104,7 @@ def unfitted(calibrator: str | Calibrator, columns: Columns) -> Calibrator:
     return made
 
 
-def fitted(calibrator: Calibrator, rows: KeptRows, columns: Columns) -> Calibrator:
+def fitted(calibrator: Calibrator, rows: KeptRows, columns: ModelColumns) -> Calibrator:
     """The map fitted to rows under the labels of the monitor."""
     outcomes = np.asarray(columns.classes)[rows.y]
     return calibrator.fit(columns.turned(rows.p), outcomes)
@@ -112,7 +114,7 @@ def held_out_difference(
     calibrator: Calibrator,
     current: Calibrator | None,
     rows: KeptRows,
-    columns: Columns,
+    columns: ModelColumns,
     confidence_level: float,
 ) -> tuple[float, float, float] | str:
     """Held-out log loss minus that of the current map on the same rows, with its limits.
@@ -152,7 +154,7 @@ def held_out_difference(
 def suggestion(
     version: int,
     calibrator: Calibrator,
-    chosen: Chosen,
+    chosen: ChosenRows,
     difference: tuple[float, float, float] | str,
     confidence_level: float,
 ) -> RefitSuggestion:

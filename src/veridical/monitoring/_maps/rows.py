@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS recent (
 
 
 @dataclass(frozen=True)
-class Columns:
+class ModelColumns:
     """How rows of a monitor look to calibrators, whose single column is of the larger label.
 
     Attributes

@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.decisions.core import PriorPlan, priors_of_rows
-from veridical.monitoring._maps.rows import Columns
+from veridical.monitoring._maps.rows import ModelColumns
 from veridical.results import MonitorSignals, PriorEstimate
 
 _N_BINS = 10
@@ -20,7 +20,7 @@ def signals_of(
     waiting: FloatArray,
     labelled: FloatArray,
     y: IntArray,
-    columns: Columns,
+    columns: ModelColumns,
     *,
     waiting_since: str | None,
     confidence_level: float,
@@ -111,7 +111,7 @@ def priors_of(
     waiting: FloatArray,
     labelled: FloatArray,
     y: IntArray,
-    columns: Columns,
+    columns: ModelColumns,
     confidence_level: float,
 ) -> PriorEstimate:
     """Class priors of the predictions that wait, if nothing but priors has changed."""
@@ -126,7 +126,7 @@ def priors_of(
 
 
 def _matrix(p: FloatArray) -> FloatArray:
-    """Columns in the order of `Columns.classes`."""
+    """Columns in the order of `ModelColumns.classes`."""
     return p if p.ndim == 2 else np.column_stack([1 - p, p])
 
 

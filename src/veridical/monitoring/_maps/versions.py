@@ -34,7 +34,7 @@ _SETTINGS = ("alarmed_at", "log_max", "n_batches")
 
 
 @dataclass(frozen=True)
-class Origin:
+class FitRecord:
     """How a map came about.
 
     Attributes
@@ -96,7 +96,7 @@ class Versions:
             self._loaded[version] = Calibrator.from_dict(json.loads(text))
         return self._loaded[version]
 
-    def add(self, calibrator: Calibrator, origin: Origin, most_loss: float) -> int:
+    def add(self, calibrator: Calibrator, origin: FitRecord, most_loss: float) -> int:
         """Put a new candidate on trial; the one before is dropped."""
         self._set_state(self.candidate, "dropped")
         added = self._connection.execute(

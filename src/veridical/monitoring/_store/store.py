@@ -16,7 +16,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.exceptions import VeridicalError
 from veridical.monitoring._store.counts import Stream, share_of
-from veridical.monitoring._store.evidence import Evidence
+from veridical.monitoring._store.evidence import EProcesses
 
 VERSION = 2
 
@@ -132,7 +132,7 @@ class StreamState:
     streams: list[Stream]
     shares: FloatArray
     alarmed_at: list[str | None]
-    evidence: Evidence
+    evidence: EProcesses
 
 
 class Store:
@@ -244,7 +244,7 @@ class Store:
             "SELECT id, family, name, share, alarmed_at, n_rows, log_e, log_max, wealth"
             " FROM streams ORDER BY id"
         ).fetchall()
-        evidence = Evidence(len(rows))
+        evidence = EProcesses(len(rows))
         for i, row in enumerate(rows):
             evidence.n_rows[i], evidence.log_e[i], evidence.log_max[i] = row[5:8]
             evidence.wealth[i] = np.frombuffer(row[8])

@@ -18,10 +18,10 @@ from veridical.monitoring._maps.refit import (
     suggestion,
     unfitted,
 )
-from veridical.monitoring._maps.rows import Columns, KeptRows, happened
+from veridical.monitoring._maps.rows import KeptRows, ModelColumns, happened
 from veridical.monitoring._maps.shadow import most_loss, shadow_status, suffices
 from veridical.monitoring._maps.signals import priors_of, signals_of
-from veridical.monitoring._maps.versions import Origin
+from veridical.monitoring._maps.versions import FitRecord
 from veridical.monitoring._watch.inputs import as_rows, check_rows
 from veridical.monitoring._watch.memory import CALLER, Memory
 from veridical.results import MonitorSignals, PriorEstimate, RefitSuggestion, ShadowStatus
@@ -84,7 +84,9 @@ def refit(
     difference = held_out_difference(map, current, chosen.rows, columns, level)
     estimate, low, high = (None,) * 3 if isinstance(difference, str) else difference
     with memory.store.transaction():
-        origin = Origin(now, chosen.rows.first, len(chosen.rows), estimate, low, high, auto_switch)
+        origin = FitRecord(
+            now, chosen.rows.first, len(chosen.rows), estimate, low, high, auto_switch
+        )
         version = versions.add(map, origin, most_loss(memory.current, map, columns))
     return suggestion(version, map, chosen, difference, level)
 
@@ -172,7 +174,7 @@ def signals(memory: Memory) -> MonitorSignals:
     )
 
 
-def _waiting(memory: Memory, caller: str) -> tuple[FloatArray, KeptRows, Columns]:
+def _waiting(memory: Memory, caller: str) -> tuple[FloatArray, KeptRows, ModelColumns]:
     """Predictions that wait, as the map in use makes them, and the rolling window."""
     columns = memory.columns(caller)
     waiting = memory.pending.unlabelled(memory.store.n_columns)

@@ -13,7 +13,7 @@ from veridical._core.typing import ArrayLike
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.status import status_of
-from veridical.monitoring._maps.rows import Columns, RecentRows
+from veridical.monitoring._maps.rows import ModelColumns, RecentRows
 from veridical.monitoring._maps.versions import Versions
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.pending import Pending
@@ -103,7 +103,7 @@ class Memory:
         """Labels in the order of the columns; None before the first batch without `labels`."""
         return self.store.classes(self.settings["labels"])
 
-    def columns(self, caller: str) -> Columns:
+    def columns(self, caller: str) -> ModelColumns:
         """How rows look to calibrators, once the classes are known."""
         labels = self.classes
         if labels is None:
@@ -113,7 +113,7 @@ class Memory:
         if len(labels) == 2:
             chosen = self.settings["pos_label"]
             positive = labels.index(max(labels) if chosen is None else chosen)
-        return Columns(labels, positive)
+        return ModelColumns(labels, positive)
 
     @property
     def current(self) -> Calibrator | None:

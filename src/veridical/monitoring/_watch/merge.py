@@ -33,7 +33,7 @@ _HOW = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
+class StoreLook:
     """What one store says of all its rows."""
 
     path: str
@@ -154,7 +154,7 @@ def _checked(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
     return list(real.values())
 
 
-def _read(path: str) -> _Part:
+def _read(path: str) -> StoreLook:
     store = Store(path)
     try:
         with store.reading():
@@ -163,7 +163,7 @@ def _read(path: str) -> _Part:
             if settings is None:
                 hint = "name files that `CalibrationMonitor` has made."
                 raise invalid(_CALLER, "paths", "stores", f"{path!r}, an empty one", hint=hint)
-            return _Part(
+            return StoreLook(
                 path=path,
                 settings=settings,
                 classes=store.classes(settings["labels"]),
@@ -179,7 +179,7 @@ def _read(path: str) -> _Part:
         store.close()
 
 
-def _check_alike(parts: list[_Part]) -> None:
+def _check_alike(parts: list[StoreLook]) -> None:
     first = parts[0]
     for part in parts[1:]:
         for name in ("level", "confidence_level", "pos_label"):
@@ -196,7 +196,7 @@ def _check_alike(parts: list[_Part]) -> None:
 
 
 def _stream(
-    stream: Stream, parts: list[_Part], settings: dict[str, Any], says: Directions
+    stream: Stream, parts: list[StoreLook], settings: dict[str, Any], says: Directions
 ) -> tuple[float, StreamEvidence]:
     """How near the part is to being blamed, in logs, and what is known of it."""
     held = [(part, part.watched[stream]) for part in parts if stream in part.watched]
@@ -226,7 +226,7 @@ def _stream(
     )
 
 
-def _since_start(parts: list[_Part], settings: dict[str, Any]) -> tuple[MonitorEstimate, ...]:
+def _since_start(parts: list[StoreLook], settings: dict[str, Any]) -> tuple[MonitorEstimate, ...]:
     held = [(part, part.watched[ALL]) for part in parts if ALL in part.watched]
     if not held:
         return ()

@@ -131,7 +131,7 @@ class CostProcess(DecisionProcess):
 
     def payoffs(self, y_prob: FloatArray) -> FloatArray:
         """Minus the cost of the chosen action under each class."""
-        check_columns("CostProcess", "costs", len(self._table), y_prob)
+        check_class_count("CostProcess", "costs", len(self._table), y_prob)
         n_actions = self._table.shape[1]
         costs = CostTable(self._table, None, tuple(range(n_actions)))
         choice = choose_actions(y_prob, costs, single=y_prob.dtype == np.float32).action
@@ -182,7 +182,7 @@ class ThresholdProcess(DecisionProcess):
 
     def payoffs(self, y_prob: FloatArray) -> FloatArray:
         """Minus the cost of a false alarm, and of a miss."""
-        check_columns("ThresholdProcess", "threshold", 2, y_prob)
+        check_class_count("ThresholdProcess", "threshold", 2, y_prob)
         acts = y_prob[:, 1] >= self.threshold
         return np.column_stack([np.where(acts, -self.cost_fp, 0.0),
                                 np.where(acts, 0.0, -self.cost_fn)])  # fmt: skip
@@ -252,7 +252,7 @@ def as_process(process: Any, *, caller: str) -> DecisionProcess:
     raise invalid(caller, "process", "a decision process or a function", repr(process), hint=hint)
 
 
-def check_columns(caller: str, param: str, n_classes: int, y_prob: FloatArray) -> None:
+def check_class_count(caller: str, param: str, n_classes: int, y_prob: FloatArray) -> None:
     """Raise unless the probabilities are of as many classes as the process is for."""
     if y_prob.shape[1] != n_classes:
         hint = "the process and the predictions must have the same classes."
@@ -343,7 +343,7 @@ class AllocationProcess(DecisionProcess):
     def payoffs(self, y_prob: FloatArray) -> FloatArray:
         """Benefit of the option of each row under each class."""
         benefits = np.asarray(self.benefits)
-        check_columns(_CALLER, "benefits", len(benefits), y_prob)
+        check_class_count(_CALLER, "benefits", len(benefits), y_prob)
         expected = np.asarray(y_prob, dtype=np.float64) @ benefits
         price_list = np.broadcast_to(np.asarray(self.action_costs), expected.shape)
         choice = allocate_rows(expected, price_list, self.budget * len(y_prob)).choice

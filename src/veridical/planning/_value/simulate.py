@@ -18,7 +18,7 @@ from veridical.planning._value.processes import DecisionProcess, as_process
 from veridical.planning._value.targets import check_shares, make_targets
 from veridical.planning._value.value import (
     Labelled,
-    Plan,
+    SimulationPlan,
     value_of_fake,
     value_of_predictions,
     values_of_targets,
@@ -145,7 +145,7 @@ def simulate_decisions(
     k = _classes(n_classes, class_shares, given)
     shares = check_shares(class_shares, k, caller=_CALLER)
     seeds = tuple(int(seed) for seed in generator.integers(2**63, size=n_repeats))
-    plan = Plan(int(n_samples), seeds, level)
+    plan = SimulationPlan(int(n_samples), seeds, level)
     wanted = source is None or accuracy is not None or ece is not None
     targets = []
     if wanted:

@@ -109,7 +109,7 @@ _DEFAULT_SHARES = (0.2, 0.4, 0.6, 0.7, 0.8, 0.9)  # of the way from chance to ce
 
 
 @dataclass(frozen=True)
-class Target:
+class SimulationTarget:
     """One pair of targets, and the classifier that meets it or the reason why none does."""
 
     accuracy: float
@@ -120,7 +120,7 @@ class Target:
 
 def make_targets(
     accuracy: Any, ece: Any, *, shares: FloatArray, direction: Direction, caller: str
-) -> list[list[Target]]:
+) -> list[list[SimulationTarget]]:
     """All pairs, a list for each accuracy, both ascending, for classes of these shares."""
     chance = float(shares.max())
     if accuracy is None:
@@ -155,25 +155,25 @@ def check_shares(class_shares: Any, n_classes: int, *, caller: str) -> FloatArra
 
 def _targets(
     accuracy: float, errors: FloatArray, shares: FloatArray, direction: Direction
-) -> list[Target]:
+) -> list[SimulationTarget]:
     if np.ptp(shares) <= _SUM_TOLERANCE:
         return [_target(accuracy, float(e), len(shares), direction) for e in errors]
     found = unequal_classifiers(accuracy, errors, shares, direction)
     return [
-        Target(accuracy, float(e), None, fake)
+        SimulationTarget(accuracy, float(e), None, fake)
         if isinstance(fake, str)
-        else Target(accuracy, float(e), fake, "")
+        else SimulationTarget(accuracy, float(e), fake, "")
         for e, fake in zip(errors, found, strict=True)
     ]
 
 
-def _target(accuracy: float, ece: float, n_classes: int, direction: Direction) -> Target:
+def _target(accuracy: float, ece: float, n_classes: int, direction: Direction) -> SimulationTarget:
     try:
         fake = _solved(accuracy, ece, n_classes, direction)
     except InvalidInputError as error:
         # Everything else was checked: what is left is that no such classifier exists.
-        return Target(accuracy, ece, None, error.hint)
-    return Target(accuracy, ece, fake, "")
+        return SimulationTarget(accuracy, ece, None, error.hint)
+    return SimulationTarget(accuracy, ece, fake, "")
 
 
 @lru_cache(maxsize=1024)

@@ -20,14 +20,14 @@ from veridical.inference.core import IntervalOptions
 from veridical.lenses import Confidence
 from veridical.miscalibration import BinnedError
 from veridical.planning._value.processes import DecisionProcess
-from veridical.planning._value.targets import Target
+from veridical.planning._value.targets import SimulationTarget
 from veridical.results import DecisionValue
 from veridical.simulation import BinaryFakeClassifier, FakeClassifier, FakeSample
 from veridical.simulation.core import draw_labels
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulationPlan:
     """How much is simulated.
 
     Attributes
@@ -51,7 +51,10 @@ class Limits(NamedTuple):
 
 
 def values_of_targets(
-    process: DecisionProcess, targets: Sequence[Target], plan: Plan, steps: Iterator[int]
+    process: DecisionProcess,
+    targets: Sequence[SimulationTarget],
+    plan: SimulationPlan,
+    steps: Iterator[int],
 ) -> list[DecisionValue]:
     """Values at the calibration errors of one accuracy; `steps` is advanced once a repeat.
 
@@ -97,7 +100,7 @@ def value_of_fake(
     process: DecisionProcess,
     name: str,
     fake: FakeClassifier | BinaryFakeClassifier,
-    plan: Plan,
+    plan: SimulationPlan,
     steps: Iterator[int],
 ) -> DecisionValue:
     """Value on a given fake classifier; the shares of classes are those of the drawn truth."""
