@@ -11,6 +11,7 @@ from veridical._core.data.validation import is_number
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.results.base import ArrayResult
+from veridical.results.text import note_lines
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,14 +72,14 @@ class DecisionCurve(ArrayResult):
             f" beyond doubt ({level}, each by itself) at {self._ranges(self.surely_useful)}"
             f" (prevalence {self.prevalence:.4f}, n={self.n_samples})"
         ]
-        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+        return "\n".join(lines + note_lines(self.notes, apart=False))
 
     def _ranges(self, where: BoolArray) -> str:
         """Runs of thresholds in words."""
         edges = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]])))
         pairs = [(self.threshold[a], self.threshold[b - 1]) for a, b in edges.reshape(-1, 2)]
-        shown = [f"{a:.4g}" if a == b else f"{a:.4g} to {b:.4g}" for a, b in pairs]
-        return ", ".join(shown) if shown else "no threshold"
+        ranges = [f"{a:.4g}" if a == b else f"{a:.4g} to {b:.4g}" for a, b in pairs]
+        return ", ".join(ranges) or "no threshold"
 
     def _columns(self) -> dict[str, list[Any]]:
         names = ("threshold", "net_benefit", "low", "high", "treat_all", "advantage",

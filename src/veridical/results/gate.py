@@ -188,8 +188,8 @@ class GateFigure(Result):
         return self.low is not None and self.high is not None
 
     def __str__(self) -> str:
-        shown = "undefined" if self.value is None else f"{self.value:.4f}"
-        return f"{self.name} {shown}" + (
+        value = "undefined" if self.value is None else f"{self.value:.4f}"
+        return f"{self.name} {value}" + (
             f" ({self.low:.4f} to {self.high:.4f})" if self.has_limits else ""
         )
 

@@ -66,8 +66,8 @@ class EquivalenceTest(CalibrationTest):
     @property
     def verdict(self) -> str:
         """What was shown, in words."""
-        shown = "shown" if self.equivalent else "not shown"
-        return f"{shown} to be calibrated within {self.delta:g}"
+        words = "shown" if self.equivalent else "not shown"
+        return f"{words} to be calibrated within {self.delta:g}"
 
     def rejects(self, level: float = 0.05) -> bool:
         """Whether miscalibration of `delta` or more is rejected at this level."""

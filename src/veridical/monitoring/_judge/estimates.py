@@ -1,11 +1,4 @@
-"""Calibration in the large over windows, with limits that hold at every look.
-
-Limits of a mean that hold at every look, at once.
-
-When miscalibration began, as far as the batches can tell.
-
-Reliability curves of rows of which only counts by cell are left.
-"""
+"""Estimates from counts: calibration in the large, change points, reliability curves."""
 
 from __future__ import annotations
 

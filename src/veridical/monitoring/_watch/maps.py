@@ -61,8 +61,8 @@ def learn(memory: Memory, own: Sample, watched: Sample) -> None:
 
 def refit(
     memory: Memory, calibrator: str | Calibrator, *, rows: float | None, auto_switch: bool
-) -> RefitSuggestion:
-    """Fit a map to recent rows and put it on trial."""
+) -> tuple[RefitSuggestion, tuple[str, ...]]:
+    """Fit a map to recent rows and put it on trial; what the fits leave in doubt comes beside."""
     caller = f"{CALLER}.refit"
     versions, columns = memory.versions, memory.columns(caller)
     wanted = None if rows is None else check_rows(rows, "rows", caller)
@@ -81,14 +81,14 @@ def refit(
     level = memory.settings["confidence_level"]
     # Outside of the transaction: fits may take long, and others must be able to count.
     map = fitted(empty, chosen.rows, columns)
-    difference = held_out_difference(map, current, chosen.rows, columns, level)
-    estimate, low, high = (None,) * 3 if isinstance(difference, str) else difference
+    held_out = held_out_difference(map, current, chosen.rows, columns, level)
+    estimate, low, high = held_out.limits or (None, None, None)
     with memory.store.transaction():
         origin = FitRecord(
             now, chosen.rows.first, len(chosen.rows), estimate, low, high, auto_switch
         )
         version = versions.add(map, origin, most_loss(memory.current, map, columns))
-    return suggestion(version, map, chosen, difference, level)
+    return suggestion(version, map, chosen, held_out, level), held_out.map_notes
 
 
 def trial_status(memory: Memory) -> ShadowStatus:

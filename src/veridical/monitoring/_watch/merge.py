@@ -34,7 +34,7 @@ _HOW = (
 
 @dataclass(frozen=True, eq=False)
 class StoreLook:
-    """What one store says of all its rows."""
+    """What one store holds of all its rows."""
 
     path: str
     settings: dict[str, Any]
@@ -108,10 +108,10 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     alarm = log_max >= -math.log(level)
     worst = max(parts, key=lambda part: part.log_max)
     names = dict.fromkeys(stream for part in parts for stream in part.watched)
-    says = Directions(of_confidence=len(classes) > 2)
-    streams = [_stream(stream, parts, settings, says) for stream in names]
+    directions = Directions(of_confidence=len(classes) > 2)
+    streams = [_stream(stream, parts, settings, directions) for stream in names]
     streams.sort(key=lambda s: -s[0])
-    direction = says.of("all", worst.state.evidence.direction(0)) if alarm else None
+    direction = directions.of("all", worst.state.evidence.direction(0)) if alarm else None
     waiting = sum(part.n_waiting for part in parts)
     text = "No alarm"
     if alarm:
@@ -196,7 +196,7 @@ def _check_alike(parts: list[StoreLook]) -> None:
 
 
 def _stream(
-    stream: Stream, parts: list[StoreLook], settings: dict[str, Any], says: Directions
+    stream: Stream, parts: list[StoreLook], settings: dict[str, Any], directions: Directions
 ) -> tuple[float, StreamEvidence]:
     """How near the part is to being blamed, in logs, and what is known of it."""
     held = [(part, part.watched[stream]) for part in parts if stream in part.watched]
@@ -222,7 +222,7 @@ def _stream(
         deviation=deviation,
         low=max(-1.0, deviation - wide),
         high=min(1.0, deviation + wide),
-        direction=says.of(stream.family, worst.state.evidence.direction(at)),
+        direction=directions.of(stream.family, worst.state.evidence.direction(at)),
     )
 
 

@@ -141,8 +141,8 @@ def simulate_decisions(
     generator = check_rng(rng, caller=_CALLER)
     _check_count("n_samples", n_samples, 1)
     _check_count("n_repeats", n_repeats, 2)
-    given = _named(source)
-    k = _classes(n_classes, class_shares, given)
+    sources = _named(source)
+    k = _classes(n_classes, class_shares, sources)
     shares = check_shares(class_shares, k, caller=_CALLER)
     seeds = tuple(int(seed) for seed in generator.integers(2**63, size=n_repeats))
     plan = SimulationPlan(int(n_samples), seeds, level)
@@ -150,14 +150,14 @@ def simulate_decisions(
     targets = []
     if wanted:
         targets = make_targets(accuracy, ece, shares=shares, direction=direction, caller=_CALLER)
-    n_fakes = sum(isinstance(model, _FAKES) for model in given.values())
+    n_fakes = sum(isinstance(model, _FAKES) for model in sources.values())
     steps = track((len(targets) + n_fakes) * n_repeats, "decisions")
     grid = [row for each in targets for row in values_of_targets(asked, each, plan, steps)]
     labelled = Labelled(labels, pos_label, sample_weight, weight_type)
     models: list[DecisionValue] = []
     notes: list[str] = []
     map_notes: list[str] = []
-    for name, model in given.items():
+    for name, model in sources.items():
         if isinstance(model, _FAKES):
             models.append(value_of_fake(asked, name, model, plan, steps))
             continue
@@ -210,9 +210,9 @@ def _unknown(got: str) -> InvalidInputError:
     return invalid(_CALLER, "source", expected, got, hint=hint)
 
 
-def _classes(n_classes: Any, class_shares: Any, given: dict[str, Any]) -> int:
+def _classes(n_classes: Any, class_shares: Any, sources: dict[str, Any]) -> int:
     """Number of classes of the grid and of every model."""
-    counts = {name: _count(model) for name, model in given.items()}
+    counts = {name: _count(model) for name, model in sources.items()}
     if n_classes is None:
         default = 2 if class_shares is None else np.size(class_shares)
         n_classes = next(iter(counts.values()), default)

@@ -208,15 +208,15 @@ def value_of_predictions(
     prior = np.array([weighted_mean(y == k, sample.weight) for k in range(p.shape[1])])
     value = process.value(y, p)
     without = process.without_model(y, prior)
-    dealt = cross_fitted(sample, default_calibrator(sample), _FOLDS)
-    calibrated = process.value(y[dealt.rows], dealt.p)
-    before = value if dealt.in_order else process.value(y[dealt.rows], p[dealt.rows])
+    folded = cross_fitted(sample, default_calibrator(sample), _FOLDS)
+    calibrated = process.value(y[folded.rows], folded.p)
+    before = value if folded.in_order else process.value(y[folded.rows], p[folded.rows])
     mean = _limits(value, sample.weight, sample.weight_type, level, caller)
     with np.errstate(invalid="ignore"):
         gain = np.where(value == without, 0.0, value - without)
         loss = np.where(calibrated == before, 0.0, calibrated - before)
     gains = _limits(gain, sample.weight, sample.weight_type, level, caller)
-    losses = _limits(loss, dealt.weight, sample.weight_type, level, caller)
+    losses = _limits(loss, folded.weight, sample.weight_type, level, caller)
     right = p.argmax(axis=1) == y
     ece, notes = BinnedError(UniformBins(15)).measure_with_doubts(Confidence().induce(sample))
     if np.isfinite(value).all():
@@ -228,12 +228,12 @@ def value_of_predictions(
         value=mean.estimate, low=mean.low, high=mean.high,
         baseline=weighted_mean(without, sample.weight),
         gain=gains.estimate, gain_low=gains.low, gain_high=gains.high,
-        calibrated=weighted_mean(calibrated, dealt.weight),
+        calibrated=weighted_mean(calibrated, folded.weight),
         loss=losses.estimate, loss_low=losses.low, loss_high=losses.high,
         basis="recalibrated",
         n_samples=sample.n,
     )  # fmt: skip
-    return Evaluated(found, prior, notes, dealt.notes)
+    return Evaluated(found, prior, notes, folded.notes)
 
 
 def _matrix(sample: Sample) -> FloatArray:
