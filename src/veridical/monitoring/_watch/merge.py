@@ -15,7 +15,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
-from veridical.monitoring._judge.estimates import radius
+from veridical.monitoring._judge.estimates import estimate_of, radius
 from veridical.monitoring._judge.status import Directions, combined_log_e, evidence_words
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.counts import ALL, Stream
@@ -233,17 +233,7 @@ def _since_start(parts: list[StoreLook], settings: dict[str, Any]) -> tuple[Moni
     sums = [part.totals[part.state.ids[i]] for part, i in held]
     rows, deviation, wide = _limits(sums, len(parts), settings)
     predicted = sum(part.sum_p for part, _ in held) / rows
-    return (
-        MonitorEstimate(
-            window="since the start",
-            n_rows=rows,
-            mean_predicted=predicted,
-            mean_observed=predicted + deviation,
-            deviation=deviation,
-            low=max(-1.0, deviation - wide),
-            high=min(1.0, deviation + wide),
-        ),
-    )
+    return (estimate_of("since the start", rows, predicted, deviation, wide),)
 
 
 def _limits(
