@@ -7,11 +7,9 @@ from veridical.decisions._costs.miscalibration_cost import default_calibrator
 from veridical.decisions._priors.adjustment import move_priors
 from veridical.decisions._priors.class_numbers import check_columns
 from veridical.decisions._priors.estimate import priors_of_rows
-from veridical.decisions._priors.fits import PriorPlan
 
 __all__ = [
     "CostTable",
-    "PriorPlan",
     "allocate_rows",
     "check_columns",
     "check_costs",

@@ -10,7 +10,7 @@ from veridical._core.data.validation import check_sample, kept_rows
 from veridical._core.sample import Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.decisions._costs.matrix import (
-    Choices,
+    ChosenActions,
     CostOutcome,
     CostTable,
     check_costs,
@@ -234,7 +234,7 @@ def number_of_decisions(sample: Sample) -> float:
 
 
 def _by_action(
-    sample: Sample, table: CostTable, choices: Choices, outcome: CostOutcome
+    sample: Sample, table: CostTable, choices: ChosenActions, outcome: CostOutcome
 ) -> tuple[ActionCost, ...]:
     size = len(table.actions)
     weight = np.ones(sample.n) if sample.weight is None else sample.weight

@@ -164,19 +164,19 @@ def _names(actions: ArrayLike, caller: str) -> tuple[Any, ...]:
 _BLOCK_CELLS = 1 << 18  # bounds the working set, (rows x classes x actions) of a block
 
 
-class Choices(NamedTuple):
+class ChosenActions(NamedTuple):
     """Index of the action of each row, and the cost it is expected to have."""
 
     action: IntArray
     promised: FloatArray
 
 
-def choose(sample: Sample, table: CostTable) -> Choices:
+def choose(sample: Sample, table: CostTable) -> ChosenActions:
     """Bayes decisions on the predictions of a sample."""
     return choose_actions(_double_columns(sample), table, single=sample.p.dtype == np.float32)
 
 
-def choose_actions(y_prob: FloatArray, table: CostTable, *, single: bool = False) -> Choices:
+def choose_actions(y_prob: FloatArray, table: CostTable, *, single: bool = False) -> ChosenActions:
     """Bayes decisions: the first action whose expected cost is the least.
 
     Expected costs that differ by rounding only (1e-12 of the size of the terms they are sums of,
@@ -201,7 +201,7 @@ def choose_actions(y_prob: FloatArray, table: CostTable, *, single: bool = False
         least = expected.min(axis=1, keepdims=True)
         action[block] = (expected - least <= close * size).argmax(axis=1)
         promised[block] = np.take_along_axis(expected, action[block, None], axis=1)[:, 0]
-    return Choices(action, promised)
+    return ChosenActions(action, promised)
 
 
 class CostOutcome(NamedTuple):

@@ -24,14 +24,13 @@ from veridical.decisions._priors.class_numbers import (
     sorted_labels,
 )
 from veridical.decisions._priors.fits import (
-    PriorPlan,
     by_confusion,
     by_likelihood,
     calibration_doubts,
     size_doubts,
 )
 from veridical.exceptions import invalid
-from veridical.inference.core import warn_of
+from veridical.inference.core import IntervalOptions, warn_of
 from veridical.results import PriorEstimate
 
 _CALLER = "estimate_priors"
@@ -152,14 +151,19 @@ def estimate_priors(
     p, weight = _weighted_rows(columns, sample_weight, weight_type)
     work = len(p) * p.shape[1] * count
     resampled = interval == "bootstrap" or (interval == "auto" and work <= _MOST_WORK)
-    plan = PriorPlan(
-        frequency=weight_type == "frequency",
-        n_resamples=count if resampled else None,
-        level=level,
-        rng=generator,
-    )
+    limits = "bootstrap" if resampled else "analytic"
+    options = IntervalOptions(limits, level, count, generator)
     classes = columns.labels or tuple(range(columns.n_classes))
-    found = priors_of_rows(p, weight, classes, labelled, plan, method=method, train=known_shares)
+    found = priors_of_rows(
+        p,
+        weight,
+        classes,
+        labelled,
+        options,
+        frequency=weight_type == "frequency",
+        method=method,
+        train=known_shares,
+    )
     warn_of(found.notes, caller=_CALLER)
     return found
 
@@ -169,8 +173,9 @@ def priors_of_rows(
     weight: FloatArray | None,
     classes: tuple[Any, ...],
     labelled: Sample | None,
-    plan: PriorPlan,
+    options: IntervalOptions,
     *,
+    frequency: bool = False,
     method: str = "em",
     train: FloatArray | None = None,
 ) -> PriorEstimate:
@@ -182,7 +187,8 @@ def priors_of_rows(
     classes : labels of the columns
     labelled : rows of every class as in training; needed without `train`, and by other methods
         than "em"
-    plan : of the interval
+    options : of the interval, "analytic" or "bootstrap"
+    frequency : whether weights are frequencies
     method : as in :func:`estimate_priors`
     train : class shares in training; by default those of the labelled rows
     """
@@ -190,14 +196,16 @@ def priors_of_rows(
     if before is None:
         assert labelled is not None
         before = _class_shares(labelled)
-    weight_type: WeightType = "frequency" if plan.frequency else "importance"
+    weight_type: WeightType = "frequency" if frequency else "importance"
     notes = size_doubts(effective_size(weight, len(p), weight_type))
     if method == "em":
-        found = by_likelihood(p, weight, before, labelled if train is None else None, plan)
+        counted = labelled if train is None else None
+        found = by_likelihood(p, weight, before, counted, options, frequency=frequency)
         notes += [] if labelled is None else calibration_doubts(labelled)
     else:
         assert labelled is not None
-        found = by_confusion(p, weight, labelled, plan, hard=method == "bbse", caller=_CALLER)
+        votes = {"frequency": frequency, "hard": method == "bbse"}
+        found = by_confusion(p, weight, labelled, options, **votes, caller=_CALLER)
     notes += found.notes
     return PriorEstimate(
         classes=classes,
@@ -205,13 +213,13 @@ def priors_of_rows(
         low=np.minimum(found.low, found.priors),
         high=np.maximum(found.high, found.priors),
         train=before,
-        confidence_level=plan.level,
+        confidence_level=options.level,
         method=method,
-        interval="analytic" if plan.n_resamples is None else "bootstrap",
+        interval=options.method,
         iterations=found.iterations,
         n_samples=len(p),
         n_reference=None if labelled is None else labelled.n,
-        n_resamples=plan.n_resamples,
+        n_resamples=options.fields["n_resamples"],
         definition=_DEFINITIONS[method],
         notes=tuple(notes),
     )

@@ -8,7 +8,8 @@ import numpy as np
 
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray, IntArray
-from veridical.decisions.core import PriorPlan, priors_of_rows
+from veridical.decisions.core import priors_of_rows
+from veridical.inference.core import IntervalOptions
 from veridical.monitoring._maps.rows import ModelColumns
 from veridical.results import MonitorSignals, PriorEstimate
 
@@ -121,8 +122,8 @@ def priors_of(
         if len(classes) == 2
         else MulticlassSample(y=y, p=labelled, classes=classes)
     )
-    plan = PriorPlan(frequency=False, level=confidence_level)
-    return priors_of_rows(_matrix(waiting), None, classes, reference, plan)
+    options = IntervalOptions("analytic", confidence_level)
+    return priors_of_rows(_matrix(waiting), None, classes, reference, options)
 
 
 def _matrix(p: FloatArray) -> FloatArray:
