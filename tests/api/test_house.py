@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 from collections import Counter, defaultdict
 from functools import cache
 from pathlib import Path
@@ -87,6 +88,16 @@ def test_what_a_room_exports_is_not_taken_from_its_doors():
         room = importlib.import_module(f"veridical.{door.split('.')[0]}")
         offered = set(importlib.import_module(f"veridical.{door}").__all__)
         assert not offered & set(room.__all__), door
+
+
+def test_the_name_of_a_public_class_stands_for_one_thing():
+    classes = defaultdict(set)
+    for room in sorted(ROOMS):
+        module = importlib.import_module(f"veridical.{room}")
+        for name in module.__all__:
+            if inspect.isclass(getattr(module, name)):
+                classes[name].add(getattr(module, name))
+    assert not {name: found for name, found in classes.items() if len(found) > 1}
 
 
 def test_no_folder_is_a_drawer():

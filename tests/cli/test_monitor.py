@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from veridical.cli import main
+from veridical.monitoring import CalibrationMonitor
 from veridical.report._monitor.monitor import MonitorReport
 from veridical.results.monitoring import (
     MonitorStatus,
@@ -50,6 +51,14 @@ def run(capsys, *arguments):
         code = stopped.code
     captured = capsys.readouterr()
     return code, captured.out, captured.err
+
+
+def test_what_is_not_asked_for_is_as_a_new_store_has_it(capsys):
+    code, out, _ = run(capsys, "init", STORE, "--window", "700")
+    assert code == 0
+    assert out == "store.sqlite: ready, false alarms ever with probability 0.05\n"
+    with CalibrationMonitor(STORE) as monitor:
+        assert (monitor.settings["window"], monitor.settings["half_life"]) == (700, 5000)
 
 
 def test_a_store_is_made_once(capsys):

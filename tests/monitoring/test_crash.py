@@ -79,7 +79,7 @@ def test_a_full_disk_gives_a_clear_error_and_an_intact_store(tmp_path: Path):
     monitor = CalibrationMonitor(path)
     monitor.update(*rows(0), batch_id="0")
     before = monitor.status()
-    connection = monitor._store.connection
+    connection = monitor._memory.store.connection
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(VeridicalError, match=r"is full\.\nHint: free some space and send"):
@@ -103,7 +103,7 @@ def test_an_interruption_inside_a_batch_leaves_nothing_of_it(monkeypatch: pytest
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(monitor._buckets, "add", stop)  # the last thing that is written
+        patch.setattr(monitor._memory.buckets, "add", stop)  # the last thing that is written
         with pytest.raises(KeyboardInterrupt):
             monitor.update(*rows(1), batch_id="1")
     assert monitor.status() == before
@@ -121,7 +121,7 @@ def test_a_file_that_cannot_be_written_is_refused_with_a_hint(tmp_path: Path):
     with CalibrationMonitor(path) as monitor:
         monitor.update(*rows(0))
     monitor = CalibrationMonitor(path)
-    monitor._store.connection.execute("PRAGMA query_only = ON")  # root may write to any file
+    monitor._memory.store.connection.execute("PRAGMA query_only = ON")  # root may write to any file
     with pytest.raises(VeridicalError, match="Hint: the file cannot be written to"):
         monitor.update(*rows(1))
     assert monitor.status().n_samples == 250
@@ -156,7 +156,7 @@ def test_a_store_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path):
     connection.close()
     with CalibrationMonitor(path) as monitor:
         found = monitor.status()
-        version = monitor._store.connection.execute("PRAGMA user_version").fetchone()
+        version = monitor._memory.store.connection.execute("PRAGMA user_version").fetchone()
         assert version == (_schema.VERSION,)
         assert monitor.update(*rows(3)).n_samples == 1000
     assert found.n_samples == expected.n_samples
@@ -186,6 +186,8 @@ def test_a_change_of_tables_that_fails_leaves_the_old_ones(
         with pytest.raises(VeridicalError, match="is full"):
             CalibrationMonitor(path)
     with CalibrationMonitor(path) as monitor:
-        names = [row[1] for row in monitor._store.connection.execute("PRAGMA table_info(streams)")]
+        names = [
+            row[1] for row in monitor._memory.store.connection.execute("PRAGMA table_info(streams)")
+        ]
         assert "colour" not in names
         assert monitor.status().n_samples == 250

@@ -8,7 +8,7 @@ import pytest
 from veridical.inference._sequential.process import Bets
 from veridical.monitoring._judge.estimates import change_point
 from veridical.monitoring._store.counts import FLOOR, N_CELLS, cell_of, centres, clipped, tally
-from veridical.monitoring._store.evidence import Evidence, log_factors
+from veridical.monitoring._store.evidence import EProcesses, log_factors
 
 
 def data(n: int = 700, seed: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -68,7 +68,7 @@ def test_wealth_is_conserved_over_all_outcomes():
     mean = 0.0
     for code in range(8):
         y = np.array([code & 1, code >> 1 & 1, code >> 2 & 1])
-        evidence = Evidence(1)
+        evidence = EProcesses(1)
         evidence.advance(tally(y[:2], p[:2]))
         evidence.advance(tally(y[2:], p[2:]))
         mean += np.where(y == 1, p, 1 - p).prod() * np.exp(evidence.log_e[0])
@@ -77,7 +77,7 @@ def test_wealth_is_conserved_over_all_outcomes():
 
 def test_streams_do_not_touch_each_other():
     y, p = data()
-    both, alone = Evidence(2), Evidence(1)
+    both, alone = EProcesses(2), EProcesses(1)
     for rows in (slice(0, 200), slice(200, None)):
         stream = np.zeros(len(p[rows]), dtype=int)
         both.advance(tally(y[rows], p[rows], stream, 2))
@@ -87,7 +87,7 @@ def test_streams_do_not_touch_each_other():
 
 def test_a_change_is_found_where_it_was_made():
     rng = np.random.default_rng(5)
-    evidence, factors = Evidence(1), []
+    evidence, factors = EProcesses(1), []
     for batch in range(40):
         p = rng.random(300)
         truth = p if batch < 25 else p**2
@@ -102,5 +102,5 @@ def test_a_change_is_found_where_it_was_made():
 
 def test_no_change_in_what_was_predicted_perfectly():
     p = np.array([0.5, 0.5])
-    factors = Evidence(1).advance(tally(np.array([0, 1]), p))
+    factors = EProcesses(1).advance(tally(np.array([0, 1]), p))
     assert change_point(factors) is None

@@ -118,7 +118,7 @@ def test_the_past_stays_within_bounds_and_nothing_is_lost(monkeypatch: pytest.Mo
     rows = [calibrated(250, seed) for seed in range(60)]
     for batch in rows:
         monitor.update(*batch)
-    history = Buckets(monitor._store.connection).history(1)
+    history = Buckets(monitor._memory.store.connection).history(1)
     assert len(history.n_rows) <= 16
     assert history.n_rows.sum() == 15_000
     y, p = np.concatenate([b[0] for b in rows]), np.concatenate([b[1] for b in rows])
@@ -148,6 +148,57 @@ def test_other_settings_for_a_known_store_are_refused(tmp_path: Path):
     assert CalibrationMonitor(tmp_path / "m.sqlite").settings["level"] == 0.01
     with pytest.raises(InvalidInputError, match=r"`level` must be 0\.01"):
         CalibrationMonitor(tmp_path / "m.sqlite", level=0.1)
+
+
+OTHER_SETTINGS = {
+    "labels": ["yes", "no"],
+    "pos_label": "yes",
+    "level": 0.01,
+    "window": 700,
+    "half_life": 90,
+    "confidence_level": 0.9,
+}
+
+
+@pytest.mark.parametrize("name", OTHER_SETTINGS.keys() - {"labels", "pos_label"})
+def test_the_default_of_a_new_store_is_refused_by_one_that_has_another(tmp_path: Path, name: str):
+    path, default = tmp_path / "m.sqlite", CalibrationMonitor().settings[name]
+    CalibrationMonitor(path, **{name: OTHER_SETTINGS[name]}).close()
+    with pytest.raises(InvalidInputError, match=rf"`{name}` must be .*, as in .*; got {default}"):
+        CalibrationMonitor(path, **{name: default})
+    with CalibrationMonitor(path) as monitor:
+        assert monitor.settings[name] == OTHER_SETTINGS[name]
+
+
+def test_settings_that_are_left_out_or_none_are_those_of_the_store(tmp_path: Path):
+    path = tmp_path / "m.sqlite"
+    CalibrationMonitor(path, **OTHER_SETTINGS).close()
+    for asked in ({}, dict.fromkeys(OTHER_SETTINGS), OTHER_SETTINGS):
+        with CalibrationMonitor(path, **asked) as monitor:
+            assert monitor.settings == OTHER_SETTINGS
+
+
+def test_a_new_store_has_the_documented_defaults():
+    monitor = CalibrationMonitor(level=None, window=None)
+    assert monitor.settings == {
+        "labels": None,
+        "pos_label": None,
+        "level": 0.05,
+        "window": 5000,
+        "half_life": 5000,
+        "confidence_level": 0.95,
+    }
+    assert "default 0.05" in CalibrationMonitor.__doc__
+
+
+def test_a_store_that_was_refused_is_left_as_it_was_and_let_go(tmp_path: Path):
+    path = tmp_path / "m.sqlite"
+    CalibrationMonitor(path, level=0.01).close()
+    before = path.read_bytes()
+    with pytest.raises(InvalidInputError, match="`level`"):
+        CalibrationMonitor(path, level=0.05)
+    assert path.read_bytes() == before
+    assert [entry.name for entry in tmp_path.iterdir()] == ["m.sqlite"]  # no log beside it
 
 
 def test_a_newer_store_is_refused_and_a_stranger_is_left_alone(tmp_path: Path):

@@ -72,6 +72,12 @@ def test_waiting_ends_when_the_user_says_so():
     assert total.mean_observed == pytest.approx(y.mean())
 
 
+def test_groups_are_as_many_as_predictions():
+    monitor = CalibrationMonitor(labels=[0, 1])
+    with pytest.raises(InvalidInputError, match="`by` must be as long as `y_prob`; got 1 keys"):
+        monitor.observe(["a", "b"], [0.1, 0.2], by=["x"])
+
+
 def test_three_classes_and_groups_wait_too():
     rng = np.random.default_rng(4)
     p = rng.dirichlet([1, 1, 1], 80)
@@ -114,6 +120,8 @@ def test_counted_predictions_are_forgotten_at_last(monkeypatch: pytest.MonkeyPat
         names, y, p = rows(10, seed=seed)
         monitor.observe(names, p)
         monitor.resolve(names, y)
-    kept = monitor._store.connection.execute("SELECT count(*) FROM predictions").fetchone()[0]
+    kept = monitor._memory.store.connection.execute("SELECT count(*) FROM predictions").fetchone()[
+        0
+    ]
     assert kept <= 40 + 5 * 10 + 7
     assert monitor.resolve(waits[0], waits[1]).n_samples == 207  # what waits is not forgotten

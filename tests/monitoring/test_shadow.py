@@ -74,13 +74,13 @@ def test_the_largest_loss_is_that_of_the_maps():
     p = rng.random(500)
     monitor.update(rng.random(500) < p, p)
     monitor.refit("temperature")
-    candidate = monitor._versions.calibrator(1)
+    candidate = monitor._memory.versions.calibrator(1)
     candidate.inverse_temperature_, candidate.mix_ = 0.5, 0.0
-    found = most_loss(None, candidate, monitor._columns("test"))
+    found = most_loss(None, candidate, monitor._memory.columns("test"))
     fine = np.linspace(0.5, 0.999, 20_001)
     after = np.sqrt(fine) / (np.sqrt(fine) + np.sqrt(1 - fine))
     assert found == pytest.approx(1.05 * np.log(fine / after).max(), rel=1e-3)
-    assert most_loss(candidate, None, monitor._columns("test")) == MOST_GAIN  # 1e-6 to 1e-3
+    assert most_loss(candidate, None, monitor._memory.columns("test")) == MOST_GAIN  # 1e-6 to 1e-3
 
 
 def test_a_candidate_that_is_worse_without_cutting_is_not_switched_to():

@@ -1,15 +1,22 @@
-"""Checked costs and mean costs with limits, for planning and commands."""
+"""Decisions on checked rows, for rooms above."""
 
-from veridical.decisions._costs.expected_cost import IntervalOptions, doubts_of_mean, mean_cost
-from veridical.decisions._costs.matrix import check_costs
+from veridical.decisions._allocation.allocation import allocate_rows
+from veridical.decisions._costs.expected_cost import doubts_of_mean, mean_cost
+from veridical.decisions._costs.matrix import CostTable, check_costs, choose_actions
 from veridical.decisions._costs.miscalibration_cost import default_calibrator
+from veridical.decisions._priors.adjustment import move_priors
 from veridical.decisions._priors.class_numbers import check_columns
+from veridical.decisions._priors.estimate import priors_of_rows
 
 __all__ = [
-    "IntervalOptions",
+    "CostTable",
+    "allocate_rows",
     "check_columns",
     "check_costs",
+    "choose_actions",
     "default_calibrator",
     "doubts_of_mean",
     "mean_cost",
+    "move_priors",
+    "priors_of_rows",
 ]

@@ -6,8 +6,11 @@ from veridical.inference._design.sample_size import detectable_core, required_co
 from veridical.inference._draws.trials import Trials
 from veridical.inference._intervals.bootstrap import scores_by_row
 from veridical.inference._intervals.mean import (
-    bootstrap_limits,
+    IntervalOptions,
+    MeanInterval,
+    check_interval_options,
     make_units,
+    mean_interval,
     normal_limits,
     standard_error,
 )
@@ -21,10 +24,12 @@ __all__ = [
     "ONSET_ROWS",
     "Bets",
     "Family",
+    "IntervalOptions",
+    "MeanInterval",
     "Trials",
-    "bootstrap_limits",
     "check_delta",
     "check_estimator",
+    "check_interval_options",
     "consistency_core",
     "corrected",
     "detectable_core",
@@ -33,6 +38,7 @@ __all__ = [
     "equivalence_error",
     "judged",
     "make_units",
+    "mean_interval",
     "multiple_core",
     "normal_limits",
     "required_core",

@@ -1,5 +1,6 @@
-"""A status as text, for the command line."""
+"""A status as text, and a look at everything at one moment, for commands and pages."""
 
 from veridical.monitoring._judge.prometheus import prometheus_text
+from veridical.monitoring._watch.monitor import one_moment
 
-__all__ = ["prometheus_text"]
+__all__ = ["one_moment", "prometheus_text"]

@@ -1,13 +1,4 @@
-"""What every result can do.
-
-An estimate and how far the truth may be from it.
-
-What a hypothesis test found.
-
-What an estimator reads on a perfectly calibrated model.
-
-How much two models differ on the same rows.
-"""
+"""What every result can do, and the results that others are made of."""
 
 from __future__ import annotations
 
@@ -16,6 +7,7 @@ import json
 import math
 import types
 import typing
+from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -27,7 +19,10 @@ from veridical.frames import small_table
 
 
 class Result:
-    """Base of every result: lossless dictionaries and JSON, and a small table."""
+    """Base of every result: lossless dictionaries and JSON, and a small table.
+
+    Results that hold arrays (dataclasses of ``eq=False``) are equal if all of it is.
+    """
 
     _text_columns: ClassVar[tuple[str, ...]] = ()  # text even where all values are missing
     _number_columns: ClassVar[tuple[str, ...]] = ()  # and numbers
@@ -64,7 +59,28 @@ class Result:
 
     def _columns(self) -> dict[str, list[Any]]:
         """Return the table of `to_frame`; by default one row with every field."""
-        return {f.name: [getattr(self, f.name)] for f in fields(self)}  # type: ignore[arg-type]
+        return columns_of([self], [f.name for f in fields(self)])  # type: ignore[arg-type]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+class ArrayResult(Result):
+    """A result made of arrays, which are read-only."""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, f.name)
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+
+
+def columns_of(records: Iterable[Any], names: Iterable[str]) -> dict[str, list[Any]]:
+    """A table of the attributes `names`, one row a record."""
+    listed = list(records)
+    return {name: [getattr(record, name) for record in listed] for name in names}
 
 
 def _encode(value: Any) -> Any:
@@ -211,9 +227,8 @@ class CalibrationTest(Result):
         )
 
     def _columns(self) -> dict[str, list[object]]:
-        names = ("method", "statistic", "pvalue", "df", "null", "definition", "lens",
-                 "n_samples", "n_resamples")  # fmt: skip
-        return {name: [getattr(self, name)] for name in names}
+        names = ("method", "statistic", "pvalue", "df", "null", "definition", "lens")
+        return columns_of([self], (*names, "n_samples", "n_resamples"))
 
 
 def format_statistic(statistic: float) -> str:
@@ -227,7 +242,7 @@ def format_pvalue(pvalue: float) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class NullLevel(Result):
+class NullLevel(ArrayResult):
     """Distribution of an estimate if the predictions were right.
 
     Attributes
@@ -248,9 +263,6 @@ class NullLevel(Result):
     n_samples: int
     n_resamples: int
 
-    def __post_init__(self) -> None:
-        self.sample.setflags(write=False)
-
     def quantile(self, q: float) -> float:
         """Return the value a share `q` of the null estimates does not exceed."""
         return float(np.quantile(self.sample, check_level("quantile", q, "q")))
@@ -267,11 +279,6 @@ class NullLevel(Result):
             f"{self.estimator} {self.estimate:.4f} (null {self.mean:.4f}, 95 % up to"
             f" {self.quantile(0.95):.4f}; {self.lens}, {self.definition}, n={self.n_samples})"
         )
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, NullLevel) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
 
     def _columns(self) -> dict[str, list[Any]]:
         return {

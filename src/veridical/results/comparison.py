@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any, ClassVar
 
-from veridical.results.base import Difference, Result, format_pvalue
-from veridical.results.evaluation import Evaluation, html_table
+from veridical.results.base import Difference, Result, columns_of, format_pvalue
+from veridical.results.evaluation import Evaluation
 from veridical.results.tests import ConsistencyTest
+from veridical.results.text import html_block, html_table, note_lines, number_or_blank, text_row
+
+_DIFFERENCES = "paired differences, first minus second: negative means the first is better"
+_HEADER = ("figure", "difference", "interval", "p", "Holm")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,52 +77,37 @@ class Comparison(Result):
         msg = f"{first!r} - {second!r} of {figure!r} was not computed{why}; there is {known}"
         raise KeyError(msg)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Comparison) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __str__(self) -> str:
         width = max(12, *(len(model) + 2 for model in self.models))
         header, rows = self._model_table()
         lines = [
             self._headline(),
             "",
-            f"  {'model':<{width}}" + "".join(f"{h:>13}" for h in header),
+            f"  {'model':<{width}}" + text_row(header, 13),
         ]
         lines += [
-            f"  {model:<{width}}" + "".join(f"{cell:>13}" for cell in row)
+            f"  {model:<{width}}" + text_row(row, 13)
             for model, row in zip(self.models, rows, strict=True)
         ]
         lines += [
             "",
-            "  paired differences, first minus second: negative means the first is better",
+            f"  {_DIFFERENCES}",
         ]
         wide = max(20, *(len(pair) + 2 for pair, *_ in self._difference_rows()))
-        header = ["figure", "difference", "interval", "p", "Holm"]
-        spans = (26, 12, 22, 9, 9)
-        titles = f"{header[0]:<{spans[0]}}" + _cells(header[1:], spans[1:])
-        lines.append(f"  {'models':<{wide}}{titles}")
-        for pair, figure, *numbers in self._difference_rows():
-            lines.append(f"  {pair:<{wide}}{figure:<{spans[0]}}{_cells(numbers, spans[1:])}")
-        if self.notes:
-            lines += ["", *(f"  note: {note}" for note in self.notes)]
-        return "\n".join(lines)
+        for pair, figure, *numbers in (("models", *_HEADER), *self._difference_rows()):
+            lines.append(f"  {pair:<{wide}}{figure:<26}{text_row(numbers, (12, 22, 9, 9))}")
+        return "\n".join([*lines, *note_lines(self.notes)])
 
     def _repr_html_(self) -> str:
         header, rows = self._model_table()
         pairs = zip(self.models, rows, strict=True)
-        parts = [
-            f"<p><strong>{escape(self._headline())}</strong></p>",
+        return html_block(
+            self._headline(),
             html_table(["model", *header], [(model, *row) for model, row in pairs]),
-            "<p>paired differences, first minus second: negative means the first is better</p>",
-            html_table(
-                ["models", "figure", "difference", "interval", "p", "Holm"], self._difference_rows()
-            ),
-        ]
-        if self.notes:
-            parts.append("<ul>" + "".join(f"<li>{escape(n)}</li>" for n in self.notes) + "</ul>")
-        return "<div>" + "".join(parts) + "</div>"
+            f"<p>{_DIFFERENCES}</p>",
+            html_table(["models", *_HEADER], self._difference_rows()),
+            notes=self.notes,
+        )
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a difference."""
@@ -130,7 +117,7 @@ class Comparison(Result):
             "first": [d.first for d in ds],
             "second": [d.second for d in ds],
             "figure": [d.difference.estimator for d in ds],
-            **{name: [getattr(d.difference, name) for d in ds] for name in names},
+            **columns_of((d.difference for d in ds), names),
             "adjusted": [d.adjusted for d in ds],
         }
 
@@ -153,8 +140,7 @@ class Comparison(Result):
             level = test.null_level
             values = (e.scores["brier"], e.scores["log"], e.accuracy, e.auc, test.statistic,
                       level.mean, level.quantile(0.95))  # fmt: skip
-            shown = ["" if value is None else f"{value:.4f}" for value in values]
-            rows.append((*shown, f"p={format_pvalue(test.pvalue)}"))
+            rows.append((*map(number_or_blank, values), f"p={format_pvalue(test.pvalue)}"))
         return header, rows
 
     def _difference_rows(self) -> list[tuple[str, ...]]:
@@ -165,7 +151,3 @@ class Comparison(Result):
             row = (f"{d.first} - {d.second}", value.estimator, f"{value.estimate:+.5f}", limits)
             rows.append((*row, format_pvalue(value.pvalue), format_pvalue(d.adjusted)))
         return rows
-
-
-def _cells(values: Sequence[str], spans: Sequence[int]) -> str:
-    return "".join(f"{value:>{span}}" for value, span in zip(values, spans, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,24 +10,13 @@ import numpy as np
 from veridical._core.data.validation import check_probabilities, float_array, is_number
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.results.base import Result
+from veridical.results.base import ArrayResult
 
 _MANY = 40  # points from which a text table leaves some out
 
 
-class _Arrays(Result):
-    """A result made of arrays: read-only, and equal if all of it is."""
-
-    def __post_init__(self) -> None:
-        for f in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, f.name)
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
+class _Curve(ArrayResult):
+    """Arrays of one length, with limits or without."""
 
     def _listed(self, *names: str) -> dict[str, list[Any]]:
         """Columns of a table, limits included."""
@@ -40,7 +29,7 @@ class _Arrays(Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CurveReading(_Arrays):
+class CurveReading(_Curve):
     """A reliability curve read at single predictions.
 
     Attributes
@@ -80,7 +69,7 @@ class CurveReading(_Arrays):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ReliabilityCurve(_Arrays):
+class ReliabilityCurve(_Curve):
     """Observed frequency against prediction; only bins, blocks or cells that hold rows.
 
     Attributes

@@ -1,9 +1,4 @@
-"""Cost of a model over all costs of errors.
-
-Net benefit of a model over a range of thresholds.
-
-The best operating points of a score, whatever the costs.
-"""
+"""Cost and net benefit of a model over all costs of errors, and its best operating points."""
 
 from __future__ import annotations
 
@@ -15,11 +10,12 @@ import numpy as np
 from veridical._core.data.validation import is_number
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.results.curves import _Arrays
+from veridical.results.base import ArrayResult
+from veridical.results.text import note_lines
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DecisionCurve(_Arrays):
+class DecisionCurve(ArrayResult):
     """Net benefit against the threshold probability.
 
     Attributes
@@ -76,14 +72,14 @@ class DecisionCurve(_Arrays):
             f" beyond doubt ({level}, each by itself) at {self._ranges(self.surely_useful)}"
             f" (prevalence {self.prevalence:.4f}, n={self.n_samples})"
         ]
-        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+        return "\n".join(lines + note_lines(self.notes, apart=False))
 
     def _ranges(self, where: BoolArray) -> str:
         """Runs of thresholds in words."""
         edges = np.flatnonzero(np.diff(np.concatenate([[False], where, [False]])))
         pairs = [(self.threshold[a], self.threshold[b - 1]) for a, b in edges.reshape(-1, 2)]
-        shown = [f"{a:.4g}" if a == b else f"{a:.4g} to {b:.4g}" for a, b in pairs]
-        return ", ".join(shown) if shown else "no threshold"
+        ranges = [f"{a:.4g}" if a == b else f"{a:.4g} to {b:.4g}" for a, b in pairs]
+        return ", ".join(ranges) or "no threshold"
 
     def _columns(self) -> dict[str, list[Any]]:
         names = ("threshold", "net_benefit", "low", "high", "treat_all", "advantage",
@@ -92,7 +88,7 @@ class DecisionCurve(_Arrays):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class RocHull(_Arrays):
+class RocHull(ArrayResult):
     """Vertices of the convex hull of a ROC curve, from (0, 0) to (1, 1).
 
     Attributes
@@ -180,7 +176,7 @@ _ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CostCurve(_Arrays):
+class CostCurve(ArrayResult):
     """Normalised expected cost against the probability cost, at the corners of the curve.
 
     Attributes

@@ -1,9 +1,4 @@
-"""Decisions, and what they cost.
-
-Which option each row gets under a budget.
-
-How frequent classes are in a population whose outcomes nobody has seen.
-"""
+"""Decisions, what they cost, budgets, and class priors."""
 
 from __future__ import annotations
 
@@ -14,13 +9,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veridical._core.typing import Array, FloatArray, IntArray
-from veridical.results.base import Difference, Interval, Result, format_pvalue
-from veridical.results.curves import _Arrays
-from veridical.results.evaluation import html_table
+from veridical.results.base import (
+    ArrayResult,
+    Difference,
+    Interval,
+    Result,
+    columns_of,
+    format_pvalue,
+)
+from veridical.results.text import html_block, html_table, note_lines, number_or_blank, text_row
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Decisions(_Arrays):
+class Decisions(ArrayResult):
     """The action of least expected cost, row by row.
 
     Attributes
@@ -67,7 +68,7 @@ class Decisions(_Arrays):
             f"{self.n_samples:,} decisions of expected cost {self.mean_expected_cost:.6g} each:"
             f" {shares} ({self.definition})"
         )
-        return "\n".join([text, *(f"  note: {note}" for note in self.notes)])
+        return "\n".join([text, *note_lines(self.notes, apart=False)])
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a decision."""
@@ -138,15 +139,13 @@ class ExpectedCost(Result):
 
     def __str__(self) -> str:
         header, rows = self._table()
-        lines = [*self._sentences(), f"  {header[0]:<16}" + "".join(f"{h:>12}" for h in header[1:])]
-        lines += [f"  {row[0]:<16}" + "".join(f"{cell:>12}" for cell in row[1:]) for row in rows]
-        lines += [f"  note: {note}" for note in self.notes]
-        return "\n".join(lines)
+        table = [f"  {name:<16}{text_row(cells, 12)}" for name, *cells in (header, *rows)]
+        return "\n".join([*self._sentences(), *table, *note_lines(self.notes, apart=False)])
 
     def _repr_html_(self) -> str:
         header, rows = self._table()
-        said = "<br>".join(escape(line.strip()) for line in (*self._sentences(), *self.notes))
-        return f"<div><p>{said}</p>{html_table(header, rows)}</div>"
+        lines = "<br>".join(escape(line.strip()) for line in (*self._sentences(), *self.notes))
+        return f"<div><p>{lines}</p>{html_table(header, rows)}</div>"
 
     def _sentences(self) -> list[str]:
         r, p, d = self.realised, self.predicted, self.difference
@@ -161,23 +160,23 @@ class ExpectedCost(Result):
             f" outcome {self.perfect:.6g} ({r.definition}, n={r.n_samples})",
         ]
 
-    def _table(self) -> tuple[list[str], list[tuple[str, ...]]]:
+    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         rows: list[tuple[str, ...]] = [
             (
                 str(a.action),
                 f"{a.share:.1%}",
-                "" if a.predicted is None else f"{a.predicted:.6g}",
-                "" if a.realised is None else f"{a.realised:.6g}",
+                number_or_blank(a.predicted, ".6g"),
+                number_or_blank(a.realised, ".6g"),
             )
             for a in self.by_action
         ]
-        return ["action", "share", "predicted", "realised"], rows
+        return ("action", "share", "predicted", "realised"), rows
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row an action."""
         names = ("share", "predicted", "realised", "n_samples")
         actions: dict[str, list[Any]] = {"action": [str(a.action) for a in self.by_action]}
-        return actions | {name: [getattr(a, name) for a in self.by_action] for name in names}
+        return actions | columns_of(self.by_action, names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,11 +213,11 @@ class MiscalibrationCost(Difference):
             f" after recalibration, which changes {self.changed:.1%} of the decisions"
             f" ({self.definition}, n={self.n_samples})"
         ]
-        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+        return "\n".join(lines + note_lines(self.notes, apart=False))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Allocation(Result):
+class Allocation(ArrayResult):
     """One option for every row, and how good that is at most.
 
     Attributes
@@ -253,15 +252,11 @@ class Allocation(Result):
     def __post_init__(self) -> None:
         # Indices, also after a journey through JSON.
         object.__setattr__(self, "choice", np.asarray(self.choice).astype(np.intp))
+        super().__post_init__()
 
     def counts(self, n_options: int) -> tuple[int, ...]:
         """How many rows get each of `n_options` options."""
         return tuple(np.bincount(self.choice, minlength=n_options).tolist())
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Allocation) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
         proof = "proved optimal" if self.optimal else f"within {self.gap:.6g} of the optimum"
@@ -277,7 +272,7 @@ class Allocation(Result):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class PriorEstimate(Result):
+class PriorEstimate(ArrayResult):
     """Class priors estimated from predictions alone.
 
     Attributes
@@ -312,27 +307,15 @@ class PriorEstimate(Result):
     definition: str
     notes: tuple[str, ...] = ()
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PriorEstimate) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __str__(self) -> str:
         width = max(8, *(len(str(label)) + 2 for label in self.classes))
-        lines = [self._headline(), "", f"  {'class':<{width}}" + _cells(_HEADER[1:])]
-        lines += [f"  {label:<{width}}{_cells(cells)}" for label, *cells in self._rows()]
-        if self.notes:
-            lines += ["", *(f"  note: {note}" for note in self.notes)]
-        return "\n".join(lines)
+        table = (_HEADER, *self._rows())
+        lines = [f"  {label:<{width}}{text_row(cells, 10)}" for label, *cells in table]
+        return "\n".join([self._headline(), "", *lines, *note_lines(self.notes)])
 
     def _repr_html_(self) -> str:
-        parts = [
-            f"<p><strong>{escape(self._headline())}</strong></p>",
-            html_table(list(_HEADER), self._rows()),
-        ]
-        if self.notes:
-            parts.append("<ul>" + "".join(f"<li>{escape(n)}</li>" for n in self.notes) + "</ul>")
-        return "<div>" + "".join(parts) + "</div>"
+        table = html_table(_HEADER, self._rows())
+        return html_block(self._headline(), table, notes=self.notes)
 
     def _headline(self) -> str:
         drawn = "" if self.n_resamples is None else f", {self.n_resamples:,} resamples"
@@ -357,7 +340,3 @@ class PriorEstimate(Result):
 
 
 _HEADER = ("class", "train", "prior", "low", "high")
-
-
-def _cells(values: Any) -> str:
-    return "".join(f"{value:>10}" for value in values)

@@ -1,12 +1,8 @@
-"""The result of `evaluate`.
-
-An evaluation in words: text for the terminal, HTML for the notebook.
-"""
+"""The result of `evaluate`, with its forms for the terminal and the notebook."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
@@ -14,6 +10,14 @@ from typing import Any, ClassVar
 from veridical.results.base import Result, format_pvalue
 from veridical.results.curves import ReliabilityCurve
 from veridical.results.figures import Coefficient, Decomposition, MeasuredError
+from veridical.results.text import (
+    html_block,
+    html_list,
+    html_table,
+    note_lines,
+    number_or_blank,
+    text_row,
+)
 
 _MOST_CLASSES = 6  # base rates beyond these are summarised
 
@@ -33,30 +37,23 @@ def evaluation_text(e: Evaluation) -> str:
     ]
     lines += [
         f"  {m.name:<20}{m.value:>8.4f}  {_range(m.low, m.high):>16}"
-        f"  {_or_blank(m.null_mean):>7}  {_or_blank(m.null_q95):>10}  {_pvalue(m):>7}"
+        f"  {number_or_blank(m.null_mean):>7}  {number_or_blank(m.null_q95):>10}  {_pvalue(m):>7}"
         f"  {m.lens}: {m.definition}"
         for m in e.errors
     ]
     lines += ["", f"  reliability ({e.curve.lens}: {e.curve.definition})"]
     lines += ["  " + line for line in e.curve.table()]
-    if e.notes:
-        lines += ["", *(f"  note: {note}" for note in e.notes)]
+    lines += note_lines(e.notes)
     if e.groups:
-        lines += [
-            "",
-            f"  {'group':<24}{'rows':>9}" + "".join(f"{c:>14}" for c in _group_columns(e)),
-        ]
-        for key, group in e.groups:
-            cells = "".join(f"{value:>14.4f}" for value in _group_values(group))
-            lines.append(f"  {str(key)[:23]:<24}{group.n_samples:>9,}{cells}")
+        lines.append("")
+        for key, rows, *figures in (_group_header(e), *_group_rows(e)):
+            lines.append(f"  {key[:23]:<24}{rows:>9}{text_row(figures, 14)}")
     return "\n".join(lines)
 
 
 def evaluation_html(e: Evaluation) -> str:
     """Plain tables without scripts or outside resources; everything escaped."""
-    parts = [f"<p><strong>{escape(headline(e))}</strong></p>"]
-    if e.verdict:
-        parts.append(f"<p>{escape(e.verdict)}</p>")
+    parts = [f"<p>{escape(e.verdict)}</p>"] if e.verdict else []
     parts.append(html_table(["figure", "value"], _overview(e)))
     parts.append(html_table(["score", "value", "parts"], _scores(e)))
     errors = [
@@ -64,8 +61,8 @@ def evaluation_html(e: Evaluation) -> str:
             m.name,
             f"{m.value:.4f}",
             _range(m.low, m.high),
-            _or_blank(m.null_mean),
-            _or_blank(m.null_q95),
+            number_or_blank(m.null_mean),
+            number_or_blank(m.null_q95),
             _pvalue(m),
             f"{m.lens}: {m.definition}",
         )
@@ -87,15 +84,10 @@ def evaluation_html(e: Evaluation) -> str:
         f"<p>reliability ({escape(c.lens)}: {escape(c.definition)})</p>"
         + html_table(["bin", "rows", "predicted", "observed", "gap", interval], bins)
     )
-    if e.notes:
-        parts.append("<ul>" + "".join(f"<li>{escape(note)}</li>" for note in e.notes) + "</ul>")
+    parts.append(html_list(e.notes))
     if e.groups:
-        rows = [
-            (str(key), f"{g.n_samples:,}", *(f"{value:.4f}" for value in _group_values(g)))
-            for key, g in e.groups
-        ]
-        parts.append(html_table(["group", "rows", *_group_columns(e)], rows))
-    return "<div>" + "".join(parts) + "</div>"
+        parts.append(html_table(_group_header(e), _group_rows(e)))
+    return html_block(headline(e), *parts)
 
 
 def headline(e: Evaluation) -> str:
@@ -142,13 +134,9 @@ def _scores(e: Evaluation) -> list[tuple[str, str, str]]:
     for d in e.decompositions:
         text = f"{d.miscalibration:z.4f} miscalibration - {d.discrimination:z.4f} discrimination"
         text += f" + {d.uncertainty:.4f} uncertainty ({d.definition})"
-        whole = len(e.classes) == 2 and d.lens == "binary"
-        parts[d.rule] = text if whole else f"{d.lens} lens: {d.score:.4f} = {text}"
+        complete = len(e.classes) == 2 and d.lens == "binary"
+        parts[d.rule] = text if complete else f"{d.lens} lens: {d.score:.4f} = {text}"
     return [(name, f"{value:.4f}", parts.get(name, "")) for name, value in e.scores.items()]
-
-
-def _or_blank(value: float | None) -> str:
-    return "" if value is None else f"{value:.4f}"
 
 
 def _range(low: float | None, high: float | None) -> str:
@@ -160,27 +148,21 @@ def _pvalue(m: MeasuredError) -> str:
 
 
 def _coefficient(value: Coefficient) -> str:
-    shown = "unknown" if value.estimate is None else f"{value.estimate:.4f}"
-    return f"{shown} ({value.low:.4f} to {value.high:.4f})"
+    estimate = "unknown" if value.estimate is None else f"{value.estimate:.4f}"
+    return f"{estimate} ({value.low:.4f} to {value.high:.4f})"
 
 
-def _group_columns(e: Evaluation) -> list[str]:
-    return ["observed", "brier", "log", e.errors[0].name, "in the large"]
+def _group_header(e: Evaluation) -> tuple[str, ...]:
+    return ("group", "rows", "observed", "brier", "log", e.errors[0].name, "in the large")
 
 
-def _group_values(e: Evaluation) -> list[float]:
-    first = e.errors[0].value
-    large = e.calibration_in_the_large
-    return [e.mean_observed, e.scores["brier"], e.scores["log"], first, large]
-
-
-def html_table(header: list[str], rows: Sequence[tuple[str, ...]]) -> str:
-    """Table of escaped cells."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+def _group_rows(e: Evaluation) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for key, g in e.groups:
+        figures = (g.mean_observed, g.scores["brier"], g.scores["log"], g.errors[0].value)
+        cells = (f"{value:.4f}" for value in (*figures, g.calibration_in_the_large))
+        rows.append((str(key), f"{g.n_samples:,}", *cells))
+    return rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -269,11 +251,6 @@ class Evaluation(Result):
         msg = f"{key!r} is not a group; there is {[known for known, _ in self.groups]}"
         raise KeyError(msg)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Evaluation) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __str__(self) -> str:
         return evaluation_text(self)
 
@@ -303,14 +280,14 @@ class Evaluation(Result):
             for label, rate in zip(self.classes, self.base_rate, strict=True)
         ]
         large, ratio = self.calibration_in_the_large, self.observed_expected
-        shown = self.curve.lens
+        drawn = self.curve.lens
         rows += [
             ("accuracy", "most probable class, ties to the first", whole, n, self.accuracy),
             ("AUC", "mean of one-vs-rest" if several else "positive class", whole, n, self.auc),
-            ("mean predicted", "mean", shown, n, self.mean_predicted),
-            ("mean observed", "mean", shown, n, self.mean_observed),
-            ("calibration in the large", "mean observed - mean predicted", shown, n, large),
-            ("observed/expected", "mean observed / mean predicted", shown, n, ratio),
+            ("mean predicted", "mean", drawn, n, self.mean_predicted),
+            ("mean observed", "mean", drawn, n, self.mean_observed),
+            ("calibration in the large", "mean observed - mean predicted", drawn, n, large),
+            ("observed/expected", "mean observed / mean predicted", drawn, n, ratio),
         ]
         rows += [(name, "mean score", whole, n, value) for name, value in self.scores.items()]
         for d in self.decompositions:

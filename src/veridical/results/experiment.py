@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import ClassVar, Literal
 
-from veridical.results.base import Result
+from veridical.results.base import Result, columns_of
+from veridical.results.text import html_list
 
 Verdict = Literal["reproduced", "differs", "added"]
 
@@ -44,9 +45,9 @@ class Fact(Result):
 
     def __str__(self) -> str:
         printed = "" if self.printed is None else f", printed {self.printed:.6g}"
-        said = f" ({self.claim})" if self.claim else ""
+        claim = f" ({self.claim})" if self.claim else ""
         why = f", because {self.reason}" if self.reason and self.verdict == "differs" else ""
-        return f"{self.name}{said}: {self.value:.6g}{printed}: {self.verdict}{why}"
+        return f"{self.name}{claim}: {self.value:.6g}{printed}: {self.verdict}{why}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +100,7 @@ class ExperimentResult(Result):
 
     def _columns(self) -> dict[str, list[object]]:
         names = ("name", "claim", "printed", "value", "verdict", "reason")
-        return {name: [getattr(fact, name) for fact in self.facts] for name in names}
+        return columns_of(self.facts, names)
 
     def __str__(self) -> str:
         run = "quick run" if self.quick else "full run"
@@ -107,6 +108,5 @@ class ExperimentResult(Result):
         return "\n".join(lines + [f"  {fact}" for fact in self.facts])
 
     def _repr_html_(self) -> str:
-        rows = "".join(f"<li>{escape(str(fact))}</li>" for fact in self.facts)
         title = escape(f"{self.name}: {self.title}")
-        return f"<p><b>{title}</b><br>{escape(self.verdict)}</p><ul>{rows}</ul>"
+        return f"<p><b>{title}</b><br>{escape(self.verdict)}</p>{html_list(self.facts)}"

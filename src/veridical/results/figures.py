@@ -1,7 +1,4 @@
-"""Single figures: calibration errors and score decompositions.
-
-What a regression of the outcomes on the predictions found.
-"""
+"""Single figures: calibration errors, score decompositions, coefficients and Cox's test."""
 
 from __future__ import annotations
 
@@ -135,8 +132,8 @@ class Coefficient(Result):
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
-        shown = "not identified" if self.estimate is None else f"{self.estimate:.4f}"
-        return f"{self.name} {shown} ({self.low:.4f} to {self.high:.4f})"
+        estimate = "not identified" if self.estimate is None else f"{self.estimate:.4f}"
+        return f"{self.name} {estimate} ({self.low:.4f} to {self.high:.4f})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,11 +185,11 @@ class CoxTest(CalibrationTest):
         several classes in relation to the reference class).
         """
         if len(self.slopes) > len(self.intercepts):  # a matrix, where off the diagonal 0 is right
-            said = [_of_matrix(self.slope_test, 1 - self.confidence_level)]
+            sentences = [_of_matrix(self.slope_test, 1 - self.confidence_level)]
         else:
-            said = [_of_slope(slope) for slope in self.slopes]
-        said += [_of_level(level) for level in self.intercepts_in_the_large]
-        found = [text for text in said if text]
+            sentences = [_of_slope(slope) for slope in self.slopes]
+        sentences += [_of_level(level) for level in self.intercepts_in_the_large]
+        found = [text for text in sentences if text]
         if not found and self.rejects(1 - self.confidence_level):
             return "miscalibrated, though no coefficient by itself deviates beyond chance"
         return "; ".join(found) or "no deviation of slope or intercept beyond chance"
@@ -234,6 +231,7 @@ def _of_level(level: Coefficient) -> str:
 
 
 def _numbers(coefficient: Coefficient) -> str:
-    shown = "not identified" if coefficient.estimate is None else f"{coefficient.estimate:.3g}"
+    known = coefficient.estimate is not None
+    estimate = f"{coefficient.estimate:.3g}" if known else "not identified"
     limits = f"{coefficient.low:.3g} to {coefficient.high:.3g}"
-    return f"{coefficient.name} {shown}, interval {limits}"
+    return f"{coefficient.name} {estimate}, interval {limits}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from veridical.results.base import Result
+from veridical.results.base import Result, columns_of
 
 _NOTHING = 1e-9  # gaps below this share of the value are rounding
 
@@ -266,4 +266,4 @@ class GameSummary(Result):
     def _columns(self) -> dict[str, list[Any]]:
         """One row for each player."""
         names = ("name", "promised", "expected", "value", "cost")
-        return {name: [getattr(player, name) for player in self.players] for name in names}
+        return columns_of(self.players, names)

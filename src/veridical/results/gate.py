@@ -1,7 +1,4 @@
-"""What a release gate asked, what it measured, and whether the release passes.
-
-The forms of a release gate: plain text, HTML, Markdown and JUnit XML; everything escaped.
-"""
+"""What a release gate asked and measured, as text, HTML, Markdown and JUnit XML."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any, ClassVar
 from xml.etree import ElementTree
 
 from veridical.results.base import Result
-from veridical.results.evaluation import html_table
+from veridical.results.text import html_block, html_table, note_lines
 
 # What XML 1.0 cannot hold even as a reference (section 2.2 of the recommendation).
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -31,28 +28,19 @@ def gate_text(result: GateResult) -> str:
         within = f"  {group:<{spans[1]}}" if spans[1] else ""
         lines.append(
             f"  {word}  {requirement:<{spans[0]}}{within}  {value:>{spans[2]}}"
-            f"  n={check.n_samples:,}  {_said(check)}"
+            f"  n={check.n_samples:,}  {_reason(check)}"
         )
     if result.compared:
         lines += ["", f"  baseline: {result.compared}"]
-    if result.notes:
-        lines += ["", *(f"  note: {note}" for note in result.notes)]
-    return "\n".join(lines)
+    return "\n".join([*lines, *note_lines(result.notes)])
 
 
 def gate_html(result: GateResult) -> str:
     """Return a plain table without scripts or outside resources."""
-    parts = [
-        f"<p><strong>{escape(headline(result))}</strong></p>",
-        html_table(_HEADER, [_row(check) for check in result.checks]),
-    ]
+    parts = [html_table(_HEADER, [_row(check) for check in result.checks])]
     if result.compared:
         parts.append(f"<p>{escape(f'baseline: {result.compared}')}</p>")
-    if result.notes:
-        parts.append(
-            "<ul>" + "".join(f"<li>{escape(note)}</li>" for note in result.notes) + "</ul>"
-        )
-    return "<div>" + "".join(parts) + "</div>"
+    return html_block(headline(result), *parts, notes=result.notes)
 
 
 def gate_markdown(result: GateResult) -> str:
@@ -89,13 +77,13 @@ def gate_junit(result: GateResult) -> str:
             failure = ElementTree.SubElement(
                 case, "failure", type="requirement", message=_NOT_XML.sub("?", str(check))
             )
-            failure.text = _NOT_XML.sub("?", _said(check))
+            failure.text = _NOT_XML.sub("?", _reason(check))
     notes = [headline(result), *result.notes]
     ElementTree.SubElement(suite, "system-out").text = _NOT_XML.sub("?", "\n".join(notes))
-    whole = ElementTree.Element("testsuites")
-    whole.append(suite)
-    ElementTree.indent(whole)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(whole, "unicode")
+    suites = ElementTree.Element("testsuites")
+    suites.append(suite)
+    ElementTree.indent(suites)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, "unicode")
 
 
 def headline(result: GateResult) -> str:
@@ -106,8 +94,8 @@ def headline(result: GateResult) -> str:
         return f"Nothing was required ({what} limits)"
     if failed:
         verb = "is" if failed == 1 else "are"
-        whole = "the requirement" if count == 1 else f"{failed} of {count} requirements"
-        return f"Failed: {whole} {verb} not met ({what} limits)"
+        which = "the requirement" if count == 1 else f"{failed} of {count} requirements"
+        return f"Failed: {which} {verb} not met ({what} limits)"
     return f"Passed: {_all(count)} met ({what} limits)"
 
 
@@ -121,10 +109,10 @@ def _all(count: int) -> str:
 def _row(check: GateCheck) -> tuple[str, ...]:
     word = "pass" if check.passed else "FAIL"
     group = "" if check.group is None else check.group
-    return word, check.requirement, group, check.shown, f"{check.n_samples:,}", _said(check)
+    return word, check.requirement, group, check.shown, f"{check.n_samples:,}", _reason(check)
 
 
-def _said(check: GateCheck) -> str:
+def _reason(check: GateCheck) -> str:
     return check.reason or check.definition
 
 
@@ -200,8 +188,8 @@ class GateFigure(Result):
         return self.low is not None and self.high is not None
 
     def __str__(self) -> str:
-        shown = "undefined" if self.value is None else f"{self.value:.4f}"
-        return f"{self.name} {shown}" + (
+        value = "undefined" if self.value is None else f"{self.value:.4f}"
+        return f"{self.name} {value}" + (
             f" ({self.low:.4f} to {self.high:.4f})" if self.has_limits else ""
         )
 

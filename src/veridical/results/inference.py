@@ -1,7 +1,4 @@
-"""Methods ranked over many data sets.
-
-How many rows a question about calibration needs.
-"""
+"""Methods ranked over many data sets, and how many rows a question needs."""
 
 from __future__ import annotations
 
@@ -10,7 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from veridical.results.base import Result, format_pvalue
+from veridical.results.base import Result, columns_of, format_pvalue
+from veridical.results.text import note_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +79,7 @@ class RankComparison(Result):
             f" ({self.confidence_level:.0%}, Nemenyi)",
             *(f"  {method:<{wide}}{rank:>7.4f}" for method, rank in self.ordered),
         ]
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        return "\n".join([*lines, *note_lines(self.notes, apart=False)])
 
     def _columns(self) -> dict[str, list[Any]]:
         return {
@@ -137,4 +135,4 @@ class SampleSize(Result):
 
     def _columns(self) -> dict[str, list[object]]:
         names = ("n", "delta", "power", "level", "goal", "shape", "definition")
-        return {name: [getattr(self, name)] for name in names}
+        return columns_of([self], names)

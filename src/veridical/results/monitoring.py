@@ -1,7 +1,4 @@
-"""What a monitor says.
-
-What a monitor suggests and does: new maps, their trial, and signs that need no outcomes.
-"""
+"""What a monitor finds: evidence, new maps and their trial, and signs that need no outcomes."""
 
 from __future__ import annotations
 
@@ -10,9 +7,11 @@ from html import escape
 from typing import Any, ClassVar
 
 from veridical._core.typing import FloatArray
-from veridical.results.base import Result
+from veridical.results.base import ArrayResult, Result, columns_of
 from veridical.results.decisions import PriorEstimate
-from veridical.results.evaluation import html_table
+from veridical.results.text import html_table, note_lines, text_row
+
+_STREAM_HEADER = ("part", "rows", "e-value", "largest", "blamed from", "deviation")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,18 +141,13 @@ class MonitorStatus(Result):
     def __str__(self) -> str:
         lines = [self.verdict, ""]
         lines += [f"  {estimate}" for estimate in self.estimates]
-        header = f"  {'part':<28}{'rows':>12}{'e-value':>13}{'largest':>13}{'blamed from':>13}"
-        lines += ["", f"{header}  deviation"]
-        lines += [
-            f"  {row[0][:27]:<28}{row[1]:>12}{row[2]:>13}{row[3]:>13}{row[4]:>13}  {row[5]}"
-            for row in self._rows()
-        ]
-        lines += ["", *(f"  note: {note}" for note in self.notes)] if self.notes else []
-        return "\n".join(lines)
+        lines.append("")
+        for part, *numbers, deviation in (_STREAM_HEADER, *self._rows()):
+            lines.append(f"  {part[:27]:<28}{text_row(numbers, (12, 13, 13, 13))}  {deviation}")
+        return "\n".join([*lines, *note_lines(self.notes)])
 
     def _repr_html_(self) -> str:
-        head = ["part", "rows", "e-value", "largest", "blamed from", "deviation"]
-        return f"<p>{escape(self.verdict)}</p>" + html_table(head, self._rows())
+        return f"<p>{escape(self.verdict)}</p>" + html_table(_STREAM_HEADER, self._rows())
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [
@@ -171,11 +165,11 @@ class MonitorStatus(Result):
     def _columns(self) -> dict[str, list[object]]:
         names: tuple[str, ...] = ("family", "name", "n_rows", "e_value", "max_e_value", "threshold")
         names += ("alarmed_at", "deviation", "low", "high", "direction")
-        return {name: [getattr(s, name) for s in self.streams] for name in names}
+        return columns_of(self.streams, names)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MonitorHistory(Result):
+class MonitorHistory(ArrayResult):
     """What happened, bucket by bucket (neighbouring batches, coarser the older they are).
 
     Attributes
@@ -232,7 +226,7 @@ class RefitSuggestion(Result):
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join([self.verdict, *(f"  note: {note}" for note in self.notes)])
+        return "\n".join([self.verdict, *note_lines(self.notes, apart=False)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -273,7 +267,7 @@ class ShadowStatus(Result):
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join([self.verdict, *(f"  note: {note}" for note in self.notes)])
+        return "\n".join([self.verdict, *note_lines(self.notes, apart=False)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -371,7 +365,7 @@ class MonitorVersions(Result):
     def _columns(self) -> dict[str, list[Any]]:
         """One row a version."""
         names = [f.name for f in fields(CalibratorVersion)]
-        return {name: [getattr(v, name) for v in self.versions] for name in names}
+        return columns_of(self.versions, names)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -426,11 +420,6 @@ class MonitorSignals(Result):
     confidence_level: float
     notes: tuple[str, ...] = ()
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, MonitorSignals) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __str__(self) -> str:
         since = "" if self.waiting_since is None else f" since {self.waiting_since}"
         lines = [
@@ -445,24 +434,23 @@ class MonitorSignals(Result):
             f" {self.labelled_estimated:.4f}; corrected by that {self.corrected_accuracy:.4f}",
         ]
         if self.priors is not None:
-            shown = zip(*self._priors().values(), strict=True)
+            shares = zip(*self._priors().values(), strict=True)
             lines += [
                 f"  share of {label}: {before:.4f}, now {now:.4f} ({low:.4f} to {high:.4f}) if"
                 " only priors changed"
-                for label, before, now, low, high in shown
+                for label, before, now, low, high in shares
             ]
-        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
+        return "\n".join([*lines, *note_lines(self.notes, apart=False)])
 
     def _priors(self) -> dict[str, list[Any]]:
         p = self.priors
         assert p is not None
         first = 1 if len(p.classes) == 2 else 0  # the other share says the same
-        shown = (p.train, p.priors, p.low, p.high)
-        names = ("train", "prior", "low", "high")
+        shares = {"train": p.train, "prior": p.priors, "low": p.low, "high": p.high}
         table: dict[str, list[Any]] = {"class": [repr(label) for label in p.classes[first:]]}
-        return table | {k: v.tolist()[first:] for k, v in zip(names, shown, strict=True)}
+        return table | {name: values.tolist()[first:] for name, values in shares.items()}
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row, without the priors: those have a table of their own."""
         names = [f.name for f in fields(self) if f.name not in ("priors", "notes")]
-        return {name: [getattr(self, name)] for name in names}
+        return columns_of([self], names)

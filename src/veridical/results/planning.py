@@ -1,7 +1,4 @@
-"""What decisions are worth at each accuracy and calibration error.
-
-What a model must be like for decisions to reach a goal.
-"""
+"""What decisions are worth at each accuracy and calibration error, and requirements from it."""
 
 from __future__ import annotations
 
@@ -14,8 +11,8 @@ import numpy as np
 from veridical._core.data.validation import is_number
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
-from veridical.results.base import Result
-from veridical.results.evaluation import html_table
+from veridical.results.base import Result, columns_of
+from veridical.results.text import html_list, html_table, note_lines, text_row
 
 _CALLER = "RequirementTable.require"
 _ROUNDING = 1e-12
@@ -96,8 +93,7 @@ class Requirements(Result):
         return "\n".join([*map(str, self.rows), self._accuracy_line()])
 
     def _repr_html_(self) -> str:
-        items = "".join(f"<li>{escape(str(row))}</li>" for row in self.rows)
-        return f"<div><ul>{items}</ul><p>{escape(self._accuracy_line())}</p></div>"
+        return f"<div>{html_list(self.rows)}<p>{escape(self._accuracy_line())}</p></div>"
 
     def _accuracy_line(self) -> str:
         least = self.rows[0].least
@@ -114,7 +110,7 @@ class Requirements(Result):
     def _columns(self) -> dict[str, list[Any]]:
         """One row an accuracy."""
         names = ("accuracy", "target", "max_ece", "safe_ece", "least", "largest", "bounded")
-        return {name: [getattr(row, name) for row in self.rows] for name in names}
+        return columns_of(self.rows, names)
 
     _number_columns = Requirement._number_columns
 
@@ -416,17 +412,17 @@ class RequirementTable(Result):
         if self.grid:
             header, rows = self._table()
             width = max(8, *(len(cell) + 2 for row in (header, *rows) for cell in row))
-            lines += ["  " + "".join(f"{cell:>{width}}" for cell in row) for row in (header, *rows)]
+            lines += [f"  {text_row(row, width)}" for row in (header, *rows)]
             lines += [f"  {self._legend()}"]
         lines += [f"  {model}" for model in self.models]
-        return "\n".join(lines + [f"  note: {note}" for note in self.notes])
+        return "\n".join(lines + note_lines(self.notes, apart=False))
 
     def _repr_html_(self) -> str:
         table = ""
         if self.grid:
             table = html_table(*self._table()) + f"<p>{escape(self._legend())}</p>"
-        said = "".join(f"<li>{escape(str(line))}</li>" for line in (*self.models, *self.notes))
-        return f"<div><p>{escape(self._headline())}</p>{table}<ul>{said}</ul></div>"
+        lines = html_list((*self.models, *self.notes))
+        return f"<div><p>{escape(self._headline())}</p>{table}{lines}</div>"
 
     def _headline(self) -> str:
         sign = " (minus the cost)" if self.kind == "cost" else ""
@@ -454,7 +450,7 @@ class RequirementTable(Result):
         """One row for each grid point and model."""
         names = [f for f in DecisionValue.__dataclass_fields__ if not f.startswith("_")]
         rows = (*self.grid, *self.models)
-        return {name: [getattr(row, name) for row in rows] for name in names}
+        return columns_of(rows, names)
 
     _text_columns = DecisionValue._text_columns
     _number_columns = DecisionValue._number_columns

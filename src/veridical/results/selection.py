@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
-from veridical.results.base import Result
-from veridical.results.evaluation import html_table
+from veridical.results.base import Result, columns_of
+from veridical.results.text import html_block, html_table, note_lines, number_or_blank, text_row
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,23 +79,20 @@ class Evidence(Result):
     def __str__(self) -> str:
         lines = [self._headline(), ""]
         lines += textwrap.wrap(self.verdict, 98, initial_indent="  ", subsequent_indent="  ")
-        lines += ["", "  " + _line(_HEADER)]
-        lines += ["  " + _line(row) for row in self._rows()]
-        lines += ["", *(f"  note: {note}" for note in self.notes)] if self.notes else []
-        return "\n".join(lines)
+        lines += ["", *("  " + _line(row) for row in (_HEADER, *self._rows()))]
+        return "\n".join([*lines, *note_lines(self.notes)])
 
     def _repr_html_(self) -> str:
-        parts = [
-            f"<p><strong>{escape(self._headline())}</strong></p><p>{escape(self.verdict)}</p>",
-            html_table(list(_HEADER), self._rows()),
-        ]
-        if self.notes:
-            parts.append("<ul>" + "".join(f"<li>{escape(n)}</li>" for n in self.notes) + "</ul>")
-        return "<div>" + "".join(parts) + "</div>"
+        return html_block(
+            self._headline(),
+            f"<p>{escape(self.verdict)}</p>",
+            html_table(_HEADER, self._rows()),
+            notes=self.notes,
+        )
 
     def _columns(self) -> dict[str, list[Any]]:
         names = CandidateEvidence.__dataclass_fields__
-        return {name: [getattr(c, name) for c in self.candidates] for name in names}
+        return columns_of(self.candidates, names)
 
     def _headline(self) -> str:
         folds = " + ".join(str(n) for n in self.partitions)
@@ -109,9 +106,9 @@ class Evidence(Result):
         return [
             (
                 c.candidate,
-                _number(c.log_loss, ".5f"),
-                _number(c.brier, ".5f"),
-                _number(c.difference, "+.5f"),
+                number_or_blank(c.log_loss, ".5f"),
+                number_or_blank(c.brier, ".5f"),
+                number_or_blank(c.difference, "+.5f"),
                 "" if c.low is None else f"{c.low:+.5f} to {c.high:+.5f}",
                 f"{c.weight:.3f}" if c.chosen else "",
                 f"{c.seconds:.2f}",
@@ -122,14 +119,8 @@ class Evidence(Result):
 
 
 _HEADER = ("candidate", "log loss", "brier", "difference", "interval", "weight", "seconds", "note")
-_SPANS = (24, 10, 10, 12, 23, 8, 9)
 
 
 def _line(cells: tuple[str, ...]) -> str:
     name, *numbers, note = cells
-    shown = "".join(f"{n:>{span}}" for n, span in zip(numbers, _SPANS[1:], strict=True))
-    return f"{name:<{_SPANS[0]}}{shown}  {note}".rstrip()
-
-
-def _number(value: float | None, form: str) -> str:
-    return "" if value is None else format(value, form)
+    return f"{name:<24}{text_row(numbers, (10, 10, 12, 23, 8, 9))}  {note}".rstrip()

@@ -1,7 +1,4 @@
-"""A figure of a fake classifier, known and not estimated from rows.
-
-Figures of a task whose truth is known.
-"""
+"""Figures that are known and not estimated: of fake classifiers, and of tasks with a truth."""
 
 from __future__ import annotations
 

@@ -1,13 +1,4 @@
-"""Several tests of calibration, and what they say together.
-
-What a consistency test found.
-
-Whether calibration within a margin was shown.
-
-Several tests at once.
-
-What a sequential test found.
-"""
+"""What tests of calibration found, one by one and together."""
 
 from __future__ import annotations
 
@@ -18,10 +9,10 @@ from typing import Any, ClassVar
 
 from veridical._core.data.validation import check_level
 from veridical._core.typing import FloatArray
-from veridical.results.base import CalibrationTest, NullLevel, Result, format_pvalue
-from veridical.results.evaluation import html_table
+from veridical.results.base import CalibrationTest, NullLevel, Result, columns_of, format_pvalue
 from veridical.results.figures import Coefficient
 from veridical.results.inference import SampleSize
+from veridical.results.text import html_block, html_table, note_lines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +66,8 @@ class EquivalenceTest(CalibrationTest):
     @property
     def verdict(self) -> str:
         """What was shown, in words."""
-        shown = "shown" if self.equivalent else "not shown"
-        return f"{shown} to be calibrated within {self.delta:g}"
+        words = "shown" if self.equivalent else "not shown"
+        return f"{words} to be calibrated within {self.delta:g}"
 
     def rejects(self, level: float = 0.05) -> bool:
         """Whether miscalibration of `delta` or more is rejected at this level."""
@@ -91,7 +82,7 @@ class EquivalenceTest(CalibrationTest):
 
     def _columns(self) -> dict[str, list[object]]:
         names = ("delta", "upper", "level", "equivalent")
-        return super()._columns() | {name: [getattr(self, name)] for name in names}
+        return super()._columns() | columns_of([self], names)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,22 +224,17 @@ class TestReport(Result):
         header = f"  {'test':<35}{'statistic':>11}{'df':>5}{'p':>10}{'Holm':>10}  definition"
         lines = [self._headline(), "", *_indented(self.verdict), "", header]
         for method, statistic, df, pvalue, adjusted, definition in self._rows():
-            shown = textwrap.shorten(definition, _WIDEST, placeholder=" ...")
+            brief = textwrap.shorten(definition, _WIDEST, placeholder=" ...")
             lines.append(
-                f"  {method[:34]:<35}{statistic:>11}{df:>5}{pvalue:>10}{adjusted:>10}  {shown}"
+                f"  {method[:34]:<35}{statistic:>11}{df:>5}{pvalue:>10}{adjusted:>10}  {brief}"
             )
         for family in self._families():
             lines += ["", *("  " + line for line in str(family).splitlines())]
-        if self.notes:
-            lines += ["", *(f"  note: {note}" for note in self.notes)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *note_lines(self.notes)])
 
     def _repr_html_(self) -> str:
         header = ["test", "statistic", "df", "p", "Holm", "definition"]
-        parts = [
-            f"<p><strong>{escape(self._headline())}</strong></p><p>{escape(self.verdict)}</p>",
-            html_table(header, self._rows()),
-        ]
+        parts = [f"<p>{escape(self.verdict)}</p>", html_table(header, self._rows())]
         for family in self._families():
             columns = zip(family.names, family.n_samples, family.statistics, family.pvalues,
                           family.adjusted, strict=True)  # fmt: skip
@@ -258,9 +244,7 @@ class TestReport(Result):
             ]
             titles = [family.over, "rows", family.definition, "p", family.correction]
             parts.append(html_table(titles, rows))
-        if self.notes:
-            parts.append("<ul>" + "".join(f"<li>{escape(n)}</li>" for n in self.notes) + "</ul>")
-        return "<div>" + "".join(parts) + "</div>"
+        return html_block(self._headline(), *parts, notes=self.notes)
 
     def _headline(self) -> str:
         several = f"{len(self.tests)} tests" if len(self.tests) > 1 else "One test"
@@ -291,9 +275,9 @@ class TestReport(Result):
         rest = ("null", "definition", "lens", "n_samples", "n_resamples")
         return {
             "test": list(self.names),
-            **{name: [getattr(t, name) for t in self.tests] for name in of_tests},
+            **columns_of(self.tests, of_tests),
             "adjusted": list(self.adjusted),
-            **{name: [getattr(t, name) for t in self.tests] for name in rest},
+            **columns_of(self.tests, rest),
         }
 
 
@@ -350,11 +334,9 @@ class SequentialTest(CalibrationTest):
             f" {self.lens}, lag {self.lag}, n={self.n_samples})"
         )
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SequentialTest) and self.to_dict() == other.to_dict()
-
+    __eq__ = Result.__eq__  # a test without arrays compares fields
     __hash__ = None  # type: ignore[assignment]
 
     def _columns(self) -> dict[str, list[object]]:
         names = ("e_value", "max_e_value", "alarm_at", "level", "direction", "lag", "alternative")
-        return super()._columns() | {name: [getattr(self, name)] for name in names}
+        return super()._columns() | columns_of([self], names)

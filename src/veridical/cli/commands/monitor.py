@@ -178,13 +178,13 @@ def _init(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pos-label", metavar="LABEL", help="positive class of two; default: the larger label"
     )
-    parser.add_argument("--level", type=float, default=0.05, help="chance of a false alarm, ever")
+    parser.add_argument("--level", type=float, help="chance of a false alarm, ever; default: 0.05")
     parser.add_argument(
-        "--window", type=float, default=5000, metavar="ROWS",
+        "--window", type=float, metavar="ROWS",
         help="latest rows that `status` shows beside all rows; default: 5000",
     )  # fmt: skip
     parser.add_argument(
-        "--half-life", type=float, default=5000, metavar="ROWS",
+        "--half-life", type=float, metavar="ROWS",
         help="rows after which a row counts half in the third figure of `status`; default: 5000",
     )  # fmt: skip
 
@@ -227,7 +227,8 @@ def init(arguments: argparse.Namespace) -> int:
         window=arguments.window,
         half_life=arguments.half_life,
     ) as monitor:
-        print(f"{monitor.path}: ready, false alarms ever with probability {arguments.level:g}")
+        level = monitor.settings["level"]
+        print(f"{monitor.path}: ready, false alarms ever with probability {level:g}")
     return 0
 
 

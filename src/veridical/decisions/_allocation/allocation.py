@@ -15,11 +15,12 @@ from veridical.results import Allocation
 _CALLER = "allocate"
 _DECIMALS = 6  # costs with at most so many decimals are counted in whole units
 _FIRST_ROWS = 300  # rows searched first, for a good allocation without proof
+_MOST_STATES = 20_000_000
 _ROUNDING = 1e-12  # values are told apart, and the budget kept, to this share of their size
 
 
 def allocate(
-    values: ArrayLike, costs: ArrayLike, budget: float, *, max_states: int = 20_000_000
+    values: ArrayLike, costs: ArrayLike, budget: float, *, max_states: int = _MOST_STATES
 ) -> Allocation:
     r"""Give every row exactly one option, for the largest total value within a budget.
 
@@ -92,7 +93,14 @@ def allocate(
     if not (is_integer(max_states) and max_states >= 1):
         hint = "20,000,000 states take about 120 MB."
         raise invalid(_CALLER, "max_states", "a positive integer", repr(max_states), hint=hint)
-    cost, capacity, scale = _count_units(price_list, float(budget))
+    return allocate_rows(worth, price_list, float(budget), max_states=int(max_states))
+
+
+def allocate_rows(
+    worth: FloatArray, price_list: FloatArray, budget: float, *, max_states: int = _MOST_STATES
+) -> Allocation:
+    """Best options of checked rows, both tables of shape (n, m)."""
+    cost, capacity, scale = _count_units(price_list, budget)
     if np.where(exists(cost), cost, np.inf).min(axis=1).sum() > capacity:
         hint = "raise the budget, or add an option of cost 0 for rows that are left alone."
         least = math.fsum(price_list.min(axis=1).tolist())
@@ -100,14 +108,14 @@ def allocate(
         raise invalid(_CALLER, "budget", expected, f"{budget:.6g}", hint=hint)
     relative = worth - worth.max(axis=1, keepdims=True)  # what all options share is no matter
     solved = relax(relative, cost, capacity)
-    choice, gap, n_core = _best_choice(relative, cost, solved, int(max_states))
+    choice, gap, n_core = _best_choice(relative, cost, solved, max_states)
     rows = np.arange(len(worth))
     total = _total(worth, choice)
     return Allocation(
         choice=choice,
         total_value=total,
         total_cost=math.fsum(price_list[rows, choice].tolist()),
-        budget=float(budget),
+        budget=budget,
         upper_bound=max(_total(worth, solved.base) + solved.price * solved.residual, total),
         shadow_price=solved.price * scale,
         optimal=gap == 0,
@@ -192,10 +200,10 @@ def _count_units(price_list: FloatArray, budget: float) -> tuple[Array, float, f
     distinct = np.unique(price_list[finite])
     for decimals in range(_DECIMALS + 1):
         scale = 10.0**decimals
-        whole = np.rint(distinct * scale)
-        if whole[-1] * len(price_list) >= 2**53:
+        rounded = np.rint(distinct * scale)
+        if rounded[-1] * len(price_list) >= 2**53:
             break
-        if _close(distinct * scale, whole).all():
+        if _close(distinct * scale, rounded).all():
             units = np.where(finite, np.rint(np.where(finite, price_list, 0) * scale), -1)
             exact = budget * scale
             capacity = float(np.rint(exact))
@@ -205,6 +213,6 @@ def _count_units(price_list: FloatArray, budget: float) -> tuple[Array, float, f
     return price_list, budget + _ROUNDING * max(abs(budget), float(distinct[-1])), 1.0
 
 
-def _close(number: Array | float, whole: Array | float) -> Array:
-    """Whether `number` is a whole one up to rounding."""
-    return np.abs(np.subtract(number, whole)) <= 1e-12 * np.maximum(np.abs(whole), 1)
+def _close(number: Array | float, integer: Array | float) -> Array:
+    """Whether `number` is that integer up to rounding."""
+    return np.abs(np.subtract(number, integer)) <= 1e-12 * np.maximum(np.abs(integer), 1)

@@ -1,7 +1,4 @@
-"""Exact dynamic programming over the rows that the relaxation does not settle.
-
-The linear relaxation of the multiple-choice knapsack, solved greedily.
-"""
+"""The multiple-choice knapsack: its relaxation, and exact search where that settles nothing."""
 
 from __future__ import annotations
 

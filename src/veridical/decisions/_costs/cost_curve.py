@@ -1,9 +1,4 @@
-"""Cost curves and Brier curves.
-
-The convex hull of the ROC curve.
-
-Rows of two classes for curves that need both.
-"""
+"""Cost curves, Brier curves, and the convex hull of the ROC curve."""
 
 from __future__ import annotations
 
@@ -230,6 +225,11 @@ def cost_curve(
         sample_weight=sample_weight,
         weight_type="importance",
     )
+    return cost_curve_of(sample)
+
+
+def cost_curve_of(sample: BinarySample) -> CostCurve:
+    """Cost curve of checked rows of two classes that both occur."""
     scores, hull = sample.pooled, hull_of(sample)
     value = scores.value.astype(np.float64)
     # At the share of positives the two constant decisions change places.

@@ -95,8 +95,6 @@ def decision_curve(
     >>> curve.net_benefit.round(12).tolist(), curve.treat_all.round(12).tolist()
     ([0.3, 0.0], [0.25, -0.2])
     """
-    from scipy.special import ndtri
-
     level = check_level(_CALLER, confidence_level)
     at = _check_thresholds(thresholds)
     cost = _check_number(harm, "harm", "a finite number")
@@ -115,32 +113,47 @@ def decision_curve(
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
+    curve = decision_curve_of(sample, at, harm=cost, prevalence=prevalence, level=level)
+    warn_of(curve.notes, caller=_CALLER)
+    return curve
+
+
+def decision_curve_of(
+    sample: BinarySample,
+    at: FloatArray,
+    *,
+    harm: float = 0.0,
+    prevalence: float | None = None,
+    level: float = 0.95,
+) -> DecisionCurve:
+    """Net benefit of checked rows at ascending thresholds."""
+    from scipy.special import ndtri
+
     notes = []
     if sample.y.min() == sample.y.max():
         notes.append(f"only {sample.classes[int(sample.y[0])]!r} occurred")
         if prevalence is not None:
             hint = "rates in a class that did not occur are unknown."
             raise invalid(_CALLER, "y_true", "of two classes", notes[0], hint=hint)
-    warn_of(notes, caller=_CALLER)
     rates = _rates(sample, at, prevalence)
     odds = at / (1 - at)
     benefit, spread = rates.net_benefit(odds, hit=1.0, missed=0.0)
     against_all, all_spread = rates.net_benefit(odds, hit=0.0, missed=-1.0)
     treat_all = rates.prevalence - (1 - rates.prevalence) * odds
     better_all = treat_all > 0
-    advantage = np.where(better_all, against_all, benefit) - cost
+    advantage = np.where(better_all, against_all, benefit) - harm
     half, side = (
         float(ndtri((1 + level) / 2)) * each
         for each in (spread, np.where(better_all, all_spread, spread))
     )
-    spared = against_all - cost
+    spared = against_all - harm
     with np.errstate(divide="ignore"):
         avoided = np.where(spared == 0, 0.0, spared / np.where(spared == 0, 1.0, odds))
     return DecisionCurve(
         threshold=at,
-        net_benefit=benefit - cost,
-        low=benefit - cost - half,
-        high=benefit - cost + half,
+        net_benefit=benefit - harm,
+        low=benefit - harm - half,
+        high=benefit - harm + half,
         treat_all=treat_all,
         advantage=advantage,
         advantage_low=advantage - side,
@@ -148,7 +161,7 @@ def decision_curve(
         avoided=avoided,
         called=rates.prevalence * rates.tpr + (1 - rates.prevalence) * rates.fpr,
         confidence_level=level,
-        harm=cost,
+        harm=harm,
         prevalence=rates.prevalence,
         n_samples=sample.n,
         notes=tuple(notes),
@@ -201,17 +214,17 @@ def _rates(sample: BinarySample, at: FloatArray, prevalence: float | None) -> _R
     counted = sample.weight is not None and sample.weight_type == "frequency"
     order = np.argsort(sample.p)
     first = np.searchsorted(sample.p[order], at.astype(sample.p.dtype), side="left")
-    whole = float(weight.sum())
+    all_rows = float(weight.sum())
     rates, squares, totals = [], [], []
     for of_class in (sample.y == 1, sample.y == 0):
         mass = np.where(of_class, weight, 0.0)[order]
         above, total = _above(mass, first)
-        base = whole if prevalence is None else total
+        base = all_rows if prevalence is None else total
         called, every = (above, total) if counted else _above(mass**2, first)
         rates.append(above / total if total > 0 else np.zeros_like(at))
         squares.append((called / base**2, every / base**2))
         totals.append(total)
-    share = totals[0] / whole if prevalence is None else float(prevalence)
+    share = totals[0] / all_rows if prevalence is None else float(prevalence)
     return _Rates(rates[0], rates[1], share, (squares[0], squares[1]), prevalence is not None)
 
 
@@ -224,8 +237,8 @@ def _above(mass: FloatArray, first: Any) -> tuple[FloatArray, float]:
 def _check_thresholds(thresholds: ArrayLike | None) -> FloatArray:
     if thresholds is None:
         return np.arange(1, 100) / 100
-    given = [thresholds] if is_number(thresholds) else thresholds
-    at = float_array(given, caller=_CALLER, param="thresholds").astype(np.float64)
+    values = [thresholds] if is_number(thresholds) else thresholds
+    at = float_array(values, caller=_CALLER, param="thresholds").astype(np.float64)
     if at.ndim != 1 or at.size == 0 or not ((at >= 0) & (at < 1)).all():
         hint = "e.g. `thresholds=[0.05, 0.1, 0.2]`."
         got = f"{at.tolist()[:6]}" if at.ndim == 1 else f"shape {at.shape}"

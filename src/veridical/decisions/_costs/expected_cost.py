@@ -1,78 +1,36 @@
-"""What decisions should cost, and what they cost.
-
-Intervals of mean costs and of their differences.
-"""
+"""What decisions should cost, and what they cost."""
 
 from __future__ import annotations
 
-import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, check_option, check_sample, kept_rows
+from veridical._core.data.validation import check_sample, kept_rows
 from veridical._core.sample import Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.decisions._costs.matrix import (
-    Chosen,
+    ChosenActions,
+    CostOutcome,
     CostTable,
-    Outcome,
     check_costs,
     choose,
     outcome_of,
 )
 from veridical.exceptions import invalid
 from veridical.inference import check_groups
-from veridical.inference.core import bootstrap_limits, make_units, standard_error, warn_of
+from veridical.inference.core import (
+    IntervalOptions,
+    MeanInterval,
+    check_interval_options,
+    make_units,
+    mean_interval,
+    warn_of,
+)
 from veridical.results import ActionCost, Difference, ExpectedCost, Interval
 
-METHODS = ("analytic", "percentile", "basic", "bca")
+_CALLER = "expected_cost"
 _MANY_ROWS, _FEW_ROWS = 100, 10
-
-
-class IntervalOptions(NamedTuple):
-    """How an interval is made, checked."""
-
-    method: str
-    level: float
-    n_resamples: int
-    rng: np.random.Generator
-    caller: str
-
-    @property
-    def fields(self) -> dict[str, Any]:
-        """What a result keeps of them."""
-        drawn = None if self.method == "analytic" else self.n_resamples
-        return {"method": self.method, "confidence_level": self.level, "n_resamples": drawn}
-
-
-class MeanCost(NamedTuple):
-    """A mean cost (or difference of costs), its limits, and the p-value of its being zero."""
-
-    estimate: float
-    low: float
-    high: float
-    pvalue: float
-
-    @property
-    def limits(self) -> dict[str, Any]:
-        """Estimate and limits as an interval keeps them."""
-        return {"estimate": self.estimate, "low": self.low, "high": self.high}
-
-
-def check_interval_options(
-    method: str, confidence_level: float, n_resamples: int, rng: object, *, caller: str
-) -> IntervalOptions:
-    """Check the options of an interval on behalf of `caller`."""
-    check_option(caller, "method", method, METHODS)
-    return IntervalOptions(
-        method,
-        check_level(caller, confidence_level),
-        check_resamples(n_resamples, caller=caller),
-        check_rng(rng, caller=caller),
-        caller,
-    )
 
 
 def mean_cost(
@@ -81,25 +39,15 @@ def mean_cost(
     weight_type: WeightType,
     clusters: IntArray | None,
     options: IntervalOptions,
-) -> MeanCost:
+    *,
+    caller: str,
+) -> MeanInterval:
     """Weighted mean of costs of rows with its interval."""
-    from scipy.special import ndtr, ndtri
-
-    units = make_units(by_row, weight, weight_type == "frequency", clusters, None)
+    units = make_units(by_row, weight, by_frequency=weight_type == "frequency", groups=clusters)
     if units.count < 2:
         hint = "one alone does not show how much costs vary."
-        raise invalid(options.caller, "y_true", "more than one row or cluster", "one", hint=hint)
-    spread, estimate = standard_error(units), units.estimate
-    if options.method == "analytic":
-        half = float(ndtri((1 + options.level) / 2)) * spread
-        low, high = estimate - half, estimate + half
-    else:
-        low, high = bootstrap_limits(
-            units, options.method, options.level, options.n_resamples, options.rng
-        )
-    away = math.inf if estimate != 0 else 0.0
-    deviation = abs(estimate) / spread if spread > 0 else away
-    return MeanCost(estimate, low, high, float(2 * ndtr(-deviation)))
+        raise invalid(caller, "y_true", "more than one row or cluster", "one", hint=hint)
+    return mean_interval(units, options)
 
 
 def doubts_of_mean(
@@ -123,9 +71,6 @@ def doubts_of_mean(
     count = max(1, round(rows))
     who = "1 row alone decides" if count == 1 else f"{count} rows alone decide"
     return [f"about {who} how uncertain the cost is"]
-
-
-_CALLER = "expected_cost"
 
 
 def expected_cost(
@@ -199,16 +144,36 @@ def expected_cost(
     """
     options = check_interval_options(method, confidence_level, n_resamples, rng, caller=_CALLER)
     sample, table = checked_decision_rows(
-        y_true, y_prob, costs, actions, abstain_cost, labels, pos_label, sample_weight,
-        weight_type, caller=_CALLER,
-    )  # fmt: skip
+        y_true,
+        y_prob,
+        costs,
+        actions=actions,
+        abstain_cost=abstain_cost,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        caller=_CALLER,
+    )
     clusters = check_groups(groups, kept_rows(sample_weight, sample), caller=_CALLER)
-    chosen = choose(sample, table)
-    outcome = outcome_of(sample, table, chosen.action)
-    parts = (sample.weight, sample.weight_type, clusters, options)
-    realised = mean_cost(outcome.cost, *parts)
-    gap = mean_cost(outcome.cost - chosen.promised, *parts)
-    predicted = mean_cost(chosen.promised, *parts)
+    cost = cost_of_decisions(sample, table, clusters, options)
+    warn_of(cost.notes, caller=_CALLER)
+    return cost
+
+
+def cost_of_decisions(
+    sample: Sample, table: CostTable, clusters: IntArray | None, options: IntervalOptions
+) -> ExpectedCost:
+    """Predicted and realised cost of the decisions on checked rows."""
+    choices = choose(sample, table)
+    outcome = outcome_of(sample, table, choices.action)
+
+    def mean(by_row: FloatArray) -> MeanInterval:
+        weights = (sample.weight, sample.weight_type)
+        return mean_cost(by_row, *weights, clusters, options, caller=_CALLER)
+
+    realised, gap = mean(outcome.cost), mean(outcome.cost - choices.promised)
+    predicted = mean(choices.promised)
     about: dict[str, Any] = {
         "estimator": "cost",
         "definition": table.definition,
@@ -217,8 +182,6 @@ def expected_cost(
         **options.fields,
     }
     best = int(outcome.always.argmin())
-    notes = tuple(doubts_of_mean(outcome.cost, sample.weight, sample.weight_type))
-    warn_of(notes, caller=_CALLER)
     return ExpectedCost(
         predicted=Interval(**predicted.limits, **about),
         realised=Interval(**realised.limits, **about),
@@ -228,9 +191,9 @@ def expected_cost(
         perfect=weighted_mean(outcome.least, sample.weight),
         constant=float(outcome.always[best]),
         constant_action=table.actions[best],
-        by_action=_by_action(sample, table, chosen, outcome),
+        by_action=_by_action(sample, table, choices, outcome),
         n_decisions=number_of_decisions(sample),
-        notes=notes,
+        notes=tuple(doubts_of_mean(outcome.cost, sample.weight, sample.weight_type)),
     )
 
 
@@ -238,13 +201,13 @@ def checked_decision_rows(
     y_true: ArrayLike,
     y_prob: ArrayLike,
     costs: Any,
+    *,
     actions: ArrayLike | None,
     abstain_cost: ArrayLike | None,
     labels: ArrayLike | None,
     pos_label: Any,
     sample_weight: ArrayLike | None,
     weight_type: WeightType,
-    *,
     caller: str,
 ) -> tuple[Sample, CostTable]:
     """Rows of positive weight and the costs that go with them."""
@@ -271,20 +234,20 @@ def number_of_decisions(sample: Sample) -> float:
 
 
 def _by_action(
-    sample: Sample, table: CostTable, chosen: Chosen, outcome: Outcome
+    sample: Sample, table: CostTable, choices: ChosenActions, outcome: CostOutcome
 ) -> tuple[ActionCost, ...]:
     size = len(table.actions)
     weight = np.ones(sample.n) if sample.weight is None else sample.weight
-    mass = np.bincount(chosen.action, weight, size)
-    promised = np.bincount(chosen.action, weight * chosen.promised, size)
-    came = np.bincount(chosen.action, weight * outcome.cost, size)
-    rows = np.bincount(chosen.action, minlength=size)
+    mass = np.bincount(choices.action, weight, size)
+    promised = np.bincount(choices.action, weight * choices.promised, size)
+    realised = np.bincount(choices.action, weight * outcome.cost, size)
+    rows = np.bincount(choices.action, minlength=size)
     return tuple(
         ActionCost(
             action=name,
             share=float(mass[a] / mass.sum()),
             predicted=float(promised[a] / mass[a]) if rows[a] else None,
-            realised=float(came[a] / mass[a]) if rows[a] else None,
+            realised=float(realised[a] / mass[a]) if rows[a] else None,
             n_samples=int(rows[a]),
         )
         for a, name in enumerate(table.actions)

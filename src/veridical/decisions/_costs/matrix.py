@@ -1,7 +1,4 @@
-"""Costs of actions, checked once.
-
-The action of least expected cost, block by block.
-"""
+"""Costs of actions: their table, the decisions of least expected cost, and what these cost."""
 
 from __future__ import annotations
 
@@ -115,9 +112,9 @@ def _from_mapping(
     columns = []
     for action, by_label in costs.items():
         if not isinstance(by_label, Mapping) or set(by_label) != set(classes):
-            given = sorted(map(repr, by_label)) if isinstance(by_label, Mapping) else by_label
+            named = sorted(map(repr, by_label)) if isinstance(by_label, Mapping) else by_label
             hint = "e.g. {'treat': {0: 1, 1: 0}, 'wait': {0: 0, 1: 20}}."
-            got = f"{given} for action {action!r}"
+            got = f"{named} for action {action!r}"
             expected = f"a cost for each of the labels {list(classes)[:6]}"
             raise invalid(caller, "costs", expected, got, hint=hint)
         columns.append([by_label[label] for label in classes])
@@ -167,37 +164,48 @@ def _names(actions: ArrayLike, caller: str) -> tuple[Any, ...]:
 _BLOCK_CELLS = 1 << 18  # bounds the working set, (rows x classes x actions) of a block
 
 
-class Chosen(NamedTuple):
+class ChosenActions(NamedTuple):
     """Index of the action of each row, and the cost it is expected to have."""
 
     action: IntArray
     promised: FloatArray
 
 
-def choose(sample: Sample, table: CostTable) -> Chosen:
+def choose(sample: Sample, table: CostTable) -> ChosenActions:
+    """Bayes decisions on the predictions of a sample."""
+    return choose_actions(_double_columns(sample), table, single=sample.p.dtype == np.float32)
+
+
+def choose_actions(y_prob: FloatArray, table: CostTable, *, single: bool = False) -> ChosenActions:
     """Bayes decisions: the first action whose expected cost is the least.
 
     Expected costs that differ by rounding only (1e-12 of the size of the terms they are sums of,
     1e-6 in single precision) are equal, so that p = 0.8 ties at costs 4 : 1.
+
+    Parameters
+    ----------
+    y_prob : array of shape (n, K)
+    table : costs of these classes
+    single : whether the probabilities were of single precision
     """
-    matrix = _double_columns(sample)
-    close = 1e-6 if sample.p.dtype == np.float32 else 1e-12
-    action = np.empty(sample.n, dtype=np.intp)
-    promised = np.empty(sample.n)
-    cells = matrix.shape[1] * len(table.actions)
-    for block in row_blocks(sample.n, max(64, _BLOCK_CELLS // cells)):
-        p = matrix[block].astype(np.float64, copy=False)
+    n, n_classes = y_prob.shape
+    close = 1e-6 if single else 1e-12
+    action = np.empty(n, dtype=np.intp)
+    promised = np.empty(n)
+    cells = n_classes * len(table.actions)
+    for block in row_blocks(n, max(64, _BLOCK_CELLS // cells)):
+        p = y_prob[block].astype(np.float64, copy=False)
         costs = table.rows(block)
         expected = _expectation(p, costs)
         size = expected if costs.min() >= 0 else _expectation(p, np.abs(costs))
         least = expected.min(axis=1, keepdims=True)
         action[block] = (expected - least <= close * size).argmax(axis=1)
         promised[block] = np.take_along_axis(expected, action[block, None], axis=1)[:, 0]
-    return Chosen(action, promised)
+    return ChosenActions(action, promised)
 
 
-class Outcome(NamedTuple):
-    """What came of the decisions.
+class CostOutcome(NamedTuple):
+    """What the decisions cost.
 
     Attributes
     ----------
@@ -211,21 +219,21 @@ class Outcome(NamedTuple):
     always: FloatArray
 
 
-def outcome_of(sample: Sample, table: CostTable, action: IntArray) -> Outcome:
-    """Costs that came, of the actions taken and of others."""
+def outcome_of(sample: Sample, table: CostTable, action: IntArray) -> CostOutcome:
+    """Costs of the actions taken, and of others, given the classes that occurred."""
     cost, least = np.empty(sample.n), np.empty(sample.n)
     always = np.zeros(len(table.actions))
     total = 0.0
     cells = len(sample.columns) * len(table.actions)
     for block in row_blocks(sample.n, max(64, _BLOCK_CELLS // cells)):
         y, costs = sample.index[block], table.rows(block)
-        came = costs[y] if costs.ndim == 2 else costs[np.arange(len(y)), y]
+        occurred = costs[y] if costs.ndim == 2 else costs[np.arange(len(y)), y]
         weight = np.ones(len(y)) if sample.weight is None else sample.weight[block]
-        cost[block] = np.take_along_axis(came, action[block, None], axis=1)[:, 0]
-        least[block] = came.min(axis=1)
-        always += weight @ came
+        cost[block] = np.take_along_axis(occurred, action[block, None], axis=1)[:, 0]
+        least[block] = occurred.min(axis=1)
+        always += weight @ occurred
         total += float(weight.sum())
-    return Outcome(cost, least, always / total)
+    return CostOutcome(cost, least, always / total)
 
 
 def _double_columns(sample: Sample) -> FloatArray:

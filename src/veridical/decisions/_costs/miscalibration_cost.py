@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, Sample, weighted_mean
-from veridical._core.typing import ArrayLike, IntArray, WeightType
+from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.decisions._costs.expected_cost import (
-    check_interval_options,
     checked_decision_rows,
     doubts_of_mean,
     mean_cost,
     number_of_decisions,
 )
-from veridical.decisions._costs.matrix import choose, outcome_of
+from veridical.decisions._costs.matrix import CostTable, choose, outcome_of
 from veridical.exceptions import invalid
-from veridical.inference.core import warn_of
+from veridical.inference.core import IntervalOptions, check_interval_options, warn_of
 from veridical.results import MiscalibrationCost
 
 if TYPE_CHECKING:
@@ -108,37 +107,60 @@ def miscalibration_cost(
     >>> cost.estimate, cost.changed
     (0.125, 0.5)
     """
+    from veridical.calibrators.core import warn_of as warn_of_maps
+
     options = check_interval_options(method, confidence_level, n_resamples, rng, caller=_CALLER)
     sample, table = checked_decision_rows(
-        y_true, y_prob, costs, actions, abstain_cost, labels, pos_label, sample_weight,
-        weight_type, caller=_CALLER,
-    )  # fmt: skip
+        y_true,
+        y_prob,
+        costs,
+        actions=actions,
+        abstain_cost=abstain_cost,
+        labels=labels,
+        pos_label=pos_label,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        caller=_CALLER,
+    )
     _check_folds(sample, cv)
-    chosen = _check_calibrator(calibrator, sample)
-    rows, calibrated = _recalibrated(sample, chosen, cv)
-    table = table.take(rows)
-    before = choose(sample.take(rows), table).action
+    map = _check_calibrator(calibrator, sample)
+    cost, map_notes = cost_of_miscalibration(sample, table, map, cv, options)
+    warn_of_maps(map_notes)
+    warn_of(cost.notes, caller=_CALLER)
+    return cost
+
+
+def cost_of_miscalibration(
+    sample: Sample, table: CostTable, calibrator: Calibrator, cv: int, options: IntervalOptions
+) -> tuple[MiscalibrationCost, tuple[str, ...]]:
+    """What recalibration in `cv` folds would have saved on checked rows, and notes of the fits."""
+    from veridical.calibrators.core import cross_fitted
+
+    found = cross_fitted(sample, calibrator, cv)
+    calibrated = _with_predictions(sample.take(found.rows), found.p, found.weight)
+    table = table.take(found.rows)
+    before = choose(sample.take(found.rows), table).action
     after = choose(calibrated, table).action
     first = outcome_of(calibrated, table, before).cost
     second = outcome_of(calibrated, table, after).cost
-    saved = mean_cost(first - second, calibrated.weight, weight_type, None, options)
-    notes = tuple(doubts_of_mean(first - second, calibrated.weight, weight_type))
-    warn_of(notes, caller=_CALLER)
-    name = type(chosen).__name__
-    return MiscalibrationCost(
+    weights = (calibrated.weight, sample.weight_type)
+    saved = mean_cost(first - second, *weights, None, options, caller=_CALLER)
+    name = type(calibrator).__name__
+    cost = MiscalibrationCost(
         **saved._asdict(),
         first=weighted_mean(first, calibrated.weight),
         second=weighted_mean(second, calibrated.weight),
         changed=weighted_mean(before != after, calibrated.weight),
         calibrator=name,
         n_decisions=number_of_decisions(sample),
-        notes=notes,
+        notes=tuple(doubts_of_mean(first - second, *weights)),
         estimator="cost",
         definition=f"{table.definition}, {name} cross-fitted in {cv} folds",
         lens="binary" if len(sample.classes) == 2 else "canonical",
         n_samples=sample.n,
         **options.fields,
     )
+    return cost, found.notes
 
 
 def _check_folds(sample: Sample, cv: Any) -> None:
@@ -169,13 +191,8 @@ def default_calibrator(sample: Sample) -> Calibrator:
     return BetaCalibrator() if two else StructuredVectorCalibrator()
 
 
-def _recalibrated(sample: Sample, calibrator: Calibrator, cv: int) -> tuple[IntArray, Sample]:
-    """Rows of all folds, and the sample of these rows with predictions of maps fitted elsewhere."""
-    from veridical.calibrators.core import cross_fitted, warn_of
-
-    found = cross_fitted(sample, calibrator, cv)
-    warn_of(found.notes)
-    dealt = sample.take(found.rows)
-    if isinstance(dealt, BinarySample):
-        return found.rows, replace(dealt, p=found.p[:, 1], pair=found.p, weight=found.weight)
-    return found.rows, replace(dealt, p=found.p, weight=found.weight, confidence=None, right=None)
+def _with_predictions(sample: Sample, p: FloatArray, weight: FloatArray | None) -> Sample:
+    """The same rows with other predictions (n, K) and weights."""
+    if isinstance(sample, BinarySample):
+        return replace(sample, p=p[:, 1], pair=p, weight=weight)
+    return replace(sample, p=p, weight=weight, confidence=None, right=None)

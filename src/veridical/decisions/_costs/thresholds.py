@@ -54,9 +54,8 @@ def cost_threshold(
     [0.25, 0.01]
     """
     caller = "cost_threshold"
-    given = {"cost_fp": cost_fp, "cost_fn": cost_fn, "cost_tp": cost_tp, "cost_tn": cost_tn}
-    values = _same_length({name: _numbers(value, caller, name) for name, value in given.items()},
-                          caller)  # fmt: skip
+    costs = {"cost_fp": cost_fp, "cost_fn": cost_fn, "cost_tp": cost_tp, "cost_tn": cost_tn}
+    values = _check_numbers(costs, caller)
     alarm = values["cost_fp"] - values["cost_tn"]
     miss = values["cost_fn"] - values["cost_tp"]
     for name, extra, right in (("cost_fp", alarm, "cost_tn"), ("cost_fn", miss, "cost_tp")):
@@ -114,9 +113,7 @@ def prior_threshold(
     0.5
     """
     caller = "prior_threshold"
-    given = {"train": train, "deploy": deploy, "threshold": threshold}
-    values = _same_length({name: _numbers(value, caller, name) for name, value in given.items()},
-                          caller)  # fmt: skip
+    values = _check_numbers({"train": train, "deploy": deploy, "threshold": threshold}, caller)
     for name in ("train", "deploy"):
         outside = ~((values[name] > 0) & (values[name] < 1))
         if outside.any():
@@ -136,16 +133,17 @@ def prior_threshold(
 def _numbers(value: Any, caller: str, param: str) -> FloatArray:
     if is_number(value):
         return np.asarray(float(value))
-    array = np.asarray(float_array([value] if np.isscalar(value) else value, caller=caller,
-                                   param=param), dtype=np.float64)  # fmt: skip
+    listed = [value] if np.isscalar(value) else value
+    array = float_array(listed, caller=caller, param=param).astype(np.float64, copy=False)
     if not np.isfinite(array).all():
         hint = "pass a number, or one number a row."
         raise invalid(caller, param, "finite", "a value that is not", hint=hint)
     return array
 
 
-def _same_length(values: dict[str, FloatArray], caller: str) -> dict[str, FloatArray]:
-    """The same numbers; raise unless all arrays are of one shape."""
+def _check_numbers(values_of: dict[str, ArrayLike], caller: str) -> dict[str, FloatArray]:
+    """Numbers and arrays by parameter; raise unless all arrays are of one shape."""
+    values = {name: _numbers(value, caller, name) for name, value in values_of.items()}
     shapes = {name: value.shape for name, value in values.items() if value.ndim}
     if len(set(shapes.values())) > 1:
         hint = "pass numbers, or arrays with one value a row."

@@ -1,7 +1,4 @@
-"""Probabilities for a population in which classes are more or less frequent.
-
-Probabilities of a model that was trained on a thinned sample.
-"""
+"""Probabilities for a population in which classes are more or less frequent than in training."""
 
 from __future__ import annotations
 
@@ -76,9 +73,21 @@ def adjust_priors(
     array([0.1, 0.5])
     """
     columns = check_columns(y_prob, labels=labels, pos_label=pos_label, caller=_CALLER)
-    before = check_train(train, columns, caller=_CALLER, param="train")
-    after = check_priors(deploy, columns, caller=_CALLER, param="deploy")
-    return reweight(columns, after / before, caller=_CALLER)
+    return move_priors(columns, train, deploy, caller=_CALLER)
+
+
+def move_priors(
+    columns: ClassColumns,
+    train: Any,
+    deploy: Any,
+    *,
+    caller: str,
+    params: tuple[str, str] = ("train", "deploy"),
+) -> FloatArray:
+    """Move checked probabilities from some priors to others, which the parameters `params` gave."""
+    before = check_train(train, columns, caller=caller, param=params[0])
+    after = check_priors(deploy, columns, caller=caller, param=params[1])
+    return reweight(columns, after / before, caller=caller)
 
 
 def reweight(columns: ClassColumns, factor: FloatArray, *, caller: str) -> FloatArray:

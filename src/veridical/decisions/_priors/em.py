@@ -1,11 +1,4 @@
-"""Class priors of largest likelihood, given predictions without outcomes.
-
-Priors of largest likelihood for many weightings of the same rows at once.
-
-Rows to resample, equal ones counted.
-
-Class priors from how often each class is predicted.
-"""
+"""Class priors from predictions without outcomes: of largest likelihood, or from votes."""
 
 from __future__ import annotations
 
@@ -227,7 +220,7 @@ def fit_priors_many(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Units:
+class PooledRows:
     """Distinct rows in sorted order, so that neither order nor repetition changes a resample.
 
     Attributes
@@ -254,7 +247,7 @@ class Units:
         return rng.multinomial(round(size), self.count / size, n_resamples) * self.weight
 
 
-def make_units(
+def pool_rows(
     p: FloatArray,
     label: IntArray | None,
     weight: FloatArray | None,
@@ -262,8 +255,8 @@ def make_units(
     frequency: bool,
     hard: bool,
     pool: bool,
-) -> Units:
-    """Units of predictions, pooled and sorted unless there is nothing to resample."""
+) -> PooledRows:
+    """Rows of predictions, pooled and sorted unless there is nothing to resample."""
     columns: list[Array] = [p.argmax(axis=1)] if hard else [p[:, k] for k in range(p.shape[1])]
     if label is not None:
         columns.append(label)
@@ -279,7 +272,7 @@ def make_units(
     table = p[kept].astype(np.float64, copy=False)
     if hard:
         table = np.eye(p.shape[1])[columns[0][kept]]
-    return Units(
+    return PooledRows(
         table=table,
         label=None if label is None else label[kept],
         weight=importance[kept],
@@ -313,7 +306,10 @@ class ConfusionFit:
 
 
 def solve_priors(
-    deployed: Units, deployed_weight: FloatArray, labelled: Units, labelled_weight: FloatArray
+    deployed: PooledRows,
+    deployed_weight: FloatArray,
+    labelled: PooledRows,
+    labelled_weight: FloatArray,
 ) -> ConfusionFit:
     """Solve confusion @ priors = mean vote, and cut negative shares.
 
@@ -329,7 +325,7 @@ def solve_priors(
     return ConfusionFit(priors=priors, solution=solution, confusion=confusion)
 
 
-def class_means(labelled: Units, weight: FloatArray) -> FloatArray:
+def class_means(labelled: PooledRows, weight: FloatArray) -> FloatArray:
     """Column k is the mean vote of class k; zeros for a class without rows."""
     columns = []
     for label in range(labelled.table.shape[1]):
@@ -339,7 +335,7 @@ def class_means(labelled: Units, weight: FloatArray) -> FloatArray:
     return np.stack(columns, axis=-1)
 
 
-def normal_votes(fit: ConfusionFit, deployed: Units, labelled: Units) -> NormalPriors:
+def normal_votes(fit: ConfusionFit, deployed: PooledRows, labelled: PooledRows) -> NormalPriors:
     """Normal approximation of the solution: the linearised noise of votes and of confusion."""
     noise = _covariance_of_mean(deployed, slice(None))
     for label, prior in enumerate(fit.solution):
@@ -349,7 +345,7 @@ def normal_votes(fit: ConfusionFit, deployed: Units, labelled: Units) -> NormalP
     return NormalPriors(centre=fit.solution, covariance=inverse @ noise @ inverse.T)
 
 
-def _covariance_of_mean(units: Units, rows: slice | Array) -> FloatArray:
+def _covariance_of_mean(units: PooledRows, rows: slice | Array) -> FloatArray:
     """Linearised covariance of the weighted mean vote of some units."""
     weight = units.weight[rows] * units.count[rows]
     table = units.table[rows]

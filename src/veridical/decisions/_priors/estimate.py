@@ -24,14 +24,13 @@ from veridical.decisions._priors.class_numbers import (
     sorted_labels,
 )
 from veridical.decisions._priors.fits import (
-    IntervalPlan,
     by_confusion,
     by_likelihood,
     calibration_doubts,
     size_doubts,
 )
 from veridical.exceptions import invalid
-from veridical.inference.core import warn_of
+from veridical.inference.core import IntervalOptions, warn_of
 from veridical.results import PriorEstimate
 
 _CALLER = "estimate_priors"
@@ -139,47 +138,88 @@ def estimate_priors(
     level = check_level(_CALLER, confidence_level)
     count = check_resamples(n_resamples, caller=_CALLER)
     generator = check_rng(rng, caller=_CALLER)
-    known = _check_reference(reference, labels, pos_label, weight_type)
+    labelled = _check_reference(reference, labels, pos_label, weight_type)
     source = "labels"
-    if known is not None:
-        labels, source = known.columns, "reference"
+    if labelled is not None:
+        labels, source = labelled.columns, "reference"
     elif labels is None and isinstance(train, Mapping):
         labels, source = sorted_labels(train, caller=_CALLER, param="train"), "train"
     columns = check_columns(
         y_prob, labels=labels, pos_label=pos_label, caller=_CALLER, source=source
     )
-    before = _train_priors(method, train, known, columns)
+    known_shares = _check_train(method, train, labelled, columns)
     p, weight = _weighted_rows(columns, sample_weight, weight_type)
     work = len(p) * p.shape[1] * count
     resampled = interval == "bootstrap" or (interval == "auto" and work <= _MOST_WORK)
-    plan = IntervalPlan(
+    limits = "bootstrap" if resampled else "analytic"
+    options = IntervalOptions(limits, level, count, generator)
+    classes = columns.labels or tuple(range(columns.n_classes))
+    found = priors_of_rows(
+        p,
+        weight,
+        classes,
+        labelled,
+        options,
         frequency=weight_type == "frequency",
-        n_resamples=count if resampled else None,
-        level=level,
-        rng=generator,
+        method=method,
+        train=known_shares,
     )
+    warn_of(found.notes, caller=_CALLER)
+    return found
+
+
+def priors_of_rows(
+    p: FloatArray,
+    weight: FloatArray | None,
+    classes: tuple[Any, ...],
+    labelled: Sample | None,
+    options: IntervalOptions,
+    *,
+    frequency: bool = False,
+    method: str = "em",
+    train: FloatArray | None = None,
+) -> PriorEstimate:
+    """Class priors of checked predictions (n, K).
+
+    Parameters
+    ----------
+    p, weight : predictions without outcomes
+    classes : labels of the columns
+    labelled : rows of every class as in training; needed without `train`, and by other methods
+        than "em"
+    options : of the interval, "analytic" or "bootstrap"
+    frequency : whether weights are frequencies
+    method : as in :func:`estimate_priors`
+    train : class shares in training; by default those of the labelled rows
+    """
+    before = train
+    if before is None:
+        assert labelled is not None
+        before = _class_shares(labelled)
+    weight_type: WeightType = "frequency" if frequency else "importance"
     notes = size_doubts(effective_size(weight, len(p), weight_type))
     if method == "em":
-        found = by_likelihood(p, weight, before, known if train is None else None, plan)
-        notes += [] if known is None else calibration_doubts(known)
+        counted = labelled if train is None else None
+        found = by_likelihood(p, weight, before, counted, options, frequency=frequency)
+        notes += [] if labelled is None else calibration_doubts(labelled)
     else:
-        assert known is not None  # `_train_priors` made sure
-        found = by_confusion(p, weight, known, plan, hard=method == "bbse", caller=_CALLER)
+        assert labelled is not None
+        votes = {"frequency": frequency, "hard": method == "bbse"}
+        found = by_confusion(p, weight, labelled, options, **votes, caller=_CALLER)
     notes += found.notes
-    warn_of(notes, caller=_CALLER)
     return PriorEstimate(
-        classes=columns.labels or tuple(range(columns.n_classes)),
+        classes=classes,
         priors=found.priors,
         low=np.minimum(found.low, found.priors),
         high=np.maximum(found.high, found.priors),
         train=before,
-        confidence_level=level,
+        confidence_level=options.level,
         method=method,
-        interval="bootstrap" if resampled else "analytic",
+        interval=options.method,
         iterations=found.iterations,
         n_samples=len(p),
-        n_reference=None if known is None else known.n,
-        n_resamples=plan.n_resamples,
+        n_reference=None if labelled is None else labelled.n,
+        n_resamples=options.fields["n_resamples"],
         definition=_DEFINITIONS[method],
         notes=tuple(notes),
     )
@@ -208,10 +248,10 @@ def _check_reference(
     )
 
 
-def _train_priors(
+def _check_train(
     method: str, train: Any, reference: Sample | None, columns: ClassColumns
-) -> FloatArray:
-    """Class shares in training, given or counted."""
+) -> FloatArray | None:
+    """Class shares in training, if the user gives them; else the reference can tell them."""
     if method != "em" and train is not None:
         hint = "the class shares of the reference are used."
         raise invalid(_CALLER, "train", f'unset for method="{method}"', "a value", hint=hint)
@@ -223,13 +263,18 @@ def _train_priors(
         hint = "pass `reference=(y_true, y_prob)`, labelled predictions as in training"
         hint += ", or the class shares as `train=`." if method == "em" else "."
         raise invalid(_CALLER, param, expected, "None", hint=hint)
-    shares = np.bincount(reference.index, weights=reference.weight, minlength=columns.n_classes)
-    if not shares.all():
-        label = reference.columns[int((shares == 0).argmax())]
+    missing = np.setdiff1d(np.arange(columns.n_classes), reference.index)
+    if len(missing):
+        label = reference.columns[int(missing[0])]
         hint = "every class needs labelled rows; add some, or drop its column."
         got = f"no row of class {label!r}"
         raise invalid(_CALLER, "reference", "of every class", got, hint=hint)
-    return shares / shares.sum()
+    return None
+
+
+def _class_shares(labelled: Sample) -> FloatArray:
+    count = np.bincount(labelled.index, labelled.weight, minlength=len(labelled.classes))
+    return count / count.sum()
 
 
 def _weighted_rows(

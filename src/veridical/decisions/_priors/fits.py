@@ -1,9 +1,4 @@
-"""Estimates of class priors together with their limits.
-
-Limits of estimated class priors, by resampling or by a normal approximation.
-
-Reasons to distrust estimated class priors, in words.
-"""
+"""Estimates of class priors with their limits, and reasons to distrust them."""
 
 from __future__ import annotations
 
@@ -17,35 +12,36 @@ from veridical._core.sample import Sample, effective_size
 from veridical._core.typing import FloatArray
 from veridical.decisions._priors.em import (
     NormalPriors,
-    Units,
+    PooledRows,
     edge_limit,
     fit_priors,
     fit_priors_many,
-    make_units,
     normal_priors,
     normal_votes,
+    pool_rows,
     solve_priors,
 )
 from veridical.exceptions import invalid
+from veridical.inference.core import IntervalOptions
 
 Limits = tuple[FloatArray, FloatArray]
 
 _VALUES = 1 << 19  # weights drawn at once
 
 
-def bootstrap_limits(
+def bootstrap_prior_limits(
     estimate: Callable[[FloatArray, FloatArray], FloatArray],
-    deployed: Units,
-    labelled: Units | None,
-    *,
-    n_resamples: int,
-    level: float,
-    rng: np.random.Generator,
+    deployed: PooledRows,
+    labelled: PooledRows | None,
+    options: IntervalOptions,
 ) -> Limits:
     """Percentile limits; deployment rows and labelled rows are drawn independently.
 
     `estimate` maps the weights (R, u) of the units of both to priors (R, K).
     """
+    assert options.n_resamples is not None
+    assert options.rng is not None
+    n_resamples, rng = options.n_resamples, options.rng
     units = len(deployed.count) + (0 if labelled is None else len(labelled.count))
     several = max(1, min(n_resamples, _VALUES // units))
     drawn = np.empty((n_resamples, deployed.table.shape[1]))
@@ -54,12 +50,12 @@ def bootstrap_limits(
         weights = deployed.draw(len(rows), rng)
         again = np.zeros((len(rows), 0)) if labelled is None else labelled.draw(len(rows), rng)
         rows[:] = estimate(weights, again)
-    tail = (1 - level) / 2
+    tail = (1 - options.level) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
     return low, high
 
 
-def normal_limits(normal: NormalPriors | None, n_classes: int, level: float) -> Limits:
+def normal_prior_limits(normal: NormalPriors | None, n_classes: int, level: float) -> Limits:
     """Normal limits cut at 0 and 1; the whole range if the priors are not identified."""
     if normal is None:
         return np.zeros(n_classes), np.ones(n_classes)
@@ -144,16 +140,6 @@ _SINGULAR = 1e-8
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalPlan:
-    """What weights mean, and how limits are found: without resamples analytically."""
-
-    frequency: bool
-    n_resamples: int | None
-    level: float
-    rng: np.random.Generator
-
-
-@dataclass(frozen=True, kw_only=True)
 class FittedPriors:
     """Priors, limits, steps taken if any, and doubts."""
 
@@ -169,7 +155,9 @@ def by_likelihood(
     weight: FloatArray | None,
     train: FloatArray,
     reference: Sample | None,
-    plan: IntervalPlan,
+    options: IntervalOptions,
+    *,
+    frequency: bool,
 ) -> FittedPriors:
     """Priors of largest likelihood; `reference` is what `train` was counted in, if it was."""
     row_weight = np.ones(len(p)) if weight is None else weight
@@ -180,18 +168,18 @@ def by_likelihood(
         p,
         row_weight,
         train,
-        frequency=plan.frequency or weight is None,
+        frequency=frequency or weight is None,
         reference_size=None if reference is None else reference.size,
     )
-    if plan.n_resamples is None or normal is None:
-        low, high = normal_limits(normal, len(train), plan.level)
+    if options.method == "analytic" or normal is None:
+        low, high = normal_prior_limits(normal, len(train), options.level)
     else:
-        deployed = make_units(p, None, weight, frequency=plan.frequency, hard=False, pool=True)
+        deployed = pool_rows(p, None, weight, frequency=frequency, hard=False, pool=True)
         counted = None
         if reference is not None:  # only its class shares matter
             classes = np.eye(len(train))[reference.index]
-            counted = make_units(
-                classes, None, reference.weight, frequency=plan.frequency, hard=True, pool=True
+            counted = pool_rows(
+                classes, None, reference.weight, frequency=frequency, hard=True, pool=True
             )
 
         def estimate(drawn: FloatArray, drawn_reference: FloatArray) -> FloatArray:
@@ -201,16 +189,9 @@ def by_likelihood(
                 shares = rows / rows.sum(axis=1, keepdims=True)
             return fit_priors_many(deployed.table, drawn, shares, fit.priors)
 
-        low, high = bootstrap_limits(
-            estimate,
-            deployed,
-            counted,
-            n_resamples=plan.n_resamples,
-            level=plan.level,
-            rng=plan.rng,
-        )
-    size = effective_size(weight, len(p), "frequency" if plan.frequency else "importance")
-    drop = chi_square_half(plan.level) / size
+        low, high = bootstrap_prior_limits(estimate, deployed, counted, options)
+    size = effective_size(weight, len(p), "frequency" if frequency else "importance")
+    drop = chi_square_half(options.level) / size
     for k in np.flatnonzero(fit.priors == 0):  # resamples alone would say 0 to 0
         high[k] = max(high[k], edge_limit(p, share, train, fit.priors, int(k), drop))
     if fit.priors.max() == 1:
@@ -224,19 +205,20 @@ def by_confusion(
     p: FloatArray,
     weight: FloatArray | None,
     reference: Sample,
-    plan: IntervalPlan,
+    options: IntervalOptions,
     *,
+    frequency: bool,
     hard: bool,
     caller: str,
 ) -> FittedPriors:
     """Priors that solve the confusion matrix of the reference for the votes in deployment."""
-    pool = plan.n_resamples is not None
-    deployed = make_units(p, None, weight, frequency=plan.frequency, hard=hard, pool=pool)
-    labelled = make_units(
+    pool = options.method != "analytic"
+    deployed = pool_rows(p, None, weight, frequency=frequency, hard=hard, pool=pool)
+    labelled = pool_rows(
         reference.matrix,
         reference.index,
         reference.weight,
-        frequency=plan.frequency,
+        frequency=frequency,
         hard=hard,
         pool=pool,
     )
@@ -246,17 +228,15 @@ def by_confusion(
         hint = 'use method="bbse_soft" or "em", or merge classes the model does not tell apart.'
         got = "a singular confusion matrix"
         raise invalid(caller, "reference", "one that tells all classes apart", got, hint=hint)
-    if plan.n_resamples is None:
+    if options.method == "analytic":
         normal = normal_votes(fit, deployed, labelled)
-        low, high = normal_limits(normal, p.shape[1], plan.level)
+        low, high = normal_prior_limits(normal, p.shape[1], options.level)
     else:
-        low, high = bootstrap_limits(
+        low, high = bootstrap_prior_limits(
             lambda drawn, again: solve_priors(deployed, drawn, labelled, again).priors,
             deployed,
             labelled,
-            n_resamples=plan.n_resamples,
-            level=plan.level,
-            rng=plan.rng,
+            options,
         )
     notes = confusion_doubts(singular, fit.solution)
     return FittedPriors(priors=fit.priors, low=low, high=high, iterations=None, notes=notes)

@@ -21,7 +21,7 @@ from veridical.evaluation._figures.measure import evaluate_sample
 from veridical.evaluation._figures.pushed import about_sums, evaluate_pushed, notes_on_models
 from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
 from veridical.inference import adjust_pvalues, check_groups
-from veridical.inference.core import consistency_core, difference_core
+from veridical.inference.core import IntervalOptions, consistency_core, difference_core
 from veridical.lenses import Binary, Canonical, Confidence, Induced, induce_problem
 from veridical.miscalibration import BinnedError, BrierScore, Estimator, LogScore, ZeroOneLoss
 from veridical.results import Comparison, ConsistencyTest, Difference, Evaluation, ModelDifference
@@ -301,7 +301,7 @@ def _difference(
         pair = (_through_binary(pair[0]), _through_binary(pair[1]))
     else:  # scores are those of the whole prediction, whatever the lens
         pair = (_whole(pair[0]), _whole(pair[1]))
-    return difference_core(estimator, pair, groups=clusters, confidence_level=level)
+    return difference_core(estimator, pair, IntervalOptions("analytic", level), groups=clusters)
 
 
 def _through_binary(seen: Induced) -> Induced:

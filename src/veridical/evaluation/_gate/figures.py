@@ -18,7 +18,13 @@ from veridical._core.sample import MulticlassSample, Sample
 from veridical.binning import UniformBins
 from veridical.evaluation._gate.language import spelt
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference.core import difference_core, make_units, normal_limits, scores_by_row
+from veridical.inference.core import (
+    IntervalOptions,
+    difference_core,
+    make_units,
+    normal_limits,
+    scores_by_row,
+)
 from veridical.lenses import Binary, Canonical, Confidence, Induced, Lens
 from veridical.miscalibration import (
     BinnedError,
@@ -121,7 +127,7 @@ def _score_limits(sample: Sample, level: float) -> dict[str, dict[str, Any]]:
             continue
         if len(by_row) < 2:
             continue
-        low, high = normal_limits(make_units(by_row, sample.weight, False, None, None), level)  # noqa: FBT003
+        low, high = normal_limits(make_units(by_row, sample.weight), level)
         limits[name] = {"low": max(low, min(0.0, float(by_row.min()))), "high": high}
     if "zero_one" in limits:
         wrong = limits["zero_one"]
@@ -209,7 +215,8 @@ def paired_change(
         estimator = SCORES["zero_one" if name == "accuracy" else name]
     first, second = (Induced(each, through, through.induce(each)) for each in pair)
     try:
-        found = difference_core(estimator, (first, second), confidence_level=level)
+        options = IntervalOptions("analytic", level)
+        found = difference_core(estimator, (first, second), options)
     except InvalidInputError as error:  # an infinite score
         return Change(None, None, None, None, str(error).splitlines()[0])
     if name == "accuracy":

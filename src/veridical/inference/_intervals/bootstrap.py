@@ -7,8 +7,6 @@ from typing import Any, Literal
 import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
-from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, check_option
 from veridical._core.sample import MulticlassSample, Sample
 from veridical._core.typing import (
     ArrayLike,
@@ -20,7 +18,12 @@ from veridical._core.typing import (
 )
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.inference._intervals.binned import l1_limits, l2_limits, l2_vector_limits
-from veridical.inference._intervals.mean import bootstrap_limits, make_units, normal_limits
+from veridical.inference._intervals.mean import (
+    IntervalOptions,
+    check_interval_options,
+    make_units,
+    mean_interval,
+)
 from veridical.inference._nulls.null import check_estimator, depends_on_fixed_sums
 from veridical.lenses import ClasswiseProblem, Induced, Problem, read_data
 from veridical.miscalibration import BinnedError, Estimator, MeanScore
@@ -142,10 +145,9 @@ def bootstrap_interval(
     (0.125, 0.2475)
     """
     check_estimator(estimator, caller=_CALLER)
-    check_option(_CALLER, "method", method, _METHODS)
-    level = check_level(_CALLER, confidence_level)
-    generator = check_rng(rng, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
+    options = check_interval_options(
+        method, confidence_level, n_resamples, rng, caller=_CALLER, methods=_METHODS
+    )
     data = read_data(
         y_true,
         y_prob,
@@ -158,16 +160,8 @@ def bootstrap_interval(
         weight_type=weight_type,
     )
     induced = data.through(lens, caller=_CALLER)
-    interval, notes = interval_core(
-        estimator,
-        induced,
-        method="analytic" if method == "auto" else method,
-        groups=None if groups is None else check_groups(groups, data.kept, caller=_CALLER),
-        stratify=stratify,
-        confidence_level=level,
-        n_resamples=count,
-        rng=generator,
-    )
+    clusters = None if groups is None else check_groups(groups, data.kept, caller=_CALLER)
+    interval, notes = interval_core(estimator, induced, options, groups=clusters, stratify=stratify)
     warn_of((*induced.notes, *notes), caller=_CALLER)
     return interval
 
@@ -175,13 +169,10 @@ def bootstrap_interval(
 def interval_core(
     estimator: Estimator,
     induced: Induced,
+    options: IntervalOptions,
     *,
-    n_resamples: int,
-    rng: np.random.Generator,
-    method: str = "analytic",
     groups: IntArray | None = None,
     stratify: bool = False,
-    confidence_level: float = 0.95,
 ) -> tuple[Interval, tuple[str, ...]]:
     """The interval of checked data, which holds no notes: they come beside it.
 
@@ -196,33 +187,30 @@ def interval_core(
         scores = scores_by_row(estimator, problem, sample, caller=_CALLER)
         strata = np.unique(sample.y, return_inverse=True)[1] if stratify else None
         frequency = sample.weight_type == "frequency"
-        units = make_units(scores, sample.weight, frequency, groups, strata)
+        units = make_units(
+            scores, sample.weight, by_frequency=frequency, groups=groups, strata=strata
+        )
         if units.count < 2:
             what = "row" if groups is None else "cluster"
             hint = "one alone does not show how much scores vary."
             param = "y_true" if groups is None else "groups"
             raise invalid(_CALLER, param, f"more than one {what}", f"one {what}", hint=hint)
-        if method == "analytic":
-            low, high = normal_limits(units, confidence_level)
-        else:
-            low, high = bootstrap_limits(units, method, confidence_level, n_resamples, rng)
-        low = max(low, min(0.0, float(scores.min())))
+        found = mean_interval(units, options)
+        low, high = max(found.low, min(0.0, float(scores.min()))), found.high
     else:
-        _check_binned(estimator, problem, method, groups, stratify=stratify)
-        low, high, rows = _binned_limits(estimator, problem, confidence_level)
+        _check_binned(estimator, problem, options.method, groups, stratify=stratify)
+        low, high, rows = _binned_limits(estimator, problem, options.level)
         if rows < _FEW_ROWS:
             notes = (f"{rows:.3g} rows a bin on average: limits of rare outcomes may be too small",)
     interval = Interval(
         estimate=estimator.measure(problem),
         low=low,
         high=high,
-        confidence_level=confidence_level,
-        method=method,
+        **options.fields,
         estimator=estimator.name,
         definition=estimator.definition,
         lens=induced.lens.name,
         n_samples=sample.n,
-        n_resamples=None if method == "analytic" else n_resamples,
     )
     return interval, notes
 

@@ -3,14 +3,76 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.validation import check_level, check_option
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray, IntArray
 
+METHODS = ("analytic", "percentile", "basic", "bca")
 _BLOCK_DRAWS = 1 << 22
+
+
+@dataclass(frozen=True)
+class IntervalOptions:
+    """How an interval of a mean is made.
+
+    Attributes
+    ----------
+    method : "analytic", which draws nothing, or a kind of bootstrap
+    level : confidence level
+    n_resamples, rng : of a bootstrap
+    """
+
+    method: str
+    level: float
+    n_resamples: int | None = None
+    rng: np.random.Generator | None = None
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """What a result keeps of them."""
+        return {
+            "method": self.method,
+            "confidence_level": self.level,
+            "n_resamples": None if self.method == "analytic" else self.n_resamples,
+        }
+
+
+def check_interval_options(
+    method: str,
+    confidence_level: float,
+    n_resamples: int,
+    rng: object,
+    *,
+    caller: str,
+    methods: Sequence[str] = METHODS,
+) -> IntervalOptions:
+    """Check the options of an interval on behalf of `caller`; "auto" is analytic."""
+    check_option(caller, "method", method, methods)
+    level = check_level(caller, confidence_level)
+    generator = check_rng(rng, caller=caller)
+    count = check_resamples(n_resamples, caller=caller)
+    return IntervalOptions("analytic" if method == "auto" else method, level, count, generator)
+
+
+class MeanInterval(NamedTuple):
+    """A mean, its limits, and the p-value of its being zero."""
+
+    estimate: float
+    low: float
+    high: float
+    pvalue: float
+
+    @property
+    def limits(self) -> dict[str, float]:
+        """Estimate and limits as an interval keeps them."""
+        return {"estimate": self.estimate, "low": self.low, "high": self.high}
 
 
 @dataclass(frozen=True)
@@ -46,10 +108,11 @@ class Units:
 
 def make_units(
     scores: FloatArray,
-    weight: FloatArray | None,
-    by_frequency: bool,  # noqa: FBT001
-    groups: IntArray | None,
-    strata: IntArray | None,
+    weight: FloatArray | None = None,
+    *,
+    by_frequency: bool = False,
+    groups: IntArray | None = None,
+    strata: IntArray | None = None,
 ) -> Units:
     """Gather rows into the units that are independent, in an order only their values decide."""
     n = len(scores)
@@ -68,12 +131,32 @@ def make_units(
     return Units(total[order], weights[order], kept, layers[order])
 
 
+def mean_interval(
+    units: Units, options: IntervalOptions, *, estimate: float | None = None
+) -> MeanInterval:
+    """Interval and p-value of the mean of independent units.
+
+    `estimate` stands for a mean that is known more exactly than that of the units, such as a
+    figure whose value by row is a linearisation.
+    """
+    from scipy.special import ndtr, ndtri
+
+    spread = standard_error(units)
+    centre = units.estimate if estimate is None else estimate
+    if options.method == "analytic":
+        half = float(ndtri((1 + options.level) / 2)) * spread
+        low, high = centre - half, centre + half
+    else:
+        low, high = bootstrap_limits(units, options)
+    surely = math.inf if centre != 0 else 0.0
+    deviation = abs(centre) / spread if spread > 0 else surely
+    return MeanInterval(centre, low, high, float(2 * ndtr(-deviation)))
+
+
 def normal_limits(units: Units, level: float) -> tuple[float, float]:
     """Limits of a normal interval from the linearised variance of the mean."""
-    from scipy.special import ndtri
-
-    half = float(ndtri((1 + level) / 2)) * standard_error(units)
-    return units.estimate - half, units.estimate + half
+    found = mean_interval(units, IntervalOptions("analytic", level))
+    return found.low, found.high
 
 
 def standard_error(units: Units) -> float:
@@ -83,17 +166,17 @@ def standard_error(units: Units) -> float:
     return math.sqrt(float(copies @ influence**2)) / float(copies @ units.weight)
 
 
-def bootstrap_limits(
-    units: Units, method: str, level: float, n_resamples: int, rng: np.random.Generator
-) -> tuple[float, float]:
+def bootstrap_limits(units: Units, options: IntervalOptions) -> tuple[float, float]:
     """Limits by the percentile, basic or bias-corrected and accelerated bootstrap."""
-    means = np.sort(_resampled_means(units, n_resamples, rng))
-    estimate = units.estimate
+    assert options.n_resamples is not None
+    assert options.rng is not None
+    means = np.sort(_resampled_means(units, options.n_resamples, options.rng))
+    estimate, level = units.estimate, options.level
     tails = np.array([(1 - level) / 2, (1 + level) / 2])
-    if method == "bca":
+    if options.method == "bca":
         tails = _bca_tails(units, means, estimate, tails)
     low, high = (float(limit) for limit in np.quantile(means, tails))
-    if method == "basic":
+    if options.method == "basic":
         return 2 * estimate - high, 2 * estimate - low
     return low, high
 

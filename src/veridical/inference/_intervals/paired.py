@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, check_option
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.inference._intervals.bootstrap import check_groups, has_interval, scores_by_row
-from veridical.inference._intervals.mean import bootstrap_limits, make_units, standard_error
+from veridical.inference._intervals.mean import (
+    IntervalOptions,
+    check_interval_options,
+    make_units,
+    mean_interval,
+)
 from veridical.inference._nulls.null import check_estimator
 from veridical.lenses import CheckedData, ClasswiseProblem, Induced, read_data
 from veridical.miscalibration import BinnedError, Estimator, MeanScore
@@ -128,10 +130,9 @@ def paired_difference(
     (0.125, 0.2475)
     """
     check_estimator(estimator, caller=_CALLER)
-    check_option(_CALLER, "method", method, _METHODS)
-    level = check_level(_CALLER, confidence_level)
-    generator = check_rng(rng, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
+    options = check_interval_options(
+        method, confidence_level, n_resamples, rng, caller=_CALLER, methods=_METHODS
+    )
 
     if other is None:
         hint = "pass the predictions, or the columns, of a second model."
@@ -159,69 +160,44 @@ def paired_difference(
         raise invalid(_CALLER, "other", "of the same classes as `y_prob`", got, hint=hint)
     clusters = check_groups(groups, first.kept, caller=_CALLER)
     warn_of(first.notes, caller=_CALLER)
-    return difference_core(
-        estimator,
-        pair,
-        groups=clusters,
-        method="analytic" if method == "auto" else method,
-        confidence_level=level,
-        n_resamples=count,
-        rng=generator,
-    )
+    return difference_core(estimator, pair, options, groups=clusters)
 
 
 def difference_core(
     estimator: Estimator,
     pair: tuple[Induced, Induced],
+    options: IntervalOptions,
     *,
     groups: IntArray | None = None,
-    method: str = "analytic",
-    confidence_level: float = 0.95,
-    n_resamples: int | None = None,
-    rng: np.random.Generator | None = None,
 ) -> Difference:
-    """Difference of checked data on the same rows; `n_resamples` and `rng` are of a bootstrap.
+    """Difference of checked data on the same rows.
 
     `groups` are clusters of the rows of the sample, numbered from 0.
     """
-    from scipy.special import ndtr, ndtri
-
     name, definition = estimator.name, estimator.definition
     if isinstance(estimator, MeanScore):
         first, second = (estimator.measure(each.problem) for each in pair)
         by_row = scores_by_row(estimator, pair[0].problem, pair[0].sample, caller=_CALLER)
         by_row = by_row - scores_by_row(estimator, pair[1].problem, pair[1].sample, caller=_CALLER)
     else:
-        binned = _debiased(estimator, method)
+        binned = _debiased(estimator, options.method)
         (first, one), (second, two) = (squared_error(binned, _binary(each)) for each in pair)
         by_row = one - two
         name = f"squared {binned.name}"
     sample = pair[0].sample
-    units = make_units(by_row, sample.weight, sample.weight_type == "frequency", groups, None)
+    frequency = sample.weight_type == "frequency"
+    units = make_units(by_row, sample.weight, by_frequency=frequency, groups=groups)
     if units.count < 2:
         hint = "one alone does not show how much differences vary."
         raise invalid(_CALLER, "y_true", "more than one row or cluster", "one", hint=hint)
-    estimate, spread = first - second, standard_error(units)
-    if method == "analytic":
-        half = float(ndtri((1 + confidence_level) / 2)) * spread
-        low, high = estimate - half, estimate + half
-    else:
-        assert n_resamples is not None
-        assert rng is not None
-        low, high = bootstrap_limits(units, method, confidence_level, n_resamples, rng)
-    away = math.inf if spread == 0 and estimate != 0 else 0.0
+    found = mean_interval(units, options, estimate=first - second)
     return Difference(
-        estimate=estimate,
-        low=low,
-        high=high,
-        confidence_level=confidence_level,
-        method=method,
+        **found._asdict(),
+        **options.fields,
         estimator=name,
         definition=definition,
         lens=pair[0].lens.name,
         n_samples=sample.n,
-        n_resamples=None if method == "analytic" else n_resamples,
-        pvalue=float(2 * ndtr(-(abs(estimate) / spread if spread > 0 else away))),
         first=first,
         second=second,
     )

@@ -1,11 +1,4 @@
-"""Calibration in the large over windows, with limits that hold at every look.
-
-Limits of a mean that hold at every look, at once.
-
-When miscalibration began, as far as the batches can tell.
-
-Reliability curves of rows of which only counts by cell are left.
-"""
+"""Estimates from counts: calibration in the large, change points, reliability curves."""
 
 from __future__ import annotations
 
@@ -115,10 +108,10 @@ def estimates_of(
         n = float(remaining[start])
         found = float(deviation[start:].sum()) / n
         predicted = float(sum_p[start:].sum()) / n
-        return _estimate(text, n, predicted, found, float(limits[start]) / n)
+        return estimate_of(text, n, predicted, found, float(limits[start]) / n)
 
     total = float(weights @ rows)
-    weighted = _estimate(
+    weighted = estimate_of(
         f"weights that halve every {half_life:,.0f} rows",
         total,
         float(weights @ sum_p) / total,
@@ -168,9 +161,10 @@ def _suffix_radius(history: History, confidence_level: float) -> FloatArray:
     return radius(squared, levels[history.ordinal])
 
 
-def _estimate(
+def estimate_of(
     window: str, n_rows: float, predicted: float, deviation: float, wide: float
 ) -> MonitorEstimate:
+    """Means over a window and their deviation, with limits `wide` to both sides of it."""
     return MonitorEstimate(
         window=window,
         n_rows=n_rows,
@@ -208,7 +202,7 @@ def change_point(factors: FloatArray) -> ChangePoint | None:
     Parameters
     ----------
     factors : array of shape (B, G)
-        Log factors of the rivals, batch by batch, as `Evidence.advance` returns them.
+        Log factors of the rivals, batch by batch, as `EProcesses.advance` returns them.
 
     Returns
     -------

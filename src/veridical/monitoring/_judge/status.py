@@ -1,11 +1,7 @@
-"""From the store to what a look shows.
-
-What the bets found, in the words the library uses for miscalibration.
-"""
+"""The status of a monitor: what the store holds, in the library's words for miscalibration."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from dataclasses import dataclass
@@ -40,7 +36,7 @@ _WHERE = re.compile(r" where predictions are (between .*)$")
 
 @dataclass(frozen=True)
 class Directions:
-    """Translates what `Evidence.direction` says.
+    """Translates what `EProcesses.direction` says.
 
     Over-confident means too extreme, a recalibration slope below 1, as everywhere in the library;
     of three or more classes, that the confidence is above the accuracy.
@@ -67,10 +63,10 @@ class Directions:
         """Direction of a stream of this family; classes are always seen one against the rest."""
         words = _CONFIDENCE if self.of_confidence and family != "class" else _BINARY
         place = _WHERE.search(direction)
-        said = [words[part] for part in _WHERE.sub("", direction).split(" and ")]
+        phrases = [words[part] for part in _WHERE.sub("", direction).split(" and ")]
         # The spread of binary predictions, or the level of confidences, comes first.
-        said.sort(key=lambda text: "-confident" not in text)
-        return " and ".join(said) + (f" {place[1]}" if place else "")
+        phrases.sort(key=lambda text: "-confident" not in text)
+        return " and ".join(phrases) + (f" {place[1]}" if place else "")
 
 
 _MOST_NAMED, _LONGEST = 5, 60  # parts in a sentence, and letters of a name
@@ -92,11 +88,10 @@ def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Monit
 
 def _status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
     state = store.read_streams()
-    log_max = float(store.setting("log_max") or 0.0)
-    alarmed_at = store.setting("alarmed_at")
-    classes = json.loads(store.setting("classes") or "null") or settings["labels"] or ()
-    says = Directions(of_confidence=len(classes) > 2)
-    streams = _streams(state, buckets.totals(), settings, says)
+    log_max, alarmed_at = store.log_max, store.alarmed_at
+    classes = store.classes(settings["labels"]) or ()
+    directions = Directions(of_confidence=len(classes) > 2)
+    streams = _streams(state, buckets.totals(), settings, directions)
     log_e, direction = 0.0, None
     estimates: tuple[MonitorEstimate, ...] = ()
     since: tuple[str | None, str | None, str | None] = (None, None, None)
@@ -111,12 +106,12 @@ def _status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Moni
             confidence_level=settings["confidence_level"],
         )
         if alarmed_at is not None:
-            direction = says.of("all", state.evidence.direction(0))
+            direction = directions.of("all", state.evidence.direction(0))
             since = _since(history)
     waiting, oldest = Pending(store.connection).waiting()
     return MonitorStatus(
         n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
-        n_batches=int(store.setting("n_batches") or 0),
+        n_batches=store.n_batches,
         level=float(settings["level"]),
         alarm=alarmed_at is not None,
         alarmed_at=alarmed_at,
@@ -177,7 +172,7 @@ def _streams(
     state: StreamState,
     totals: dict[int, tuple[float, float, float]],
     settings: dict[str, Any],
-    says: Directions,
+    directions: Directions,
 ) -> tuple[StreamEvidence, ...]:
     """Every part that has rows, the one nearest to being blamed first."""
     places = [i for i, stream in enumerate(state.ids) if stream in totals]
@@ -205,7 +200,7 @@ def _streams(
                 deviation=float(deviation[k]),
                 low=float(low[k]),
                 high=float(high[k]),
-                direction=says.of(stream.family, evidence.direction(i)),
+                direction=directions.of(stream.family, evidence.direction(i)),
             )
         )
     return tuple(found)

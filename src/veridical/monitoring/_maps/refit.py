@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from veridical._core.runtime.progress import track
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import change_point
-from veridical.monitoring._maps.rows import Columns, KeptRows, happened
+from veridical.monitoring._maps.rows import KeptRows, ModelColumns, happened
 from veridical.monitoring._store.buckets import History
 from veridical.results import RefitSuggestion
 
@@ -22,7 +21,7 @@ _N_FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Chosen:
+class ChosenRows:
     """Rows to fit to.
 
     Attributes
@@ -45,7 +44,7 @@ def choose_rows(
     window: float,
     not_before: int,
     wanted: float | None,
-) -> Chosen:
+) -> ChosenRows:
     """Rows since the change if there was an alarm, else the rolling window.
 
     Parameters
@@ -59,10 +58,10 @@ def choose_rows(
     """
     if wanted is not None:
         chosen = kept.last(int(wanted))
-        return _checked(Chosen(chosen, f"last {len(chosen):,} rows"))
+        return _checked(ChosenRows(chosen, f"last {len(chosen):,} rows"))
     recent = kept.last(max(0, kept.first + len(kept) - max(not_before, kept.first)))
     rolling = recent.last(int(window))
-    usual = Chosen(rolling, f"last {len(rolling):,} rows")
+    usual = ChosenRows(rolling, f"last {len(rolling):,} rows")
     found = None if history is None else change_point(history.factors)
     if history is None or found is None:
         return _checked(usual)
@@ -70,13 +69,15 @@ def choose_rows(
     n_after = int(((kept.epoch == epoch) & (kept.batch >= since)).sum())
     if n_after >= _ENOUGH:
         began = history.began[found.batch] or f"batch {since}"
-        return _checked(Chosen(kept.last(n_after), f"{n_after:,} rows since the change at {began}"))
+        return _checked(
+            ChosenRows(kept.last(n_after), f"{n_after:,} rows since the change at {began}")
+        )
     note = f"only {n_after:,} rows since the change: older ones are among those it was fitted to"
     few = recent.last(_ENOUGH)
-    return _checked(Chosen(few, f"last {len(few):,} rows", (note,)))
+    return _checked(ChosenRows(few, f"last {len(few):,} rows", (note,)))
 
 
-def _checked(chosen: Chosen) -> Chosen:
+def _checked(chosen: ChosenRows) -> ChosenRows:
     if len(chosen.rows) < _FEWEST:
         hint = "wait for more outcomes."
         got = f"{len(chosen.rows)}"
@@ -84,7 +85,7 @@ def _checked(chosen: Chosen) -> Chosen:
     return chosen
 
 
-def unfitted(calibrator: str | Calibrator, columns: Columns) -> Calibrator:
+def unfitted(calibrator: str | Calibrator, columns: ModelColumns) -> Calibrator:
     """A calibrator by name, or a copy of one, for the classes of the monitor."""
     from sklearn.base import clone
 
@@ -92,38 +93,53 @@ def unfitted(calibrator: str | Calibrator, columns: Columns) -> Calibrator:
 
     n_classes = len(columns.labels)
     if isinstance(calibrator, Calibrator):
-        made = for_classes(clone(calibrator), n_classes)
+        empty = for_classes(clone(calibrator), n_classes)
     else:
-        made = calibrator_named(calibrator, n_classes, caller=_CALLER, param="calibrator")
-    if made.input != "probability":
+        empty = calibrator_named(calibrator, n_classes, caller=_CALLER, param="calibrator")
+    if empty.input != "probability":
         hint = "a monitor is shown probabilities."
-        raise invalid(_CALLER, "calibrator", 'of input="probability"', made.input, hint=hint)
-    made.set_params(labels=list(columns.labels))
-    return made
+        raise invalid(_CALLER, "calibrator", 'of input="probability"', empty.input, hint=hint)
+    empty.set_params(labels=list(columns.labels))
+    return empty
 
 
-def fitted(calibrator: Calibrator, rows: KeptRows, columns: Columns) -> Calibrator:
+def fitted(calibrator: Calibrator, rows: KeptRows, columns: ModelColumns) -> Calibrator:
     """The map fitted to rows under the labels of the monitor."""
     outcomes = np.asarray(columns.classes)[rows.y]
     return calibrator.fit(columns.turned(rows.p), outcomes)
+
+
+@dataclass(frozen=True)
+class HeldOutDifference:
+    """Log loss of a new map minus that of the map in use, on rows the new one was not fitted to.
+
+    Attributes
+    ----------
+    limits : estimate, lower and upper limit; None if nothing could be held out
+    reason : why not
+    map_notes : what the fits leave in doubt
+    """
+
+    limits: tuple[float, float, float] | None
+    reason: str = ""
+    map_notes: tuple[str, ...] = ()
 
 
 def held_out_difference(
     calibrator: Calibrator,
     current: Calibrator | None,
     rows: KeptRows,
-    columns: Columns,
+    columns: ModelColumns,
     confidence_level: float,
-) -> tuple[float, float, float] | str:
+) -> HeldOutDifference:
     """Held-out log loss minus that of the current map on the same rows, with its limits.
 
     Maps are fitted to four fifths of the rows and scored on the rest, five times over; the limits
     are normal, from the variance of the differences row by row, and take the rows as independent.
-    A text says why nothing could be held out.
     """
     from sklearn.base import clone
 
-    from veridical.calibrators.core import CheckedRows, warn_of
+    from veridical.calibrators.core import CheckedRows
     from veridical.inference.core import make_units, normal_limits
     from veridical.selection.core import cross_fit, make_folds
 
@@ -136,44 +152,44 @@ def held_out_difference(
     folds = make_folds(checked, (_N_FOLDS,))
     part: Calibrator = clone(calibrator)
     part.set_params(labels=None)  # rows hold class indices
-    made = cross_fit(part, folds, iter(track(len(folds), "holding out folds")))
-    if isinstance(made, str):
-        return made
-    warn_of(made.notes)
+    found = cross_fit(part, folds, iter(track(len(folds), "holding out folds")))
+    if isinstance(found, str):
+        return HeldOutDifference(None, reason=found)
     y = np.concatenate([fold.held.y for fold in folds])
     held = np.concatenate([fold.held.values for fold in folds])
     before = columns.turned(columns.calibrated(current, columns.turned(held)))
-    after = made.given[:, 1] if n_classes == 2 else made.given
+    after = found.given[:, 1] if n_classes == 2 else found.given
     loss = np.log(happened(before, y)) - np.log(happened(after, y))
-    units = make_units(loss, None, False, None, None)  # noqa: FBT003
-    return (units.estimate, *normal_limits(units, confidence_level))
+    units = make_units(loss)
+    limits = (units.estimate, *normal_limits(units, confidence_level))
+    return HeldOutDifference(limits, map_notes=found.notes)
 
 
 def suggestion(
     version: int,
     calibrator: Calibrator,
-    chosen: Chosen,
-    difference: tuple[float, float, float] | str,
+    chosen: ChosenRows,
+    held_out: HeldOutDifference,
     confidence_level: float,
 ) -> RefitSuggestion:
     """The new version in words."""
     name = type(calibrator).__name__
     text = f"Version {version}: {name} fitted to {chosen.text}"
     notes = chosen.notes
-    numbers: dict[str, Any] = dict.fromkeys(("difference", "low", "high"))
-    if isinstance(difference, str):
-        notes += (difference,)
+    difference = low = high = None
+    if held_out.limits is None:
+        notes += (held_out.reason,)
         text += "; nothing could be held out"
     else:
-        numbers = dict(zip(("difference", "low", "high"), difference, strict=True))
+        difference, low, high = held_out.limits
         change = "not clearly better than"
-        if difference[2] < 0:
+        if high < 0:
             change = "better than"
-        elif difference[1] > 0:
+        elif low > 0:
             change = "worse than"
         text += (
-            f"; on held-out rows {change} the map in use, log loss {difference[0]:+.4f}"
-            f" ({difference[1]:+.4f} to {difference[2]:+.4f})"
+            f"; on held-out rows {change} the map in use, log loss {difference:+.4f}"
+            f" ({low:+.4f} to {high:+.4f})"
         )
     return RefitSuggestion(
         version=version,
@@ -183,5 +199,7 @@ def suggestion(
         confidence_level=confidence_level,
         verdict=f"{text}. Its trial on new rows begins now.",
         notes=notes,
-        **numbers,
+        difference=difference,
+        low=low,
+        high=high,
     )

@@ -24,7 +24,7 @@ CREATE TABLE IF NOT EXISTS recent (
 
 
 @dataclass(frozen=True)
-class Columns:
+class ModelColumns:
     """How rows of a monitor look to calibrators, whose single column is of the larger label.
 
     Attributes
@@ -55,10 +55,10 @@ class Columns:
         single = p.ndim == 1
         if not single and len(self.labels) == 2:
             p = p[:, self.positive]
-        given = calibrator.predict_proba(self.turned(p))
+        calibrated = calibrator.predict_proba(self.turned(p))
         known = calibrator.classes_.tolist()
-        given = given[:, [known.index(label) for label in self.labels]]
-        return given[:, self.positive] if single else given
+        calibrated = calibrated[:, [known.index(label) for label in self.labels]]
+        return calibrated[:, self.positive] if single else calibrated
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,8 +142,8 @@ class RecentRows:
 
 def happened(p: FloatArray, y: IntArray) -> FloatArray:
     """Probability given to what happened, kept off zero by `FLOOR`."""
-    given = np.where(y == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(y)), y]
-    return np.clip(given, FLOOR, 1.0)
+    of_outcome = np.where(y == 1, p, 1 - p) if p.ndim == 1 else p[np.arange(len(y)), y]
+    return np.clip(of_outcome, FLOOR, 1.0)
 
 
 def _limit(p: FloatArray) -> int:

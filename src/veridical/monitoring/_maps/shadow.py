@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.calibrators import Calibrator
 from veridical.monitoring._judge.estimates import radius
-from veridical.monitoring._maps.rows import Columns, happened
+from veridical.monitoring._maps.rows import ModelColumns, happened
 from veridical.monitoring._store.counts import centres
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.results import ShadowStatus
@@ -91,7 +91,9 @@ class Trial:
         return max(-self.most_loss, mean - float(wide[0])), min(MOST_GAIN, mean + float(wide[1]))
 
 
-def most_loss(current: Calibrator | None, candidate: Calibrator | None, columns: Columns) -> float:
+def most_loss(
+    current: Calibrator | None, candidate: Calibrator | None, columns: ModelColumns
+) -> float:
     """How many nats a row can speak against the candidate, whatever happens; at most 2.
 
     Of two classes it is the largest loss on a grid of predictions, a twentieth more for what is

@@ -6,10 +6,11 @@ import math
 
 import numpy as np
 
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray, IntArray
-from veridical.decisions import estimate_priors
-from veridical.evaluation.core import doubts_into
-from veridical.monitoring._maps.rows import Columns
+from veridical.decisions.core import priors_of_rows
+from veridical.inference.core import IntervalOptions
+from veridical.monitoring._maps.rows import ModelColumns
 from veridical.results import MonitorSignals, PriorEstimate
 
 _N_BINS = 10
@@ -20,7 +21,7 @@ def signals_of(
     waiting: FloatArray,
     labelled: FloatArray,
     y: IntArray,
-    columns: Columns,
+    columns: ModelColumns,
     *,
     waiting_since: str | None,
     confidence_level: float,
@@ -111,24 +112,22 @@ def priors_of(
     waiting: FloatArray,
     labelled: FloatArray,
     y: IntArray,
-    columns: Columns,
+    columns: ModelColumns,
     confidence_level: float,
 ) -> PriorEstimate:
     """Class priors of the predictions that wait, if nothing but priors has changed."""
-    classes = list(columns.classes)
-    with doubts_into([]):  # the methods warn of its notes
-        return estimate_priors(
-            _matrix(waiting),
-            reference=(np.asarray(classes)[y], _matrix(labelled)),
-            labels=classes,
-            pos_label=classes[1] if len(classes) == 2 else None,
-            interval="analytic",
-            confidence_level=confidence_level,
-        )
+    classes = columns.classes
+    reference: Sample = (
+        BinarySample(y=y, p=labelled, pair=_matrix(labelled), classes=classes)
+        if len(classes) == 2
+        else MulticlassSample(y=y, p=labelled, classes=classes)
+    )
+    options = IntervalOptions("analytic", confidence_level)
+    return priors_of_rows(_matrix(waiting), None, classes, reference, options)
 
 
 def _matrix(p: FloatArray) -> FloatArray:
-    """Columns in the order of `Columns.classes`."""
+    """Columns in the order of `ModelColumns.classes`."""
     return p if p.ndim == 2 else np.column_stack([1 - p, p])
 
 

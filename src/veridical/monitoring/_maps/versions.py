@@ -34,7 +34,7 @@ _SETTINGS = ("alarmed_at", "log_max", "n_batches")
 
 
 @dataclass(frozen=True)
-class Made:
+class FitRecord:
     """How a map came about.
 
     Attributes
@@ -96,14 +96,14 @@ class Versions:
             self._loaded[version] = Calibrator.from_dict(json.loads(text))
         return self._loaded[version]
 
-    def add(self, calibrator: Calibrator, made: Made, most_loss: float) -> int:
+    def add(self, calibrator: Calibrator, origin: FitRecord, most_loss: float) -> int:
         """Put a new candidate on trial; the one before is dropped."""
         self._set_state(self.candidate, "dropped")
         added = self._connection.execute(
             "INSERT INTO versions (state, calibrator, made_at, first_row, n_rows, difference, low,"
             " high, auto_switch, most_loss, n_trial, gain, squared, uncut, n_cut)"
             " VALUES ('candidate', ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)",
-            (json.dumps(calibrator.to_dict()), *astuple(made), most_loss),
+            (json.dumps(calibrator.to_dict()), *astuple(origin), most_loss),
         )
         assert added.lastrowid is not None
         return added.lastrowid

@@ -1,9 +1,4 @@
-"""Which rows are watched together: all of them, each class, each range of scores, each group.
-
-What a batch says, counted: all that evidence, estimates and change points are made of.
-
-A fixed grid of predictions, fine in log odds, that batches are counted on.
-"""
+"""Rows that are watched together, counted on a grid that is fine in log odds."""
 
 from __future__ import annotations
 
@@ -187,8 +182,7 @@ def name_of(value: Any) -> str:
 def batch_streams(sample: Sample, groups: Groups | None) -> tuple[list[Stream], Tally]:
     """Count the rows of a batch for every stream they are part of."""
     problem = sample if isinstance(sample, BinarySample) else Confidence().induce(sample)
-    whole = tally(problem.y, problem.p)
-    streams, parts = [ALL], [whole]
+    streams, parts = [ALL], [tally(problem.y, problem.p)]
     names, regions = _by_region(problem)
     streams += names
     parts.append(regions)

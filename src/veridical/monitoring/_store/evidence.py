@@ -12,7 +12,7 @@ from veridical.inference.core import ONSET_ROWS, Bets
 from veridical.monitoring._store.counts import Tally, centres
 
 
-class Evidence:
+class EProcesses:
     r"""Wealth of gamblers who bet against the predictions, one for each stream.
 
     The bets are those of `EProcess`, taken a batch at a time: the rival forecast is a function of
@@ -45,7 +45,7 @@ class Evidence:
 
     def add_streams(self, n: int) -> None:
         """Open `n` more streams, without rows yet."""
-        more = Evidence(n)
+        more = EProcesses(n)
         for name in ("wealth", "n_rows", "log_e", "log_max"):
             setattr(self, name, np.concatenate([getattr(self, name), getattr(more, name)]))
 

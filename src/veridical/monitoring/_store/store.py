@@ -1,23 +1,22 @@
-"""The monitor's memory: a SQLite file, or a place in memory with the same tables.
-
-Tables of the monitor's store, and how old ones become new ones.
-"""
+"""The monitor's store: a SQLite file or a database in memory, its tables and their versions."""
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.exceptions import VeridicalError
 from veridical.monitoring._store.counts import Stream, share_of
-from veridical.monitoring._store.evidence import Evidence
+from veridical.monitoring._store.evidence import EProcesses
 
 VERSION = 2
 
@@ -133,7 +132,7 @@ class StreamState:
     streams: list[Stream]
     shares: FloatArray
     alarmed_at: list[str | None]
-    evidence: Evidence
+    evidence: EProcesses
 
 
 class Store:
@@ -203,6 +202,31 @@ class Store:
         """Write a setting."""
         self.connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
 
+    @property
+    def n_batches(self) -> int:
+        """Batches counted since the map in use was put in place."""
+        return int(self.setting("n_batches") or 0)
+
+    @property
+    def alarmed_at(self) -> str | None:
+        """When the alarm was raised, None without one."""
+        return self.setting("alarmed_at")
+
+    @property
+    def log_max(self) -> float:
+        """Log of the largest evidence of all streams together."""
+        return float(self.setting("log_max") or 0.0)
+
+    @property
+    def n_columns(self) -> int:
+        """Columns of the predictions that wait for their outcomes."""
+        return int(self.setting("n_columns") or 1)
+
+    def classes(self, labels: list[Any] | None) -> tuple[Any, ...] | None:
+        """Classes of the first batch, else `labels`, which the user named beforehand."""
+        known = json.loads(self.setting("classes") or "null") or labels
+        return None if known is None else tuple(known)
+
     def batch_digest(self, batch_id: str) -> str | None:
         """What a batch of this name held, or None if it never came."""
         row = self.connection.execute(
@@ -220,7 +244,7 @@ class Store:
             "SELECT id, family, name, share, alarmed_at, n_rows, log_e, log_max, wealth"
             " FROM streams ORDER BY id"
         ).fetchall()
-        evidence = Evidence(len(rows))
+        evidence = EProcesses(len(rows))
         for i, row in enumerate(rows):
             evidence.n_rows[i], evidence.log_e[i], evidence.log_max[i] = row[5:8]
             evidence.wealth[i] = np.frombuffer(row[8])
@@ -278,21 +302,28 @@ class Store:
         )
 
 
+_WHERE = "check that the file is in a folder that exists and can be written to."
+_WRITING = "another process is writing; try again."
+_FULL = "free some space and send the batch again; the store is as it was before."
+_HINTS = {
+    sqlite3.SQLITE_BUSY: _WRITING,
+    sqlite3.SQLITE_LOCKED: _WRITING,
+    sqlite3.SQLITE_FULL: _FULL,
+    sqlite3.SQLITE_IOERR: _FULL,
+    sqlite3.SQLITE_READONLY: "the file cannot be written to; change its permissions or copy it"
+    " elsewhere.",
+}
+
+
 @contextmanager
 def _explained(path: str) -> Iterator[None]:
     """Errors of the database in the library's words."""
     try:
         yield
     except sqlite3.OperationalError as error:
-        text = str(error)
-        hint = "check that the file is in a folder that exists and can be written to."
-        if "locked" in text or "busy" in text:
-            hint = "another process is writing; try again."
-        elif "full" in text or "disk I/O" in text:
-            hint = "free some space and send the batch again; the store is as it was before."
-        elif "readonly" in text:
-            hint = "the file cannot be written to; change its permissions or copy it elsewhere."
-        msg = f"CalibrationMonitor: the store {path!r} could not be used: {text}.\nHint: {hint}"
+        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # its kind
+        hint = _HINTS.get(code, _WHERE)
+        msg = f"CalibrationMonitor: the store {path!r} could not be used: {error}.\nHint: {hint}"
         raise VeridicalError(msg) from error
     except sqlite3.DatabaseError as error:
         msg = (

@@ -15,7 +15,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
-from veridical.monitoring._judge.estimates import radius
+from veridical.monitoring._judge.estimates import estimate_of, radius
 from veridical.monitoring._judge.status import Directions, combined_log_e, evidence_words
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.counts import ALL, Stream
@@ -33,12 +33,12 @@ _HOW = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Part:
-    """What one store says of all its rows."""
+class StoreLook:
+    """What one store holds of all its rows."""
 
     path: str
     settings: dict[str, Any]
-    classes: list[Any] | None
+    classes: tuple[Any, ...] | None
     state: StreamState
     totals: dict[int, tuple[float, float, float]]
     sum_p: float
@@ -108,10 +108,10 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     alarm = log_max >= -math.log(level)
     worst = max(parts, key=lambda part: part.log_max)
     names = dict.fromkeys(stream for part in parts for stream in part.watched)
-    says = Directions(of_confidence=len(classes) > 2)
-    streams = [_stream(stream, parts, settings, says) for stream in names]
+    directions = Directions(of_confidence=len(classes) > 2)
+    streams = [_stream(stream, parts, settings, directions) for stream in names]
     streams.sort(key=lambda s: -s[0])
-    direction = says.of("all", worst.state.evidence.direction(0)) if alarm else None
+    direction = directions.of("all", worst.state.evidence.direction(0)) if alarm else None
     waiting = sum(part.n_waiting for part in parts)
     text = "No alarm"
     if alarm:
@@ -154,7 +154,7 @@ def _checked(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
     return list(real.values())
 
 
-def _read(path: str) -> _Part:
+def _read(path: str) -> StoreLook:
     store = Store(path)
     try:
         with store.reading():
@@ -163,23 +163,23 @@ def _read(path: str) -> _Part:
             if settings is None:
                 hint = "name files that `CalibrationMonitor` has made."
                 raise invalid(_CALLER, "paths", "stores", f"{path!r}, an empty one", hint=hint)
-            return _Part(
+            return StoreLook(
                 path=path,
                 settings=settings,
-                classes=json.loads(store.setting("classes") or "null") or settings["labels"],
+                classes=store.classes(settings["labels"]),
                 state=state,
                 totals=buckets.totals(),
                 sum_p=float(buckets.sums_of_p().sum()),
                 log_e=combined_log_e(state.evidence.log_e, state.shares) if state.ids else 0.0,
-                log_max=float(store.setting("log_max") or 0.0),
-                n_batches=int(store.setting("n_batches") or 0),
+                log_max=store.log_max,
+                n_batches=store.n_batches,
                 n_waiting=Pending(store.connection).waiting()[0],
             )
     finally:
         store.close()
 
 
-def _check_alike(parts: list[_Part]) -> None:
+def _check_alike(parts: list[StoreLook]) -> None:
     first = parts[0]
     for part in parts[1:]:
         for name in ("level", "confidence_level", "pos_label"):
@@ -190,12 +190,13 @@ def _check_alike(parts: list[_Part]) -> None:
                 raise invalid(_CALLER, "paths", expected, got, hint=hint)
         if part.classes and first.classes and part.classes != first.classes:
             hint = "merge stores of one problem."
-            got = f"{part.classes!r} in {part.path!r}"
-            raise invalid(_CALLER, "paths", f"of classes {first.classes!r}", got, hint=hint)
+            got = f"{list(part.classes)!r} in {part.path!r}"
+            expected = f"of classes {list(first.classes)!r}"
+            raise invalid(_CALLER, "paths", expected, got, hint=hint)
 
 
 def _stream(
-    stream: Stream, parts: list[_Part], settings: dict[str, Any], says: Directions
+    stream: Stream, parts: list[StoreLook], settings: dict[str, Any], directions: Directions
 ) -> tuple[float, StreamEvidence]:
     """How near the part is to being blamed, in logs, and what is known of it."""
     held = [(part, part.watched[stream]) for part in parts if stream in part.watched]
@@ -221,28 +222,18 @@ def _stream(
         deviation=deviation,
         low=max(-1.0, deviation - wide),
         high=min(1.0, deviation + wide),
-        direction=says.of(stream.family, worst.state.evidence.direction(at)),
+        direction=directions.of(stream.family, worst.state.evidence.direction(at)),
     )
 
 
-def _since_start(parts: list[_Part], settings: dict[str, Any]) -> tuple[MonitorEstimate, ...]:
+def _since_start(parts: list[StoreLook], settings: dict[str, Any]) -> tuple[MonitorEstimate, ...]:
     held = [(part, part.watched[ALL]) for part in parts if ALL in part.watched]
     if not held:
         return ()
     sums = [part.totals[part.state.ids[i]] for part, i in held]
     rows, deviation, wide = _limits(sums, len(parts), settings)
     predicted = sum(part.sum_p for part, _ in held) / rows
-    return (
-        MonitorEstimate(
-            window="since the start",
-            n_rows=rows,
-            mean_predicted=predicted,
-            mean_observed=predicted + deviation,
-            deviation=deviation,
-            low=max(-1.0, deviation - wide),
-            high=min(1.0, deviation + wide),
-        ),
-    )
+    return (estimate_of("since the start", rows, predicted, deviation, wide),)
 
 
 def _limits(

@@ -2,49 +2,34 @@
 
 from __future__ import annotations
 
-import json
-import math
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, Self
 
-import numpy as np
-
-from veridical._core.data.groups import Groups, group_rows
-from veridical._core.data.validation import (
-    check_level,
-    check_probabilities,
-    check_sample,
-    float_array,
-    is_integer,
-)
-from veridical._core.sample import Sample
-from veridical._core.typing import ArrayLike
+from veridical._core.data.validation import is_integer
+from veridical._core.typing import ArrayLike, FloatArray
+from veridical.calibrators import Calibrator
+from veridical.calibrators.core import warn_of as warn_of_maps
 from veridical.exceptions import invalid
+from veridical.inference.core import warn_of
 from veridical.monitoring._judge.estimates import curve_of_cells, rolling
-from veridical.monitoring._judge.status import combined_log_e, status_of
-from veridical.monitoring._maps.rows import RecentRows
-from veridical.monitoring._maps.versions import Versions
-from veridical.monitoring._store.buckets import Buckets
-from veridical.monitoring._store.counts import batch_streams
-from veridical.monitoring._store.evidence import exp_or_inf
-from veridical.monitoring._store.pending import Pending
-from veridical.monitoring._store.store import Store
-from veridical.monitoring._watch.actions import MonitorActions
-from veridical.monitoring._watch.inputs import (
-    as_ids,
-    as_rows,
-    as_timestamp,
-    check_rows,
-    digest_of,
-    placed,
+from veridical.monitoring._watch import counting, maps
+from veridical.monitoring._watch.memory import CALLER, Memory, check_settings
+from veridical.results import (
+    MonitorHistory,
+    MonitorSignals,
+    MonitorStatus,
+    MonitorUpdate,
+    MonitorVersions,
+    PriorEstimate,
+    RefitSuggestion,
+    ReliabilityCurve,
+    ShadowStatus,
 )
-from veridical.results import MonitorHistory, MonitorStatus, MonitorUpdate, ReliabilityCurve
-
-_CALLER = "CalibrationMonitor"
-_SETTINGS = ("labels", "pos_label", "level", "window", "half_life", "confidence_level")
 
 
-class CalibrationMonitor(MonitorActions):
+class CalibrationMonitor:
     """Watches calibration batch by batch, with alarms that hold their level over all time.
 
     Parameters
@@ -56,16 +41,20 @@ class CalibrationMonitor(MonitorActions):
         Classes in the order of the columns of predictions. Default: those of the first batch.
     pos_label : object, optional
         The positive class of two; default the larger label.
-    level : float, default 0.05
+    level : float, optional
         Chance that a calibrated model ever raises the alarm, however long it is watched and
-        however often it is looked at.
-    window, half_life : float, default 5000
-        Rows of the rolling window, and rows after which a row counts half in the weighted one.
-    confidence_level : float, default 0.95
-        Of the limits of the estimates: all windows, at all times, together.
+        however often it is looked at; default 0.05.
+    window, half_life : float, optional
+        Rows of the rolling window, and rows after which a row counts half in the weighted one;
+        default 5000.
+    confidence_level : float, optional
+        Of the limits of the estimates: all windows, at all times, together; default 0.95.
 
     Notes
     -----
+    **Settings** are kept in the store. What is left out, or None, is as the store has it; the
+    defaults above are those of a new store. A value that differs from the store's is an error.
+
     **Alarm.** For all rows, for each range of scores, each class (three or more, up to 50) and
     each group, a gambler bets against the predictions (see `EProcess`); the alarm is raised when
     a weighted mean of their wealth, with weights fixed beforehand, reaches 1 / `level`. Under
@@ -102,44 +91,40 @@ class CalibrationMonitor(MonitorActions):
         *,
         labels: ArrayLike | None = None,
         pos_label: Any = None,
-        level: float = 0.05,
-        window: float = 5000,
-        half_life: float = 5000,
-        confidence_level: float = 0.95,
+        level: float | None = None,
+        window: float | None = None,
+        half_life: float | None = None,
+        confidence_level: float | None = None,
     ) -> None:
-        given = {
-            "labels": None if labels is None else np.asarray(labels).tolist(),
-            "pos_label": pos_label,
-            "level": check_level(_CALLER, level, "level"),
-            "window": check_rows(window, "window", _CALLER),
-            "half_life": check_rows(half_life, "half_life", _CALLER),
-            "confidence_level": check_level(_CALLER, confidence_level),
-        }
-        self._store = Store(path)
-        self._buckets = Buckets(self._store.connection)
-        self._pending = Pending(self._store.connection)
-        self._versions = Versions(self._store.connection)
-        self._recent = RecentRows(self._store.connection)
-        with self._store.transaction():
-            self._versions.prepare()
-            kept = self._store.setting("monitor")
-            if kept is None:
-                self._store.set_setting("monitor", json.dumps(given))
-        self.settings: dict[str, Any] = given if kept is None else json.loads(kept)
-        if kept is not None:
-            self._check_same(given)
+        asked = check_settings(
+            labels=labels,
+            pos_label=pos_label,
+            level=level,
+            window=window,
+            half_life=half_life,
+            confidence_level=confidence_level,
+        )
+        self._memory = Memory(path, asked)
 
     @property
     def path(self) -> str:
         """The file, or ":memory:"."""
-        return self._store.path
+        return self._memory.store.path
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the store by name: labels, pos_label, level, window and so on."""
+        return self._memory.settings
 
     @property
     def classes(self) -> tuple[Any, ...] | None:
         """Labels in the order of the columns; None before the first batch without `labels`."""
-        kept = self._store.setting("classes")
-        labels = self.settings["labels"] if kept is None else json.loads(kept)
-        return None if labels is None else tuple(labels)
+        return self._memory.classes
+
+    @property
+    def current(self) -> Calibrator | None:
+        """The fitted map in use; None for predictions as they come."""
+        return self._memory.current
 
     def __enter__(self) -> Self:
         return self
@@ -149,7 +134,7 @@ class CalibrationMonitor(MonitorActions):
 
     def close(self) -> None:
         """Let go of the file."""
-        self._store.close()
+        self._memory.store.close()
 
     def update(
         self,
@@ -179,31 +164,15 @@ class CalibrationMonitor(MonitorActions):
         MonitorUpdate
             Whether there is an alarm, and the evidence. See `status` for all the rest.
         """
-        caller = f"{_CALLER}.update"
-        labels = self.classes
-        sample = check_sample(
-            as_rows(y_true),
-            as_rows(y_prob, labels),
-            caller=caller,
-            labels=labels,
-            pos_label=self.settings["pos_label"],
+        return counting.update(
+            self._memory,
+            y_true,
+            y_prob,
+            timestamp=timestamp,
+            by=by,
+            batch_id=batch_id,
+            caller=f"{CALLER}.update",
         )
-        groups = None if by is None else group_rows([as_rows(by)], caller=caller)
-        if groups is not None and len(groups.codes) != sample.n:
-            hint = "pass one group key per row."
-            got = f"{len(groups.codes)} keys for {sample.n} rows"
-            raise invalid(caller, "by", "as long as `y_true`", got, hint=hint)
-        when = as_timestamp(timestamp, caller)
-        digest = "" if batch_id is None else digest_of(sample, groups)
-        with self._store.transaction():
-            if batch_id is not None:
-                before = self._store.batch_digest(batch_id)
-                if before is not None:
-                    return self._repeated(sample, batch_id, same=before == digest, caller=caller)
-                self._store.add_batch(batch_id, digest, sample.n)
-            if labels is None:
-                self._store.set_setting("classes", json.dumps(list(sample.columns)))
-            return self._count(sample, groups, when)
 
     def observe(
         self,
@@ -230,27 +199,9 @@ class CalibrationMonitor(MonitorActions):
         one class is known sooner than the other: a fraud may be reported within a day, its
         absence never.
         """
-        caller = f"{_CALLER}.observe"
-        labels = self.classes
-        if labels is None:
-            hint = "pass `labels=` to the monitor: predictions alone do not name the classes."
-            raise invalid(caller, "labels", "known before outcomes are", "None", hint=hint)
-        rows = float_array(as_rows(y_prob, labels), caller=caller, param="y_prob")
-        p = check_probabilities(rows, caller=caller)
-        if p.ndim == 2 and p.shape[1] != len(labels):
-            hint = f"one column for each of {list(labels)[:6]}."
-            got = f"{p.shape[1]} columns"
-            raise invalid(caller, "y_prob", f"{len(labels)} columns", got, hint=hint)
-        names = as_ids(id, len(p), caller)
-        groups = None
-        if by is not None:
-            found = group_rows([as_rows(by)], caller=caller)
-            groups = [found.keys[code] for code in found.codes]
-        when = as_timestamp(timestamp, caller)
-        with self._store.transaction():
-            self._store.set_setting("n_columns", str(p.shape[1] if p.ndim == 2 else 1))
-            self._pending.observe(names, p, groups, when, caller=caller)
-            self._count_cohorts(self._pending.complete())
+        counting.observe(
+            self._memory, id, y_prob, timestamp=timestamp, by=by, caller=f"{CALLER}.observe"
+        )
 
     def resolve(self, id: ArrayLike, y_true: ArrayLike) -> MonitorUpdate:
         """Register outcomes of predictions, in any order; counts the cohorts that are complete.
@@ -262,18 +213,7 @@ class CalibrationMonitor(MonitorActions):
         y_true : array-like
             What happened.
         """
-        caller = f"{_CALLER}.resolve"
-        labels = np.atleast_1d(np.asarray(as_rows(y_true))).tolist()
-        known = self.classes
-        for label in labels:
-            if known is None or label not in known:
-                hint = f"the classes of this monitor are {list(known or ())[:6]}."
-                raise invalid(caller, "y_true", "one of the classes", repr(label), hint=hint)
-        names = as_ids(id, len(labels), caller)
-        with self._store.transaction():
-            self._pending.resolve(names, labels, caller=caller)
-            n_rows = self._count_cohorts(self._pending.complete())
-            return self._update_of(n_rows)
+        return counting.resolve(self._memory, id, y_true, caller=f"{CALLER}.resolve")
 
     def mature(self, until: Any, *, missing: Any = None) -> MonitorUpdate:
         """Wait no longer for outcomes of predictions made up to a time; count what is known.
@@ -286,29 +226,18 @@ class CalibrationMonitor(MonitorActions):
             What happened where no outcome came, e.g. no fraud where none was reported. Default:
             such rows are left out, which is right if being known does not depend on the outcome.
         """
-        caller = f"{_CALLER}.mature"
-        when = as_timestamp(until, caller)
-        if when is None:
-            hint = "pass the time up to which cohorts are counted."
-            raise invalid(caller, "until", "a point in time", "None", hint=hint)
-        known = self.classes
-        if missing is not None and (known is None or missing not in known):
-            hint = f"the classes of this monitor are {list(known or ())[:6]}."
-            raise invalid(caller, "missing", "one of the classes", repr(missing), hint=hint)
-        with self._store.transaction():
-            n_rows = self._count_cohorts(self._pending.mature(when), missing)
-            return self._update_of(n_rows)
+        return counting.mature(self._memory, until, missing, caller=f"{CALLER}.mature")
 
     def status(self) -> MonitorStatus:
         """Everything known at this look; looking costs nothing of the level."""
-        return status_of(self._store, self._buckets, self.settings)
+        return self._memory.status()
 
     def history(self) -> MonitorHistory:
         """What happened so far, bucket by bucket, for tables and timelines."""
         self._check_rows_seen("history")
         return rolling(
-            self._buckets.history(1),
-            self._buckets.sums_of_p(),
+            self._memory.buckets.history(1),
+            self._memory.buckets.sums_of_p(),
             window=self.settings["window"],
             confidence_level=self.settings["confidence_level"],
         )
@@ -320,16 +249,16 @@ class CalibrationMonitor(MonitorActions):
         width 1/32 in log odds, so that a row near the edge of a bin may be counted next door; of
         three or more classes it is the confidence that is drawn.
         """
-        caller = f"{_CALLER}.curves"
+        caller = f"{CALLER}.curves"
         if not (is_integer(n_bins) and n_bins >= 1):
             hint = "10 to 20 bins are read most easily."
             raise invalid(caller, "n_bins", "a positive integer", repr(n_bins), hint=hint)
         self._check_rows_seen("curves")
         window = self.settings["window"]
-        with self._store.reading():
+        with self._memory.store.reading():
             parts = {
-                "before": self._buckets.cells(skip_rows=window),
-                "now": self._buckets.cells(last_rows=window),
+                "before": self._memory.buckets.cells(skip_rows=window),
+                "now": self._memory.buckets.cells(last_rows=window),
             }
         lens = "confidence" if len(self.classes or ()) > 2 else "binary"
         return {
@@ -338,86 +267,137 @@ class CalibrationMonitor(MonitorActions):
             if cells.any()
         }
 
+    def calibrate(self, y_prob: ArrayLike, *, priors: PriorEstimate | None = None) -> FloatArray:
+        """Predictions of the map in use.
+
+        Parameters
+        ----------
+        y_prob : array-like of shape (n,) or (n, K)
+            The model's own predictions, as `update` takes them.
+        priors : PriorEstimate, optional
+            What `prior_correction` returned: probabilities are then moved to these priors.
+
+        Returns
+        -------
+        ndarray
+            Of the shape of `y_prob`.
+        """
+        return maps.calibrate(self._memory, y_prob, priors)
+
+    def prior_correction(self) -> PriorEstimate:
+        """Estimate class priors of the predictions that wait, as a stopgap until outcomes come.
+
+        Returns
+        -------
+        PriorEstimate
+            For ``monitor.calibrate(y_prob, priors=...)``. It supposes that nothing but the priors
+            has changed and that the map in use was calibrated on the labelled rows of the rolling
+            window (see :func:`estimate_priors`); predictions alone cannot show either.
+        """
+        found = maps.prior_correction(self._memory)
+        warn_of(found.notes, caller=f"{CALLER}.prior_correction")
+        return found
+
+    def signals(self) -> MonitorSignals:
+        """What predictions that wait for outcomes say by themselves.
+
+        Returns
+        -------
+        MonitorSignals
+            Distance of their scores to those of the rolling window, priors, and accuracy as
+            estimated from confidences. Descriptive: no alarm is made of it, and p-value and
+            limits are for one look.
+        """
+        found = maps.signals(self._memory)
+        warn_of(found.notes, caller=f"{CALLER}.signals")
+        return found
+
+    def refit(
+        self,
+        calibrator: str | Calibrator = "beta",
+        *,
+        rows: float | None = None,
+        auto_switch: bool = False,
+    ) -> RefitSuggestion:
+        r"""Fit a new map to recent outcomes and put it on trial; nothing is switched to.
+
+        Parameters
+        ----------
+        calibrator : str or Calibrator, default "beta"
+            A name such as "beta", "temperature" or "auto", or a calibrator to be fitted anew.
+        rows : int, optional
+            Fit to so many of the last rows. Default: after an alarm those since the estimated
+            change, else the rolling window, but none from before the rows that the map in use was
+            fitted to.
+        auto_switch : bool, default False
+            Switch by itself as soon as the trial suffices (see `switch`).
+
+        Returns
+        -------
+        RefitSuggestion
+            With the difference in log loss to the map in use, on held-out rows.
+
+        Notes
+        -----
+        Maps are fitted to the model's own predictions. The last 20,000 labelled rows are kept for
+        that, or 16 MB of predictions if that is less.
+
+        **Trial.** Every batch from now on is scored by both maps. `shadow_status` tells the
+        evidence that the new one has the lower log loss on average, rows cut to 2 nats. If it has
+        not, at any time, the chance that the evidence ever suffices is at most `level`, for any
+        stream of rows and however often it is looked at; of each candidate, not of all together:
+        who refits twenty times at 0.05 expects a wrong switch if no candidate is any better.
+        A candidate that was not switched to is dropped for the new one.
+        """
+        found, map_notes = maps.refit(self._memory, calibrator, rows=rows, auto_switch=auto_switch)
+        warn_of_maps(map_notes)
+        warn_of(found.notes, caller=f"{CALLER}.refit")
+        return found
+
+    def shadow_status(self) -> ShadowStatus:
+        """How the candidate's trial stands; looking costs nothing of the level."""
+        return maps.trial_status(self._memory)
+
+    def switch(self, *, force: bool = False) -> MonitorVersions:
+        """Use the candidate from now on.
+
+        Parameters
+        ----------
+        force : bool, default False
+            Even if its trial does not suffice.
+
+        Notes
+        -----
+        A new epoch begins. `update` and `observe` still take the model's own predictions; what is
+        watched is what the map in use makes of them. Evidence, estimates and history start from
+        nothing, so `level` is the chance of a false alarm in each epoch; what was known of
+        earlier ones, their alarms too, stays in `versions`. Predictions that wait are counted
+        under the map in use when they are.
+        """
+        maps.switch(self._memory, force=force)
+        return self.versions()
+
+    def rollback(self) -> MonitorVersions:
+        """Use the map again that the current one replaced; a new epoch begins (see `switch`).
+
+        A candidate is dropped: its trial was against the map that goes.
+        """
+        maps.rollback(self._memory)
+        return self.versions()
+
+    def versions(self) -> MonitorVersions:
+        """Every map that was fitted, and the epochs with their alarms."""
+        return self._memory.versions.listed(self.status())
+
     def _check_rows_seen(self, method: str) -> None:
-        if not int(self._store.setting("n_batches") or 0):
-            hint, caller = "call `update` first.", f"{_CALLER}.{method}"
+        if not self._memory.store.n_batches:
+            hint, caller = "call `update` first.", f"{CALLER}.{method}"
             raise invalid(caller, "monitor", "one with rows", "none", hint=hint)
 
-    def _count(self, sample: Sample, groups: Groups | None, when: str | None) -> MonitorUpdate:
-        given, sample = sample, self._calibrated(sample)
-        wanted, batch = batch_streams(sample, groups)
-        state = self._store.read_streams()
-        self._store.open_streams(state, wanted, len(sample.classes))
-        place = {stream: i for i, stream in enumerate(state.streams)}
-        batch = placed(batch, [place[stream] for stream in wanted], len(place))
-        factors = state.evidence.advance(batch)
-        n_batches = int(self._store.setting("n_batches") or 0)
-        now = when if when is not None else f"batch {n_batches}"
-        threshold = -math.log(self.settings["level"])
-        log_e = combined_log_e(state.evidence.log_e, state.shares)
-        for i, blamed in enumerate(state.evidence.log_e + np.log(state.shares) >= threshold):
-            if blamed and state.alarmed_at[i] is None:
-                state.alarmed_at[i] = now
-        alarmed = self._store.setting("alarmed_at")
-        if alarmed is None and log_e >= threshold:
-            self._store.set_setting("alarmed_at", now)
-            alarmed = now
-        highest = max(log_e, float(self._store.setting("log_max") or 0.0))
-        self._store.set_setting("log_max", repr(highest))
-        self._store.set_setting("n_batches", str(n_batches + 1))
-        self._store.write_streams(state)
-        self._buckets.add(batch, factors, state.ids, log_e=log_e, began=when, ended=when)
-        self._learn(given, sample)
-        return MonitorUpdate(
-            n_rows=sample.n,
-            n_samples=int(state.evidence.n_rows[0]),
-            alarm=alarmed is not None,
-            e_value=exp_or_inf(log_e),
-        )
 
-    def _count_cohorts(self, cohorts: list[int], missing: Any = None) -> int:
-        """Count cohorts, oldest first; returns their rows."""
-        n_rows, n_columns = 0, int(self._store.setting("n_columns") or 1)
-        for number in cohorts:
-            if missing is not None:
-                self._pending.assume(number, missing)
-            cohort = self._pending.take(number, n_columns)
-            if not cohort.y:
-                continue
-            sample = check_sample(
-                cohort.y,
-                cohort.p,
-                caller=_CALLER,
-                labels=self.classes,
-                pos_label=self.settings["pos_label"],
-            )
-            groups = None if cohort.by is None else group_rows([cohort.by], caller=_CALLER)
-            n_rows += self._count(sample, groups, cohort.observed_at).n_rows
-        return n_rows
-
-    def _repeated(self, sample: Sample, batch_id: str, *, same: bool, caller: str) -> MonitorUpdate:
-        if not same:
-            hint = "give every batch a name of its own; nothing was counted."
-            got = f"other data under the known name {batch_id!r}"
-            raise invalid(caller, "batch_id", "new, or the same batch again", got, hint=hint)
-        return self._update_of(sample.n, repeated=True)
-
-    def _update_of(self, n_rows: int, *, repeated: bool = False) -> MonitorUpdate:
-        state = self._store.read_streams()
-        return MonitorUpdate(
-            n_rows=n_rows,
-            n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
-            alarm=self._store.setting("alarmed_at") is not None,
-            e_value=exp_or_inf(combined_log_e(state.evidence.log_e, state.shares)),
-            repeated=repeated,
-        )
-
-    def _check_same(self, given: dict[str, Any]) -> None:
-        """A setting that was asked for must be that of the store; what was left out may differ."""
-        defaults = {"labels": None, "pos_label": None, "level": 0.05, "window": 5000.0}
-        defaults |= {"half_life": 5000.0, "confidence_level": 0.95}
-        for name in _SETTINGS:
-            if given[name] not in (defaults[name], self.settings[name]):
-                hint = "leave it out to go on with the store's, or start another store."
-                expected = f"{self.settings[name]!r}, as in {self.path!r}"
-                raise invalid(_CALLER, name, expected, repr(given[name]), hint=hint)
+@contextmanager
+def one_moment(monitor: CalibrationMonitor) -> Iterator[Memory]:
+    """What is read within is of one moment, whatever others write meanwhile."""
+    memory = monitor._memory
+    with memory.store.reading():
+        yield memory

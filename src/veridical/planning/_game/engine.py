@@ -1,7 +1,4 @@
-"""The healthcare game: treat patients on the word of a classifier.
-
-The account of a game: its choices beside those of the reference players.
-"""
+"""The healthcare game: treat patients on the word of a classifier, and the final account."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reference players of the healthcare game.
-
-Choices of treatments, as the game and its players write them.
-"""
+"""Reference players of the healthcare game, and how choices of treatments are written."""
 
 from __future__ import annotations
 

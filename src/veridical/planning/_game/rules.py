@@ -1,7 +1,4 @@
-"""Rules of the healthcare game: conditions, treatments, what they cost and do.
-
-Patients of the healthcare game, from a fake classifier.
-"""
+"""Rules of the healthcare game, and its patients, drawn from a fake classifier."""
 
 from __future__ import annotations
 

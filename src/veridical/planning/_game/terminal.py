@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from veridical.exceptions import InvalidInputError
+from veridical.exceptions import InvalidInputError, invalid
 from veridical.planning._game.engine import HealthcareGame
 from veridical.planning._game.players import NONE, TrustingPlayer, parse_choices
 from veridical.planning._game.rules import ACCURACY, GameRules
@@ -44,9 +44,9 @@ def play_in_terminal(
     Examples
     --------
     >>> answers = iter(["2:Z", "2:A", "quit"])
-    >>> shown = []
+    >>> written = []
     >>> summary = play_in_terminal(HealthcareGame(n_patients=3, rng=0),
-    ...     read=lambda prompt: next(answers), write=shown.append)
+    ...     read=lambda prompt: next(answers), write=written.append)
     >>> summary.n_rounds, summary.you.cost
     (1, 1.0)
     """
@@ -91,7 +91,8 @@ def _ask(
                 try:
                     return game.treat(parse_choices(line, caller="treat"))
                 except InvalidInputError as error:
-                    write(str(error).removeprefix("HealthcareGame."))
+                    about = (error.param, error.expected, error.got)
+                    write(str(invalid("treat", *about, hint=error.hint)))
 
 
 def _rules_text(game: HealthcareGame) -> str:
@@ -141,27 +142,27 @@ def _outcome_text(outcome: RoundOutcome, rules: GameRules) -> str:
 
 def _tally_text(outcomes: Sequence[RoundOutcome]) -> str:
     """How often sure reports were right so far: what a player can learn from."""
-    said, right = [], 0
+    sure, right = [], 0
     for outcome in outcomes:
         for report, condition in zip(outcome.patients.reports, outcome.conditions, strict=True):
             if max(report) >= _SURE:
-                said.append(max(report))
+                sure.append(max(report))
                 right += report[condition] == max(report)
-    if not said:
+    if not sure:
         return f"So far no report was {100 * _SURE:.0f} % sure."
     return (
-        f"So far {len(said)} reports were {100 * _SURE:.0f} % sure or more, on average"
-        f" {100 * sum(said) / len(said):.1f} %; {right} of them"
-        f" ({100 * right / len(said):.1f} %) were right."
+        f"So far {len(sure)} reports were {100 * _SURE:.0f} % sure or more, on average"
+        f" {100 * sum(sure) / len(sure):.1f} %; {right} of them"
+        f" ({100 * right / len(sure):.1f} %) were right."
     )
 
 
 def _percent(p: float) -> str:
     """Per cent, with more digits where a report all but excludes a condition."""
-    shown = 100 * p
-    if shown >= 0.1:
-        return f"{shown:.1f}"
-    return f"{shown:.3f}" if shown >= 0.0005 else "0"
+    percent = 100 * p
+    if percent >= 0.1:
+        return f"{percent:.1f}"
+    return f"{percent:.3f}" if percent >= 0.0005 else "0"
 
 
 def _table(header: Sequence[str], body: Sequence[Sequence[str]]) -> list[str]:

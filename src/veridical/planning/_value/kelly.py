@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.data.validation import float_array, is_number
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
-from veridical.planning._value.processes import DecisionProcess, check_columns, read_only
+from veridical.planning._value.processes import DecisionProcess, check_class_count, read_only
 
 _CALLER = "KellyProcess"
 _ROUNDING = 1e-12
@@ -84,7 +84,7 @@ class KellyProcess(DecisionProcess):
     def stakes(self, y_prob: FloatArray) -> FloatArray:
         """Share of wealth staked on each class, (n, K)."""
         odds = np.asarray(self.odds)
-        check_columns(_CALLER, "odds", len(odds), y_prob)
+        check_class_count(_CALLER, "odds", len(odds), y_prob)
         p = np.asarray(y_prob, dtype=np.float64)
         with np.errstate(divide="ignore"):
             price = 1 / odds  # infinite where no bet is offered

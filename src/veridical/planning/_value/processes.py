@@ -1,7 +1,4 @@
-"""Decision processes: from reported probabilities to what each row is worth.
-
-A decision process under a common budget.
-"""
+"""Decision processes: from reported probabilities to what each row is worth."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import numpy as np
 
 from veridical._core.data.validation import float_array, is_number
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
-from veridical.decisions import allocate, decide
+from veridical.decisions.core import CostTable, allocate_rows, choose_actions
 from veridical.exceptions import invalid
 
 
@@ -134,8 +131,10 @@ class CostProcess(DecisionProcess):
 
     def payoffs(self, y_prob: FloatArray) -> FloatArray:
         """Minus the cost of the chosen action under each class."""
-        check_columns("CostProcess", "costs", len(self._table), y_prob)
-        choice = decide(y_prob, self._table).choice
+        check_class_count("CostProcess", "costs", len(self._table), y_prob)
+        n_actions = self._table.shape[1]
+        costs = CostTable(self._table, None, tuple(range(n_actions)))
+        choice = choose_actions(y_prob, costs, single=y_prob.dtype == np.float32).action
         return np.asarray(0.0 - self._table.T[choice])  # no minus zeros
 
 
@@ -183,7 +182,7 @@ class ThresholdProcess(DecisionProcess):
 
     def payoffs(self, y_prob: FloatArray) -> FloatArray:
         """Minus the cost of a false alarm, and of a miss."""
-        check_columns("ThresholdProcess", "threshold", 2, y_prob)
+        check_class_count("ThresholdProcess", "threshold", 2, y_prob)
         acts = y_prob[:, 1] >= self.threshold
         return np.column_stack([np.where(acts, -self.cost_fp, 0.0),
                                 np.where(acts, 0.0, -self.cost_fn)])  # fmt: skip
@@ -224,12 +223,12 @@ class CallableProcess(DecisionProcess):
         self, y: IntArray, y_prob: FloatArray, *, truth: FloatArray | None = None
     ) -> FloatArray:
         """Answer of the function for the classes that occurred; `truth` is not used."""
-        given = np.asarray(self.function(y, y_prob), dtype=np.float64)
-        if given.shape != (len(y),) or np.isnan(given).any():
+        values = np.asarray(self.function(y, y_prob), dtype=np.float64)
+        if values.shape != (len(y),) or np.isnan(values).any():
             hint = "return one number for each row."
-            got = f"shape {given.shape}, {int(np.isnan(given).sum())} not a number"
+            got = f"shape {values.shape}, {int(np.isnan(values).sum())} not a number"
             raise invalid("simulate_decisions", "process", f"{len(y)} values", got, hint=hint)
-        return given
+        return values
 
     def without_model(
         self, y: IntArray, prior: FloatArray, *, truth: FloatArray | None = None
@@ -253,7 +252,7 @@ def as_process(process: Any, *, caller: str) -> DecisionProcess:
     raise invalid(caller, "process", "a decision process or a function", repr(process), hint=hint)
 
 
-def check_columns(caller: str, param: str, n_classes: int, y_prob: FloatArray) -> None:
+def check_class_count(caller: str, param: str, n_classes: int, y_prob: FloatArray) -> None:
     """Raise unless the probabilities are of as many classes as the process is for."""
     if y_prob.shape[1] != n_classes:
         hint = "the process and the predictions must have the same classes."
@@ -344,7 +343,8 @@ class AllocationProcess(DecisionProcess):
     def payoffs(self, y_prob: FloatArray) -> FloatArray:
         """Benefit of the option of each row under each class."""
         benefits = np.asarray(self.benefits)
-        check_columns(_CALLER, "benefits", len(benefits), y_prob)
+        check_class_count(_CALLER, "benefits", len(benefits), y_prob)
         expected = np.asarray(y_prob, dtype=np.float64) @ benefits
-        choice = allocate(expected, self.action_costs, self.budget * len(y_prob)).choice
+        price_list = np.broadcast_to(np.asarray(self.action_costs), expected.shape)
+        choice = allocate_rows(expected, price_list, self.budget * len(y_prob)).choice
         return np.asarray(benefits.T[choice])

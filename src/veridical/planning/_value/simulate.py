@@ -11,13 +11,14 @@ from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_level, check_option, is_integer
 from veridical._core.runtime.progress import track
 from veridical._core.typing import ArrayLike, WeightType
+from veridical.calibrators.core import warn_of as warn_of_maps
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference.core import warn_of
 from veridical.planning._value.processes import DecisionProcess, as_process
 from veridical.planning._value.targets import check_shares, make_targets
 from veridical.planning._value.value import (
     Labelled,
-    Plan,
+    SimulationPlan,
     value_of_fake,
     value_of_predictions,
     values_of_targets,
@@ -140,28 +141,30 @@ def simulate_decisions(
     generator = check_rng(rng, caller=_CALLER)
     _check_count("n_samples", n_samples, 1)
     _check_count("n_repeats", n_repeats, 2)
-    given = _named(source)
-    k = _classes(n_classes, class_shares, given)
+    sources = _named(source)
+    k = _classes(n_classes, class_shares, sources)
     shares = check_shares(class_shares, k, caller=_CALLER)
     seeds = tuple(int(seed) for seed in generator.integers(2**63, size=n_repeats))
-    plan = Plan(int(n_samples), seeds, level)
+    plan = SimulationPlan(int(n_samples), seeds, level)
     wanted = source is None or accuracy is not None or ece is not None
     targets = []
     if wanted:
         targets = make_targets(accuracy, ece, shares=shares, direction=direction, caller=_CALLER)
-    n_fakes = sum(isinstance(model, _FAKES) for model in given.values())
+    n_fakes = sum(isinstance(model, _FAKES) for model in sources.values())
     steps = track((len(targets) + n_fakes) * n_repeats, "decisions")
     grid = [row for each in targets for row in values_of_targets(asked, each, plan, steps)]
     labelled = Labelled(labels, pos_label, sample_weight, weight_type)
     models: list[DecisionValue] = []
     notes: list[str] = []
-    for name, model in given.items():
+    map_notes: list[str] = []
+    for name, model in sources.items():
         if isinstance(model, _FAKES):
             models.append(value_of_fake(asked, name, model, plan, steps))
             continue
         y_true, y_prob = model
         found = value_of_predictions(asked, name, y_true, y_prob, labelled, level, caller=_CALLER)
         models.append(found.value)
+        map_notes += found.map_notes
         notes += [f"{name}: {note}" for note in found.notes]
         if grid and np.abs(found.prior - shares).max() > _UNEQUAL:
             there, here = (
@@ -171,6 +174,7 @@ def simulate_decisions(
                 f"{name}: its classes have shares {here}, those of the grid {there}; compare"
                 " savings, not values, or set `class_shares`"
             )
+    warn_of_maps(map_notes)
     warn_of(notes, caller=_CALLER)
     return RequirementTable(
         grid=tuple(grid),
@@ -206,9 +210,9 @@ def _unknown(got: str) -> InvalidInputError:
     return invalid(_CALLER, "source", expected, got, hint=hint)
 
 
-def _classes(n_classes: Any, class_shares: Any, given: dict[str, Any]) -> int:
+def _classes(n_classes: Any, class_shares: Any, sources: dict[str, Any]) -> int:
     """Number of classes of the grid and of every model."""
-    counts = {name: _count(model) for name, model in given.items()}
+    counts = {name: _count(model) for name, model in sources.items()}
     if n_classes is None:
         default = 2 if class_shares is None else np.size(class_shares)
         n_classes = next(iter(counts.values()), default)

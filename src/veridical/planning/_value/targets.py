@@ -1,7 +1,4 @@
-"""Targets of accuracy and calibration error, and the fake classifiers that meet them.
-
-Fake classifiers of given accuracy and calibration error for classes of unequal shares.
-"""
+"""Targets of accuracy and calibration error, and the fake classifiers that meet them."""
 
 from __future__ import annotations
 
@@ -112,7 +109,7 @@ _DEFAULT_SHARES = (0.2, 0.4, 0.6, 0.7, 0.8, 0.9)  # of the way from chance to ce
 
 
 @dataclass(frozen=True)
-class Target:
+class SimulationTarget:
     """One pair of targets, and the classifier that meets it or the reason why none does."""
 
     accuracy: float
@@ -123,7 +120,7 @@ class Target:
 
 def make_targets(
     accuracy: Any, ece: Any, *, shares: FloatArray, direction: Direction, caller: str
-) -> list[list[Target]]:
+) -> list[list[SimulationTarget]]:
     """All pairs, a list for each accuracy, both ascending, for classes of these shares."""
     chance = float(shares.max())
     if accuracy is None:
@@ -158,25 +155,25 @@ def check_shares(class_shares: Any, n_classes: int, *, caller: str) -> FloatArra
 
 def _targets(
     accuracy: float, errors: FloatArray, shares: FloatArray, direction: Direction
-) -> list[Target]:
+) -> list[SimulationTarget]:
     if np.ptp(shares) <= _SUM_TOLERANCE:
         return [_target(accuracy, float(e), len(shares), direction) for e in errors]
     found = unequal_classifiers(accuracy, errors, shares, direction)
     return [
-        Target(accuracy, float(e), None, fake)
+        SimulationTarget(accuracy, float(e), None, fake)
         if isinstance(fake, str)
-        else Target(accuracy, float(e), fake, "")
+        else SimulationTarget(accuracy, float(e), fake, "")
         for e, fake in zip(errors, found, strict=True)
     ]
 
 
-def _target(accuracy: float, ece: float, n_classes: int, direction: Direction) -> Target:
+def _target(accuracy: float, ece: float, n_classes: int, direction: Direction) -> SimulationTarget:
     try:
         fake = _solved(accuracy, ece, n_classes, direction)
     except InvalidInputError as error:
         # Everything else was checked: what is left is that no such classifier exists.
-        return Target(accuracy, ece, None, str(error).splitlines()[-1].removeprefix("Hint: "))
-    return Target(accuracy, ece, fake, "")
+        return SimulationTarget(accuracy, ece, None, error.hint)
+    return SimulationTarget(accuracy, ece, fake, "")
 
 
 @lru_cache(maxsize=1024)
@@ -188,8 +185,8 @@ def _solved(
 
 
 def _numbers(values: Any, param: str, caller: str) -> FloatArray:
-    given = [values] if np.isscalar(values) else values
-    array = float_array(given, caller=caller, param=param).astype(np.float64)
+    listed = [values] if np.isscalar(values) else values
+    array = float_array(listed, caller=caller, param=param).astype(np.float64)
     if array.ndim != 1 or len(array) == 0 or not np.isfinite(array).all():
         hint = "a number, or a list of them."
         raise invalid(caller, param, "one or more finite numbers", f"{values!r}", hint=hint)

@@ -1,7 +1,4 @@
-"""Value of a decision process on fake classifiers: independent repeats, paired differences.
-
-Value of a decision process on real predictions.
-"""
+"""Value of a decision process on fake classifiers and on real predictions."""
 
 from __future__ import annotations
 
@@ -15,19 +12,22 @@ import numpy as np
 from veridical._core.data.validation import check_sample
 from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
-from veridical.calibrators.core import cross_fitted, warn_of
-from veridical.decisions.core import IntervalOptions, default_calibrator, doubts_of_mean, mean_cost
+from veridical.binning import UniformBins
+from veridical.calibrators.core import cross_fitted
+from veridical.decisions.core import default_calibrator, doubts_of_mean, mean_cost
 from veridical.exceptions import invalid
-from veridical.miscalibration import expected_calibration_error
+from veridical.inference.core import IntervalOptions
+from veridical.lenses import Confidence
+from veridical.miscalibration import BinnedError
 from veridical.planning._value.processes import DecisionProcess
-from veridical.planning._value.targets import Target
+from veridical.planning._value.targets import SimulationTarget
 from veridical.results import DecisionValue
 from veridical.simulation import BinaryFakeClassifier, FakeClassifier, FakeSample
 from veridical.simulation.core import draw_labels
 
 
 @dataclass(frozen=True)
-class Plan:
+class SimulationPlan:
     """How much is simulated.
 
     Attributes
@@ -51,7 +51,10 @@ class Limits(NamedTuple):
 
 
 def values_of_targets(
-    process: DecisionProcess, targets: Sequence[Target], plan: Plan, steps: Iterator[int]
+    process: DecisionProcess,
+    targets: Sequence[SimulationTarget],
+    plan: SimulationPlan,
+    steps: Iterator[int],
 ) -> list[DecisionValue]:
     """Values at the calibration errors of one accuracy; `steps` is advanced once a repeat.
 
@@ -97,7 +100,7 @@ def value_of_fake(
     process: DecisionProcess,
     name: str,
     fake: FakeClassifier | BinaryFakeClassifier,
-    plan: Plan,
+    plan: SimulationPlan,
     steps: Iterator[int],
 ) -> DecisionValue:
     """Value on a given fake classifier; the shares of classes are those of the drawn truth."""
@@ -174,11 +177,12 @@ class Labelled(NamedTuple):
 
 
 class Evaluated(NamedTuple):
-    """Value of predictions, the shares of the classes, and doubts."""
+    """Value of predictions, the shares of the classes, doubts, and those of the fitted maps."""
 
     value: DecisionValue
     prior: FloatArray
     notes: list[str]
+    map_notes: tuple[str, ...]
 
 
 def value_of_predictions(
@@ -204,35 +208,32 @@ def value_of_predictions(
     prior = np.array([weighted_mean(y == k, sample.weight) for k in range(p.shape[1])])
     value = process.value(y, p)
     without = process.without_model(y, prior)
-    dealt = cross_fitted(sample, default_calibrator(sample), _FOLDS)
-    warn_of(dealt.notes)
-    calibrated = process.value(y[dealt.rows], dealt.p)
-    before = value if dealt.in_order else process.value(y[dealt.rows], p[dealt.rows])
+    folded = cross_fitted(sample, default_calibrator(sample), _FOLDS)
+    calibrated = process.value(y[folded.rows], folded.p)
+    before = value if folded.in_order else process.value(y[folded.rows], p[folded.rows])
     mean = _limits(value, sample.weight, sample.weight_type, level, caller)
     with np.errstate(invalid="ignore"):
         gain = np.where(value == without, 0.0, value - without)
         loss = np.where(calibrated == before, 0.0, calibrated - before)
     gains = _limits(gain, sample.weight, sample.weight_type, level, caller)
-    losses = _limits(loss, dealt.weight, sample.weight_type, level, caller)
+    losses = _limits(loss, folded.weight, sample.weight_type, level, caller)
     right = p.argmax(axis=1) == y
-    notes = []
+    ece, notes = BinnedError(UniformBins(15)).measure_with_doubts(Confidence().induce(sample))
     if np.isfinite(value).all():
-        notes = doubts_of_mean(value, sample.weight, sample.weight_type)
+        notes += doubts_of_mean(value, sample.weight, sample.weight_type)
     found = DecisionValue(
         name=name,
         accuracy=weighted_mean(right, sample.weight),
-        ece=expected_calibration_error(
-            y_true, y_prob, lens="confidence", **labelled._asdict()
-        ),
+        ece=ece,
         value=mean.estimate, low=mean.low, high=mean.high,
         baseline=weighted_mean(without, sample.weight),
         gain=gains.estimate, gain_low=gains.low, gain_high=gains.high,
-        calibrated=weighted_mean(calibrated, dealt.weight),
+        calibrated=weighted_mean(calibrated, folded.weight),
         loss=losses.estimate, loss_low=losses.low, loss_high=losses.high,
         basis="recalibrated",
         n_samples=sample.n,
     )  # fmt: skip
-    return Evaluated(found, prior, notes)
+    return Evaluated(found, prior, notes, folded.notes)
 
 
 def _matrix(sample: Sample) -> FloatArray:
@@ -256,6 +257,6 @@ def _limits(
     estimate = weighted_mean(by_row, weight)
     if not math.isfinite(estimate):
         return Limits(estimate, estimate, estimate)
-    options = IntervalOptions("analytic", level, 1, np.random.default_rng(0), caller)
-    found = mean_cost(by_row, weight, weight_type, None, options)
+    options = IntervalOptions("analytic", level)
+    found = mean_cost(by_row, weight, weight_type, None, options, caller=caller)
     return Limits(found.estimate, found.low, found.high)

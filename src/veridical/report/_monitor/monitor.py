@@ -13,6 +13,7 @@ from typing import Any
 
 from veridical.exceptions import invalid
 from veridical.monitoring import CalibrationMonitor
+from veridical.monitoring.core import one_moment
 from veridical.report._page.blocks import Figure, Section
 from veridical.report._page.markdown import plain, section_markdown
 from veridical.report._page.page import SavedPage, versions
@@ -155,10 +156,10 @@ def monitor_report(
 
 
 def _gathered(monitor: CalibrationMonitor, title: str | None) -> MonitorReport:
-    with monitor._store.reading():
+    with one_moment(monitor) as memory:
         status = monitor.status()
         seen = status.n_batches > 0
-        n_waiting, since = monitor._pending.waiting()
+        n_waiting, since = memory.pending.waiting()
         kept = monitor.settings
         return MonitorReport(
             title=_TITLE if title is None else str(title),

@@ -224,7 +224,7 @@ class Judge:
         squares, start = [], 0
         for end in self.ends:
             part = slice(start, end)
-            units = make_units(values[part], self.weight[part], self.by_frequency, None, None)
+            units = make_units(values[part], self.weight[part], by_frequency=self.by_frequency)
             squares.append(standard_error(units) ** 2)
             start = end
         return self.mean(values), float(np.sqrt(np.mean(squares)))

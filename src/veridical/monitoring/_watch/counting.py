@@ -1,0 +1,217 @@
+"""How batches and cohorts are counted: evidence, buckets, alarms."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.groups import Groups, group_rows
+from veridical._core.data.validation import check_probabilities, check_sample, float_array
+from veridical._core.sample import Sample
+from veridical._core.typing import ArrayLike
+from veridical.exceptions import invalid
+from veridical.monitoring._judge.status import combined_log_e
+from veridical.monitoring._store.counts import batch_streams
+from veridical.monitoring._store.evidence import exp_or_inf
+from veridical.monitoring._watch.inputs import as_ids, as_rows, as_timestamp, digest_of, placed
+from veridical.monitoring._watch.maps import calibrated, learn
+from veridical.monitoring._watch.memory import CALLER, Memory
+from veridical.results import MonitorUpdate
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows to be counted, checked.
+
+    Attributes
+    ----------
+    sample : outcomes and the model's own predictions
+    groups : group of each row, if there are groups
+    when : timestamp
+    """
+
+    sample: Sample
+    groups: Groups | None
+    when: str | None
+
+
+def update(
+    memory: Memory,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    timestamp: Any,
+    by: ArrayLike | None,
+    batch_id: str | None,
+    caller: str,
+) -> MonitorUpdate:
+    """Check a batch and count it, unless it is known by its name."""
+    store, labels = memory.store, memory.classes
+    sample = check_sample(
+        as_rows(y_true),
+        as_rows(y_prob, labels),
+        caller=caller,
+        labels=labels,
+        pos_label=memory.settings["pos_label"],
+    )
+    groups = _check_by(by, sample.n, "y_true", caller)
+    batch = Batch(sample, groups, as_timestamp(timestamp, caller))
+    digest = "" if batch_id is None else digest_of(sample, groups)
+    with store.transaction():
+        if batch_id is not None:
+            before = store.batch_digest(batch_id)
+            if before == digest:
+                return last_update(memory, sample.n, repeated=True)
+            if before is not None:
+                hint = "give every batch a name of its own; nothing was counted."
+                got = f"other data under the known name {batch_id!r}"
+                raise invalid(caller, "batch_id", "new, or the same batch again", got, hint=hint)
+            store.add_batch(batch_id, digest, sample.n)
+        if labels is None:
+            store.set_setting("classes", json.dumps(list(sample.columns)))
+        return count(memory, batch)
+
+
+def observe(
+    memory: Memory,
+    id: ArrayLike,
+    y_prob: ArrayLike,
+    *,
+    timestamp: Any,
+    by: ArrayLike | None,
+    caller: str,
+) -> None:
+    """Check predictions without outcomes and keep them as a cohort."""
+    labels = memory.classes
+    if labels is None:
+        hint = "pass `labels=` to the monitor: predictions alone do not name the classes."
+        raise invalid(caller, "labels", "known before outcomes are", "None", hint=hint)
+    rows = float_array(as_rows(y_prob, labels), caller=caller, param="y_prob")
+    p = check_probabilities(rows, caller=caller)
+    if p.ndim == 2 and p.shape[1] != len(labels):
+        hint = f"one column for each of {list(labels)[:6]}."
+        got = f"{p.shape[1]} columns"
+        raise invalid(caller, "y_prob", f"{len(labels)} columns", got, hint=hint)
+    names = as_ids(id, len(p), caller)
+    groups = _check_by(by, len(p), "y_prob", caller)
+    keys = None if groups is None else [groups.keys[code] for code in groups.codes]
+    when = as_timestamp(timestamp, caller)
+    with memory.store.transaction():
+        memory.store.set_setting("n_columns", str(p.shape[1] if p.ndim == 2 else 1))
+        memory.pending.observe(names, p, keys, when, caller=caller)
+        count_cohorts(memory, memory.pending.complete())
+
+
+def resolve(memory: Memory, id: ArrayLike, y_true: ArrayLike, *, caller: str) -> MonitorUpdate:
+    """Check outcomes, keep them, and count the cohorts that are complete."""
+    outcomes = np.atleast_1d(np.asarray(as_rows(y_true))).tolist()
+    classes = memory.classes
+    for outcome in outcomes:
+        _check_class(outcome, classes, "y_true", caller)
+    names = as_ids(id, len(outcomes), caller)
+    with memory.store.transaction():
+        memory.pending.resolve(names, outcomes, caller=caller)
+        return last_update(memory, count_cohorts(memory, memory.pending.complete()))
+
+
+def mature(memory: Memory, until: Any, missing: Any, *, caller: str) -> MonitorUpdate:
+    """Count the cohorts observed up to a time, whatever is known of them."""
+    when = as_timestamp(until, caller)
+    if when is None:
+        hint = "pass the time up to which cohorts are counted."
+        raise invalid(caller, "until", "a point in time", "None", hint=hint)
+    if missing is not None:
+        _check_class(missing, memory.classes, "missing", caller)
+    with memory.store.transaction():
+        return last_update(memory, count_cohorts(memory, memory.pending.mature(when), missing))
+
+
+def _check_by(by: ArrayLike | None, n_rows: int, data: str, caller: str) -> Groups | None:
+    """Group of each row of the parameter `data`."""
+    groups = None if by is None else group_rows([as_rows(by)], caller=caller)
+    if groups is not None and len(groups.codes) != n_rows:
+        hint = "pass one group key per row."
+        got = f"{len(groups.codes)} keys for {n_rows} rows"
+        raise invalid(caller, "by", f"as long as `{data}`", got, hint=hint)
+    return groups
+
+
+def _check_class(label: Any, classes: tuple[Any, ...] | None, param: str, caller: str) -> None:
+    if classes is None or label not in classes:
+        hint = f"the classes of this monitor are {list(classes or ())[:6]}."
+        raise invalid(caller, param, "one of the classes", repr(label), hint=hint)
+
+
+def count(memory: Memory, batch: Batch) -> MonitorUpdate:
+    """Advance the evidence by a batch, raise alarms, and keep what is needed of its rows."""
+    store = memory.store
+    watched = calibrated(memory, batch.sample)
+    streams, tally = batch_streams(watched, batch.groups)
+    state = store.read_streams()
+    store.open_streams(state, streams, len(watched.classes))
+    place = {stream: i for i, stream in enumerate(state.streams)}
+    tally = placed(tally, [place[stream] for stream in streams], len(place))
+    factors = state.evidence.advance(tally)
+    n_batches = store.n_batches
+    now = batch.when if batch.when is not None else f"batch {n_batches}"
+    threshold = -math.log(memory.settings["level"])
+    log_e = combined_log_e(state.evidence.log_e, state.shares)
+    for i, blamed in enumerate(state.evidence.log_e + np.log(state.shares) >= threshold):
+        if blamed and state.alarmed_at[i] is None:
+            state.alarmed_at[i] = now
+    alarm = store.alarmed_at is not None
+    if not alarm and log_e >= threshold:
+        store.set_setting("alarmed_at", now)
+        alarm = True
+    store.set_setting("log_max", repr(max(log_e, store.log_max)))
+    store.set_setting("n_batches", str(n_batches + 1))
+    store.write_streams(state)
+    memory.buckets.add(tally, factors, state.ids, log_e=log_e, began=batch.when, ended=batch.when)
+    learn(memory, batch.sample, watched)
+    return MonitorUpdate(
+        n_rows=batch.sample.n,
+        n_samples=int(state.evidence.n_rows[0]),
+        alarm=alarm,
+        e_value=exp_or_inf(log_e),
+    )
+
+
+def count_cohorts(memory: Memory, cohorts: list[int], missing: Any = None) -> int:
+    """Count cohorts, oldest first; returns their rows.
+
+    Where `missing` is a label, it is the outcome of predictions whose outcome never came; without
+    it such rows are left out.
+    """
+    n_rows, n_columns = 0, memory.store.n_columns
+    for number in cohorts:
+        if missing is not None:
+            memory.pending.assume(number, missing)
+        cohort = memory.pending.take(number, n_columns)
+        if not cohort.y:
+            continue
+        sample = check_sample(
+            cohort.y,
+            cohort.p,
+            caller=CALLER,
+            labels=memory.classes,
+            pos_label=memory.settings["pos_label"],
+        )
+        groups = None if cohort.by is None else group_rows([cohort.by], caller=CALLER)
+        n_rows += count(memory, Batch(sample, groups, cohort.observed_at)).n_rows
+    return n_rows
+
+
+def last_update(memory: Memory, n_rows: int, *, repeated: bool = False) -> MonitorUpdate:
+    """The state after `n_rows` rows were counted, or were found to be known."""
+    state = memory.store.read_streams()
+    return MonitorUpdate(
+        n_rows=n_rows,
+        n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
+        alarm=memory.store.alarmed_at is not None,
+        e_value=exp_or_inf(combined_log_e(state.evidence.log_e, state.shares)),
+        repeated=repeated,
+    )

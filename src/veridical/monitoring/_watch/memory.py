@@ -1,0 +1,138 @@
+"""What a monitor keeps: its settings and the tables of its store."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.validation import check_level
+from veridical._core.typing import ArrayLike
+from veridical.calibrators import Calibrator
+from veridical.exceptions import invalid
+from veridical.monitoring._judge.status import status_of
+from veridical.monitoring._maps.rows import ModelColumns, RecentRows
+from veridical.monitoring._maps.versions import Versions
+from veridical.monitoring._store.buckets import Buckets
+from veridical.monitoring._store.pending import Pending
+from veridical.monitoring._store.store import Store
+from veridical.monitoring._watch.inputs import check_rows
+from veridical.results import MonitorStatus
+
+CALLER = "CalibrationMonitor"
+
+# Settings of a new store, where nothing else is asked for.
+DEFAULTS: dict[str, Any] = {
+    "labels": None,
+    "pos_label": None,
+    "level": 0.05,
+    "window": 5000.0,
+    "half_life": 5000.0,
+    "confidence_level": 0.95,
+}
+
+
+def check_settings(
+    *,
+    labels: ArrayLike | None,
+    pos_label: Any,
+    level: float | None,
+    window: float | None,
+    half_life: float | None,
+    confidence_level: float | None,
+) -> dict[str, Any]:
+    """Settings that the user asks for; what is None is as the store has it and left out."""
+    asked = {
+        "labels": None if labels is None else np.asarray(labels).tolist(),
+        "pos_label": pos_label,
+        "level": None if level is None else check_level(CALLER, level, "level"),
+        "window": None if window is None else check_rows(window, "window", CALLER),
+        "half_life": None if half_life is None else check_rows(half_life, "half_life", CALLER),
+        "confidence_level": None
+        if confidence_level is None
+        else check_level(CALLER, confidence_level),
+    }
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+class Memory:
+    """A monitor's store, opened: one object for each group of tables, and the settings.
+
+    Parameters
+    ----------
+    path : str, path or None
+        The file; None keeps everything in memory.
+    asked : dict
+        Settings that the user asks for: those of a new store, which otherwise has `DEFAULTS`. A
+        store that is there keeps its own, and others are refused.
+
+    Attributes
+    ----------
+    store : transactions, streams and settings
+    buckets : the past
+    pending : predictions that wait for outcomes
+    versions : maps and epochs
+    recent : labelled rows that maps are fitted to
+    settings : by the names of `DEFAULTS`
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, asked: dict[str, Any]) -> None:
+        self.store = Store(path)
+        connection = self.store.connection
+        self.buckets = Buckets(connection)
+        self.pending = Pending(connection)
+        self.versions = Versions(connection)
+        self.recent = RecentRows(connection)
+        try:
+            with self.store.transaction():
+                self.versions.prepare()
+                kept = self.store.setting("monitor")
+                if kept is None:
+                    kept = json.dumps(DEFAULTS | asked)
+                    self.store.set_setting("monitor", kept)
+            self.settings: dict[str, Any] = json.loads(kept)
+            self._check_same(asked)
+        except BaseException:
+            self.store.close()
+            raise
+
+    @property
+    def classes(self) -> tuple[Any, ...] | None:
+        """Labels in the order of the columns; None before the first batch without `labels`."""
+        return self.store.classes(self.settings["labels"])
+
+    def columns(self, caller: str) -> ModelColumns:
+        """How rows look to calibrators, once the classes are known."""
+        labels = self.classes
+        if labels is None:
+            hint = "call `update` first, or pass `labels=` to the monitor."
+            raise invalid(caller, "monitor", "one that knows its classes", "none", hint=hint)
+        positive = 1
+        if len(labels) == 2:
+            chosen = self.settings["pos_label"]
+            positive = labels.index(max(labels) if chosen is None else chosen)
+        return ModelColumns(labels, positive)
+
+    @property
+    def current(self) -> Calibrator | None:
+        """The fitted map in use; None for predictions as they come."""
+        return self.versions.calibrator(self.versions.current)
+
+    def status(self) -> MonitorStatus:
+        """Everything known at this look."""
+        return status_of(self.store, self.buckets, self.settings)
+
+    def now(self) -> str:
+        """Timestamp of the last batch, else its number in this epoch."""
+        ended = self.buckets.history(1).ended
+        last = ended[-1] if ended else None
+        return last if last is not None else f"batch {self.store.n_batches - 1}"
+
+    def _check_same(self, asked: dict[str, Any]) -> None:
+        for name, value in asked.items():
+            if value != self.settings[name]:
+                hint = "leave it out to go on with the store's, or start another store."
+                expected = f"{self.settings[name]!r}, as in {self.store.path!r}"
+                raise invalid(CALLER, name, expected, repr(value), hint=hint)
