@@ -89,21 +89,23 @@ def run(lab: Laboratory, page: Page) -> None:
     found = lab.map("repetitions", repetition, cells)
     many = {name: np.array([row[name] for row in found]) for name in found[0]}
     _printed(page, one)
+    caption = """Figure 86.1, from the printed draw, and the same as gaps with what calibrated
+        predictions would show in 95 % of test sets (bars). The uncalibrated curve is above the
+        diagonal below 0.5 and under it above 0.5. | Reliability curves of three versions on the
+        test set, and their gaps"""
     page.figure(
-        "fig-86-1", draw_panels(figure_86_1(study), columns=2, size=(4.3, 3.6), legend=True),
-        caption="Figure 86.1, from the printed draw, and the same as gaps with what calibrated "
-        "predictions would show in 95 % of test sets (bars). The uncalibrated curve is above "
-        "the diagonal below 0.5 and under it above 0.5.",
-        alt="Reliability curves of three versions on the test set, and their gaps",
-    )  # fmt: skip
+        "fig-86-1",
+        draw_panels(figure_86_1(study), columns=2, size=(4.3, 3.6), legend=True),
+        caption,
+    )
     _repeated(page, many)
     printed = {version: ece for version, (_, ece) in PRINTED.items()}
+    caption = """ECE of each version over the repetitions; lines: the printed value, and the mean
+        that calibrated predictions of this version would show. | Histograms of the ECE of three
+        versions over repeated draws"""
     page.figure(
-        "ece", draw_panels(spread_of_errors(many, printed), columns=3, legend=True),
-        caption="ECE of each version over the repetitions; lines: the printed value, and the "
-        "mean that calibrated predictions of this version would show.",
-        alt="Histograms of the ECE of three versions over repeated draws",
-    )  # fmt: skip
+        "ece", draw_panels(spread_of_errors(many, printed), columns=3, legend=True), caption
+    )
     check_claims(page, study, one, many)
     _careful(page, study, one, many)
     page.conclude(_conclusion(many))
@@ -134,10 +136,8 @@ def _printed(page: Page, one: dict[str, float]) -> None:
     )
     for version, (brier, ece) in PRINTED.items():
         for name, printed in (("Brier", brier), ("ECE", ece)):
-            page.number(
-                f"Table 86.2, {version}, {name}", one[f"{name}, {version}"], printed=printed,
-                tolerance=0.00005 + 1e-9, reason="",
-            )  # fmt: skip
+            page.check(f"""Table 86.2, {version}, {name} | {one[f"{name}, {version}"]} = {printed} ±
+                {5e-5 + 1e-9}""")
 
 
 def _repeated(page: Page, many: dict[str, FloatArray]) -> None:
@@ -162,16 +162,11 @@ def _repeated(page: Page, many: dict[str, FloatArray]) -> None:
     for version in VERSIONS:
         for name, at in (("Brier", 0), ("ECE", 1)):
             values = many[f"{name}, {version}"]
-            page.number(
-                f"Repeated, {version}, mean {name}",
-                float(values.mean()),
-                reason=f"standard deviation {values.std(ddof=1):.4f} over {count} draws",
-            )
+            page.check(f"""Repeated, {version}, mean {name} | {values.mean()} | standard deviation
+                {values.std(ddof=1):.4f} over {count} draws""")
             share = float(np.mean(values < PRINTED[version][at]))
-            page.number(
-                f"Repeated, {version}, share of draws below the printed {name}", share,
-                reason=f"{values.min():.4f} to {values.max():.4f} over all draws",
-            )  # fmt: skip
+            page.check(f"""Repeated, {version}, share of draws below the printed {name} | {share} |
+                {values.min():.4f} to {values.max():.4f} over all draws""")
 
 
 def _careful(page: Page, study: Study, one: dict[str, float], many: dict[str, FloatArray]) -> None:
@@ -194,28 +189,20 @@ def _careful(page: Page, study: Study, one: dict[str, float], many: dict[str, Fl
         "interval for the binned error, and the true error by quadrature",
     )  # fmt: skip
     for version in VERSIONS:
-        page.number(
-            f"Added, {version}, ECE if calibrated", one[f"null, {version}"],
-            reason=f"3,000 test rows and ten bins; p-value {one[f'p-value, {version}']:.4f}",
-        )  # fmt: skip
-        page.number(
-            f"Added, {version}, true calibration error",
-            one[f"true error, {version}"],
-            reason=f"mean over draws {many[f'true error, {version}'].mean():.4f}, of the ECE "
-            f"{many[f'ECE, {version}'].mean():.4f}",
-        )
+        page.check(f"""
+            - Added, {version}, ECE if calibrated | {one[f"null, {version}"]} | 3,000 test rows and
+              ten bins; p-value {one[f"p-value, {version}"]:.4f}
+            - Added, {version}, true calibration error | {one[f"true error, {version}"]} | mean over
+              draws {many[f"true error, {version}"].mean():.4f}, of the ECE
+              {many[f"ECE, {version}"].mean():.4f}
+        """)
     gap = paired_difference(BrierScore(), y, study.test["Platt"], study.test["isotonic"])
-    page.number(
-        "Added, Platt less isotonic, Brier", gap.estimate,
-        reason=f"95 % interval {gap.low:.5f} to {gap.high:.5f}",
-    )  # fmt: skip
+    page.check(f"""Added, Platt less isotonic, Brier | {gap.estimate} | 95 % interval {gap.low:.5f}
+        to {gap.high:.5f}""")
     better = float(np.mean(many["ECE, Platt"] < many["ECE, isotonic"]))
     truly = float(np.mean(many["true error, Platt"] < many["true error, isotonic"]))
-    page.number(
-        "Added, share of draws in which Platt has the smaller ECE",
-        better,
-        reason=f"its true error is the smaller one in {truly:.0%}",
-    )
+    page.check(f"""Added, share of draws in which Platt has the smaller ECE | {better} | its true
+        error is the smaller one in {truly:.0%}""")
     page.text(
         "The ECE of a recalibrated version is about what chance alone would give, so its last "
         "digits say little of the method. The true errors, known here as the law is, are "

@@ -57,10 +57,8 @@ def judge_claims(text: Study, program: Study, page: Page) -> dict[str, int]:
         for version, evidence in versions.items():
             finding = judge(evidence)
             held[version] += finding.holds
-            page.claim(
-                f"Section 5.2, {name}, {version}", claim, holds=finding.holds,
-                value=finding.value, reason=finding.words,
-            )  # fmt: skip
+            page.check(f"""Section 5.2, {name}, {version} | {claim} | {finding.value} is
+                {finding.holds} | {finding.words}""")
     return held
 
 

@@ -214,8 +214,8 @@ def report_truth(study: Study, lab: Laboratory, page: Page) -> None:
             ):
                 column.append(entry)
     page.table(table, caption=f"{len(rows):,} rows of two normals", digits=6)
-    page.number("Largest error of the truth, two normals", worst,
-                reason="of posteriors in narrow bins, against integration")  # fmt: skip
+    page.check(f"""Largest error of the truth, two normals | {worst} | of posteriors in narrow bins,
+        against integration""")
     for lens in LENSES:
         truth, widths = study.values(lens, "truth"), study.values(lens, "half width")
         low, middle, high = np.quantile(truth, [0.05, 0.5, 0.95])
@@ -237,10 +237,9 @@ def report_reference(
         "sqrt(2 p (1 - p) / (pi m)) on average. A calibrated model whose scores are spread evenly "
         "reads sqrt(pi / 32) sqrt(2,000 / 2,000,000) = 0.0099 instead of 0."
     )
-    page.number(
-        "2,000 bins on 2,000,000 rows, calibrated", math.sqrt(math.pi / 32 * N_FINE / N_ROWS),
-        reason="closed form for evenly spread scores; the truth is 0",
-    )  # fmt: skip
+    page.check(f"""2,000 bins on 2,000,000 rows, calibrated |
+        {math.sqrt(math.pi / 32 * N_FINE / N_ROWS)} | closed form for evenly spread scores; the
+        truth is 0""")
     pairs = [(one[lens]["measured"], one[lens]["expected"], one[lens]["truth"])
              for one in checks for lens in LENSES]  # fmt: skip
     measured, predicted, truth = np.array(pairs).T
@@ -251,19 +250,13 @@ def report_reference(
         f"truth (mean over models and lenses), the folded normals say "
         f"{np.mean(predicted - truth):.5f}."
     )
-    page.number(
-        "Folded normals less 2,000 bins, mean", float(np.mean(predicted - measured)),
-        reason=f"largest of {len(pairs)}: {np.abs(predicted - measured).max():.5f}",
-    )  # fmt: skip
+    page.check(f"""Folded normals less 2,000 bins, mean | {np.mean(predicted - measured)} | largest
+        of {len(pairs)}: {np.abs(predicted - measured).max():.5f}""")
     for lens in LENSES:
         excess = study.values(lens, "reference") / study.values(lens, "truth") - 1
-        page.number(
-            f"Reference above the truth, {lens}, median", float(np.median(excess)),
-            reason=f"as a share of the truth; 95 % quantile {np.quantile(excess, 0.95):.2f}, "
-            f"largest {excess.max():.2f}",
-        )  # fmt: skip
-    page.figure(
-        "reference", draw_panels(reference_bias(study), columns=2, size=SIZE),
-        caption="The fine binning reads too much, the more so the better a model is calibrated.",
-        alt="Points of the excess of 2,000 bins over the truth against the truth, two lenses.",
-    )  # fmt: skip
+        page.check(f"""Reference above the truth, {lens}, median | {np.median(excess)} | as a share
+            of the truth; 95 % quantile {np.quantile(excess, 0.95):.2f}, largest
+            {excess.max():.2f}""")
+    caption = """The fine binning reads too much, the more so the better a model is calibrated. |
+        Points of the excess of 2,000 bins over the truth against the truth, two lenses."""
+    page.figure("reference", draw_panels(reference_bias(study), columns=2, size=SIZE), caption)

@@ -96,14 +96,10 @@ def training_section(lab: Laboratory, page: Page) -> None:
         or miscalibration."""
     )
     for task, networks in by.items():
-        page.figure(
-            f"training-{task}", _draw(networks, epochs),
-            caption=(
-                f"{_TASKS[task]}: {starts} networks from different starts, by epoch. Marks: least "
-                "negative log-likelihood on validation rows."
-            ),
-            alt="Likelihood, accuracy, calibration error and p-value by epoch",
-        )  # fmt: skip
+        caption = f"""{_TASKS[task]}: {starts} networks from different starts, by epoch. Marks:
+            least negative log-likelihood on validation rows. | Likelihood, accuracy, calibration
+            error and p-value by epoch"""
+        page.figure(f"training-{task}", _draw(networks, epochs), caption)
     chosen = {
         task: [one["pvalue"][int(np.argmin(one["validation"]))] for one in networks]
         for task, networks in by.items()
@@ -117,18 +113,11 @@ def training_section(lab: Laboratory, page: Page) -> None:
         }
     )
     rejected = {task: float(np.mean(np.array(found) < 0.05)) for task, found in chosen.items()}
-    page.claim(
-        "Figure 3", "the model of best likelihood is quite consistently found miscalibrated",
-        holds=rejected["simulated"] >= 0.8, value=rejected["simulated"],
-        reason=(
-            "share of networks rejected at 5 % at their best epoch, simulated task, 10,000 test "
-            "rows; another task may differ"
-        ),
-    )  # fmt: skip
+    page.check(f"""Figure 3 | the model of best likelihood is quite consistently found miscalibrated
+        | {rejected["simulated"]} >= 0.8 | share of networks rejected at 5 % at their best epoch,
+        simulated task, 10,000 test rows; another task may differ""")
     if "digits" in rejected:
-        page.number(
-            "Figure 3, digits", rejected["digits"], reason="the same share on 897 digits",
-        )  # fmt: skip
+        page.check(f"""Figure 3, digits | {rejected["digits"]} | the same share on 897 digits""")
 
 
 def _listed(values: list[float]) -> str:

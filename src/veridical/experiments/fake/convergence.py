@@ -72,14 +72,14 @@ def show_convergence(lab: Laboratory, page: Page) -> None:
     _show_errors(page, found, exact, sizes)
     _judge_bins(page, found, exact, sizes)
     _judge_rates(page, found, exact, sizes)
+    caption = """Root mean squared error of estimates of the ECE against rows. The plain figures of
+        a calibrated classifier (left) fall with the square root of n and, with more bins, start
+        higher. | Four panels of error against number of rows on logarithmic axes, falling lines"""
     page.figure(
-        "convergence", draw_panels(_panels(found, exact, sizes), columns=4, size=(2.4, 2.5),
-                                   legend=True),
-        caption="Root mean squared error of estimates of the ECE against rows. The plain figures "
-        "of a calibrated classifier (left) fall with the square root of n and, with more bins, "
-        "start higher.",
-        alt="Four panels of error against number of rows on logarithmic axes, falling lines",
-    )  # fmt: skip
+        "convergence",
+        draw_panels(_panels(found, exact, sizes), columns=4, size=(2.4, 2.5), legend=True),
+        caption,
+    )
 
 
 def _repetitions(n: int, *, quick: bool) -> int:
@@ -186,40 +186,30 @@ def _judge_bins(
         float(found[fake, name, few].std(ddof=1)) / len(found[fake, name, few]) ** 0.5
         for fake in exact
     )
-    page.claim(
-        "Section 3.2, bias", "a fixed number of equally sized bins may have a significant bias, "
-        "depending on the distribution",
-        holds=max(bias.values()) > 0.02
-        and max(bias.values()) - min(bias.values()) > 4 * noise,
-        value=max(bias.values()),
-        reason=f"15 bins, {few:,} rows: from {min(bias.values()):.3f} to {max(bias.values()):.3f}, "
-        f"most for: {max(bias, key=lambda fake: bias[fake])}",
-    )  # fmt: skip
+    page.check(f"""Section 3.2, bias | a fixed number of equally sized bins may have a significant
+        bias, depending on the distribution | {max(bias.values())} is
+        {max(bias.values()) > 0.02 and max(bias.values()) - min(bias.values()) > 4 * noise} | 15
+        bins, {few:,} rows: from {min(bias.values()):.3f} to {max(bias.values()):.3f}, most for:
+        {max(bias, key=lambda fake: bias[fake])}""")
 
     def spread(n: int) -> float:
         fake = _FAKES[1]
         means = [float(found[fake, f"ECE, {scheme}", n].mean()) for scheme in _PLAIN]
         return (max(means) - min(means)) / exact[fake]["ECE"]
 
-    page.claim(
-        "Section 3.2, binning scheme",
-        "the estimate of the ECE will heavily depend on the binning scheme, especially when D is "
-        "small",
-        holds=spread(few) > 0.25 and spread(many) < spread(few) / 2, value=spread(few),
-        reason=f"largest less smallest mean of four schemes, as a share of the exact ECE, {few:,} "
-        f"rows of the over-confident classifier; {spread(many):.3f} of it with {many:,} rows",
-    )  # fmt: skip
+    page.check(f"""Section 3.2, binning scheme | the estimate of the ECE will heavily depend on the
+        binning scheme, especially when D is small | {spread(few)} is
+        {spread(few) > 0.25 and spread(many) < spread(few) / 2} | largest less smallest mean of four
+        schemes, as a share of the exact ECE, {few:,} rows of the over-confident classifier;
+        {spread(many):.3f} of it with {many:,} rows""")
     centred = max(
         abs(float(found[fake, "ECE, bin centres", many].mean()) - exact[fake]["ECE"])
         for fake in exact
     )
-    page.claim(
-        "Section 3.1, bin centres",
-        "the mean confidence of a bin is approximately its centre",
-        holds=centred < _GOOD, value=centred,
-        reason=f"largest error of the ECE for it, {many:,} rows and 10 bins of [1/K, 1]: half a "
-        "bin is 0.03 to 0.05, and confidences crowd at the upper end of the last bin",
-    )  # fmt: skip
+    page.check(f"""Section 3.1, bin centres | the mean confidence of a bin is approximately its
+        centre | {centred} < {_GOOD} | largest error of the ECE for it, {many:,} rows and 10 bins of
+        [1/K, 1]: half a bin is 0.03 to 0.05, and confidences crowd at the upper end of the last
+        bin""")
 
 
 def _judge_rates(
@@ -232,10 +222,8 @@ def _judge_rates(
             _error(found[subject, f"ECE, {_PLAIN[1]}", n], exact[subject]["ECE"]) for n in sizes
         ]
         slope = float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
-        page.number(
-            f"Section 6, rate of the ECE's error in n, {label}", slope,
-            reason="slope on logarithmic axes; -1/2 is the rate of a mean",
-        )  # fmt: skip
+        page.check(f"""Section 6, rate of the ECE's error in n, {label} | {slope} | slope on
+            logarithmic axes; -1/2 is the rate of a mean""")
     needed = {
         figure: _rows_needed([_error(found[fake, figure, n], 0.0) for n in sizes], sizes)
         for figure in (f"ECE, {_PLAIN[1]}", "ECE, 15 equal-width bins, debiased",
@@ -248,10 +236,8 @@ def _judge_rates(
         },
         caption="A calibrated classifier with three classes: rows until an estimate is near 0",
     )
-    page.number(
-        "Section 3.3, rows for a stable ECE", needed[f"ECE, {_PLAIN[1]}"],
-        reason="until the root mean squared error of 15 bins is 0.01, calibrated, K = 3",
-    )  # fmt: skip
+    page.check(f"""Section 3.3, rows for a stable ECE | {needed[f"ECE, {_PLAIN[1]}"]} | until the
+        root mean squared error of 15 bins is 0.01, calibrated, K = 3""")
 
 
 def _rows_needed(errors: list[float], sizes: tuple[int, ...]) -> float:

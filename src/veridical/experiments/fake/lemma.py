@@ -52,14 +52,16 @@ def show_lemma(lab: Laboratory, page: Page) -> None:
     )
     _judge(page, cells, found)
     _counterexamples(page)
+    caption = """Left: every over-confident classifier lies below the line ECE = 1 - accuracy and
+        large powers reach it; three that are not always over-confident lie above. Right: the same
+        for under-confident ones, whose line is accuracy - 1/K. | Two panels of ECE against its
+        bound: points of over-confident classifiers below a diagonal with crosses above it, and
+        points of under-confident ones below a diagonal"""
     page.figure(
-        "lemma", draw_panels(_panels(cells, found), columns=2, size=(3.9, 3.1), legend=True),
-        caption="Left: every over-confident classifier lies below the line ECE = 1 - accuracy and "
-        "large powers reach it; three that are not always over-confident lie above. Right: "
-        "the same for under-confident ones, whose line is accuracy - 1/K.",
-        alt="Two panels of ECE against its bound: points of over-confident classifiers below a "
-        "diagonal with crosses above it, and points of under-confident ones below a diagonal",
-    )  # fmt: skip
+        "lemma",
+        draw_panels(_panels(cells, found), columns=2, size=(3.9, 3.1), legend=True),
+        caption,
+    )
 
 
 def _measure(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
@@ -92,51 +94,32 @@ def _judge(page: Page, cells: list[dict[str, Any]], found: list[dict[str, Any]])
         if cell["exponent"] < 1
     ]
     excess = max(one["ece"] - (1 - one["accuracy"]) for one in over)
-    page.claim(
-        "Lemma 1 i", "ECE <= 1 - acc for always overconfident classifiers",
-        holds=excess <= 1e-9, value=round(excess, 9),
-        reason=f"the largest ECE - (1 - acc) of {len(over)} classifiers; it never is above 0",
-    )  # fmt: skip
+    page.check(f"""Lemma 1 i | ECE <= 1 - acc for always overconfident classifiers |
+        {round(excess, 9)} is {excess <= 1e-9} | the largest ECE - (1 - acc) of {len(over)}
+        classifiers; it never is above 0""")
     gaps = [abs(one["ece"] - (one["confidence"] - one["accuracy"])) for one in over]
     slack = max(gap - one["error"] for gap, one in zip(gaps, over, strict=True))
-    page.claim(
-        "Lemma 1 i, its proof", "always overconfident: ECE = E conf - acc",
-        holds=slack <= 1e-9, value=round(max(gaps), 9),
-        reason="the largest difference: the sign of the gap never changes, so the absolute value "
-        "goes through the mean",
-    )  # fmt: skip
+    page.check(f"""Lemma 1 i, its proof | always overconfident: ECE = E conf - acc |
+        {round(max(gaps), 9)} is {slack <= 1e-9} | the largest difference: the sign of the gap
+        never changes, so the absolute value goes through the mean""")
     reached = [one["ece"] / (1 - one["accuracy"]) for one in over]
-    page.number(
-        "Lemma 1 i, ECE / (1 - acc) at its largest", max(reached),
-        reason=f"the bound is tight: a power of {_OVER[-1]:g} comes this close",
-    )  # fmt: skip
+    page.check(f"""Lemma 1 i, ECE / (1 - acc) at its largest | {max(reached)} | the bound is tight:
+        a power of {_OVER[-1]:g} comes this close""")
     most = max(one["ece"] - one["accuracy"] for one in under)
-    page.claim(
-        "Lemma 1 ii", "ECE <= acc for always underconfident classifiers",
-        holds=most <= 0, value=most,
-        reason=f"the largest ECE - acc of {len(under)} classifiers",
-    )  # fmt: skip
+    page.check(f"""Lemma 1 ii | ECE <= acc for always underconfident classifiers | {most} <= 0 | the
+        largest ECE - acc of {len(under)} classifiers""")
     sharper = max(one["ece"] - (one["accuracy"] - 1 / one["classes"]) for one in under)
-    page.number(
-        "Lemma 1 ii, largest ECE - (acc - 1/K)", sharper,
-        reason="max c is at least 1/K, so the bound can be lowered by 1/K, and then is tight too",
-    )  # fmt: skip
+    page.check(f"""Lemma 1 ii, largest ECE - (acc - 1/K) | {sharper} | max c is at least 1/K, so the
+        bound can be lowered by 1/K, and then is tight too""")
     accurate = [one["ece"] / one["accuracy"] for one in under if one["accuracy"] > 0.94]
-    page.claim(
-        "Section 7, part ii is loose",
-        "for an accurate classifier the second bound is very loose",
-        holds=max(accurate) < 0.5, value=max(accurate),
-        reason="the largest ECE / acc among classifiers of accuracy 0.95 and more: the bound is "
-        "large, not loose; accurate classifiers can be under-confident nearly as far as it says",
-    )  # fmt: skip
+    page.check(f"""Section 7, part ii is loose | for an accurate classifier the second bound is very
+        loose | {max(accurate)} < 0.5 | the largest ECE / acc among classifiers of accuracy 0.95 and
+        more: the bound is large, not loose; accurate classifiers can be under-confident nearly as
+        far as it says""")
     best = [one for one in over if one["accuracy"] > 0.985]
-    page.claim(
-        "Section 7, accuracy is enough",
-        "the ECE will be automatically small when the accuracy is very high (overconfident)",
-        holds=max(one["ece"] for one in best) <= 0.011,
-        value=max(one["ece"] for one in best),
-        reason="the largest ECE of the over-confident classifiers of accuracy 0.99",
-    )
+    page.check(f"""Section 7, accuracy is enough | the ECE will be automatically small when the
+        accuracy is very high (overconfident) | {max(one["ece"] for one in best)} <= 0.011 | the
+        largest ECE of the over-confident classifiers of accuracy 0.99""")
 
 
 # Rows of the truth, what is reported for them, and their weight: three counterexamples.
@@ -165,11 +148,9 @@ def _counterexamples(page: Page) -> None:
         caption="Without 'always' neither the bound nor the equality holds",
     )
     few = figures[1]
-    page.number(
-        "Lemma 1 i, one row in ten under-confident, ECE - (1 - acc)",
-        few["ece"] - (1 - few["accuracy"]),
-        reason="above 0: 'always' is needed, 'mostly' is not enough",
-    )
+    page.check(f"""Lemma 1 i, one row in ten under-confident, ECE - (1 - acc) |
+        {few["ece"] - (1 - few["accuracy"])} | above 0: 'always' is needed, 'mostly' is not
+        enough""")
 
 
 def _finite(

@@ -64,14 +64,14 @@ def show_network(
         page.text("A log loss of inf: a class occurred that was given the probability 0.")
     parameters = network.p.shape[1] * (network.p.shape[1] + 1)
     _judge(page, name, halves, f"{n // 2:,} rows for {parameters} parameters")
+    caption = f"""{name}, as in Figure 3: (a) confidence before calibration, (b) after temperature
+        scaling, (c) class {CLASS} after temperature scaling, (d) class {CLASS} after Dirichlet
+        calibration; bars show the share of rows. | Four reliability diagrams: confidence before and
+        after temperature scaling, one class after temperature scaling and after Dirichlet
+        calibration"""
     page.figure(
-        f"{name}-reliability", draw_panels(_panels(split), columns=4, size=(2.5, 2.7)),
-        caption=f"{name}, as in Figure 3: (a) confidence before calibration, (b) after "
-        f"temperature scaling, (c) class {CLASS} after temperature scaling, (d) class {CLASS} "
-        "after Dirichlet calibration; bars show the share of rows.",
-        alt="Four reliability diagrams: confidence before and after temperature scaling, one class "
-        "after temperature scaling and after Dirichlet calibration",
-    )  # fmt: skip
+        f"{name}-reliability", draw_panels(_panels(split), columns=4, size=(2.5, 2.7)), caption
+    )
     if by_size:
         _show_sizes(page, name, by_size)
 
@@ -89,22 +89,16 @@ def _difference(halves: Halves, figure: str, one: str, other: str) -> tuple[floa
 def _judge(page: Page, name: str, halves: Halves, room: str) -> None:
     over, ece = _mean(halves, "none", "over"), _mean(halves, "none", "ECE")
     accuracy = _mean(halves, "none", "accuracy")
-    page.claim(
-        f"Section 7, {name}", "modern neural networks tend to be always overconfident",
-        holds=over > 0.95, value=over,
-        reason="share of rows in bins of confidence whose accuracy is below it, 15 bins",
-    )  # fmt: skip
-    page.claim(
-        f"Lemma 1, {name}", "the inequality ECE <= 1 - acc holds for many neural networks",
-        holds=ece <= 1 - accuracy, value=ece,
-        reason=f"its ECE; 1 - acc is {1 - accuracy:.4f}",
-    )  # fmt: skip
+    page.check(f"""
+        - Section 7, {name} | modern neural networks tend to be always overconfident | {over} > 0.95
+          | share of rows in bins of confidence whose accuracy is below it, 15 bins
+        - Lemma 1, {name} | the inequality ECE <= 1 - acc holds for many neural networks | {ece} <=
+          {1 - accuracy} | its ECE; 1 - acc is {1 - accuracy:.4f}
+    """)
     drop, error = _difference(halves, "ECE", "temperature", "none")
-    page.claim(
-        f"Figure 3 (a) and (b), {name}", "temperature scaling reduces the ECE of neural networks",
-        holds=drop < -_TWO_SIDED * error, value=_mean(halves, "temperature", "ECE") / ece,
-        reason=f"ECE after over ECE before; change {drop:+.4f}, standard error {error:.4f}",
-    )  # fmt: skip
+    page.check(f"""Figure 3 (a) and (b), {name} | temperature scaling reduces the ECE of neural
+        networks | {_mean(halves, "temperature", "ECE") / ece} is {drop < -_TWO_SIDED * error} | ECE
+        after over ECE before; change {drop:+.4f}, standard error {error:.4f}""")
     for words, label, figure in (
         (f"class {CLASS} is better calibrated after Dirichlet than after temperature",
          "Figure 3 (c) and (d)", "class 2"),
@@ -115,23 +109,17 @@ def _judge(page: Page, name: str, halves: Halves, room: str) -> None:
             "Dirichlet, tuned penalty" if "Dirichlet, tuned penalty" in halves[0] else "Dirichlet"
         )
         change, error = _difference(halves, figure, best, "temperature")
-        page.claim(
-            f"{label}, {name}", words, holds=change < -_TWO_SIDED * error, value=change,
-            reason=f"error after {best} ({_mean(halves, best, figure):.4f}) less that after "
-            f"temperature ({_mean(halves, 'temperature', figure):.4f}), standard error "
-            f"{error:.4f}; {room}" + ("; within noise" if abs(change) < _TWO_SIDED * error else ""),
-        )  # fmt: skip
+        page.check(f"""{label}, {name} | {words} | {change} < {-_TWO_SIDED * error} | error after
+            {best} ({_mean(halves, best, figure):.4f}) less that after temperature
+            ({_mean(halves, "temperature", figure):.4f}), standard error {error:.4f};
+            {room}{"; within noise" if abs(change) < _TWO_SIDED * error else ""}""")
     moved = max(half["temperature"]["moved"] for half in halves)
-    page.claim(
-        f"Section 5.1, accuracy, {name}", "accuracy is unaffected by temperature scaling",
-        holds=moved == 0, value=moved, reason="predictions that changed, at most",
-    )  # fmt: skip
+    page.check(f"""Section 5.1, accuracy, {name} | accuracy is unaffected by temperature scaling |
+        {moved} == 0 | predictions that changed, at most""")
     gain, error = _difference(halves, "accuracy", "Dirichlet", "none")
-    page.number(
-        f"Section 5.2, change of accuracy by Dirichlet calibration, {name}", gain,
-        reason=f"standard error {error:.4f}; {_mean(halves, 'Dirichlet', 'moved'):.0f} predictions "
-        "of a half change on average",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, change of accuracy by Dirichlet calibration, {name} | {gain} |
+        standard error {error:.4f}; {_mean(halves, "Dirichlet", "moved"):.0f} predictions of a half
+        change on average""")
 
 
 def _panels(split: dict[str, tuple[IntArray, FloatArray]]) -> list[Panel]:
@@ -174,11 +162,11 @@ def _show_sizes(page: Page, name: str, by_size: dict[int, Halves]) -> None:
         )
         for figure in ("ECE", "classwise ECE")
     ]  # fmt: skip
+    caption = f"""{name}: how many rows calibrators need; the other half tests. | ECE and classwise
+        ECE of calibrators against the number of calibration rows"""
     page.figure(
-        f"{name}-rows", draw_panels(panels, columns=2, size=(3.8, 3.0), legend=True),
-        caption=f"{name}: how many rows calibrators need; the other half tests.",
-        alt="ECE and classwise ECE of calibrators against the number of calibration rows",
-    )  # fmt: skip
+        f"{name}-rows", draw_panels(panels, columns=2, size=(3.8, 3.0), legend=True), caption
+    )
     rivals = ("Dirichlet", "Dirichlet, no penalty", "Dirichlet, tuned penalty", "structured matrix")
     found = {method: _rows_to_win(by_size, method) for method in rivals}
     page.table(
@@ -192,11 +180,9 @@ def _show_sizes(page: Page, name: str, by_size: dict[int, Halves]) -> None:
     )
     few = by_size[sizes[0]]
     harm = _mean(few, "Dirichlet, no penalty", "ECE") - _mean(few, "none", "ECE")
-    page.claim(
-        f"Section 5.2, over-fitting, {name}", "severe overfitting without the right penalty",
-        holds=harm > 0.02, value=harm,
-        reason=f"change of the ECE by Dirichlet calibration without penalty, {sizes[0]} rows",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, over-fitting, {name} | severe overfitting without the right penalty
+        | {harm} > 0.02 | change of the ECE by Dirichlet calibration without penalty, {sizes[0]}
+        rows""")
 
 
 def _rows_to_win(by_size: dict[int, Halves], method: str) -> int | None:

@@ -31,42 +31,51 @@ def show_small_network(lab: Laboratory, page: Page) -> None:
     edges = [*first["lower"], first["upper"][-1]]
     curve = Line(first["predicted"], first["observed"], "observed", 0, markers=True)
     share = np.array(first["count"]) / _TEST
+    caption = """The same curve twice: where it is farthest from the diagonal there are few rows. |
+        Two reliability diagrams of a small network, the right one with a histogram"""
     page.figure(
         "small-network",
         draw_panels(
             [
-                Panel([curve], "as in Figure 1", "confidence", "accuracy", diagonal=True,
-                      x_scale="probability", y_scale="probability"),
-                Panel([Bars(edges, share, "share of rows", 1), curve], "as in Figure 2",
-                      "confidence", "accuracy, share of rows", diagonal=True, legend=True,
-                      x_scale="probability", y_scale="probability"),
+                Panel(
+                    [curve],
+                    "as in Figure 1",
+                    "confidence",
+                    "accuracy",
+                    diagonal=True,
+                    x_scale="probability",
+                    y_scale="probability",
+                ),
+                Panel(
+                    [Bars(edges, share, "share of rows", 1), curve],
+                    "as in Figure 2",
+                    "confidence",
+                    "accuracy, share of rows",
+                    diagonal=True,
+                    legend=True,
+                    x_scale="probability",
+                    y_scale="probability",
+                ),
             ],
-            columns=2, size=(3.4, 3.2),
+            columns=2,
+            size=(3.4, 3.2),
         ),
-        caption="The same curve twice: where it is farthest from the diagonal there are few rows.",
-        alt="Two reliability diagrams of a small network, the right one with a histogram",
-    )  # fmt: skip
+        caption,
+    )
     deepest = [one["largest gap"] for one in found]
-    page.claim(
-        "Figure 1", "in the middle there are large deviations from the diagonal",
-        holds=float(np.mean(deepest)) > 0.1, value=float(np.mean(deepest)),
-        reason="largest |accuracy - confidence| of a middle bin, mean over networks; at the outer "
-        f"end {np.mean([one['outer gap'] for one in found]):.3f}",
-    )  # fmt: skip
+    page.check(f"""Figure 1 | in the middle there are large deviations from the diagonal |
+        {np.mean(deepest)} > 0.1 | largest |accuracy - confidence| of a middle bin, mean over
+        networks; at the outer end {np.mean([one["outer gap"] for one in found]):.3f}""")
     rows = float(np.mean([one["middle rows"] for one in found]))
     part = float(np.mean([one["middle part"] for one in found]))
-    page.claim(
-        "Figure 2, population", "most of the bins in the middle are almost empty in comparison",
-        holds=float(np.mean([one["largest middle"] for one in found])) < 0.1,
-        value=float(np.mean([one["largest middle"] for one in found])),
-        reason=f"share of rows in the fullest middle bin; all of them together hold {rows:.2f}",
-    )  # fmt: skip
-    page.claim(
-        "Figure 2, contribution", "and hence they do not contribute much to the ECE",
-        holds=part < 0.25, value=part,
-        reason=f"their share of the ECE, with {rows:.2f} of the rows; the ECE is that of the last "
-        "bins, where the curve looks best",
-    )  # fmt: skip
+    page.check(f"""
+        - Figure 2, population | most of the bins in the middle are almost empty in comparison |
+          {np.mean([one["largest middle"] for one in found])} < 0.1 | share of rows in the fullest
+          middle bin; all of them together hold {rows:.2f}
+        - Figure 2, contribution | and hence they do not contribute much to the ECE | {part} < 0.25
+          | their share of the ECE, with {rows:.2f} of the rows; the ECE is that of the last bins,
+          where the curve looks best
+    """)
 
 
 def _train(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:

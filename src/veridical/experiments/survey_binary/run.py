@@ -203,15 +203,15 @@ def run(lab: Laboratory, page: Page) -> None:
         curves and true errors on this page are integrals over the feature, exact to about
         1e-5; the survey drew many rows and binned them."""
     )
-    page.figure("task", draw_task(), caption="Densities of both classes; the posterior is flat in "
-                "the middle and steep on both sides, as no logistic curve is.",
-                alt="Densities of class 1 and class 2 and the posterior of class 1")  # fmt: skip
+    caption = """Densities of both classes; the posterior is flat in the middle and steep on both
+        sides, as no logistic curve is. | Densities of class 1 and class 2 and the posterior of
+        class 1"""
+    page.figure("task", draw_task(), caption)
     judge_task(page)
     page.section("Figure 12: three uncalibrated classifiers")
-    page.figure("uncalibrated", draw_uncalibrated(study),
-                caption="True reliability curves and histograms of the scores. Grey: further "
-                "networks, trained on other rows.",
-                alt="Reliability curves of f_under, f_over and the network")  # fmt: skip
+    caption = """True reliability curves and histograms of the scores. Grey: further networks,
+        trained on other rows. | Reliability curves of f_under, f_over and the network"""
+    page.figure("uncalibrated", draw_uncalibrated(study), caption)
     judge_models(page, study, lab)
     page.text(
         f"""Claims in words are judged by numbers. *Well* means that more than {WELL:.0%} of the
@@ -223,10 +223,10 @@ def run(lab: Laboratory, page: Page) -> None:
     for name in SURVEYED:
         title, judge = JUDGES[name]
         page.section(title)
-        page.figure(name.lower(), draw_calibrator(study, name),
-                    caption="Above, one fitted map and the map needed; below, the reliability "
-                    "diagram of the population afterwards, in 50 narrow bins.",
-                    alt=f"Maps and reliability diagrams of {name}")  # fmt: skip
+        caption = f"""Above, one fitted map and the map needed; below, the reliability diagram of
+            the population afterwards, in 50 narrow bins. | Maps and reliability diagrams of
+            {name}"""
+        page.figure(name.lower(), draw_calibrator(study, name), caption)
         judge(page, study)
     _add_all(page, study)
     page.conclude(_conclusion(study))
@@ -234,8 +234,9 @@ def run(lab: Laboratory, page: Page) -> None:
 
 def _add_all(page: Page, study: Study) -> None:
     page.section("Every calibrator of the library")
-    page.figure("maps", draw_all_maps(study), caption="Mean fitted map (line) and the map needed "
-                f"(dots) on {SURVEY_ROWS:,} rows.", alt="Mean calibration maps")  # fmt: skip
+    caption = f"""Mean fitted map (line) and the map needed (dots) on {SURVEY_ROWS:,} rows. | Mean
+        calibration maps"""
+    page.figure("maps", draw_all_maps(study), caption)
     page.text(
         """*Distance from posterior* also counts what a map loses by giving different rows the same
         value: a histogram can be calibrated and yet far from the truth. Means ± standard deviations
@@ -243,9 +244,9 @@ def _add_all(page: Page, study: Study) -> None:
     )
     add_error_tables(page, study)
     if len(study.plan.sizes) > 1:
-        page.figure("sizes", draw_sizes(study),
-                    caption="Maps of two or three parameters stop improving: the map needed is "
-                    "none of theirs.", alt="True calibration error against rows")  # fmt: skip
+        caption = """Maps of two or three parameters stop improving: the map needed is none of
+            theirs. | True calibration error against rows"""
+        page.figure("sizes", draw_sizes(study), caption)
     page.section("What estimators read")
     page.text("The smooth ECE measures a slightly different distance, and is smaller by design.")
     add_estimator_table(page, study)

@@ -168,11 +168,12 @@ def run(lab: Laboratory, page: Page) -> None:
         """The two classes of section 5.2 and a narrow third one between them, all equally likely.
         Curves and true errors on this page are integrals over the feature, exact to about 1e-5."""
     )
-    page.figure("task", draw_task(study), caption="Densities, posteriors, and one network of two "
-                "layers of 128 units.", alt="Densities, posteriors and a network")  # fmt: skip
-    page.figure("uncalibrated", draw_uncalibrated(study),
-                caption="Class-wise reliability of that network in the population, and its scores.",
-                alt="Reliability diagrams of three classes, uncalibrated")  # fmt: skip
+    caption = """Densities, posteriors, and one network of two layers of 128 units. | Densities,
+        posteriors and a network"""
+    page.figure("task", draw_task(study), caption)
+    caption = """Class-wise reliability of that network in the population, and its scores. |
+        Reliability diagrams of three classes, uncalibrated"""
+    page.figure("uncalibrated", draw_uncalibrated(study), caption)
     judge_task(page, study)
     page.text(
         f"""Claims in words are judged by means over {study.plan.n_repetitions} fits to fresh rows,
@@ -183,11 +184,10 @@ def run(lab: Laboratory, page: Page) -> None:
     )
     for name, (title, judge) in JUDGES.items():
         page.section(title)
-        page.figure(name.lower(), draw_calibrator(study, name),
-                    caption="Above, change of each class's probability over the simplex (line: no "
-                    "change; dots: where the network predicts); below, reliability in the "
-                    "population before and after.",
-                    alt=f"Calibration maps and reliability diagrams of {name}")  # fmt: skip
+        caption = f"""Above, change of each class's probability over the simplex (line: no change;
+            dots: where the network predicts); below, reliability in the population before and
+            after. | Calibration maps and reliability diagrams of {name}"""
+        page.figure(name.lower(), draw_calibrator(study, name), caption)
         judge(page, study)
     _add_all(page, study)
     best = study.ordered()[0]
@@ -217,8 +217,8 @@ def _add_all(page: Page, study: Study) -> None:
         page.table(
             columns, caption=f"{MODELS[model]}, {SURVEY_ROWS:,} rows to fit, as many to test"
         )
-    page.figure("sizes", draw_sizes(study), caption="Many parameters need many rows.",
-                alt="True error and excess log loss against rows")  # fmt: skip
+    caption = """Many parameters need many rows. | True error and excess log loss against rows"""
+    page.figure("sizes", draw_sizes(study), caption)
     rows = [
         (model, n, name, key, study.values(name, key, n, model))
         for model, n in study.fits

@@ -202,20 +202,16 @@ def half_unit(printed: str) -> float:
 
 def check_number(page: Page, name: str, printed: str, exact: float, reason: str = "") -> None:
     """Check a number of the text, which is right if it is the exact value rounded."""
-    page.number(
-        name, exact, printed=float(printed), tolerance=half_unit(printed),
-        reason="" if abs(float(printed) - exact) <= half_unit(printed) else reason,
-    )  # fmt: skip
+    page.check(f"""{name} | {exact} = {printed} ± {half_unit(printed)} |
+        {"" if abs(float(printed) - exact) <= half_unit(printed) else reason}""")
 
 
 def check_cells(page: Page, table: str, cells: Sequence[Cell]) -> None:
     """Check all cells of a table: one fact for the whole, and one for each that is wrong."""
     wrong = [cell for cell in cells if not cell.right]
-    page.claim(
-        f"{table}, all cells", f"{len(cells)} cells are exact values, rounded", holds=not wrong,
-        value=len(cells) - len(wrong),
-        reason=f"{len(wrong)} of {len(cells)} are not: see the next lines" if wrong else "",
-    )  # fmt: skip
+    page.check(f"""{table}, all cells | {len(cells)} cells are exact values, rounded |
+        {len(cells) - len(wrong)} is {not wrong} |
+        {f"{len(wrong)} of {len(cells)} are not: see the next lines" if wrong else ""}""")
     for cell in wrong:
         check_number(page, f"{table}, {cell.where}", cell.printed, cell.exact, cell.reason)
 
