@@ -201,6 +201,17 @@ def _fact_table(facts: Sequence[Fact]) -> str:
     return markdown_table({name: [row[name] for row in shown] for name in names}, digits=6)
 
 
+def by_column(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return the columns of a table that was made row by row.
+
+    Examples
+    --------
+    >>> by_column(["bin", "rows"], [(1, 10), (2, 20)])
+    {'bin': [1, 2], 'rows': [10, 20]}
+    """
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+
+
 def markdown_table(columns: Columns, *, digits: int) -> str:
     r"""Return a table as Markdown; numbers to the right.
 

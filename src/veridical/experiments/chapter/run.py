@@ -25,34 +25,23 @@ def figure_86_1(study: Study) -> list[Panel]:
     curves: list[Mark] = []
     gaps: list[Mark] = [Line([0, 1], [0, 0], muted=True)]
     for k, version in enumerate(VERSIONS):
-        curve = reliability_curve(
-            study.draw.test, study.test[version], binning=ERROR.binning, interval="consistency",
-            rng=0,
-        )  # fmt: skip
+        rows = (study.draw.test, study.test[version])
+        curve = reliability_curve(*rows, binning=ERROR.binning, interval="consistency", rng=0)
         assert curve.low is not None
         assert curve.high is not None
         curves.append(
             Line(curve.predicted, curve.observed, version, colour=k, dash=k, markers=True)
         )
         x = curve.predicted + 0.012 * (k - 1)  # side by side
+        limits = (curve.low - curve.predicted, curve.high - curve.predicted)
         gaps += [
             Line(x, curve.gap, colour=k, dash=k, markers=True),
-            Points(
-                x, np.zeros(len(x)), colour=k, size=0,
-                low=curve.low - curve.predicted, high=curve.high - curve.predicted,
-            ),
-        ]  # fmt: skip
+            Points(x, np.zeros(len(x)), "", k, *limits, size=0),
+        ]
     return [
-        Panel(
-            curves, title="Figure 86.1", x_label="mean predicted probability",
-            y_label="observed frequency", x_scale="probability", y_scale="probability",
-            diagonal=True,
-        ),
-        Panel(
-            gaps, title="gaps", x_label="mean predicted probability",
-            y_label="observed - predicted", x_scale="probability",
-        ),
-    ]  # fmt: skip
+        Panel(curves, "Figure 86.1", "mean predicted probability", "observed frequency", "square"),
+        Panel(gaps, "gaps", "mean predicted probability", "observed - predicted", "probability x"),
+    ]
 
 
 def spread_of_errors(many: Mapping[str, FloatArray], printed: Mapping[str, float]) -> list[Panel]:
@@ -68,7 +57,7 @@ def spread_of_errors(many: Mapping[str, FloatArray], printed: Mapping[str, float
             Line([printed[version]] * 2, [0, top], "printed", colour=6),
             Line([null] * 2, [0, top], "if calibrated", muted=True, dash=1),
         ]
-        panels.append(Panel(marks, title=version, x_label="ECE", y_label="draws" if k == 0 else ""))
+        panels.append(Panel(marks, version, "ECE", "draws" if k == 0 else ""))
     return panels
 
 
@@ -93,19 +82,15 @@ def run(lab: Laboratory, page: Page) -> None:
         predictions would show in 95 % of test sets (bars). The uncalibrated curve is above the
         diagonal below 0.5 and under it above 0.5. | Reliability curves of three versions on the
         test set, and their gaps"""
-    page.figure(
-        "fig-86-1",
-        draw_panels(figure_86_1(study), columns=2, size=(4.3, 3.6), legend=True),
-        caption,
-    )
+    panels = draw_panels(figure_86_1(study), columns=2, size=(4.3, 3.6), legend=True)
+    page.figure("fig-86-1", panels, caption)
     _repeated(page, many)
     printed = {version: ece for version, (_, ece) in PRINTED.items()}
     caption = """ECE of each version over the repetitions; lines: the printed value, and the mean
         that calibrated predictions of this version would show. | Histograms of the ECE of three
         versions over repeated draws"""
-    page.figure(
-        "ece", draw_panels(spread_of_errors(many, printed), columns=3, legend=True), caption
-    )
+    panels = draw_panels(spread_of_errors(many, printed), columns=3, legend=True)
+    page.figure("ece", panels, caption)
     check_claims(page, study, one, many)
     _careful(page, study, one, many)
     page.conclude(_conclusion(many))
@@ -187,7 +172,7 @@ def _careful(page: Page, study: Study, one: dict[str, float], many: dict[str, Fl
         },
         caption="The printed draw: ECE, its mean if the version were calibrated, test of that, "
         "interval for the binned error, and the true error by quadrature",
-    )  # fmt: skip
+    )
     for version in VERSIONS:
         page.check(f"""
             - Added, {version}, ECE if calibrated | {one[f"null, {version}"]} | 3,000 test rows and

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
 from veridical.experiments._frame.laboratory import Laboratory
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.experiments.estimators.cell import (
     FULL,
     LAWS,
@@ -215,23 +214,16 @@ def _newer(study: Study, page: Page) -> None:
         curves, error of newer estimators against sample size."""
     page.figure("newer", _drawn(newer_ones(study)), caption)
     for lens in LENSES:
-        rows = {"ECE_d silverman": _mean_errors(study, lens, "ECE_d silverman"),
-                "ECE_ac sqrt": _mean_errors(study, lens, "ECE_ac sqrt"),
-                "ECE_ac 10": _mean_errors(study, lens, "ECE_ac 10")}  # fmt: skip
-        rows |= {name: _mean_errors(study, lens, name) for name in NEWER}
-        page.table(
-            {"estimator": list(rows)}
-            | {f"n = {n:,}": [float(row[i]) for row in rows.values()]
-               for i, n in enumerate(study.sizes)},
-            caption=f"Mean absolute error, {lens} lens (mean over score distributions)",
-        )  # fmt: skip
+        rows = [
+            (name, *study.errors(lens, name, "mean").mean(axis=0).tolist())
+            for name in ("ECE_d silverman", "ECE_ac sqrt", "ECE_ac 10", *NEWER)
+        ]
+        caption = f"Mean absolute error, {lens} lens (mean over score distributions)"
+        sizes = [f"n = {n:,}" for n in study.sizes]
+        page.table(by_column(["estimator", *sizes], rows), caption=caption)
         best = study.meant(lens) | study.newer(lens)
         page.text(f"Least 95 % quantile of all: {told_leaders(best, study.sizes)}.")
     page.text("See [which estimator should I use](../which-estimator.md) for the advice.")
-
-
-def _mean_errors(study: Study, lens: str, name: str) -> FloatArray:
-    return study.errors(lens, name, "mean").mean(axis=0)
 
 
 def _conclusion(study: Study, held: dict[str, int]) -> str:

@@ -116,10 +116,8 @@ def estimates(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     for count, values in found.items():
         gap = np.array(values) - truth
         low, high = np.quantile(gap, (0.05, 0.95))
-        summary[str(count)] = {
-            "low": low, "mean": gap.mean(), "high": high,
-            "over": np.mean(gap > 1e-9), "under": np.mean(gap < -1e-9),
-        }  # fmt: skip
+        shares = {"over": np.mean(gap > 1e-9), "under": np.mean(gap < -1e-9)}
+        summary[str(count)] = {"low": low, "mean": gap.mean(), "high": high, **shares}
     return summary
 
 
@@ -186,12 +184,8 @@ def _draw_estimates(sizes: tuple[int, ...], column: Column) -> Figure:
             if model == "uncalibrated":
                 rest = bin_limit(count) - true_error(model)
                 marks.append(Line([sizes[0], sizes[-1]], [rest, rest], "limit", 1, dash=1))
-            panels.append(
-                Panel(
-                    marks, title=f"{model} model, {count} bins", x_label="rows", x_scale="log",
-                    y_label="estimate \N{MINUS SIGN} truth",
-                )
-            )  # fmt: skip
+            title = f"{model} model, {count} bins"
+            panels.append(Panel(marks, title, "rows", "estimate \N{MINUS SIGN} truth", "log x"))
     return draw_panels(panels, columns=3, legend=True)
 
 

@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 
-from veridical._core.typing import FloatArray
+from veridical._core.typing import ArrayLike, FloatArray
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Laboratory
 from veridical.experiments._frame.page import Page
@@ -42,16 +42,10 @@ def deviation_panel(curve: ReliabilityCurve, *, title: str, truth: Mark | None =
     if truth is not None:
         marks.append(truth)
     marks += [
-        Points(
-            at, np.zeros(len(at)), "5 to 95 % if calibrated", 1, size=2.0,
-            low=curve.low - at, high=curve.high - at,
-        ),
+        Points(at, 0 * at, "5 to 95 % if calibrated", 1, curve.low - at, curve.high - at, 2.0),
         Points(at, curve.gap, "gap found", 0),
-    ]  # fmt: skip
-    return Panel(
-        marks, title=title, x_scale="probability", x_label="prediction",
-        y_label="observed \N{MINUS SIGN} predicted",
-    )  # fmt: skip
+    ]
+    return Panel(marks, title, "prediction", "observed \N{MINUS SIGN} predicted", "probability x")
 
 
 def n_outside(curve: ReliabilityCurve) -> int:
@@ -108,11 +102,13 @@ def _draw(network: Predictions, curves: dict[str, ReliabilityCurve]) -> Figure:
     panels = [deviation_panel(curve, title=_TITLES[kind]) for kind, curve in curves.items()]
     edges = np.linspace(0, 1, 21)
     heights = np.histogram(network.p.max(axis=1), edges)[0] / len(network.y)
-    spread = Panel(
-        [Bars(edges, heights, colour=2)], title="spread", x_label="largest probability",
-        y_label="share of rows", x_scale="probability",
-    )  # fmt: skip
-    return draw_panels([*panels, spread], legend=True)
+    panels.append(_shares_panel(edges, heights, "spread", "largest probability"))
+    return draw_panels(panels, legend=True)
+
+
+def _shares_panel(edges: ArrayLike, heights: ArrayLike, title: str, label: str) -> Panel:
+    bars = Bars(edges, heights, colour=2)
+    return Panel([bars], title, label, "share of rows", "probability x")
 
 
 def _grouped(page: Page, networks: list[Predictions]) -> None:
@@ -142,10 +138,10 @@ def _judge_arrows(page: Page, cells: VectorSummary) -> None:
 
 def _curve(network: Predictions, kind: str) -> ReliabilityCurve:
     binning = bins_for(seen_through("confidence", network), kind)
+    rows = (network.y, network.p)
     return reliability_curve(
-        network.y, network.p, lens="confidence", binning=binning,
-        interval="consistency", confidence_level=0.9,
-    )  # fmt: skip
+        *rows, lens="confidence", binning=binning, interval="consistency", confidence_level=0.9
+    )
 
 
 def _slug(name: str) -> str:
@@ -166,12 +162,9 @@ def normals_section(lab: Laboratory, page: Page) -> None:
         for model, curve in curves.items()
     ]
     below = [
-        Panel(
-            [Bars([*curve.lower, curve.upper[-1]], curve.count / _ROWS, colour=2)],
-            x_label="prediction", y_label="share of rows", x_scale="probability",
-        )
+        _shares_panel([*curve.lower, curve.upper[-1]], curve.count / _ROWS, "", "prediction")
         for curve in curves.values()
-    ]  # fmt: skip
+    ]
     caption = f"""Observed minus predicted, {_ROWS:,} rows and {_BINS} bins: points are the gaps
         found, bars the 5th to 95th percentile if the model were calibrated, the line is the true
         gap (the constant model has one prediction only). | Deviation diagrams of three models with

@@ -60,15 +60,17 @@ def measure_line(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     }
     spread = _bootstrap(problem, cell, rng)
     for distance in DISTANCES:
+        error = BinnedError(binning, distance=distance)
         test = consistency_test(
-            BinnedError(binning, distance=distance), network.y, network.p, lens=lens,
-            n_resamples=cell["draws"], rng=rng,
-        )  # fmt: skip
+            error, network.y, network.p, lens=lens, n_resamples=cell["draws"], rng=rng
+        )
         answer[distance] = {
-            "estimate": test.statistic, "spread": float(np.std(spread[distance])),
-            "null": test.null_level.mean, "null_spread": test.null_level.std,
+            "estimate": test.statistic,
+            "spread": float(np.std(spread[distance])),
+            "null": test.null_level.mean,
+            "null_spread": test.null_level.std,
             "pvalue": test.pvalue,
-        }  # fmt: skip
+        }
     return answer
 
 

@@ -18,9 +18,11 @@ from veridical.simulation import random_gaussian_task
 
 _CLASSES = 10
 _MEASURES = {
-    "nll": "negative log-likelihood", "accuracy": "accuracy", "ece": "calibration error",
+    "nll": "negative log-likelihood",
+    "accuracy": "accuracy",
+    "ece": "calibration error",
     "pvalue": "p-value if calibrated",
-}  # fmt: skip
+}
 _EPOCHS = (1, 2, 3, 4, 5, 6, *range(8, 42, 2))
 _QUICK_EPOCHS = (1, 2, 4, 8, 12, 16, 20, 24, 28)
 _TASKS = {"simulated": "ten normal classes, 10,000 test rows", "digits": "digits, 897 test rows"}
@@ -32,20 +34,20 @@ def train(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     from sklearn.neural_network import MLPClassifier
 
     fit, validation, test = _data(cell["task"], cell["seed"])
+    seed = int(rng.integers(2**31))
     network = MLPClassifier(
-        (64,), alpha=0.0, learning_rate_init=0.01, batch_size=50,
-        random_state=int(rng.integers(2**31)),
-    )  # fmt: skip
+        (64,), alpha=0.0, learning_rate_init=0.01, batch_size=50, random_state=seed
+    )
     answer: dict[str, Any] = {name: [] for name in ("validation", *_MEASURES)}
     for epoch in range(1, cell["epochs"][-1] + 1):
         network.partial_fit(*fit, classes=range(_CLASSES))
         if epoch not in cell["epochs"]:
             continue
         p = network.predict_proba(test[0])
+        error = BinnedError(UniformBins(10))
         judged = consistency_test(
-            BinnedError(UniformBins(10)), test[1], p, lens="confidence", rng=rng,
-            n_resamples=cell["draws"],
-        )  # fmt: skip
+            error, test[1], p, lens="confidence", rng=rng, n_resamples=cell["draws"]
+        )
         answer["validation"].append(_loss(network, validation))
         answer["nll"].append(log_loss(test[1], p))
         answer["accuracy"].append(float((p.argmax(axis=1) == test[1]).mean()))
@@ -134,5 +136,5 @@ def _draw(networks: list[dict[str, Any]], epochs: tuple[int, ...]) -> Figure:
                 Line(epochs, network[name], colour=index),
                 Points([epochs[best]], [network[name][best]], colour=index, size=40.0),
             ]
-        panels.append(Panel(marks, title=title, x_label="epoch"))
+        panels.append(Panel(marks, title, "epoch"))
     return draw_panels(panels, columns=4, size=(2.35, 2.3))

@@ -5,14 +5,14 @@ What the review says of recalibration, judged by the benchmark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.experiments._frame.laboratory import Cell, Laboratory
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.experiments.fake.contestants import (
     BY_LABEL,
     DISTORTIONS,
@@ -23,7 +23,7 @@ from veridical.experiments.fake.contestants import (
     draw,
     what_is_left,
 )
-from veridical.plots.panels import Line, Panel, draw_panels
+from veridical.plots.panels import Panel, draw_panels, marked_lines
 from veridical.scores import log_loss
 from veridical.simulation import TemperatureMap
 
@@ -141,42 +141,23 @@ def _ordered(bench: Benchmark, k: int, n: int) -> list[str]:
 
 
 def _all_means(bench: Benchmark) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {
-        "classes": [], "rows": [], "distortion": [], "calibrator": [],
-        **{figure: [] for figure in _FIGURES},
-    }  # fmt: skip
-    for k, n, kind, name in _every(bench):
+    rows: list[tuple[Any, ...]] = []
+    for k, n, kind, name in product(bench.classes, bench.sizes, KINDS, bench.names):
         where = {"kind": kind, "classes": k, "rows": n}
         means = [bench.mean(name, figure, **where) for figure in _FIGURES]
         if means[0] is not None:
-            for column, value in zip(columns.values(), (k, n, kind, name, *means), strict=True):
-                column.append(round(value, 6) if isinstance(value, float) else value)
-    return columns
-
-
-def _every(bench: Benchmark) -> Iterable[tuple[int, int, str, str]]:
-    return (
-        (k, n, kind, name)
-        for k in bench.classes
-        for n in bench.sizes
-        for kind in KINDS
-        for name in bench.names
-    )
+            figures = (round(mean, 6) if isinstance(mean, float) else mean for mean in means)
+            rows.append((k, n, kind, name, *figures))
+    return by_column(("classes", "rows", "distortion", "calibrator", *_FIGURES), rows)
 
 
 def _panel(bench: Benchmark, k: int, n: int) -> Panel:
-    places = list(range(len(KINDS)))
-    return Panel(
-        [
-            Line(
-                places,
-                [bench.mean(name, "distance", kind=kind, classes=k, rows=n) for kind in KINDS],
-                name, colour, markers=True, muted=name == "none",
-            )
-            for colour, name in enumerate(_DRAWN)
-        ],
-        f"{k} classes, {n:,} rows", "", "distance from the truth", names=KINDS,
-    )  # fmt: skip
+    distances = {
+        name: [bench.mean(name, "distance", kind=kind, classes=k, rows=n) for kind in KINDS]
+        for name in _DRAWN
+    }
+    lines, title = marked_lines(range(len(KINDS)), distances, "none"), f"{k} classes, {n:,} rows"
+    return Panel(lines, title, "", "distance from the truth", names=KINDS)
 
 
 _ONE_TEMPERATURE = ("over-confident", "under-confident")  # which one temperature undoes
@@ -226,12 +207,10 @@ def _judge_temperature(page: Page, bench: Benchmark) -> None:
         largest share of predictions that changed, {len(moved)} fits""")
     ratio = {
         figure: float(
-            np.mean([
-                _ratio(bench, "temperature", figure, kind) for kind in _ONE_TEMPERATURE
-            ])
+            np.mean([_ratio(bench, "temperature", figure, kind) for kind in _ONE_TEMPERATURE])
         )
         for figure in ("ECE", "classwise ECE")
-    }  # fmt: skip
+    }
     page.check(f"""Section 5.1, temperature and ECE | efficient in reducing the ECE | {ratio["ECE"]}
         < 0.5 | what is left as a share of what was, where one temperature is the truth""")
     by_class = {
@@ -338,11 +317,15 @@ def _judge_non_parametric(page: Page, bench: Benchmark) -> None:
     n = bench.sizes[-1]
     for k in bench.classes:
         means = {
-            name: np.mean([bench.values(name, "distance", kind=kind, classes=k, rows=n).mean()
-                           for kind in KINDS])
+            name: np.mean(
+                [
+                    bench.values(name, "distance", kind=kind, classes=k, rows=n).mean()
+                    for kind in KINDS
+                ]
+            )
             for name in (*PARAMETRIC, *NON_PARAMETRIC)
             if len(bench.values(name, "distance", classes=k))
-        }  # fmt: skip
+        }
         sides = [
             float(np.median([means[name] for name in side if name in means]))
             for side in (NON_PARAMETRIC, PARAMETRIC)

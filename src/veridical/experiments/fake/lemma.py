@@ -31,16 +31,14 @@ def show_lemma(lab: Laboratory, page: Page) -> None:
     classes = (5, 10) if lab.quick else (2, 3, 10, 100)
     accuracies = _ACCURACIES[1::2] if lab.quick else _ACCURACIES
     over = _OVER[1::2] if lab.quick else _OVER
+    draws = {k: _FEWEST if lab.quick else max(_FEWEST, _DRAWS // k) for k in classes}
     cells = [
-        {
-            "classes": k, "accuracy": accuracy, "map": name, "exponent": power,
-            "draws": _FEWEST if lab.quick else max(_FEWEST, _DRAWS // k),
-        }
+        {"classes": k, "accuracy": accuracy, "map": name, "exponent": power, "draws": draws[k]}
         for k in classes
         for accuracy in accuracies
         for name, powers in (("power", (*over, *(1 / b for b in over))), ("top", over))
         for power in powers
-    ]  # fmt: skip
+    ]
     found = lab.map("lemma", _measure, cells)
     page.section("Lemma 1: an accurate, always over-confident classifier has a small ECE")
     page.text(
@@ -57,11 +55,8 @@ def show_lemma(lab: Laboratory, page: Page) -> None:
         for under-confident ones, whose line is accuracy - 1/K. | Two panels of ECE against its
         bound: points of over-confident classifiers below a diagonal with crosses above it, and
         points of under-confident ones below a diagonal"""
-    page.figure(
-        "lemma",
-        draw_panels(_panels(cells, found), columns=2, size=(3.9, 3.1), legend=True),
-        caption,
-    )
+    panels = draw_panels(_panels(cells, found), columns=2, size=(3.9, 3.1), legend=True)
+    page.figure("lemma", panels, caption)
 
 
 def _measure(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
@@ -126,12 +121,12 @@ def _judge(page: Page, cells: list[dict[str, Any]], found: list[dict[str, Any]])
 _BROKEN: dict[str, tuple[list[list[float]], list[list[float]], list[float]]] = {
     "always under-confident": ([[0.9, 0.1]], [[0.5001, 0.4999]], [1.0]),
     "one row in ten under-confident": (
-        [[0.95, 0.05], [1.0, 0.0]], [[1.0, 0.0], [0.5001, 0.4999]], [0.9, 0.1]
+        [[0.95, 0.05], [1.0, 0.0]],
+        [[1.0, 0.0], [0.5001, 0.4999]],
+        [0.9, 0.1],
     ),
-    "over and under in balance": (
-        [[0.8, 0.2], [1.0, 0.0]], [[1.0, 0.0], [0.8, 0.2]], [0.5, 0.5]
-    ),
-}  # fmt: skip
+    "over and under in balance": ([[0.8, 0.2], [1.0, 0.0]], [[1.0, 0.0], [0.8, 0.2]], [0.5, 0.5]),
+}
 
 
 def _counterexamples(page: Page) -> None:
@@ -168,6 +163,10 @@ def _finite(
     }
 
 
+def _bound_and_ece(found: list[dict[str, Any]]) -> FloatArray:
+    return np.array([[1 - one["accuracy"] for one in found], [one["ece"] for one in found]])
+
+
 def _panels(cells: list[dict[str, Any]], found: list[dict[str, Any]]) -> list[Panel]:
     pairs = list(zip(cells, found, strict=True))
     left: list[Any] = [Line([0, 0.45], [0, 0.45], "bound", muted=True)]
@@ -175,19 +174,11 @@ def _panels(cells: list[dict[str, Any]], found: list[dict[str, Any]]) -> list[Pa
     for colour, k in enumerate(dict.fromkeys(cell["classes"] for cell in cells)):
         over = [one for cell, one in pairs if cell["classes"] == k and cell["exponent"] > 1]
         under = [one for cell, one in pairs if cell["classes"] == k and cell["exponent"] < 1]
-        left.append(
-            Points([1 - one["accuracy"] for one in over], [one["ece"] for one in over],
-                   f"{k} classes", colour)
-        )  # fmt: skip
-        right.append(
-            Points([one["accuracy"] - 1 / k for one in under], [one["ece"] for one in under],
-                   f"{k} classes", colour)
-        )  # fmt: skip
+        left.append(Points(*_bound_and_ece(over), f"{k} classes", colour))
+        room, ece = _bound_and_ece(under)
+        right.append(Points(1 - room - 1 / k, ece, f"{k} classes", colour))
     broken = [_finite(*one) for one in _BROKEN.values()]
-    left.append(
-        Points([1 - one["accuracy"] for one in broken], [one["ece"] for one in broken],
-               "not always over-confident", 5, size=40)
-    )  # fmt: skip
+    left.append(Points(*_bound_and_ece(broken), "not always over-confident", 5, size=40))
     return [
         Panel(left, "over-confident", "1 - accuracy", "ECE"),
         Panel(right, "under-confident", "accuracy - 1/K", "ECE"),

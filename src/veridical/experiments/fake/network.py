@@ -33,7 +33,7 @@ from veridical.miscalibration import (
     classwise_calibration_error,
     expected_calibration_error,
 )
-from veridical.plots.panels import Bars, Line, Panel, Points, draw_panels
+from veridical.plots.panels import Bars, Panel, Points, draw_panels, marked_lines
 from veridical.scores import log_loss, zero_one_loss
 
 Halves = list[dict[str, dict[str, float]]]
@@ -69,9 +69,8 @@ def show_network(
         calibration; bars show the share of rows. | Four reliability diagrams: confidence before and
         after temperature scaling, one class after temperature scaling and after Dirichlet
         calibration"""
-    page.figure(
-        f"{name}-reliability", draw_panels(_panels(split), columns=4, size=(2.5, 2.7)), caption
-    )
+    panels = draw_panels(_panels(split), columns=4, size=(2.5, 2.7))
+    page.figure(f"{name}-reliability", panels, caption)
     if by_size:
         _show_sizes(page, name, by_size)
 
@@ -99,15 +98,16 @@ def _judge(page: Page, name: str, halves: Halves, room: str) -> None:
     page.check(f"""Figure 3 (a) and (b), {name} | temperature scaling reduces the ECE of neural
         networks | {_mean(halves, "temperature", "ECE") / ece} is {drop < -_TWO_SIDED * error} | ECE
         after over ECE before; change {drop:+.4f}, standard error {error:.4f}""")
+    best = "Dirichlet, tuned penalty" if "Dirichlet, tuned penalty" in halves[0] else "Dirichlet"
+    by_class = f"class {CLASS} is better calibrated after Dirichlet than after temperature"
+    improves = (
+        "Dirichlet calibration improves class-wise calibration errors, where temperature "
+        "performed significantly worse"
+    )
     for words, label, figure in (
-        (f"class {CLASS} is better calibrated after Dirichlet than after temperature",
-         "Figure 3 (c) and (d)", "class 2"),
-        ("Dirichlet calibration improves class-wise calibration errors, where temperature "
-         "performed significantly worse", "Section 5.2, classwise", "classwise ECE"),
-    ):  # fmt: skip
-        best = (
-            "Dirichlet, tuned penalty" if "Dirichlet, tuned penalty" in halves[0] else "Dirichlet"
-        )
+        (by_class, "Figure 3 (c) and (d)", "class 2"),
+        (improves, "Section 5.2, classwise", "classwise ECE"),
+    ):
         change, error = _difference(halves, figure, best, "temperature")
         page.check(f"""{label}, {name} | {words} | {change} < {-_TWO_SIDED * error} | error after
             {best} ({_mean(halves, best, figure):.4f}) less that after temperature
@@ -125,10 +125,11 @@ def _judge(page: Page, name: str, halves: Halves, room: str) -> None:
 def _panels(split: dict[str, tuple[IntArray, FloatArray]]) -> list[Panel]:
     panels = []
     for title, method, lens in (
-        ("(a) none", "none", "confidence"), ("(b) temperature", "temperature", "confidence"),
+        ("(a) none", "none", "confidence"),
+        ("(b) temperature", "temperature", "confidence"),
         (f"(c) temperature, class {CLASS}", "temperature", "class"),
         (f"(d) Dirichlet, class {CLASS}", "Dirichlet", "class"),
-    ):  # fmt: skip
+    ):
         y, p = split[method]
         if lens == "confidence":
             curve = reliability_curve(y, p, lens="confidence", n_bins=15)
@@ -140,33 +141,24 @@ def _panels(split: dict[str, tuple[IntArray, FloatArray]]) -> list[Panel]:
             Bars(np.arange(16) / 15, share, "", 1),
             Points(curve.predicted, curve.observed, "", 0, low=curve.low, high=curve.high),
         ]
-        panels.append(
-            Panel(marks, title, "confidence" if lens == "confidence" else "probability",
-                  "accuracy" if method == "none" else "", diagonal=True,
-                  x_scale="probability", y_scale="probability")
-        )  # fmt: skip
+        x_label = "confidence" if lens == "confidence" else "probability"
+        y_label = "accuracy" if method == "none" else ""
+        panels.append(Panel(marks, title, x_label, y_label, "square"))
     return panels
 
 
 def _show_sizes(page: Page, name: str, by_size: dict[int, Halves]) -> None:
     sizes = list(by_size)
     methods = list(by_size[sizes[0]][0])
-    panels = [
-        Panel(
-            [
-                Line(sizes, [_mean(by_size[n], method, figure) for n in sizes], method, colour,
-                     markers=True, muted=method == "none")
-                for colour, method in enumerate(methods)
-            ],
-            figure, "rows that calibrate", "", x_scale="log",
-        )
-        for figure in ("ECE", "classwise ECE")
-    ]  # fmt: skip
+    panels = []
+    for figure in ("ECE", "classwise ECE"):
+        means = {method: [_mean(by_size[n], method, figure) for n in sizes] for method in methods}
+        lines = marked_lines(sizes, means, "none")
+        panels.append(Panel(lines, figure, "rows that calibrate", "", "log x"))
     caption = f"""{name}: how many rows calibrators need; the other half tests. | ECE and classwise
         ECE of calibrators against the number of calibration rows"""
-    page.figure(
-        f"{name}-rows", draw_panels(panels, columns=2, size=(3.8, 3.0), legend=True), caption
-    )
+    drawn = draw_panels(panels, columns=2, size=(3.8, 3.0), legend=True)
+    page.figure(f"{name}-rows", drawn, caption)
     rivals = ("Dirichlet", "Dirichlet, no penalty", "Dirichlet, tuned penalty", "structured matrix")
     found = {method: _rows_to_win(by_size, method) for method in rivals}
     page.table(

@@ -72,14 +72,11 @@ def _repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     found: dict[str, list[float]] = {"rejected": [], "bins": [], "outside": []}
     for _ in range(_CELL):
         drawn = fake.sample(_ROWS, rng=rng)
-        test = consistency_test(
-            BinnedError(), drawn.y, drawn.y_prob, lens="confidence",
-            n_resamples=cell["resamples"], rng=rng,
-        )  # fmt: skip
+        rows, n = (drawn.y, drawn.y_prob), cell["resamples"]
+        test = consistency_test(BinnedError(), *rows, lens="confidence", n_resamples=n, rng=rng)
         curve = reliability_curve(
-            drawn.y, drawn.y_prob, lens="confidence", interval="consistency",
-            n_resamples=cell["resamples"], rng=rng,
-        )  # fmt: skip
+            *rows, lens="confidence", interval="consistency", n_resamples=n, rng=rng
+        )
         assert curve.low is not None
         assert curve.high is not None
         full = curve.count >= _FULL_BIN

@@ -33,35 +33,12 @@ def show_small_network(lab: Laboratory, page: Page) -> None:
     share = np.array(first["count"]) / _TEST
     caption = """The same curve twice: where it is farthest from the diagonal there are few rows. |
         Two reliability diagrams of a small network, the right one with a histogram"""
-    page.figure(
-        "small-network",
-        draw_panels(
-            [
-                Panel(
-                    [curve],
-                    "as in Figure 1",
-                    "confidence",
-                    "accuracy",
-                    diagonal=True,
-                    x_scale="probability",
-                    y_scale="probability",
-                ),
-                Panel(
-                    [Bars(edges, share, "share of rows", 1), curve],
-                    "as in Figure 2",
-                    "confidence",
-                    "accuracy, share of rows",
-                    diagonal=True,
-                    legend=True,
-                    x_scale="probability",
-                    y_scale="probability",
-                ),
-            ],
-            columns=2,
-            size=(3.4, 3.2),
-        ),
-        caption,
-    )
+    both, labels = [Bars(edges, share, "share of rows", 1), curve], "accuracy, share of rows"
+    panels = [
+        Panel([curve], "as in Figure 1", "confidence", "accuracy", "square"),
+        Panel(both, "as in Figure 2", "confidence", labels, "square", legend=True),
+    ]
+    page.figure("small-network", draw_panels(panels, columns=2, size=(3.4, 3.2)), caption)
     deepest = [one["largest gap"] for one in found]
     page.check(f"""Figure 1 | in the middle there are large deviations from the diagonal |
         {np.mean(deepest)} > 0.1 | largest |accuracy - confidence| of a middle bin, mean over
@@ -85,10 +62,10 @@ def _train(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     from sklearn.neural_network import MLPClassifier
 
     seed = int(rng.integers(1 << 31))
+    shape = {"n_features": 20, "n_informative": 8, "n_classes": _CLASSES}
     x, y = make_classification(
-        _TRAIN + _TEST, n_features=20, n_informative=8, n_classes=_CLASSES, class_sep=1.2,
-        flip_y=0.05, random_state=seed,
-    )  # fmt: skip
+        _TRAIN + _TEST, **shape, class_sep=1.2, flip_y=0.05, random_state=seed
+    )
     model = MLPClassifier((100,), learning_rate_init=0.01, max_iter=100, random_state=seed)
     with warnings.catch_warnings(record=True):  # a hundred epochs are enough to be over-confident
         warnings.simplefilter("always")
@@ -99,10 +76,13 @@ def _train(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     gap, weight = np.abs(curve.gap), curve.count / _TEST
     ece = float(weight @ gap)
     full = middle & (curve.count >= 20)
+    drawn = ("lower", "upper", "count", "predicted", "observed")
     return {
-        "lower": curve.lower, "upper": curve.upper, "count": curve.count,
-        "predicted": curve.predicted, "observed": curve.observed,
-        "largest gap": float(gap[full].max()), "outer gap": float(gap[-1]),
-        "middle rows": float(weight[middle].sum()), "largest middle": float(weight[middle].max()),
-        "middle part": float(weight[middle] @ gap[middle]) / ece, "ece": ece,
-    }  # fmt: skip
+        **{name: getattr(curve, name) for name in drawn},
+        "largest gap": float(gap[full].max()),
+        "outer gap": float(gap[-1]),
+        "middle rows": float(weight[middle].sum()),
+        "largest middle": float(weight[middle].max()),
+        "middle part": float(weight[middle] @ gap[middle]) / ece,
+        "ece": ece,
+    }

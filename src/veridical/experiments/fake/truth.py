@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.binning import SimplexBins
 from veridical.experiments._frame.laboratory import Laboratory
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.experiments.evaluating.examples import TABLE_1
 from veridical.miscalibration import (
     BinnedError,
@@ -58,15 +57,13 @@ def show_truth(lab: Laboratory, page: Page) -> None:
 
 
 def _compare_with_kyle(page: Page) -> None:
-    rows: dict[str, list[Any]] = {
-        "classes": [], "figure": [], "exact": [], "kyle, sampled": [], "kyle, exact module": [],
-    }  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
     for k in (2, 3):
         fake = DirichletFakeClassifier([1.0] * k, map=PowerMap(3))  # type: ignore[arg-type]
         accuracy, ece = fake.accuracy().value, fake.expected_calibration_error().value
         confidence = fake.mean_confidence().value
-        _row(rows, k, "accuracy", accuracy, _SAMPLED_ACCURACY[k], _EVALUATED_ACCURACY[k])
-        _row(rows, k, "ECE", ece, _SAMPLED_ECE[k], None)
+        rows.append((k, "accuracy", accuracy, _SAMPLED_ACCURACY[k], _EVALUATED_ACCURACY[k]))
+        rows.append((k, "ECE", ece, _SAMPLED_ECE[k], None))
         page.check(f"""
             - Section 6, power 3, K = {k}, accuracy | {accuracy} = {_SAMPLED_ACCURACY[k]} ± {_NOISE}
               | a sample of kyle; E max p is {"3/4" if k == 2 else "11/18"}
@@ -78,7 +75,7 @@ def _compare_with_kyle(page: Page) -> None:
               confidence
         """)
     classwise = fake.classwise_error().value
-    _row(rows, 3, "classwise ECE", classwise, _SAMPLED_CLASSWISE, _EVALUATED_CLASSWISE)
+    rows.append((3, "classwise ECE", classwise, _SAMPLED_CLASSWISE, _EVALUATED_CLASSWISE))
     page.check(f"""
         - Section 6, power 3, K = 3, classwise ECE | {classwise} = {_SAMPLED_CLASSWISE} ± {_NOISE} |
           a sample of kyle
@@ -86,12 +83,9 @@ def _compare_with_kyle(page: Page) -> None:
           {_EVALUATED_CLASSWISE} ± {_NOISE} | the reverse convention, and integrated over [1/K +
           0.01, 0.99] only
     """)
-    page.table(rows, caption="The power 3 of a uniform Dirichlet distribution")
-
-
-def _row(rows: Mapping[str, list[Any]], *values: Any) -> None:
-    for column, value in zip(rows.values(), values, strict=True):
-        column.append(value)
+    names = ("classes", "figure", "exact", "kyle, sampled", "kyle, exact module")
+    caption = "The power 3 of a uniform Dirichlet distribution"
+    page.table(by_column(names, rows), caption=caption)
 
 
 def _adjust(lab: Laboratory, page: Page) -> None:

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from veridical.experiments._frame.page import Page
-from veridical.experiments.survey_binary.cells import CLASSIFIERS, NONE, Study
+from veridical.experiments._frame.survey_study import NONE
+from veridical.experiments.survey_binary.cells import CLASSIFIERS, Study
 
 WELL, LITTLE = 0.4, 0.2  # shares of the error removed: "well" is above the first
 TENTHS = tuple((i / 10, (i + 1) / 10) for i in range(10))
@@ -20,9 +21,7 @@ def judge_binning(page: Page, study: Study) -> None:
         it | {min(removed)} > {WELL} | {_listed(removed)}""")
     most = max(int(study.values(name, "binning", "n_values").max()) for name in CLASSIFIERS)
     page.check(f"Fig. 13, values after binning | ten values or less | {most} <= 10")
-    under, over = (
-        float(study.values(name, "binning", "n_values").mean()) for name in ("under", "over")
-    )
+    under, over = (study.mean(name, "binning", "n_values") for name in ("under", "over"))
     page.check(f"""Fig. 13, values of f_under | fewer than the others: no rows near 0 and 1 |
         {under} < {over} | on average, against {over:.1f} of f_over""")
     _judge_grouping(page, study, "binning", "Section 5.3.1, binning trades losses")
@@ -109,8 +108,8 @@ def judge_platt(page: Page, study: Study) -> None:
     )
     page.check(f"""Fig. 15, Platt on the network | makes calibration worse around several regions |
         {worse} >= 2 | tenths of the scores in which the map is farther from the true one than the
-        diagonal; in all, the true error goes from {study.values("MLP", NONE).mean():.4f} to
-        {study.values("MLP", "Platt").mean():.4f}""")
+        diagonal; in all, the true error goes from {study.mean("MLP", NONE):.4f} to
+        {study.mean("MLP", "Platt"):.4f}""")
 
 
 def judge_beta(page: Page, study: Study) -> None:
@@ -134,17 +133,16 @@ def judge_beta(page: Page, study: Study) -> None:
         distance from the true map removed; it helped in {helped:.0%} of {len(single)} repetitions,
         over {len(study.truths["MLP"])} network(s)""")
     apart = float(np.mean([pair["beta"] for pair in study.twins]))
-    error = float(study.values("over", "beta").mean())
+    error = study.mean("over", "beta")
     page.check(f"""Fig. 16, beta on both sigmoids | almost identical after calibration | {apart} <
         {0.2 * error} | mean distance between both calibrated models, fitted to the same rows; their
         true error is {error:.4f}. Platt scaling of log odds:
         {np.mean([pair["Platt, log odds"] for pair in study.twins]):.5f}""")
-    beta, platt_after = (float(study.values("posterior", n).mean()) for n in ("beta", "Platt"))
+    beta, platt_after = (study.mean("posterior", n) for n in ("beta", "Platt"))
     page.check(f"""Section 5.3.4, beta holds the identity | and so leaves calibrated probabilities
         alone | {beta} is {beta < 0.02 and platt_after > 2 * beta} | true calibration error it gives
         to the posterior itself; Platt scaling gives it {platt_after:.4f}""")
-    worst = max(study.values(n, "isotonic").mean() / study.values(n, "beta").mean()
-                for n in ("under", "over"))  # fmt: skip
+    worst = max(study.mean(n, "isotonic") / study.mean(n, "beta") for n in ("under", "over"))
     page.check(f"""Section 5.3.4, complicated maps | non-parametric methods are preferable then |
         {worst} < 1 | true error of isotonic regression divided by that of beta calibration, the
         larger of both sigmoids, on 10,000 rows""")

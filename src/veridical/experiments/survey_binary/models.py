@@ -50,8 +50,9 @@ def judge_models(page: Page, study: Study, lab: Laboratory) -> None:
     closer = line.mass @ (np.abs(survey_f_under(line.x)[:, 1] - 0.5) < strength)
     farther = line.mass @ (np.abs(survey_f_over(line.x)[:, 1] - 0.5) > strength)
     for name, where, share in (
-        ("f_under", "closer to 0.5", closer), ("f_over", "closer to 0 and 1", farther)
-    ):  # fmt: skip
+        ("f_under", "closer to 0.5", closer),
+        ("f_over", "closer to 0 and 1", farther),
+    ):
         page.check(f"""Fig. 12, {name} against the posterior | {where} than the posterior | {share}
             > 0.5 | for this share of rows""")
     outside = line.mass @ (np.abs(survey_f_under(line.x)[:, 1] - 0.5) > 0.4)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.survey_study import NONE, removed
 from veridical.experiments._frame.survey_tasks import Network
-from veridical.experiments.survey_multiclass.cells import FEW_ROWS, NONE, SURVEYED, Study, removed
+from veridical.experiments.survey_multiclass.cells import FEW_ROWS, SURVEYED, Study
 from veridical.simulation import GaussianMixtureTask, survey_three_class_task
 
 SEEN, UNSEEN = range(1, 4), (0, *range(4, 10))  # tenths of scores: 0.1 to 0.4, and elsewhere
@@ -50,19 +51,23 @@ def judge_temperature(page: Page, study: Study) -> None:
         {min(b / a for a, b in parts.values())} is {all(b > a for a, b in parts.values())} |
         smaller ratio of gaps after and before: {told}, means over {len(study.networks)} network(s);
         {NO_SEED}""")
-    few = {n: study.mean(n, "divergence", FEW_ROWS) for n in ("temperature", "matrix", "Dirichlet")}
+    few = {
+        n: study.mean("MLP", n, "divergence", FEW_ROWS)
+        for n in ("temperature", "matrix", "Dirichlet")
+    }
     page.check(f"""Section 5.4.1, one parameter | can prevent overfitting on few rows |
         {few["temperature"]} < {min(few["matrix"], few["Dirichlet"])} | log loss above the best
         possible on {FEW_ROWS} rows, in nats; matrix {few["matrix"]:.4f}, Dirichlet
-        {few["Dirichlet"]:.4f}, uncalibrated {study.mean(NONE, "divergence", FEW_ROWS):.4f}""")
-    many = {n: study.mean(n, "divergence") for n in ("temperature", "matrix")}
+        {few["Dirichlet"]:.4f}, uncalibrated
+        {study.mean("MLP", NONE, "divergence", FEW_ROWS):.4f}""")
+    many = {n: study.mean("MLP", n, "divergence") for n in ("temperature", "matrix")}
     page.check(f"""Section 5.4.1, wrong family | sub-optimal where the map needed is none of its own
         | {many["temperature"] / many["matrix"]} is {many["temperature"] > 1.2 * many["matrix"]} |
         log loss above the best possible on 10,000 rows, divided by that of matrix scaling""")
-    inside = study.mean("temperature", model="over")
+    inside = study.mean("over", "temperature")
     page.check(f"""Temperature scaling within its family, true classwise error | {inside} | of the
         squared posterior, which a temperature of 2 puts right; uncalibrated
-        {study.mean(NONE, model="over"):.4f}""")
+        {study.mean("over", NONE):.4f}""")
 
 
 def judge_vector(page: Page, study: Study) -> None:
@@ -76,7 +81,7 @@ def judge_vector(page: Page, study: Study) -> None:
         {errors["vector"]} < {errors["temperature"]} | true calibration error; temperature
         {errors["temperature"]:.4f}, uncalibrated {errors[NONE]:.4f}""")
     few, many = (
-        [study.mean(name, "divergence", n) for name in ("temperature", "vector", "matrix")]
+        [study.mean("MLP", name, "divergence", n) for name in ("temperature", "vector", "matrix")]
         for n in (FEW_ROWS, study.plan.sizes[-1])
     )
     page.check(f"""Section 5.4.2, vector is a middle way | between temperature and matrix scaling in
@@ -91,8 +96,8 @@ def _judge_closeness(page: Page, study: Study, fact: str, one: str, other: str) 
     models = float(study.compared(f"{one} to {other}").mean())
     page.check(f"""{fact} | class-wise reliability diagrams are close | {apart} < 0.5 | difference
         of their gaps in tenths of the scores, relative to the gaps after {one} scaling; true errors
-        are {study.mean(one):.4f} and {study.mean(other):.4f}, both calibrated models {models:.4f}
-        apart; {NO_SEED}""")
+        are {study.mean("MLP", one):.4f} and {study.mean("MLP", other):.4f}, both calibrated models
+        {models:.4f} apart; {NO_SEED}""")
 
 
 def _listed(values: list[float]) -> str:
@@ -114,8 +119,8 @@ def judge_matrix(page: Page, study: Study) -> None:
           {study.class_error("matrix", 3):.4f}, where temperature scaling has
           {study.class_error("temperature", 3):.4f}. {NO_SEED.capitalize()}
     """)
-    harm = study.mean("matrix", "divergence", FEW_ROWS)
-    before = study.mean(NONE, "divergence", FEW_ROWS)
+    harm = study.mean("MLP", "matrix", "divergence", FEW_ROWS)
+    before = study.mean("MLP", NONE, "divergence", FEW_ROWS)
     page.check(f"""Section 5.4.3, matrix overfits | vulnerable | {harm / before} is {harm > before}
         | log loss above the best possible on {FEW_ROWS} rows, divided by that of the uncalibrated
         network""")
@@ -132,17 +137,17 @@ def judge_dirichlet(page: Page, study: Study) -> None:
         scaling | {change["Dirichlet"]} < {change["matrix"]} | mean change of a probability of 0.95,
         which no row gets; matrix scaling {change["matrix"]:.4f}. The rows say nothing of that
         place; {NO_SEED}""")
-    left = study.mean("Dirichlet", model="posterior")
+    left = study.mean("posterior", "Dirichlet")
     page.check(f"""Section 5.4.4, Dirichlet holds the identity | does not over-adjust calibrated
         results | {left} < 0.02 | true classwise error it gives to the posterior itself on 10,000
         rows""")
     plain, odir = (
-        study.mean(name, "divergence", FEW_ROWS) for name in ("Dirichlet", "Dirichlet, ODIR")
+        study.mean("MLP", name, "divergence", FEW_ROWS) for name in ("Dirichlet", "Dirichlet, ODIR")
     )
     page.check(f"""
         - Section 5.4.4, Dirichlet overfits | on small datasets | {plain} >
-          {study.mean(NONE, "divergence", FEW_ROWS)} | log loss above the best possible on
-          {FEW_ROWS} rows; uncalibrated {study.mean(NONE, "divergence", FEW_ROWS):.4f}
+          {study.mean("MLP", NONE, "divergence", FEW_ROWS)} | log loss above the best possible on
+          {FEW_ROWS} rows; uncalibrated {study.mean("MLP", NONE, "divergence", FEW_ROWS):.4f}
         - Section 5.4.4, ODIR | addresses it | {odir} < {plain} | the same with off-diagonal and
           intercept regularisation
     """)

@@ -1,6 +1,6 @@
 """Section 4 of the survey: errors of the three-class example (Tables 3 to 7, Fig. 8 to 10).
 
-Section 4.1 of the survey: ways to draw a reliability diagram (Fig. 5 to 7).
+And ways to draw a reliability diagram, section 4.1 (Fig. 5 to 7).
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ from veridical.plots import probability_paper, reliability, simplex
 from veridical.plots.panels import Bars, Line, Mark, Panel, Points, draw_panels
 
 N_BINS = 5
-_LENSES: dict[int, Any] = {
-    4: ClassSpecific(1), 5: ClassSpecific(2), 6: ClassSpecific(3), 7: "confidence",
-}  # fmt: skip
+_LENSES: dict[int, Any] = {**{k + 3: ClassSpecific(k) for k in (1, 2, 3)}, 7: "confidence"}
 
 
 def toy_errors(page: Page, *, rng: np.random.Generator) -> dict[str, list[Cell]]:
@@ -107,18 +105,18 @@ def _listed(scores: FloatArray) -> dict[int, str]:
 def _check_errors(page: Page, y: IntArray, p: FloatArray) -> None:
     averaged = {number: average_of_printed(bins) for number, bins in TABLES_4_TO_7.items()}
     for number, name, printed in (
-        (4, "class-1-ECE", "0.1873"), (5, "class-2-ECE", "0.147"), (6, "class-3-ECE", "0.2017"),
+        (4, "class-1-ECE", "0.1873"),
+        (5, "class-2-ECE", "0.147"),
+        (6, "class-3-ECE", "0.2017"),
         (7, "confidence-ECE", "0.2117"),
-    ):  # fmt: skip
+    ):
         error = expected_calibration_error(y, p, n_bins=N_BINS, lens=_LENSES[number])
         why = f"the average of the gaps as rounded in Table {number}, {averaged[number]:.6f}"
         check_number(page, f"Table 3, {name}", printed, error, why)
     mean = sum(averaged[number] for number in (4, 5, 6)) / 3
-    check_number(
-        page, "Table 3, classwise-ECE", "0.1787",
-        classwise_calibration_error(y, p, n_bins=N_BINS),
-        f"the mean of the three errors as rounded, {mean:.6f}",
-    )  # fmt: skip
+    error = classwise_calibration_error(y, p, n_bins=N_BINS)
+    why = f"the mean of the three errors as rounded, {mean:.6f}"
+    check_number(page, "Table 3, classwise-ECE", "0.1787", error, why)
     rounded = "the largest gap as rounded in Table 4"
     for name, lens in (("binary-MCE", _LENSES[4]), ("classwise-MCE", "classwise")):
         worst = maximum_calibration_error(y, p, n_bins=N_BINS, lens=lens)
@@ -145,35 +143,34 @@ def _check_errors(page: Page, y: IntArray, p: FloatArray) -> None:
 
 
 def _draw(page: Page, y: IntArray, p: FloatArray, rng: np.random.Generator) -> None:
+    look: dict[str, Any] = {"style": "bars", "gaps": True, "interval": None, "rng": rng}
     one, most = (
-        reliability(
-            y, p, lens=lens, n_bins=N_BINS, style="bars", gaps=True, interval=None,
-            rng=rng, ax=blank_axes((4.6, 5.4)),
-        )
+        reliability(y, p, lens=lens, n_bins=N_BINS, ax=blank_axes((4.6, 5.4)), **look)
         for lens in (ClassSpecific(1), "confidence")
-    )  # fmt: skip
+    )
     caption = """Fig. 8. Class 1 of Table 3: bars up to the frequency, and the gap of each bin at
         its mean score (Table 4). | Reliability diagram of class 1 in five bins; the fourth has the
         largest gap"""
     page.figure("fig-8", one.figure, caption)
-    panels = [
-        bars_panel(
-            reliability_curve(y, p, n_bins=N_BINS, lens=ClassSpecific(k), interval=None),
-            f"class {k}", "predicted probability", "observed frequency",
-        )
+    curves = {
+        f"class {k}": reliability_curve(y, p, n_bins=N_BINS, lens=ClassSpecific(k), interval=None)
         for k in (1, 2, 3)
-    ]  # fmt: skip
+    }
+    panels = [
+        bars_panel(curve, title, "predicted probability", "observed frequency")
+        for title, curve in curves.items()
+    ]
     caption = """Fig. 9. Each class against the rest (Tables 4 to 6). Classes 2 and 3 never get a
         high probability. | Reliability diagrams of classes 1, 2 and 3 in five bins"""
     page.figure("fig-9", draw_panels(panels, columns=3), caption)
     caption = """Fig. 10. Confidence against accuracy (Table 7): no confidence is below 1/3. |
         Confidence reliability diagram in five bins; the first one is empty"""
     page.figure("fig-10", most.figure, caption)
-    whole = simplex(y, p, n_bins=3, ax=blank_axes((4.4, 4.2)))
+    triangle = simplex(y, p, n_bins=3, ax=blank_axes((4.4, 4.2)))
     caption = """Not in the survey, which only says that vectors could be binned: Table 3 in the
         triangle, with an arrow from the mean prediction of each cell to the shares of the classes
         in it. | Triangle of three-class predictions with arrows from predictions to frequencies"""
-    page.figure("simplex", whole.figure, caption)
+    page.figure("simplex", triangle.figure, caption)
 
 
 _AXES = ("predicted probability", "frequency of positives")
@@ -194,18 +191,11 @@ def diagrams(page: Page, *, rng: np.random.Generator) -> None:
     _check_centres(page)
     caption = """Fig. 6. Points at the centre of their bin (squares) mislead by up to half a bin. |
         Two-bin diagrams with points at bin centres and at mean scores"""
-    page.figure(
-        "fig-6",
-        draw_panels(
-            [
-                _centres(_SEEMS_RIGHT, "uncalibrated, seems calibrated"),
-                _centres(_SEEMS_WRONG, "calibrated, seems uncalibrated"),
-            ],
-            columns=2,
-            legend=True,
-        ),
-        caption,
-    )
+    panels = [
+        _centres(_SEEMS_RIGHT, "uncalibrated, seems calibrated"),
+        _centres(_SEEMS_WRONG, "calibrated, seems uncalibrated"),
+    ]
+    page.figure("fig-6", draw_panels(panels, columns=2, legend=True), caption)
     caption = """Fig. 7. Line, line with 95 % limits of the frequencies, one line a class. The
         limits show how little 30 rows say. | Three reliability diagrams of a three-class example
         with 30 rows"""
@@ -245,17 +235,12 @@ def _draw_kinds(page: Page, rng: np.random.Generator) -> None:
     """Draw Fig. 5."""
     y, p = rain_rows()
     kinds = ("numbers of forecasts", "confidence", "consistency bars", "probability paper")
-    figure = draw_panels([Panel([], title=kind) for kind in kinds], columns=2, size=(4.2, 4.0))
+    figure = draw_panels([Panel([], kind) for kind in kinds], columns=2, size=(4.2, 4.0))
     counted, half, bars, paper = figure.axes
-    reliability(
-        y, p, ax=counted, n_bins=10, interval=None, counts="text", histogram=None, annotate=None
-    )
-    reliability(
-        y, p, ax=half, lens="confidence", n_bins=10, interval=None, histogram=None, annotate=None
-    )
-    reliability(
-        y, p, ax=bars, n_bins=10, interval="consistency", histogram=None, annotate=None, rng=rng
-    )
+    plain: dict[str, Any] = {"n_bins": 10, "histogram": None, "annotate": None}
+    reliability(y, p, ax=counted, interval=None, counts="text", **plain)
+    reliability(y, p, ax=half, lens="confidence", interval=None, **plain)
+    reliability(y, p, ax=bars, interval="consistency", rng=rng, **plain)
     probability_paper(y, p, ax=paper, n_bins=10, annotate=None, rng=rng)
     caption = """Fig. 5. Kinds of diagram: with the number of forecasts beside each point (Sanders
         1963); confidence in the likelier outcome, from 0.5 on (Lichtenstein et al. 1977); with what

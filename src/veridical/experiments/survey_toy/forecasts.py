@@ -137,10 +137,8 @@ def _figure_1(p: FloatArray, curve: ReliabilityCurve) -> list[Panel]:
     points = Line(curve.predicted, curve.observed, colour=0, markers=True)
     line = square_panel([points], "points", *_AXES)
     edges = np.linspace(0, 1, 11)
-    counts = Panel(
-        [Bars(edges, np.histogram(p, edges)[0], colour=0)], title="forecasts",
-        x_label=_AXES[0], y_label="number", x_scale="probability",
-    )  # fmt: skip
+    bars = Bars(edges, np.histogram(p, edges)[0], colour=0)
+    counts = Panel([bars], "forecasts", _AXES[0], "number", "probability x")
     return [bars_panel(curve, "bars", *_AXES), line, counts]
 
 
@@ -298,10 +296,12 @@ def _figure_4() -> list[Panel]:
     ]
     after: list[Mark] = [
         Points(predicted, observed, colour=0, size=20),
-        *(Line([x, to], [y, y], muted=True) for x, to, y in zip(predicted, moved, observed,
-                                                                 strict=True)),
+        *(
+            Line([x, to], [y, y], muted=True)
+            for x, to, y in zip(predicted, moved, observed, strict=True)
+        ),
         Points(moved, observed, "calibrated", colour=1, size=20),
-    ]  # fmt: skip
+    ]
     return [
         square_panel(before, "scores and map", *_SHAPE_AXES),
         square_panel(

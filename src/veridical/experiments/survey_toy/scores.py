@@ -44,11 +44,7 @@ def proper_scores(page: Page) -> list[Cell]:
             y, s, rule="brier" if rule == "brier" else "log", method="unique", posterior=q
         )
         found[name] = parts
-        values = (
-            parts.score, parts.miscalibration, _held(parts.refinement), _held(parts.epistemic),
-            _held(parts.irreducible),
-        )  # fmt: skip
-        for part, printed, value in zip(_PARTS, _PRINTED[name], values, strict=True):
+        for part, printed, value in zip(_PARTS, _PRINTED[name], _column(parts)[:5], strict=True):
             reason = _rounded_reason(y, s) if part == ", calibration loss" else ""
             check_number(page, f"Table 2, {name}{part}", printed, value, reason)
         grouping = _held(parts.grouping)
@@ -57,12 +53,19 @@ def proper_scores(page: Page) -> list[Cell]:
             in section 5 without a number""")
     page.table(
         {
-            "part": ["score", "= calibration", "+ refinement", "= epistemic", "+ irreducible",
-                     "grouping"],
+            "part": [
+                "score",
+                "= calibration",
+                "+ refinement",
+                "= epistemic",
+                "+ irreducible",
+                "grouping",
+            ],
             **{name: _column(parts) for name, parts in found.items()},
         },
-        caption="Table 2, exact parts", digits=6,
-    )  # fmt: skip
+        caption="Table 2, exact parts",
+        digits=6,
+    )
     _check_text(page)
     return cells
 
@@ -97,10 +100,8 @@ def _rounded_reason(y: np.ndarray, s: FloatArray) -> str:
 
 
 def _column(parts: Decomposition) -> list[float]:
-    return [
-        parts.score, parts.miscalibration, _held(parts.refinement), _held(parts.epistemic),
-        _held(parts.irreducible), _held(parts.grouping),
-    ]  # fmt: skip
+    names = ("score", "miscalibration", "refinement", "epistemic", "irreducible", "grouping")
+    return [_held(getattr(parts, name)) for name in names]
 
 
 def _held(value: float | None) -> float:

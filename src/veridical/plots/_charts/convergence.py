@@ -111,9 +111,15 @@ def convergence(
             bands.append(axes.fill_between(n, low, high, color=colour, alpha=0.2, linewidth=0))
         label = ", ".join(text for text in (short_name(name, 24), _repetitions(columns)) if text)
         lines += axes.plot(
-            n, middle, color=colour, marker=style.marker(index), linestyle=style.line(index),
-            markersize=4.5, linewidth=1.5, label=label,
-        )  # fmt: skip
+            n,
+            middle,
+            color=colour,
+            marker=style.marker(index),
+            linestyle=style.line(index),
+            markersize=4.5,
+            linewidth=1.5,
+            label=label,
+        )
     line = None
     if show == "estimates" and truth is not None:
         line = axes.axhline(truth, color=style.ink, linewidth=1, label=f"truth {truth:.4g}")
@@ -125,9 +131,13 @@ def convergence(
     inside = f"mean estimate, {100 * level:g} % band"
     axes.set(xlabel="rows", ylabel="root mean squared error" if show == "error" else inside)
     legend = axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=text_size(axes),
-        borderaxespad=0.2, handlelength=2.2,
-    )  # fmt: skip
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        frameon=False,
+        fontsize=text_size(axes),
+        borderaxespad=0.2,
+        handlelength=2.2,
+    )
     return ConvergenceArtists(axes, tuple(lines), tuple(bands), line, legend)
 
 

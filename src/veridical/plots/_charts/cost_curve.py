@@ -118,9 +118,15 @@ def cost_curve(
     lower = np.minimum(first.always_positive, first.always_negative)
     constant = (lower * first.scale if brier else lower)[at]
     trivial = axes.fill_between(
-        x, 0, constant, color=style.faint, alpha=0.35, linewidth=0, zorder=1,
+        x,
+        0,
+        constant,
+        color=style.faint,
+        alpha=0.35,
+        linewidth=0,
+        zorder=1,
         label="deciding without a model",
-    )  # fmt: skip
+    )
     probability_axis(axes, "x")
     axes.set_ylim(bottom=0)
     if brier:
@@ -128,9 +134,13 @@ def cost_curve(
     else:
         axes.set(xlabel="probability cost PC(+)", ylabel="normalised expected cost")
     legend = axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=text_size(axes),
-        borderaxespad=0.2, handlelength=1.8,
-    )  # fmt: skip
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        frameon=False,
+        fontsize=text_size(axes),
+        borderaxespad=0.2,
+        handlelength=1.8,
+    )
     return CostCurveArtists(axes, tuple(models), tuple(envelopes), gap, trivial, legend)
 
 

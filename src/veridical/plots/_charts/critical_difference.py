@@ -107,19 +107,30 @@ def critical_difference(
         offset = -3 if left else 3
         names.append(
             axes.annotate(
-                text, (edge, y), xytext=(offset, 0), textcoords="offset points", ha=across,
-                va="center", fontsize=8, annotation_clip=False,
+                text,
+                (edge, y),
+                xytext=(offset, 0),
+                textcoords="offset points",
+                ha=across,
+                va="center",
+                fontsize=8,
+                annotation_clip=False,
             )
-        )  # fmt: skip
+        )
     points = dict(ranks.ordered)
     bars = []
     for group, level in zip(ranks.alike, levels, strict=True):
         span = [points[group[0]] - 0.03, points[group[-1]] + 0.03]
         y = 0.18 + 0.28 * level
         bars += axes.plot(
-            [*span], [y, y], color=style.colour(1), linewidth=3.5, solid_capstyle="butt", zorder=3,
+            [*span],
+            [y, y],
+            color=style.colour(1),
+            linewidth=3.5,
+            solid_capstyle="butt",
+            zorder=3,
             clip_on=False,
-        )  # fmt: skip
+        )
     ruler = _draw_ruler(axes, ranks, style)
     axes.spines[["left", "right", "bottom"]].set_visible(False)
     axes.spines["top"].set_position(("data", 0.0))
@@ -141,7 +152,7 @@ def _bar_levels(ranks: RankComparison) -> list[int]:
     for group in ranks.alike:
         start, end = points[group[0]], points[group[-1]]
         level = next((i for i, last in enumerate(ends) if last + 0.1 < start), len(ends))
-        ends[level:level + 1] = [end]  # fmt: skip
+        ends[level : level + 1] = [end]
         levels.append(level)
     return levels
 
@@ -150,13 +161,24 @@ def _draw_ruler(ax: Axes, ranks: RankComparison, style: Style) -> Any:
     """The critical difference as a length above the axis, at its left end."""
     width = min(ranks.critical_difference, len(ranks.methods) - 1.0)
     (ruler,) = ax.plot(
-        [1, 1 + width], [-0.62, -0.62], color=style.ink, linewidth=1.5, marker="|", markersize=6,
+        [1, 1 + width],
+        [-0.62, -0.62],
+        color=style.ink,
+        linewidth=1.5,
+        marker="|",
+        markersize=6,
         clip_on=False,
-    )  # fmt: skip
+    )
     level = f"{100 * ranks.confidence_level:g} %"
     text = f"critical difference {ranks.critical_difference:.2f} ({level})"
     ax.annotate(
-        text, (1, -0.62), xytext=(0, 5), textcoords="offset points", ha="left", va="bottom",
-        fontsize=8, annotation_clip=False,
-    )  # fmt: skip
+        text,
+        (1, -0.62),
+        xytext=(0, 5),
+        textcoords="offset points",
+        ha="left",
+        va="bottom",
+        fontsize=8,
+        annotation_clip=False,
+    )
     return ruler

@@ -129,9 +129,14 @@ def _draw(named: Mapping[str, DecisionCurve], ax: Any) -> DecisionCurveArtists:
         shown = [short_name(name, 20), size_text(curve.n_samples)]
         shown += [f"{100 * curve.confidence_level:g} % band"] if index == 0 else []
         models += axes.plot(
-            curve.threshold, curve.net_benefit, color=colour, linestyle=style.line(index),
-            linewidth=1.7, zorder=3, label=", ".join(text for text in shown if text),
-        )  # fmt: skip
+            curve.threshold,
+            curve.net_benefit,
+            color=colour,
+            linestyle=style.line(index),
+            linewidth=1.7,
+            zorder=3,
+            label=", ".join(text for text in shown if text),
+        )
         area: dict[str, Any] = {"color": colour, "alpha": 0.2, "linewidth": 0}
         bands.append(axes.fill_between(curve.threshold, curve.low, curve.high, **area))
     # No net benefit is above the prevalence; where few rows are treated, limits can be far above.
@@ -141,7 +146,11 @@ def _draw(named: Mapping[str, DecisionCurve], ax: Any) -> DecisionCurveArtists:
     axes.set_xlim(float(first.threshold.min()), float(first.threshold.max()))
     axes.set(xlabel="threshold probability", ylabel="net benefit")
     legend = axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=text_size(axes),
-        borderaxespad=0.2, handlelength=1.8,
-    )  # fmt: skip
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        frameon=False,
+        fontsize=text_size(axes),
+        borderaxespad=0.2,
+        handlelength=1.8,
+    )
     return DecisionCurveArtists(axes, tuple(models), tuple(bands), treat_all, treat_none, legend)

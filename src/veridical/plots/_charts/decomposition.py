@@ -106,9 +106,14 @@ def decomposition(
             parts.setdefault(part, []).append(bar)
             start += width
         (bar,) = axes.barh(
-            row + 0.24, d.discrimination, height=0.14, left=d.refinement, color=style.colour(2),
-            label=None if thin else "discrimination", zorder=2,
-        )  # fmt: skip
+            row + 0.24,
+            d.discrimination,
+            height=0.14,
+            left=d.refinement,
+            color=style.colour(2),
+            label=None if thin else "discrimination",
+            zorder=2,
+        )
         thin.append(bar)
     drawn = list(named.values())
     best = [(row, d.irreducible) for row, d in enumerate(drawn) if d.irreducible is not None]
@@ -119,9 +124,16 @@ def decomposition(
         look = {"color": style.ink, "linestyle": ":", "linewidth": 1.6, "zorder": 3}
         irreducible = axes.vlines(values, low, high, label="irreducible", **look)
     diamonds = axes.scatter(
-        [d.score for d in drawn], [row - 0.1 for row in range(len(drawn))], marker="D", s=30,
-        color=style.ink, edgecolors=[style.ground], linewidths=0.6, zorder=4, label="score",
-    )  # fmt: skip
+        [d.score for d in drawn],
+        [row - 0.1 for row in range(len(drawn))],
+        marker="D",
+        s=30,
+        color=style.ink,
+        edgecolors=[style.ground],
+        linewidths=0.6,
+        zorder=4,
+        label="score",
+    )
     names = [_name(name, d) for name, d in named.items()]
     axes.set_yticks(range(len(names)), names, fontsize=9)
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -131,9 +143,15 @@ def decomposition(
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     legend = axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, borderaxespad=0.2,
-        fontsize=text_size(axes), handlelength=1.2, columnspacing=1.2,
-    )  # fmt: skip
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=2,
+        frameon=False,
+        borderaxespad=0.2,
+        fontsize=text_size(axes),
+        handlelength=1.2,
+        columnspacing=1.2,
+    )
     fixed = {part: tuple(bars) for part, bars in parts.items()}
     return DecompositionArtists(axes, fixed, tuple(thin), diamonds, irreducible, legend)
 
@@ -181,8 +199,13 @@ def _stack(d: Decomposition) -> list[tuple[str, float]]:
 def _looks(part: str, style: Style) -> dict[str, Any]:
     plain = {"label": part, "edgecolor": style.ground, "linewidth": 0.5}
     if part == "within bins":
-        return {"label": part, "facecolor": "none", "edgecolor": style.ink, "hatch": "////",
-                "linewidth": 0.8}  # fmt: skip
+        return {
+            "label": part,
+            "facecolor": "none",
+            "edgecolor": style.ink,
+            "hatch": "////",
+            "linewidth": 0.8,
+        }
     return plain | {"facecolor": style.colour(0 if part == "refinement" else 1)}
 
 

@@ -129,9 +129,14 @@ def _draw(level: NullLevel, pvalue: float | None, alternative: str, ax: Any) -> 
     extreme = _extreme(edges, estimate, level.mean, alternative)
     colours = [style.colour(1) if beyond else style.muted for beyond in extreme]
     bars = axes.bar(
-        edges[:-1], counts, width=np.diff(edges), align="edge", color=colours,
-        linewidth=0, zorder=2,
-    )  # fmt: skip
+        edges[:-1],
+        counts,
+        width=np.diff(edges),
+        align="edge",
+        color=colours,
+        linewidth=0,
+        zorder=2,
+    )
     said = f"{level.estimator} {estimate:.4g}"
     if pvalue is not None:
         said += f", p = {format_pvalue(pvalue)}"
@@ -140,15 +145,25 @@ def _draw(level: NullLevel, pvalue: float | None, alternative: str, ax: Any) -> 
     )
     q95 = level.quantile(0.95)
     quantile = axes.axvline(
-        q95, color=style.ink, linewidth=1.2, linestyle=style.line(1), zorder=3,
+        q95,
+        color=style.ink,
+        linewidth=1.2,
+        linestyle=style.line(1),
+        zorder=3,
         label=f"95 % if calibrated: up to {q95:.4g}",
-    )  # fmt: skip
+    )
     axes.set(xlabel=f"{level.estimator} if calibrated", ylabel=f"of {level.n_resamples:,} draws")
     legend = axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=text_size(axes),
-        title=f"{size_text(level.n_samples)}, {level.lens} lens", alignment="left",
-        title_fontsize=text_size(axes), borderaxespad=0.2, handlelength=1.6,
-    )  # fmt: skip
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        frameon=False,
+        fontsize=text_size(axes),
+        title=f"{size_text(level.n_samples)}, {level.lens} lens",
+        alignment="left",
+        title_fontsize=text_size(axes),
+        borderaxespad=0.2,
+        handlelength=1.6,
+    )
     return NullArtists(axes, bars, extreme, observed, quantile, legend)
 
 

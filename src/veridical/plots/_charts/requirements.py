@@ -146,8 +146,11 @@ def _contours(axes: Axes, points: Any, style: Style) -> tuple[Any, Any]:
 
 
 def _labels(axes: Axes, lines: Any) -> tuple[Any, ...]:
-    inside = [level for level, path in zip(lines.levels, lines.get_paths(), strict=True)
-              if len(path.vertices)]  # fmt: skip
+    inside = [
+        level
+        for level, path in zip(lines.levels, lines.get_paths(), strict=True)
+        if len(path.vertices)
+    ]
     if not inside:
         return ()
     return tuple(axes.clabel(lines, inside, fontsize="x-small", fmt="%.4g"))
@@ -167,9 +170,15 @@ def _draw_impossible(axes: Axes, result: RequirementTable, top: float, style: St
     bound = [result.largest_ece(each) for each in x]
     bottom = axes.get_ylim()[0]
     area = axes.fill_between(
-        x, bound, max(top, *bound), facecolor=style.ground, edgecolor=style.muted, hatch="///",
-        linewidth=0.8, zorder=3,
-    )  # fmt: skip
+        x,
+        bound,
+        max(top, *bound),
+        facecolor=style.ground,
+        edgecolor=style.muted,
+        hatch="///",
+        linewidth=0.8,
+        zorder=3,
+    )
     axes.set_ylim(bottom, top)
     return area
 
@@ -192,10 +201,17 @@ def _draw_models(axes: Axes, result: RequirementTable, style: Style) -> tuple[An
     marks: list[Any] = []
     for index, model in enumerate(result.models):
         marks += axes.plot(
-            model.accuracy, model.ece, linestyle="none", marker=style.marker(index + 1),
-            markersize=9, markerfacecolor=style.ground, markeredgecolor=style.ink,
-            markeredgewidth=1.6, zorder=5, clip_on=False,
-        )  # fmt: skip
+            model.accuracy,
+            model.ece,
+            linestyle="none",
+            marker=style.marker(index + 1),
+            markersize=9,
+            markerfacecolor=style.ground,
+            markeredgecolor=style.ink,
+            markeredgewidth=1.6,
+            zorder=5,
+            clip_on=False,
+        )
     return tuple(marks)
 
 
@@ -222,6 +238,12 @@ def _draw_legend(
     if not handles:
         return None
     return axes.legend(
-        handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False,
-        fontsize=text_size(axes), borderaxespad=0.2, handlelength=1.8,
-    )  # fmt: skip
+        handles,
+        labels,
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        frameon=False,
+        fontsize=text_size(axes),
+        borderaxespad=0.2,
+        handlelength=1.8,
+    )

@@ -98,9 +98,15 @@ def draw_map_lines(
     probability_axis(axes)
     axes.set(xlabel="given probability", ylabel="calibrated, observed")
     legend = axes.legend(
-        loc="best", fontsize=text_size(axes), labelcolor=style.ink, edgecolor="none",
-        facecolor=style.ground, framealpha=0.8, handlelength=1.8, borderaxespad=0.3,
-    )  # fmt: skip
+        loc="best",
+        fontsize=text_size(axes),
+        labelcolor=style.ink,
+        edgecolor="none",
+        facecolor=style.ground,
+        framealpha=0.8,
+        handlelength=1.8,
+        borderaxespad=0.3,
+    )
     return MapLineArtists(axes, tuple(lines), reference, before, tuple(later), legend)
 
 
@@ -126,11 +132,16 @@ def _draw_points(
 ) -> Any:
     at = curve.predicted if x is None else x
     return ax.scatter(
-        at, curve.observed, s=marker_areas(curve.count, smallest=8, largest=70), zorder=3,
-        facecolor="none" if hollow else colour, edgecolor=colour if hollow else [style.ground],
-        linewidth=1.2 if hollow else 0.5, clip_on=False,
+        at,
+        curve.observed,
+        s=marker_areas(curve.count, smallest=8, largest=70),
+        zorder=3,
+        facecolor="none" if hollow else colour,
+        edgecolor=colour if hollow else [style.ground],
+        linewidth=1.2 if hollow else 0.5,
+        clip_on=False,
         label=name if hollow else f"{name}{size_text(curve.n_samples)}",
-    )  # fmt: skip
+    )
 
 
 _SIDE = 80  # steps of the grid a side
@@ -219,9 +230,14 @@ def draw_map_simplex(
     size = None
     if cells is not None:
         size = axes[0].text(
-            0.0, 1.0, size_text(cells.count.sum()), transform=axes[0].transAxes, va="top",
-            fontsize=8, color=style.ink,
-        )  # fmt: skip
+            0.0,
+            1.0,
+            size_text(cells.count.sum()),
+            transform=axes[0].transAxes,
+            va="top",
+            fontsize=8,
+            color=style.ink,
+        )
     names = tuple(classes[k] for k in shown)
     return MapSimplexArtists(axes, names, tuple(heat), tuple(zero), tuple(places), bar, size)
 

@@ -146,19 +146,32 @@ def _draw_two(summary: Summary, negative: str, ax: Any) -> ScoresArtists:
         colour = style.colour(index)
         steps.append(
             axes.stairs(
-                shares, edges, fill=True, facecolor=(colour, 0.3), edgecolor=colour,
-                linewidth=1.4, linestyle=style.line(index), label=f"{short_name(name)} ({rows})",
+                shares,
+                edges,
+                fill=True,
+                facecolor=(colour, 0.3),
+                edgecolor=colour,
+                linewidth=1.4,
+                linestyle=style.line(index),
+                label=f"{short_name(name)} ({rows})",
             )
-        )  # fmt: skip
+        )
     probability_axis(axes, "x")
     axes.set_ylim(bottom=0)
     axes.set(xlabel="predicted probability", ylabel="share of its rows")
     size = text_size(axes)
     legend = axes.legend(  # above, since histograms may fill the axes
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2 if size == "small" else 1,
-        fontsize=size, title_fontsize=size, frameon=False, borderaxespad=0.2, columnspacing=1.2,
-        handlelength=1.4, title=None if plain else size_text(summary.count.sum()),
-    )  # fmt: skip
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=2 if size == "small" else 1,
+        fontsize=size,
+        title_fontsize=size,
+        frameon=False,
+        borderaxespad=0.2,
+        columnspacing=1.2,
+        handlelength=1.4,
+        title=None if plain else size_text(summary.count.sum()),
+    )
     return ScoresArtists(axes, summary, steps=tuple(steps), legend=legend)
 
 

@@ -100,9 +100,16 @@ def draw_tetrahedron(
         bar = mass_bar(axes, shafts, style, "rows\nper cell")
         text += f"\n{len(summary.count):,} cells\ndot: predicted\nend: observed"
     size = axes.text2D(
-        0.0, 1.0, text, transform=axes.transAxes, ha="left", va="top", color=style.ink,
-        fontsize=8, linespacing=1.35,
-    )  # fmt: skip
+        0.0,
+        1.0,
+        text,
+        transform=axes.transAxes,
+        ha="left",
+        va="top",
+        color=style.ink,
+        fontsize=8,
+        linespacing=1.35,
+    )
     return TetrahedronArtists(axes, summary, frame, shafts, tails, points, bar, size)
 
 
@@ -129,9 +136,17 @@ def _draw_frame(ax: Any, names: Sequence[str], style: Style, *, coloured: bool) 
         ink = style.colour(index) if coloured else style.ink
         across = ("left", "right", "left", "center")[index]
         ax.text(
-            x, y, z, name, ha=across, va="top" if index < 2 else "center", color=ink, fontsize=9,
-            path_effects=halo, zorder=100,
-        )  # fmt: skip
+            x,
+            y,
+            z,
+            name,
+            ha=across,
+            va="top" if index < 2 else "center",
+            color=ink,
+            fontsize=9,
+            path_effects=halo,
+            zorder=100,
+        )
     ax.set(xlim=(0, 1), ylim=(0, HEIGHT), zlim=(0, HEIGHT))
     ax.set_box_aspect((1, HEIGHT, HEIGHT), zoom=1.15)
     ax.view_init(elev=16, azim=-100)
@@ -351,18 +366,35 @@ def _draw(
             bar = mass_bar(axes, arrows, style, "rows\nper cell")
         lines.insert(1, f"{len(summary.count):,} cells")
     text = axes.text(
-        0.0, 1.0, "\n".join(lines), transform=axes.transAxes, ha="left", va="top",
-        color=style.ink, fontsize=8, linespacing=1.35,
-    )  # fmt: skip
+        0.0,
+        1.0,
+        "\n".join(lines),
+        transform=axes.transAxes,
+        ha="left",
+        va="top",
+        color=style.ink,
+        fontsize=8,
+        linespacing=1.35,
+    )
     return SimplexArtists(axes, summary, frame, arrows, regions, points, density, bar, text)
 
 
 def _draw_arrows(ax: Axes, summary: VectorSummary, style: Style, *, coloured: bool) -> Any:
     tail, head = to_plane(summary.mean_p), to_plane(summary.mean_y)
     arrows = ax.quiver(
-        *tail.T, *(head - tail).T, angles="xy", scale_units="xy", scale=1, width=0.007,
-        headwidth=3.6, headlength=4, headaxislength=3.6, minlength=0.5, color=style.ink, zorder=3,
-    )  # fmt: skip
+        *tail.T,
+        *(head - tail).T,
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        width=0.007,
+        headwidth=3.6,
+        headlength=4,
+        headaxislength=3.6,
+        minlength=0.5,
+        color=style.ink,
+        zorder=3,
+    )
     if coloured:
         arrows.set(array=summary.count, cmap=mass_colours(style), norm=mass_norm(summary.count))
     return arrows
@@ -385,8 +417,16 @@ def _draw_points(ax: Axes, sample: MulticlassSample, style: Style) -> tuple[Any,
 def _draw_density(ax: Axes, sample: MulticlassSample, style: Style, *, behind: bool) -> Any:
     x, y = to_plane(sample.p).T
     density = ax.hexbin(
-        x, y, gridsize=45, extent=(0.0, 1.0, 0.0, 0.9), mincnt=1, bins="log",
-        cmap=mass_colours(style), linewidths=0.1, alpha=0.5 if behind else None, zorder=1,
-    )  # fmt: skip
+        x,
+        y,
+        gridsize=45,
+        extent=(0.0, 1.0, 0.0, 0.9),
+        mincnt=1,
+        bins="log",
+        cmap=mass_colours(style),
+        linewidths=0.1,
+        alpha=0.5 if behind else None,
+        zorder=1,
+    )
     density.set_clip_path(Polygon(TRIANGLE, transform=ax.transData))
     return density

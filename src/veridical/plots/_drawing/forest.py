@@ -46,11 +46,16 @@ def draw_forest(
     ax.xaxis.set_major_locator(MaxNLocator(max(2, int((inches - _SIDES) / _TICK)), steps=_STEPS))
     texts = tuple(
         ax.text(
-            1.01, i, note, transform=ax.get_yaxis_transform(), va="center", ha="left",
+            1.01,
+            i,
+            note,
+            transform=ax.get_yaxis_transform(),
+            va="center",
+            ha="left",
             fontsize=size - 1,
         )
         for i, note in enumerate(notes)
-    )  # fmt: skip
+    )
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return points, lines, texts

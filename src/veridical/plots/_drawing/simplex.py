@@ -181,9 +181,17 @@ def chance_regions(
     axes = 2 * math.sqrt(-2 * math.log1p(-level)) * np.sqrt(np.maximum(variance, 0.0))
     angle = np.degrees(np.arctan2(direction[:, 1, 1], direction[:, 0, 1]))
     regions = EllipseCollection(
-        axes[:, 1], axes[:, 0], angle, units="xy", offsets=xy, offset_transform=ax.transData,
-        facecolors="none", edgecolors=style.muted, linewidths=0.8, zorder=2,
-    )  # fmt: skip
+        axes[:, 1],
+        axes[:, 0],
+        angle,
+        units="xy",
+        offsets=xy,
+        offset_transform=ax.transData,
+        facecolors="none",
+        edgecolors=style.muted,
+        linewidths=0.8,
+        zorder=2,
+    )
     ax.add_collection(regions)
     regions.set_clip_path(Polygon(TRIANGLE, transform=ax.transData))
     return regions

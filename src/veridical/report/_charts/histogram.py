@@ -60,14 +60,26 @@ def score_histogram(
         ends = (0.0, happened, float(curve.weight[i]))
         unit = 1.0 if same or width <= 0 else 0.01 / width
         for outcome, below, above in zip(_OUTCOMES, ends, ends[1:], strict=False):
-            bars.append({
-                "lower": plain(curve.lower[i]), "upper": plain(curve.upper[i]),
-                "outcome": outcome, "weight": plain(above - below),
-                "count": plain(curve.count[i]),
-                "from": plain(below * unit), "to": plain(above * unit),
-            })  # fmt: skip
-        rows.append((f"{curve.lower[i]:.4g}", f"{curve.upper[i]:.4g}", count_words(curve.count[i]),
-                     happened, ends[2] - happened))  # fmt: skip
+            bars.append(
+                {
+                    "lower": plain(curve.lower[i]),
+                    "upper": plain(curve.upper[i]),
+                    "outcome": outcome,
+                    "weight": plain(above - below),
+                    "count": plain(curve.count[i]),
+                    "from": plain(below * unit),
+                    "to": plain(above * unit),
+                }
+            )
+        rows.append(
+            (
+                f"{curve.lower[i]:.4g}",
+                f"{curve.upper[i]:.4g}",
+                count_words(curve.count[i]),
+                happened,
+                ends[2] - happened,
+            )
+        )
     words = axis_words(curve)
     unit_words = "weight" if (curve.weight != curve.count).any() else "rows"
     spec = top_level(

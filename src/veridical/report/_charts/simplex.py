@@ -58,15 +58,18 @@ def simplex_chart(
     angle = np.degrees(np.arctan2(end[:, 0] - start[:, 0], end[:, 1] - start[:, 1]))
     cells = [
         {
-            "x": plain(start[i, 0]), "y": plain(start[i, 1]),
-            "x2": plain(end[i, 0]), "y2": plain(end[i, 1]),
-            "angle": plain(angle[i]), "arrow": bool(length[i] > 0.02),
+            "x": plain(start[i, 0]),
+            "y": plain(start[i, 1]),
+            "x2": plain(end[i, 0]),
+            "y2": plain(end[i, 1]),
+            "angle": plain(angle[i]),
+            "arrow": bool(length[i] > 0.02),
             "count": plain(summary.count[i]),
         }
         | {f"predicted{k}": plain(predicted[i, k]) for k in range(3)}
         | {f"observed{k}": plain(observed[i, k]) for k in range(3)}
         for i in range(len(start))
-    ]  # fmt: skip
+    ]
     height = round(_WIDTH * _ASPECT)
     spec = top_level(
         {"cells": cells, "frame": _frame(), "corners": _corners(names)},
@@ -116,13 +119,21 @@ def _layers(names: list[str]) -> list[dict[str, Any]]:
     across = {"domain": [-_ROOM, 1 + _ROOM], "nice": False, "zero": False}
     along = {"domain": [-_ROOM, _TALL + _ROOM], "nice": False, "zero": False}
     number = {"type": "quantitative", "axis": None}
-    tail = {"x": {"field": "x", "scale": across, **number},
-            "y": {"field": "y", "scale": along, **number}}  # fmt: skip
-    head = {"x": {"field": "x2", "scale": across, **number},
-            "y": {"field": "y2", "scale": along, **number}}  # fmt: skip
+    tail = {
+        "x": {"field": "x", "scale": across, **number},
+        "y": {"field": "y", "scale": along, **number},
+    }
+    head = {
+        "x": {"field": "x2", "scale": across, **number},
+        "y": {"field": "y2", "scale": along, **number},
+    }
     both = tail | {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
-    size = {"field": "count", "type": "quantitative", "legend": None,
-            "scale": {"range": [10, 130], "domainMin": 0}}  # fmt: skip
+    size = {
+        "field": "count",
+        "type": "quantitative",
+        "legend": None,
+        "scale": {"range": [10, 130], "domainMin": 0},
+    }
     tip = tips(
         ("count", "rows", ",.10~g"),
         *((f"predicted{k}", f"predicted {short(name, 24)}", ".3f") for k, name in enumerate(names)),
@@ -132,19 +143,36 @@ def _layers(names: list[str]) -> list[dict[str, Any]]:
     turned = {"field": "angle", "type": "quantitative", "scale": None}
     point = {"type": "point", "filled": True, "opacity": 1}
     layers: list[dict[str, Any]] = [
-        {"data": frame, "transform": [{"filter": "datum.kind == 'line'"}],
-         "mark": {"type": "rule", "style": "null", "strokeWidth": 0.6}, "encoding": both},
-        {"data": frame, "transform": [{"filter": "datum.kind == 'side'"}],
-         "mark": {"type": "rule", "style": "reference"}, "encoding": both},
-        {"data": cells, "mark": {"type": "rule", "style": "series", "strokeWidth": 1.4},
-         "encoding": both},
+        {
+            "data": frame,
+            "transform": [{"filter": "datum.kind == 'line'"}],
+            "mark": {"type": "rule", "style": "null", "strokeWidth": 0.6},
+            "encoding": both,
+        },
+        {
+            "data": frame,
+            "transform": [{"filter": "datum.kind == 'side'"}],
+            "mark": {"type": "rule", "style": "reference"},
+            "encoding": both,
+        },
+        {
+            "data": cells,
+            "mark": {"type": "rule", "style": "series", "strokeWidth": 1.4},
+            "encoding": both,
+        },
         {"data": cells, "mark": point | {"style": "series"}, "encoding": tail | {"size": size}},
-        {"data": cells, "transform": [{"filter": "datum.arrow"}],
-         "mark": point | {"style": "second", "shape": "triangle", "size": 55},
-         "encoding": head | {"angle": turned}},
-        {"data": cells, "mark": point | {"opacity": 0, "size": 400},
-         "encoding": tail | {"tooltip": tip}},
-    ]  # fmt: skip
+        {
+            "data": cells,
+            "transform": [{"filter": "datum.arrow"}],
+            "mark": point | {"style": "second", "shape": "triangle", "size": 55},
+            "encoding": head | {"angle": turned},
+        },
+        {
+            "data": cells,
+            "mark": point | {"opacity": 0, "size": 400},
+            "encoding": tail | {"tooltip": tip},
+        },
+    ]
     text = {"type": "text", "style": "note", "limit": {"expr": "width * 0.48"}}
     places = (
         ("!datum.top && !datum.right", {"align": "left", "dx": -14, "dy": 14}),
@@ -153,8 +181,12 @@ def _layers(names: list[str]) -> list[dict[str, Any]]:
     )
     named: dict[str, Any] = {"data": {"name": "corners"}}
     layers += [
-        named | {"transform": [{"filter": which}], "mark": text | look,
-                 "encoding": tail | {"text": {"field": "name"}}}
+        named
+        | {
+            "transform": [{"filter": which}],
+            "mark": text | look,
+            "encoding": tail | {"text": {"field": "name"}},
+        }
         for which, look in places
-    ]  # fmt: skip
+    ]
     return layers
