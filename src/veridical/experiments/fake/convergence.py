@@ -239,7 +239,7 @@ def _rows_needed(errors: list[float], sizes: tuple[int, ...]) -> float:
 def _panels(
     found: Found, exact: dict[str, dict[str, float]], sizes: tuple[int, ...]
 ) -> list[Panel]:
-    panels = []
+    panels: list[Panel] = []
     for fake, true in exact.items():
         errors = {
             short: [_error(found[fake, f"ECE, {name}", n], true["ECE"]) for n in sizes]

@@ -174,11 +174,13 @@ def _panels(cells: list[dict[str, Any]], found: list[dict[str, Any]]) -> list[Pa
     for colour, k in enumerate(dict.fromkeys(cell["classes"] for cell in cells)):
         over = [one for cell, one in pairs if cell["classes"] == k and cell["exponent"] > 1]
         under = [one for cell, one in pairs if cell["classes"] == k and cell["exponent"] < 1]
-        left.append(Points(*_bound_and_ece(over), f"{k} classes", colour))
+        room, ece = _bound_and_ece(over)
+        left.append(Points(room, ece, f"{k} classes", colour))
         room, ece = _bound_and_ece(under)
         right.append(Points(1 - room - 1 / k, ece, f"{k} classes", colour))
     broken = [_finite(*one) for one in _BROKEN.values()]
-    left.append(Points(*_bound_and_ece(broken), "not always over-confident", 5, size=40))
+    room, ece = _bound_and_ece(broken)
+    left.append(Points(room, ece, "not always over-confident", 5, size=40))
     return [
         Panel(left, "over-confident", "1 - accuracy", "ECE"),
         Panel(right, "under-confident", "accuracy - 1/K", "ECE"),

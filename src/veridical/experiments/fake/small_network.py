@@ -9,7 +9,7 @@ import numpy as np
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
-from veridical.plots.panels import Bars, Line, Panel, draw_panels
+from veridical.plots.panels import Bars, Line, Mark, Panel, draw_panels
 
 _BINS = 12  # the default of kyle
 _TRAIN, _TEST, _CLASSES = 600, 10_000, 3
@@ -33,10 +33,12 @@ def show_small_network(lab: Laboratory, page: Page) -> None:
     share = np.array(first["count"]) / _TEST
     caption = """The same curve twice: where it is farthest from the diagonal there are few rows. |
         Two reliability diagrams of a small network, the right one with a histogram"""
-    both, labels = [Bars(edges, share, "share of rows", 1), curve], "accuracy, share of rows"
+    both: list[Mark] = [Bars(edges, share, "share of rows", 1), curve]
     panels = [
         Panel([curve], "as in Figure 1", "confidence", "accuracy", "square"),
-        Panel(both, "as in Figure 2", "confidence", labels, "square", legend=True),
+        Panel(
+            both, "as in Figure 2", "confidence", "accuracy, share of rows", "square", legend=True
+        ),
     ]
     page.figure("small-network", draw_panels(panels, columns=2, size=(3.4, 3.2)), caption)
     deepest = [one["largest gap"] for one in found]

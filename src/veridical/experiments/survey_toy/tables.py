@@ -42,9 +42,10 @@ TABLE_1 = (
 )
 
 # Table 2: features, classes of the rows that share them, and columns Q, S and C.
-TABLE_2 = tuple(
-    ((x1, x2, x3), classes, *(tuple(column.split()) for column in columns))
-    for (x1, x2, x3), classes, *columns in (
+_Texts = tuple[str, ...]
+TABLE_2: tuple[tuple[tuple[int, int, int], tuple[int, ...], _Texts, _Texts, _Texts], ...] = tuple(
+    (features, classes, tuple(q.split()), tuple(s.split()), tuple(c.split()))
+    for features, classes, q, s, c in (
         ((3, 1, 3), (1, 1, 1, 2), "0.75 0.25 0.0", "0.9 0.1 0.0", "0.75 0.25 0.0"),
         ((2, 2, 2), (1, 2), "0.50 0.50 0.0", "0.6 0.2 0.2", "0.17 0.50 0.33"),
         ((0, 2, 2), (2, 2, 3, 3), "0.0 0.50 0.50", "0.6 0.2 0.2", "0.17 0.50 0.33"),

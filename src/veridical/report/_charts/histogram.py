@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from veridical.curves.shapes import bins_alike
 from veridical.exceptions import invalid
 from veridical.report._charts.chart import Chart, Layout, count_words, plain, table_of, top_level
-from veridical.report._charts.curves import alike, axis_words
+from veridical.report._charts.curves import axis_words
 from veridical.report._charts.parts import (
     BESIDE,
     LEGEND_OFFSET,
@@ -51,7 +52,7 @@ def score_histogram(
     if curve.method != "bins":
         hint = 'use method="bins".'
         raise invalid("score_histogram", "curve", "of bins", repr(curve.method), hint=hint)
-    same = alike(curve)
+    same = bins_alike(curve)
     bars = []
     rows = []
     for i in range(len(curve)):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from veridical._core.typing import FloatArray
+from veridical._core.numeric.triangle import (
+    HEIGHT,
+    TRIANGLE,
+    to_plane,
+    triangle_lines,
+    triangle_sides,
+)
 from veridical.exceptions import invalid
 from veridical.report._charts.chart import (
     Chart,
@@ -21,12 +26,9 @@ from veridical.report._charts.chart import (
 from veridical.report._charts.parts import only, tips
 from veridical.summaries import VectorSummary
 
-_TALL = math.sqrt(3) / 2  # height of a triangle with sides of length one
-_CORNERS: FloatArray = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _TALL]])
 _ROOM = 0.07  # around the triangle, in lengths of its side
-_LINES = (0.2, 0.4, 0.6, 0.8)
 _WIDTH = 460
-_ASPECT = (_TALL + 2 * _ROOM) / (1 + 2 * _ROOM)
+_ASPECT = (HEIGHT + 2 * _ROOM) / (1 + 2 * _ROOM)
 
 
 def simplex_chart(
@@ -53,7 +55,7 @@ def simplex_chart(
         raise invalid("simplex_chart", "summary", "of three classes", got, hint=hint)
     names = [str(label) for label in summary.classes]
     predicted, observed = summary.mean_p, summary.mean_y
-    start, end = predicted @ _CORNERS, observed @ _CORNERS
+    start, end = to_plane(predicted), to_plane(observed)
     length = np.hypot(*(end - start).T)
     angle = np.degrees(np.arctan2(end[:, 0] - start[:, 0], end[:, 1] - start[:, 1]))
     cells = [
@@ -97,27 +99,24 @@ def simplex_chart(
 
 def _frame() -> list[dict[str, Any]]:
     """Sides of the triangle, and a line every fifth."""
-    lines = [(_CORNERS[a], _CORNERS[b], "side") for a, b in ((0, 1), (1, 2), (2, 0))]
-    for share in _LINES:
-        for corner in range(3):
-            near = [share * _CORNERS[corner] + (1 - share) * _CORNERS[corner - k] for k in (1, 2)]
-            lines.append((near[0], near[1], "line"))
+    lines = [(side, "side") for side in triangle_sides()]
+    lines += [(line, "line") for line in triangle_lines()]
     return [
         {"x": plain(a[0]), "y": plain(a[1]), "x2": plain(b[0]), "y2": plain(b[1]), "kind": kind}
-        for a, b, kind in lines
+        for (a, b), kind in lines
     ]
 
 
 def _corners(names: list[str]) -> list[dict[str, Any]]:
     return [
         {"x": plain(x), "y": plain(y), "name": name, "top": i == 2, "right": i == 1}
-        for i, (name, (x, y)) in enumerate(zip(names, _CORNERS.tolist(), strict=True))
+        for i, (name, (x, y)) in enumerate(zip(names, TRIANGLE.tolist(), strict=True))
     ]
 
 
 def _layers(names: list[str]) -> list[dict[str, Any]]:
     across = {"domain": [-_ROOM, 1 + _ROOM], "nice": False, "zero": False}
-    along = {"domain": [-_ROOM, _TALL + _ROOM], "nice": False, "zero": False}
+    along = {"domain": [-_ROOM, HEIGHT + _ROOM], "nice": False, "zero": False}
     number = {"type": "quantitative", "axis": None}
     tail = {
         "x": {"field": "x", "scale": across, **number},
