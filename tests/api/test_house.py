@@ -17,7 +17,7 @@ ROOMS = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()
 _DOORS_OF = {
     "binning": ["counts"],
     "calibrators": ["core", "formulas"],
-    "curves": ["core"],
+    "curves": ["core", "shapes"],
     "decisions": ["core"],
     "evaluation": ["core", "data"],
     "export": ["core"],

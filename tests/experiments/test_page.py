@@ -16,43 +16,70 @@ def page():
     ("value", "verdict"), [(0.178519, "differs"), (0.1787, "reproduced"), (0.17875, "reproduced")]
 )
 def test_a_number_is_judged_by_its_distance(page, value, verdict):
-    page.number("ECE", value, printed=0.1787, tolerance=1e-4, reason="rounded entries")
+    page.check(f"ECE | {value} = 0.1787 ± 1e-4 | rounded entries")
     assert page.facts[0].verdict == verdict
 
 
 def test_a_number_the_source_lacks_is_added(page):
-    page.number("null level", 0.02)
+    page.check("null level | 0.02")
     assert page.facts[0].verdict == "added"
 
 
 def test_a_claim_is_judged_by_what_was_found(page):
-    page.claim("kept", "isotonic keeps accuracy", holds=False, value=0.01, reason="ties")
+    page.check("kept | isotonic keeps accuracy | 0.01 is False | ties")
     assert page.facts[0].verdict == "differs"
     assert "isotonic keeps accuracy" in str(page.facts[0])
 
 
+@pytest.mark.parametrize(
+    ("judged", "verdict"),
+    [("0.3 > 0.2", "reproduced"), ("0.3 <= 0.2", "differs"), ("-1.5e-07 == 0", "differs")],
+)
+def test_a_claim_may_be_a_comparison(page, judged, verdict):
+    page.check(f"kept | isotonic keeps accuracy | {judged} | ties")
+    assert page.facts[0].verdict == verdict
+    assert page.facts[0].value == float(judged.split()[0])
+
+
+def test_facts_may_be_listed(page):
+    page.check(r"""
+        - ECE | 0.25 = 0.25 ± 0.01 | of
+          two lines
+        - kept | P(Y \| C) stays | 1 is True
+    """)
+    assert [fact.name for fact in page.facts] == ["ECE", "kept"]
+    assert page.facts[0].reason == "of two lines"
+    assert page.facts[1].claim == "P(Y | C) stays"
+
+
+@pytest.mark.parametrize("text", ["ECE | of ten bins", "ECE | 1 | rounded | and more"])
+def test_a_fact_that_cannot_be_read_is_refused(page, text):
+    with pytest.raises(ValueError, match="is not: name"):
+        page.check(text)
+
+
 def test_a_difference_needs_its_reason(page):
     with pytest.raises(ValueError, match="say why"):
-        page.number("ECE", 1.0, printed=2.0)
+        page.check("ECE | 1.0 = 2.0")
 
 
 def test_names_of_facts_are_unique(page):
-    page.number("ECE", 1.0)
+    page.check("ECE | 1.0")
     with pytest.raises(ValueError, match="two facts"):
-        page.number("ECE", 1.0)
+        page.check("ECE | 1.0")
 
 
 def test_the_page_holds_facts_text_tables_pictures_and_data(page, tmp_path):
     pytest.importorskip("matplotlib")
     from veridical.plots._drawing.panels import Line, Panel, draw_panels
 
-    page.number("ECE", 0.25, printed=0.25)
+    page.check("ECE | 0.25 = 0.25")
     page.section("Table 1")
     page.text("Two\n   lines.")
-    page.number("gap", 0.5, printed=0.4, reason="rounded")
+    page.check("gap | 0.5 = 0.4 | rounded")
     page.table({"bin": ["(0, 0.5]", "a|b"], "gap": [0.25, None]}, caption="Gaps")
     page.data("long", {"x": [1, 2], "y": ["a", "b"]}, caption="all rows")
-    page.figure("line", draw_panels([Panel([Line([0, 1], [0, 1])])]), caption="up", alt="a line")
+    page.figure("line", draw_panels([Panel([Line([0, 1], [0, 1])])]), "up | a line")
     path = page.write(tmp_path, ["# Title"])
     text = path.read_text(encoding="utf-8")
     row = "| gap | 0.4 | 0.5 | **differs**: rounded |"

@@ -11,7 +11,8 @@ from PIL import Image
 from scipy.stats import norm
 
 from veridical.experiments import run_experiment
-from veridical.experiments.survey_multiclass.cells import calibrators, fed, log_scores_of, removed
+from veridical.experiments._frame.survey_study import removed
+from veridical.experiments.survey_multiclass.cells import calibrators, fed, log_scores_of
 from veridical.experiments.survey_multiclass.run import as_map_of_logarithms
 from veridical.simulation import survey_three_class_task
 

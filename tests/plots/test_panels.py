@@ -43,7 +43,7 @@ def test_places_left_over_are_empty():
     [([100, 200], {"100", "200"}), ([30, 5000], {"100", "1k"}), ([0.003, 0.2], {"0.01", "0.1"})],
 )
 def test_logarithmic_axes_have_plain_numbers(x, expected):
-    (ax,) = draw_panels([Panel([Line(x, np.ones(2))], x_scale="log")]).axes
+    (ax,) = draw_panels([Panel([Line(x, np.ones(2))], kind="log x")]).axes
     shown = _labels(ax.xaxis)
     assert expected <= set(shown)
     assert not any("times" in text for text in shown)

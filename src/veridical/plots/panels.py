@@ -9,6 +9,7 @@ from veridical.plots._drawing.panels import (
     Panel,
     Points,
     draw_panels,
+    marked_lines,
     save_picture,
 )
 
@@ -21,5 +22,6 @@ __all__ = [
     "Panel",
     "Points",
     "draw_panels",
+    "marked_lines",
     "save_picture",
 ]

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+import json
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +34,7 @@ class Page:
     --------
     >>> page = Page("demo")
     >>> page.section("Table 8")
-    >>> page.number("Hosmer-Lemeshow", 25.3, printed=25.295, tolerance=0.01)
+    >>> page.check("Hosmer-Lemeshow | 25.3 = 25.295 ± 0.01")
     >>> page.table({"bin": [1, 2], "rows": [10, 20]})
     >>> [fact.verdict for fact in page.facts]
     ['reproduced']
@@ -68,37 +71,29 @@ class Page:
         self._files[f"{slug}.csv"] = stream.getvalue()
         self._sections[-1].parts.append(f"[{caption}]({self.name}/{slug}.csv)")
 
-    def figure(self, slug: str, figure: Figure, *, caption: str, alt: str) -> None:
-        """Add a picture with what to see in it (`caption`) and what it shows (`alt`)."""
+    def figure(self, slug: str, figure: Figure, caption: str) -> None:
+        """Add a picture with what to see in it and, after a bar, what it shows."""
+        words, alt = " ".join(caption.split()).split(" | ")
         self._figures[slug] = figure
-        self._sections[-1].parts += [f"![{alt}]({self.name}/{slug}.png)", f"*{caption}*"]
+        self._sections[-1].parts += [f"![{alt}]({self.name}/{slug}.png)", f"*{words}*"]
 
-    def number(
-        self,
-        name: str,
-        value: float,
-        *,
-        printed: float | None = None,
-        tolerance: float = 0.0,
-        reason: str = "",
-    ) -> None:
-        """Check a number against the printed one; a difference needs its reason."""
-        if printed is None:
-            self._add(Fact(name=name, value=float(value), verdict="added", reason=reason))
-            return
-        found = abs(value - printed) <= tolerance
-        self._add(
-            Fact(
-                name=name, printed=printed, value=float(value), reason=reason,
-                verdict="reproduced" if found else "differs",
-            )
-        )  # fmt: skip
+    def check(self, facts: str) -> None:
+        r"""Check numbers and statements of the source, written as a list.
 
-    def claim(self, name: str, claim: str, *, holds: bool, value: float, reason: str = "") -> None:
-        """Check a claim in words; `value` is the number it was judged by."""
-        verdict: Verdict = "reproduced" if holds else "differs"
-        fact = Fact(name=name, claim=claim, value=float(value), verdict=verdict, reason=reason)
-        self._add(fact)
+        Each fact begins with "- " on a line of its own (not needed for a single one) and holds,
+        between bars: its name; if it is a statement, the statement; the number; and the reason,
+        without which nothing may differ. The number is one of:
+
+        - ``25.3``: added, the source has none
+        - ``25.3 = 25.295 ± 0.01``: reproduced if it is the printed one within a tolerance
+        - ``0.3 > 0.2``: the statement holds if this is so (also ``<``, ``<=``, ``>=``, ``==``)
+        - ``0.3 is True``: the statement holds, for reasons that are not one comparison
+
+        A bar inside a text is written with a backslash.
+        """
+        for item in re.split(r"^\s*- ", facts, flags=re.MULTILINE):
+            if item.strip():
+                self._add(_read_fact(" ".join(item.split())))
 
     def conclude(self, text: str) -> None:
         """Say what a reader should take away."""
@@ -136,6 +131,48 @@ class Page:
         return path
 
 
+_NUMBER = r"[-+]?(?:\d|inf|nan)\S*"
+_JUDGED = re.compile(rf"({_NUMBER})(?: (<|>|<=|>=|==|=|is) (\S+)(?: ± (\S+))?)?")
+_COMPARED: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+}
+
+
+def _read_fact(text: str) -> Fact:
+    """Return the fact that a line of `Page.check` states.
+
+    Examples
+    --------
+    >>> _read_fact("Table 8 | 25.3 = 25.295 ± 0.01").verdict
+    'reproduced'
+    >>> _read_fact("Fig. 12 | steeper than the diagonal | 0.8 > 1 | one draw").verdict
+    'differs'
+    """
+    name, *rest = (part.replace(r"\|", "|") for part in re.split(r" \|(?: |$)", text))
+    claim = "" if _JUDGED.fullmatch(rest[0]) else rest.pop(0)
+    judged = _JUDGED.fullmatch(rest[0]) if rest else None
+    if judged is None or len(rest) > 2:
+        msg = f"{text!r} is not: name | statement, if it is one | number | reason"
+        raise ValueError(msg)
+    value, reason = float(judged[1]), "".join(rest[1:])
+    sign, other, tolerance = judged[2], judged[3], float(judged[4] or 0)
+    printed: float | None = None
+    verdict: Verdict = "added"
+    if sign == "=":
+        printed = json.loads(other)
+        verdict = "reproduced" if abs(value - printed) <= tolerance else "differs"
+    elif sign:
+        holds = other == "True" if sign == "is" else _COMPARED[sign](value, float(other))
+        verdict = "reproduced" if holds else "differs"
+    return Fact(
+        name=name, claim=claim, printed=printed, value=value, verdict=verdict, reason=reason
+    )
+
+
 @dataclass
 class _Section:
     """Parts of a page below one heading, and the facts checked there."""
@@ -162,6 +199,17 @@ def _fact_table(facts: Sequence[Fact]) -> str:
     ]
     names = ("what", "printed", "found", "verdict")
     return markdown_table({name: [row[name] for row in shown] for name in names}, digits=6)
+
+
+def by_column(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    """Return the columns of a table that was made row by row.
+
+    Examples
+    --------
+    >>> by_column(["bin", "rows"], [(1, 10), (2, 20)])
+    {'bin': [1, 2], 'rows': [10, 20]}
+    """
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
 
 def markdown_table(columns: Columns, *, digits: int) -> str:

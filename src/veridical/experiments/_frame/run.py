@@ -1,7 +1,4 @@
-"""Run an experiment and write its page.
-
-The page that lists all pages.
-"""
+"""Run an experiment, write its page, and the page that lists all pages."""
 
 from __future__ import annotations
 
@@ -116,17 +113,21 @@ def run_experiment(
     target = None if folder is None else Path(folder)
     if target is not None:
         target.mkdir(parents=True, exist_ok=True)
-    laboratory = Laboratory(
-        name, quick=quick, seed=rng, n_jobs=jobs, data=paths,
-        store=None if target is None else target / _CELLS / name,
-    )  # fmt: skip
+    store = None if target is None else target / _CELLS / name
+    laboratory = Laboratory(name, quick=quick, seed=rng, n_jobs=jobs, data=paths, store=store)
     page = Page(name)
     with doubts_into([]):  # a simulation meets every doubt there is, thousands of times
         experiment.run(laboratory, page)
     result = ExperimentResult(
-        name=name, title=experiment.title, source=experiment.source, quick=quick, seed=rng,
-        facts=tuple(page.facts), conclusion=page.conclusion, version=__version__,
-    )  # fmt: skip
+        name=name,
+        title=experiment.title,
+        source=experiment.source,
+        quick=quick,
+        seed=rng,
+        facts=tuple(page.facts),
+        conclusion=page.conclusion,
+        version=__version__,
+    )
     if target is not None:
         page.write(target, _header(experiment, result, paths))
         write_whole(target / f"{name}.json", result.to_json(indent=1) + "\n")

@@ -1,19 +1,15 @@
-"""What both synthetic tasks of the survey share: the networks, and integrals over the feature.
-
-Repetitions of classifiers and sizes, done in one go.
-"""
+"""What both synthetic tasks of the survey share: the networks, and integrals over the feature."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from veridical._core.typing import BoolArray, FloatArray, IntArray
-from veridical.experiments._frame.laboratory import Cell, Laboratory, Work
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.simulation import (
     GaussianMixtureTask,
     survey_binary_task,
@@ -202,63 +198,3 @@ def true_map(
     label = task.labels[index]
     rate = true_reliability(task, classifier, SCORES, label=label, n_nodes=N_NODES)
     return TrueMap(rate, line.shares(classifier(line.x)[:, index]))
-
-
-def mean_and_spread(values: Sequence[float] | FloatArray, digits: int = 4) -> str:
-    """Mean and standard deviation as text.
-
-    Examples
-    --------
-    >>> mean_and_spread([0.1, 0.3])
-    '0.2000 ± 0.1414'
-    """
-    spread = float(np.std(values, ddof=1)) if len(values) > 1 else float("nan")
-    mean = round(float(np.mean(values)), digits) + 0.0  # never -0
-    return f"{mean:.{digits}f} ± {spread:.{digits}f}"
-
-
-def add_errors(page: Page, rows: Sequence[tuple[str, int, str, str, FloatArray]]) -> None:
-    """Add a file of means and deviations; classifier, rows, calibrator, what and all values."""
-    page.data(
-        "errors",
-        {
-            "classifier": [row[0] for row in rows],
-            "rows": [row[1] for row in rows],
-            "calibrator": [row[2] for row in rows],
-            "what": [row[3] for row in rows],
-            "mean": [f"{row[4].mean():.6f}" for row in rows],
-            "standard_deviation": [f"{np.std(row[4], ddof=1):.6f}" for row in rows],
-            "repetitions": [len(row[4]) for row in rows],
-        },
-        caption="All errors, of every classifier, size and calibrator",
-    )
-
-
-Key = tuple[str, int]  # classifier, and rows a map is fitted to
-SURVEY_ROWS = 10_000  # on which the survey trains its networks and fits its maps
-
-
-def classifier_cells(name: str, networks: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return what names a classifier in a cell: once, or for every network."""
-    if name == "MLP":
-        return [{"classifier": name, **network} for network in networks]
-    return [{"classifier": name}]
-
-
-def repeat(
-    lab: Laboratory,
-    what: str,
-    work: Work,
-    keys: Sequence[Key],
-    networks: Sequence[Mapping[str, Any]],
-    n_repetitions: int,
-    asked: Cell,
-) -> dict[Key, list[dict[str, Any]]]:
-    """Return all repetitions of every classifier and size; networks take turns."""
-    cells = [
-        {**models[i % len(models)], **asked, "n_rows": n, "repetition": i}
-        for models, n in ((classifier_cells(name, networks), n) for name, n in keys)
-        for i in range(n_repetitions)
-    ]
-    done = lab.map(what, work, cells)
-    return {key: done[i * n_repetitions : (i + 1) * n_repetitions] for i, key in enumerate(keys)}

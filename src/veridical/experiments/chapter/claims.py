@@ -85,35 +85,25 @@ def check_claims(
     _discrimination(page, one, many)
     _curve(page, study, one)
     _inputs(page, one, many)
-    page.claim(
-        "Section 86.6, how the model is distorted", "by squaring the odds", holds=INFLATION == 2,
-        value=INFLATION, reason="the code multiplies log odds by 1.8, so odds are raised to 1.8",
-    )  # fmt: skip
+    page.check(f"""Section 86.6, how the model is distorted | by squaring the odds | {INFLATION} ==
+        2 | the code multiplies log odds by 1.8, so odds are raised to 1.8""")
     slope = many["slope, Platt"]
-    page.number(
-        "Section 86.6, slope of Platt scaling",
-        float(slope.mean()),
-        reason=f"the distortion is undone by 1 / 1.8 = {1 / INFLATION:.3f}; standard deviation "
-        f"{slope.std(ddof=1):.3f}",
-    )
+    page.check(f"""Section 86.6, slope of Platt scaling | {slope.mean()} | the distortion is undone
+        by 1 / 1.8 = {1 / INFLATION:.3f}; standard deviation {slope.std(ddof=1):.3f}""")
 
 
 def _improvement(page: Page, many: dict[str, FloatArray]) -> None:
     before = many["ECE, uncalibrated"]
     halved = [many[f"ECE, {version}"] < before / 2 for version in VERSIONS[1:]]
     share = float(np.mean(halved[0] & halved[1]))
-    page.claim(
-        "Section 86.6, both recalibrators", "cut the ECE substantially", holds=share > 0.95,
-        value=share, reason="share of draws in which both more than halve it",
-    )  # fmt: skip
+    page.check(f"""Section 86.6, both recalibrators | cut the ECE substantially | {share} > 0.95 |
+        share of draws in which both more than halve it""")
     for version in VERSIONS[1:]:
         brier = 1 - many[f"Brier, {version}"] / many["Brier, uncalibrated"]
         ece = 1 - many[f"ECE, {version}"] / before
-        page.claim(
-            f"Section 86.6, Brier score, {version}", "moves less than the ECE",
-            holds=bool((brier < ece).all()), value=float(brier.mean()),
-            reason=f"falls by this share on average, the ECE by {ece.mean():.2f}",
-        )  # fmt: skip
+        page.check(f"""Section 86.6, Brier score, {version} | moves less than the ECE |
+            {brier.mean()} is {(brier < ece).all()} | falls by this share on average, the ECE by
+            {ece.mean():.2f}""")
 
 
 def _discrimination(page: Page, one: dict[str, float], many: dict[str, FloatArray]) -> None:
@@ -121,26 +111,17 @@ def _discrimination(page: Page, one: dict[str, float], many: dict[str, FloatArra
     for version in VERSIONS[1:]:
         lost = many["discrimination, uncalibrated"] - many[f"discrimination, {version}"]
         rank = np.abs(many["AUC, uncalibrated"] - many[f"AUC, {version}"])
-        page.claim(
-            f"Section 86.6, discrimination, {version}", "is left alone",
-            holds=bool(np.abs(lost).max() < 1e-9), value=float(lost.mean()),
-            reason=f"isotonic part of the Brier score, mean loss; AUC changes by up to "
-            f"{rank.max():.4f}" + ("; steps merge scores" if lost.max() > 1e-9 else ""),
-        )  # fmt: skip
+        page.check(f"""Section 86.6, discrimination, {version} | is left alone | {lost.mean()} is
+            {np.abs(lost).max() < 1e-9} | isotonic part of the Brier score, mean loss; AUC changes
+            by up to {rank.max():.4f}{"; steps merge scores" if lost.max() > 1e-9 else ""}""")
     rest = one["within bins, uncalibrated"]
-    page.claim(
-        "Section 86.4.1, calibration, resolution and variance of outcomes in bins",
-        "add up to the Brier score", holds=abs(rest) < 1e-6, value=rest,
-        reason="what is missing on the printed draw: predictions differ within a bin; the sum is "
-        "exact only for one prediction a bin",
-    )  # fmt: skip
+    page.check(f"""Section 86.4.1, calibration, resolution and variance of outcomes in bins | add up
+        to the Brier score | {rest} is {abs(rest) < 1e-6} | what is missing on the printed draw:
+        predictions differ within a bin; the sum is exact only for one prediction a bin""")
     moved = one["resolution, Platt"] - one["resolution, uncalibrated"]
-    page.number(
-        "Section 86.4.1, resolution in ten bins, change by Platt scaling",
-        moved,
-        reason="in the chapter's own formula, on the printed draw: scores move to other bins, so "
-        "even a strictly monotone map changes it",
-    )
+    page.check(f"""Section 86.4.1, resolution in ten bins, change by Platt scaling | {moved} | in
+        the chapter's own formula, on the printed draw: scores move to other bins, so even a
+        strictly monotone map changes it""")
 
 
 def _curve(page: Page, study: Study, one: dict[str, float]) -> None:
@@ -149,40 +130,26 @@ def _curve(page: Page, study: Study, one: dict[str, float]) -> None:
     )
     middle = (curve.lower > 0.05) & (curve.upper < 0.95)
     below = curve.gap[middle] < 0
-    page.claim(
-        "Figure 86.1, uncalibrated curve", "sags below the diagonal across the middle",
-        holds=bool(below.all()), value=float(below.sum()),
-        reason=f"in {int(below.sum())} of the {int(middle.sum())} middle bins, all of them above "
-        f"{curve.lower[middle][below].min():.1f}: over-confident predictions are too low below "
-        "0.5 and too high above it, so their curve crosses the diagonal",
-    )  # fmt: skip
+    page.check(f"""Figure 86.1, uncalibrated curve | sags below the diagonal across the middle |
+        {below.sum()} is {below.all()} | in {int(below.sum())} of the {int(middle.sum())} middle
+        bins, all of them above {curve.lower[middle][below].min():.1f}: over-confident predictions
+        are too low below 0.5 and too high above it, so their curve crosses the diagonal""")
     log_odds, truth = study.truth()
     at = float(np.interp(np.log(0.8 / 0.2), log_odds, truth))
-    page.claim(
-        "Figure 86.1, where the model says 0.8", "positives are less than 80 %", holds=at < 0.8,
-        value=at, reason="true probability there, by quadrature",
-    )  # fmt: skip
+    page.check(f"""Figure 86.1, where the model says 0.8 | positives are less than 80 % | {at} < 0.8
+        | true probability there, by quadrature""")
     for version in VERSIONS[1:]:
-        page.claim(
-            f"Figure 86.1, {version}", "snaps back to the diagonal",
-            holds=one[f"p-value, {version}"] > 0.05, value=one[f"p-value, {version}"],
-            reason="p-value of the test that it is calibrated",
-        )  # fmt: skip
+        page.check(f"""Figure 86.1, {version} | snaps back to the diagonal |
+            {one[f"p-value, {version}"]} > 0.05 | p-value of the test that it is calibrated""")
 
 
 def _inputs(page: Page, one: dict[str, float], many: dict[str, FloatArray]) -> None:
     """Can either method take either input, probabilities or log odds?"""
     other, usual = many["ECE, Platt of probabilities"], many["ECE, Platt"]
-    page.claim(
-        "Section 86.6, Platt scaling", "can take probabilities as well as log odds",
-        holds=float(other.mean()) < 1.2 * float(usual.mean()), value=float(other.mean()),
-        reason=f"mean ECE, {usual.mean():.3f} on log odds: a logistic curve of probabilities does "
-        "not contain the inverse of the distortion",
-    )  # fmt: skip
+    page.check(f"""Section 86.6, Platt scaling | can take probabilities as well as log odds |
+        {other.mean()} < {1.2 * float(usual.mean())} | mean ECE, {usual.mean():.3f} on log odds: a
+        logistic curve of probabilities does not contain the inverse of the distortion""")
     apart = np.abs(many["ECE, isotonic, interpolated"] - many["ECE, isotonic"])
-    page.number(
-        "Section 86.6, isotonic regression read by lines instead of steps",
-        float(apart.mean()),
-        reason="mean change of the ECE; the fit depends on the order of scores only, so that "
-        "probabilities and log odds give the same steps",
-    )
+    page.check(f"""Section 86.6, isotonic regression read by lines instead of steps | {apart.mean()}
+        | mean change of the ECE; the fit depends on the order of scores only, so that probabilities
+        and log odds give the same steps""")

@@ -25,34 +25,23 @@ def figure_86_1(study: Study) -> list[Panel]:
     curves: list[Mark] = []
     gaps: list[Mark] = [Line([0, 1], [0, 0], muted=True)]
     for k, version in enumerate(VERSIONS):
-        curve = reliability_curve(
-            study.draw.test, study.test[version], binning=ERROR.binning, interval="consistency",
-            rng=0,
-        )  # fmt: skip
+        rows = (study.draw.test, study.test[version])
+        curve = reliability_curve(*rows, binning=ERROR.binning, interval="consistency", rng=0)
         assert curve.low is not None
         assert curve.high is not None
         curves.append(
             Line(curve.predicted, curve.observed, version, colour=k, dash=k, markers=True)
         )
         x = curve.predicted + 0.012 * (k - 1)  # side by side
+        limits = (curve.low - curve.predicted, curve.high - curve.predicted)
         gaps += [
             Line(x, curve.gap, colour=k, dash=k, markers=True),
-            Points(
-                x, np.zeros(len(x)), colour=k, size=0,
-                low=curve.low - curve.predicted, high=curve.high - curve.predicted,
-            ),
-        ]  # fmt: skip
+            Points(x, np.zeros(len(x)), "", k, *limits, size=0),
+        ]
     return [
-        Panel(
-            curves, title="Figure 86.1", x_label="mean predicted probability",
-            y_label="observed frequency", x_scale="probability", y_scale="probability",
-            diagonal=True,
-        ),
-        Panel(
-            gaps, title="gaps", x_label="mean predicted probability",
-            y_label="observed - predicted", x_scale="probability",
-        ),
-    ]  # fmt: skip
+        Panel(curves, "Figure 86.1", "mean predicted probability", "observed frequency", "square"),
+        Panel(gaps, "gaps", "mean predicted probability", "observed - predicted", "probability x"),
+    ]
 
 
 def spread_of_errors(many: Mapping[str, FloatArray], printed: Mapping[str, float]) -> list[Panel]:
@@ -68,7 +57,7 @@ def spread_of_errors(many: Mapping[str, FloatArray], printed: Mapping[str, float
             Line([printed[version]] * 2, [0, top], "printed", colour=6),
             Line([null] * 2, [0, top], "if calibrated", muted=True, dash=1),
         ]
-        panels.append(Panel(marks, title=version, x_label="ECE", y_label="draws" if k == 0 else ""))
+        panels.append(Panel(marks, version, "ECE", "draws" if k == 0 else ""))
     return panels
 
 
@@ -89,21 +78,19 @@ def run(lab: Laboratory, page: Page) -> None:
     found = lab.map("repetitions", repetition, cells)
     many = {name: np.array([row[name] for row in found]) for name in found[0]}
     _printed(page, one)
-    page.figure(
-        "fig-86-1", draw_panels(figure_86_1(study), columns=2, size=(4.3, 3.6), legend=True),
-        caption="Figure 86.1, from the printed draw, and the same as gaps with what calibrated "
-        "predictions would show in 95 % of test sets (bars). The uncalibrated curve is above "
-        "the diagonal below 0.5 and under it above 0.5.",
-        alt="Reliability curves of three versions on the test set, and their gaps",
-    )  # fmt: skip
+    caption = """Figure 86.1, from the printed draw, and the same as gaps with what calibrated
+        predictions would show in 95 % of test sets (bars). The uncalibrated curve is above the
+        diagonal below 0.5 and under it above 0.5. | Reliability curves of three versions on the
+        test set, and their gaps"""
+    panels = draw_panels(figure_86_1(study), columns=2, size=(4.3, 3.6), legend=True)
+    page.figure("fig-86-1", panels, caption)
     _repeated(page, many)
     printed = {version: ece for version, (_, ece) in PRINTED.items()}
-    page.figure(
-        "ece", draw_panels(spread_of_errors(many, printed), columns=3, legend=True),
-        caption="ECE of each version over the repetitions; lines: the printed value, and the "
-        "mean that calibrated predictions of this version would show.",
-        alt="Histograms of the ECE of three versions over repeated draws",
-    )  # fmt: skip
+    caption = """ECE of each version over the repetitions; lines: the printed value, and the mean
+        that calibrated predictions of this version would show. | Histograms of the ECE of three
+        versions over repeated draws"""
+    panels = draw_panels(spread_of_errors(many, printed), columns=3, legend=True)
+    page.figure("ece", panels, caption)
     check_claims(page, study, one, many)
     _careful(page, study, one, many)
     page.conclude(_conclusion(many))
@@ -134,10 +121,8 @@ def _printed(page: Page, one: dict[str, float]) -> None:
     )
     for version, (brier, ece) in PRINTED.items():
         for name, printed in (("Brier", brier), ("ECE", ece)):
-            page.number(
-                f"Table 86.2, {version}, {name}", one[f"{name}, {version}"], printed=printed,
-                tolerance=0.00005 + 1e-9, reason="",
-            )  # fmt: skip
+            page.check(f"""Table 86.2, {version}, {name} | {one[f"{name}, {version}"]} = {printed} ±
+                {5e-5 + 1e-9}""")
 
 
 def _repeated(page: Page, many: dict[str, FloatArray]) -> None:
@@ -162,16 +147,11 @@ def _repeated(page: Page, many: dict[str, FloatArray]) -> None:
     for version in VERSIONS:
         for name, at in (("Brier", 0), ("ECE", 1)):
             values = many[f"{name}, {version}"]
-            page.number(
-                f"Repeated, {version}, mean {name}",
-                float(values.mean()),
-                reason=f"standard deviation {values.std(ddof=1):.4f} over {count} draws",
-            )
+            page.check(f"""Repeated, {version}, mean {name} | {values.mean()} | standard deviation
+                {values.std(ddof=1):.4f} over {count} draws""")
             share = float(np.mean(values < PRINTED[version][at]))
-            page.number(
-                f"Repeated, {version}, share of draws below the printed {name}", share,
-                reason=f"{values.min():.4f} to {values.max():.4f} over all draws",
-            )  # fmt: skip
+            page.check(f"""Repeated, {version}, share of draws below the printed {name} | {share} |
+                {values.min():.4f} to {values.max():.4f} over all draws""")
 
 
 def _careful(page: Page, study: Study, one: dict[str, float], many: dict[str, FloatArray]) -> None:
@@ -192,30 +172,22 @@ def _careful(page: Page, study: Study, one: dict[str, float], many: dict[str, Fl
         },
         caption="The printed draw: ECE, its mean if the version were calibrated, test of that, "
         "interval for the binned error, and the true error by quadrature",
-    )  # fmt: skip
+    )
     for version in VERSIONS:
-        page.number(
-            f"Added, {version}, ECE if calibrated", one[f"null, {version}"],
-            reason=f"3,000 test rows and ten bins; p-value {one[f'p-value, {version}']:.4f}",
-        )  # fmt: skip
-        page.number(
-            f"Added, {version}, true calibration error",
-            one[f"true error, {version}"],
-            reason=f"mean over draws {many[f'true error, {version}'].mean():.4f}, of the ECE "
-            f"{many[f'ECE, {version}'].mean():.4f}",
-        )
+        page.check(f"""
+            - Added, {version}, ECE if calibrated | {one[f"null, {version}"]} | 3,000 test rows and
+              ten bins; p-value {one[f"p-value, {version}"]:.4f}
+            - Added, {version}, true calibration error | {one[f"true error, {version}"]} | mean over
+              draws {many[f"true error, {version}"].mean():.4f}, of the ECE
+              {many[f"ECE, {version}"].mean():.4f}
+        """)
     gap = paired_difference(BrierScore(), y, study.test["Platt"], study.test["isotonic"])
-    page.number(
-        "Added, Platt less isotonic, Brier", gap.estimate,
-        reason=f"95 % interval {gap.low:.5f} to {gap.high:.5f}",
-    )  # fmt: skip
+    page.check(f"""Added, Platt less isotonic, Brier | {gap.estimate} | 95 % interval {gap.low:.5f}
+        to {gap.high:.5f}""")
     better = float(np.mean(many["ECE, Platt"] < many["ECE, isotonic"]))
     truly = float(np.mean(many["true error, Platt"] < many["true error, isotonic"]))
-    page.number(
-        "Added, share of draws in which Platt has the smaller ECE",
-        better,
-        reason=f"its true error is the smaller one in {truly:.0%}",
-    )
+    page.check(f"""Added, share of draws in which Platt has the smaller ECE | {better} | its true
+        error is the smaller one in {truly:.0%}""")
     page.text(
         "The ECE of a recalibrated version is about what chance alone would give, so its last "
         "digits say little of the method. The true errors, known here as the law is, are "

@@ -187,21 +187,27 @@ class Scale:
     def cells(self, seed: int, law: str) -> list[dict[str, Any]]:
         """Every score distribution, as plain values; one task of every kind before the next."""
         which = {} if law == LAWS[0] else {"law": law}
+        amounts = {"pool": self.n_pool, "truth": self.n_truth, "resamples": self.n_resamples}
         return [
-            {"classes": k, "features": d, "task": task, "model": model, "split": split,
-             "seed": seed, "train": self.n_train, "pool": self.n_pool, "truth": self.n_truth,
-             "resamples": self.n_resamples, "sizes": list(self.sizes), **which}
-            for split in range(self.n_splits) for task in range(self.n_seeds)
-            for k in self.n_classes for d in self.n_features for model in self.models
-        ]  # fmt: skip
+            {**cell, "task": task, "split": split, **amounts, "sizes": list(self.sizes), **which}
+            for split in range(self.n_splits)
+            for task in range(self.n_seeds)
+            for cell in self._kinds(seed, self.models)
+        ]
 
     def reference_cells(self, seed: int) -> list[dict[str, Any]]:
         """One task of each kind with the models that are quick to ask."""
+        asked = {"task": 0, "split": 0, "rows": self.n_reference}
+        return [{**cell, **asked} for cell in self._kinds(seed, MODELS[:2])]
+
+    def _kinds(self, seed: int, models: Sequence[str]) -> list[dict[str, Any]]:
+        """Every kind of task with each of some models."""
         return [
-            {"classes": k, "features": d, "task": 0, "model": model, "split": 0, "seed": seed,
-             "train": self.n_train, "rows": self.n_reference}
-            for k in self.n_classes for d in self.n_features for model in MODELS[:2]
-        ]  # fmt: skip
+            {"classes": k, "features": d, "model": model, "seed": seed, "train": self.n_train}
+            for k in self.n_classes
+            for d in self.n_features
+            for model in models
+        ]
 
 
 WHOLE = Scale()
@@ -213,9 +219,17 @@ REDUCED = Scale(
     n_truth=600_000,
 )
 QUICK = Scale(
-    n_classes=(5,), n_features=(2,), n_seeds=1, n_splits=1, models=MODELS[:2], n_resamples=12,
-    sizes=(30, 90, 300, 500), n_pool=20_000, n_truth=60_000, n_reference=100_000,
-)  # fmt: skip
+    n_classes=(5,),
+    n_features=(2,),
+    n_seeds=1,
+    n_splits=1,
+    models=MODELS[:2],
+    n_resamples=12,
+    sizes=(30, 90, 300, 500),
+    n_pool=20_000,
+    n_truth=60_000,
+    n_reference=100_000,
+)
 FULL = REDUCED  # WHOLE is the grid of the source, some sixty times the work
 
 
@@ -237,9 +251,8 @@ def measure_cell(cell: Mapping[str, Any], rng: np.random.Generator) -> dict[str,
         score, truth = scores_and_truths(p, pool.posterior, lens)
         reference = expected_fine_error(sums[lens].curve(score), score, truth)
         value, half_width = sums[lens].error()
-        found[lens] = {
-            "truth": value, "half width": half_width, "reference": reference, "errors": {},
-        }  # fmt: skip
+        found[lens] = {"truth": value, "half width": half_width, "reference": reference}
+        found[lens]["errors"] = {}
     classes = tuple(range(task.n_classes))
     problems = Problems.of(MulticlassSample(y=pool.y, p=p, classes=classes))
     for n in cell["sizes"]:
@@ -353,5 +366,5 @@ def _figures(read: FloatArray, truth: float, reference: float) -> list[float]:
     """Bias, and mean, median and 95 % quantile of the absolute error; `FIGURES`."""
     away = np.abs(read - truth)
     high = np.quantile(np.abs(read - reference), 0.95)
-    return [float(v) for v in (read.mean() - truth, away.mean(), np.median(away),
-                               np.quantile(away, 0.95), high)]  # fmt: skip
+    found = (read.mean() - truth, away.mean(), np.median(away), np.quantile(away, 0.95), high)
+    return [float(value) for value in found]

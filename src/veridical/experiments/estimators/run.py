@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
 from veridical.experiments._frame.laboratory import Laboratory
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.experiments.estimators.cell import (
     FULL,
     LAWS,
@@ -61,19 +60,19 @@ def run(lab: Laboratory, page: Page) -> None:
     report_reference(study, checks, scale.n_reference, page)
     _small_samples(study, page)
     page.section("Figure 2 as run, corrected and as written")
+    caption = """Median over score distributions of the 95 % quantile of |estimate - truth| / truth.
+        Left: tasks, estimators and reference of the authors' program. Middle: the same tasks,
+        estimators without the two errors, the truth for reference. Right: the same on tasks as the
+        text describes them. | Six panels of fifteen falling curves each, error against sample
+        size."""
     page.figure(
-        "figure-2", draw_panels(figure_2(text, program), columns=3, size=(3.3, 2.9), legend=True),
-        caption="Median over score distributions of the 95 % quantile of |estimate - truth| / "
-        "truth. Left: tasks, estimators and reference of the authors' program. Middle: the same "
-        "tasks, estimators without the two errors, the truth for reference. Right: the same on "
-        "tasks as the text describes them.",
-        alt="Six panels of fifteen falling curves each, error against sample size.",
-    )  # fmt: skip
-    page.figure(
-        "median", _drawn(typical_error(study)),
-        caption="The median in place of the 95 % quantile; estimators without errors, all tasks.",
-        alt="Two panels of fifteen falling curves each, median error against sample size.",
-    )  # fmt: skip
+        "figure-2",
+        draw_panels(figure_2(text, program), columns=3, size=(3.3, 2.9), legend=True),
+        caption,
+    )
+    caption = """The median in place of the 95 % quantile; estimators without errors, all tasks. |
+        Two panels of fifteen falling curves each, median error against sample size."""
+    page.figure("median", _drawn(typical_error(study)), caption)
     _curve_data({"text": text, "program": program}, page)
     _effect_of_errors(program, page)
     held = judge_claims(text, program, page)
@@ -132,22 +131,15 @@ def _two_errors(page: Page) -> None:
         "above 1/K, while the others have ten on [1/K, 1]. Read on 300 rows of a calibrated model "
         "with three classes, ten bins:"
     )
-    page.number(
-        "ECE_c of 300 rows, authors' program", read["convex as run"],
-        printed=0.055441, tolerance=1e-6, reason="its output; weights swapped",
-    )  # fmt: skip
-    page.number(
-        "ECE_c of 300 rows, linear binning", read["convex as meant"],
-        reason="what its text describes",
-    )  # fmt: skip
-    page.number(
-        "ECE_l of 300 rows, authors' program", read["legacy as run"],
-        printed=0.0467, tolerance=5e-5, reason="its output; ten bins on [0, 1], seven of use",
-    )  # fmt: skip
-    page.number(
-        "ECE_l of 300 rows, ten bins on [1/3, 1]", read["legacy as meant"],
-        reason="at the same number of bins as the others",
-    )  # fmt: skip
+    page.check(f"""
+        - ECE_c of 300 rows, authors' program | {read["convex as run"]} = 0.055441 ± 1e-6 | its
+          output; weights swapped
+        - ECE_c of 300 rows, linear binning | {read["convex as meant"]} | what its text describes
+        - ECE_l of 300 rows, authors' program | {read["legacy as run"]} = 0.0467 ± 5e-5 | its
+          output; ten bins on [0, 1], seven of use
+        - ECE_l of 300 rows, ten bins on [1/3, 1] | {read["legacy as meant"]} | at the same number
+          of bins as the others
+    """)
     page.table(
         {
             "estimator": ["legacy (ECE_l)", "convex (ECE_c)"],
@@ -168,11 +160,8 @@ def _small_samples(study: Study, page: Page) -> None:
     lowest = {lens: np.stack(list(study.meant(lens).values())).min(axis=0) for lens in LENSES}
     least = min(float(lowest[lens][0]) for lens in LENSES)
     last = min(float(lowest[lens][-1]) for lens in LENSES)
-    page.number(
-        f"Section 5.2, error at {n} rows as a share of the truth", least, printed=0.1,
-        tolerance=0.05,
-        reason=f"the lowest of all settings and lenses; {last:.2f} at n = {study.sizes[-1]:,}",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, error at {n} rows as a share of the truth | {least} = 0.1 ± 0.05 |
+        the lowest of all settings and lenses; {last:.2f} at n = {study.sizes[-1]:,}""")
     page.text(
         f"The source says that in small samples the error is around 10 % of the true value. With "
         f"{n} rows the 95 % quantile of the error of the best setting is {least:.1f} times the "
@@ -220,30 +209,21 @@ def _effect_of_errors(study: Study, page: Page) -> None:
 
 def _newer(study: Study, page: Page) -> None:
     page.section("What to use today")
-    page.figure(
-        "newer", _drawn(newer_ones(study)),
-        caption="Estimators the source does not have, the density estimator it recommends, and "
-        "(dashed) whichever of its fifteen settings is best at each size.",
-        alt="Two panels of falling curves, error of newer estimators against sample size.",
-    )  # fmt: skip
+    caption = """Estimators the source does not have, the density estimator it recommends, and
+        (dashed) whichever of its fifteen settings is best at each size. | Two panels of falling
+        curves, error of newer estimators against sample size."""
+    page.figure("newer", _drawn(newer_ones(study)), caption)
     for lens in LENSES:
-        rows = {"ECE_d silverman": _mean_errors(study, lens, "ECE_d silverman"),
-                "ECE_ac sqrt": _mean_errors(study, lens, "ECE_ac sqrt"),
-                "ECE_ac 10": _mean_errors(study, lens, "ECE_ac 10")}  # fmt: skip
-        rows |= {name: _mean_errors(study, lens, name) for name in NEWER}
-        page.table(
-            {"estimator": list(rows)}
-            | {f"n = {n:,}": [float(row[i]) for row in rows.values()]
-               for i, n in enumerate(study.sizes)},
-            caption=f"Mean absolute error, {lens} lens (mean over score distributions)",
-        )  # fmt: skip
+        rows = [
+            (name, *study.errors(lens, name, "mean").mean(axis=0).tolist())
+            for name in ("ECE_d silverman", "ECE_ac sqrt", "ECE_ac 10", *NEWER)
+        ]
+        caption = f"Mean absolute error, {lens} lens (mean over score distributions)"
+        sizes = [f"n = {n:,}" for n in study.sizes]
+        page.table(by_column(["estimator", *sizes], rows), caption=caption)
         best = study.meant(lens) | study.newer(lens)
         page.text(f"Least 95 % quantile of all: {told_leaders(best, study.sizes)}.")
     page.text("See [which estimator should I use](../which-estimator.md) for the advice.")
-
-
-def _mean_errors(study: Study, lens: str, name: str) -> FloatArray:
-    return study.errors(lens, name, "mean").mean(axis=0)
 
 
 def _conclusion(study: Study, held: dict[str, int]) -> str:

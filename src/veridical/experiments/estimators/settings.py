@@ -76,6 +76,5 @@ def as_run(low: float) -> dict[str, Estimator]:
 
 def newer() -> dict[str, Estimator]:
     """Estimators the source does not have, beside the usual one."""
-    found = (BinnedError(debias=True), BinnedError(SweepBins()), SmoothError(n_grid=1024),
-             BinnedError())  # fmt: skip
-    return dict(zip(NEWER, found, strict=True))
+    binned = (BinnedError(debias=True), BinnedError(SweepBins()))
+    return dict(zip(NEWER, (*binned, SmoothError(n_grid=1024), BinnedError()), strict=True))

@@ -16,7 +16,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.experiments._frame.laboratory import Laboratory
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.experiments.estimators.cell import FIGURES, PRINTED_RANGE, RUN
 from veridical.experiments.estimators.settings import (
     BANDWIDTHS,
@@ -63,8 +63,9 @@ class Study:
     def errors(self, lens: str, name: str, figure: str) -> FloatArray:
         """A figure of an estimator, (score distributions, sizes it was run at)."""
         at = FIGURES.index(figure)
-        return np.array([[row[at] for row in one[lens]["errors"][name].values()]
-                         for one in self.found])  # fmt: skip
+        return np.array(
+            [[row[at] for row in one[lens]["errors"][name].values()] for one in self.found]
+        )
 
     def relative(self, lens: str, name: str, figure: str = "q95") -> FloatArray:
         """Median over score distributions of an error as a multiple of the truth, by size."""
@@ -108,36 +109,40 @@ def ranks(curves: Curves, name: str) -> FloatArray:
     return 1 + (values < curves[name]).sum(axis=0)
 
 
-_ROWS = "rows of the sample"
-_ERROR = "error / truth"
 _SPAN = (20.0, 7000.0)  # whole decades of both axes: their ticks are the only ones with room
 _HEIGHT = (0.1, 20.0)
 SIZE = (4.4, 3.1)  # inches of a panel
 
 
+def _panel(marks: list[Mark], title: str, height: tuple[float, float] = _HEIGHT) -> Panel:
+    return Panel(
+        marks, title, "rows of the sample", "error / truth", "log", x_limits=_SPAN, y_limits=height
+    )
+
+
 def figure_2(text: Study, program: Study) -> list[Panel]:
     """95 % quantile of the error against n: the source's figure as run, corrected, as written."""
     return [
-        Panel(_fifteen(sizes, curves),
-              title=f"{lens}: {title}", x_label=_ROWS, y_label=_ERROR, x_scale="log",
-              y_scale="log", x_limits=_SPAN, y_limits=_HEIGHT)
+        _panel(_fifteen(sizes, curves), f"{lens}: {title}")
         for lens in LENSES
         for title, sizes, curves in (
             ("as run", program.printed_sizes, program.run(lens)),
             ("corrected", program.sizes, program.meant(lens)),
             ("as written", text.sizes, text.meant(lens)),
         )
-    ]  # fmt: skip
+    ]
 
 
 def typical_error(study: Study) -> list[Panel]:
     """Median of the error against n, as meant."""
     return [
-        Panel(_fifteen(study.sizes, study.meant(lens, "median")), title=f"{lens}: median error",
-              x_label=_ROWS, y_label=_ERROR, x_scale="log", y_scale="log", x_limits=_SPAN,
-              y_limits=(0.05, 20.0))
+        _panel(
+            _fifteen(study.sizes, study.meant(lens, "median")),
+            f"{lens}: median error",
+            (0.05, 20.0),
+        )
         for lens in LENSES
-    ]  # fmt: skip
+    ]
 
 
 def newer_ones(study: Study) -> list[Panel]:
@@ -154,10 +159,7 @@ def newer_ones(study: Study) -> list[Panel]:
             Line(study.sizes, meant["ECE_d silverman"], "ECE_d silverman", colour=4, markers=True),
             Line(study.sizes, best, "best of the fifteen at each size", muted=True, dash=1),
         ]
-        panels.append(
-            Panel(marks, title=lens, x_label=_ROWS, y_label=_ERROR, x_scale="log", y_scale="log",
-                  x_limits=_SPAN, y_limits=_HEIGHT)
-        )  # fmt: skip
+        panels.append(_panel(marks, lens))
     return panels
 
 
@@ -166,11 +168,9 @@ def reference_bias(study: Study) -> list[Panel]:
     panels = []
     for lens in LENSES:
         truth, reference = study.values(lens, "truth"), study.values(lens, "reference")
-        panels.append(
-            Panel([Points(truth, reference - truth, size=10.0)], title=lens,
-                  x_label="true calibration error", y_label="2,000 bins less truth",
-                  x_scale="log", x_limits=(0.001, 0.5))
-        )  # fmt: skip
+        points = Points(truth, reference - truth, size=10.0)
+        labels = ("true calibration error", "2,000 bins less truth")
+        panels.append(Panel([points], lens, *labels, "log x", x_limits=(0.001, 0.5)))
     return panels
 
 
@@ -200,8 +200,7 @@ def report_truth(study: Study, lab: Laboratory, page: Page) -> None:
         "log odds 0.1 + 1.7 x": LogisticModel(0.1, 1.7),
         "the posterior": LogisticModel(0, 2),
     }
-    table: dict[str, list[object]] = {"model": [], "lens": [], "found": [], "half width": [],
-                                      "integrated": []}  # fmt: skip
+    table: list[tuple[object, ...]] = []
     worst = 0.0
     for name, model in models.items():
         for lens in LENSES:
@@ -209,13 +208,11 @@ def report_truth(study: Study, lab: Laboratory, page: Page) -> None:
             value, half_width = GapSums.of(*pair).error()
             exact = true_calibration_error(task, model, lens=lens)
             worst = max(worst, abs(value - exact))
-            for column, entry in zip(
-                table.values(), (name, lens, value, half_width, exact), strict=True
-            ):
-                column.append(entry)
-    page.table(table, caption=f"{len(rows):,} rows of two normals", digits=6)
-    page.number("Largest error of the truth, two normals", worst,
-                reason="of posteriors in narrow bins, against integration")  # fmt: skip
+            table.append((name, lens, value, half_width, exact))
+    names = ("model", "lens", "found", "half width", "integrated")
+    page.table(by_column(names, table), caption=f"{len(rows):,} rows of two normals", digits=6)
+    page.check(f"""Largest error of the truth, two normals | {worst} | of posteriors in narrow bins,
+        against integration""")
     for lens in LENSES:
         truth, widths = study.values(lens, "truth"), study.values(lens, "half width")
         low, middle, high = np.quantile(truth, [0.05, 0.5, 0.95])
@@ -237,12 +234,11 @@ def report_reference(
         "sqrt(2 p (1 - p) / (pi m)) on average. A calibrated model whose scores are spread evenly "
         "reads sqrt(pi / 32) sqrt(2,000 / 2,000,000) = 0.0099 instead of 0."
     )
-    page.number(
-        "2,000 bins on 2,000,000 rows, calibrated", math.sqrt(math.pi / 32 * N_FINE / N_ROWS),
-        reason="closed form for evenly spread scores; the truth is 0",
-    )  # fmt: skip
-    pairs = [(one[lens]["measured"], one[lens]["expected"], one[lens]["truth"])
-             for one in checks for lens in LENSES]  # fmt: skip
+    page.check(f"""2,000 bins on 2,000,000 rows, calibrated |
+        {math.sqrt(math.pi / 32 * N_FINE / N_ROWS)} | closed form for evenly spread scores; the
+        truth is 0""")
+    keys = ("measured", "expected", "truth")
+    pairs = [[one[lens][key] for key in keys] for one in checks for lens in LENSES]
     measured, predicted, truth = np.array(pairs).T
     page.text(
         "For any other model what is read on average is a sum of folded normals, one a bin, which "
@@ -251,19 +247,13 @@ def report_reference(
         f"truth (mean over models and lenses), the folded normals say "
         f"{np.mean(predicted - truth):.5f}."
     )
-    page.number(
-        "Folded normals less 2,000 bins, mean", float(np.mean(predicted - measured)),
-        reason=f"largest of {len(pairs)}: {np.abs(predicted - measured).max():.5f}",
-    )  # fmt: skip
+    page.check(f"""Folded normals less 2,000 bins, mean | {np.mean(predicted - measured)} | largest
+        of {len(pairs)}: {np.abs(predicted - measured).max():.5f}""")
     for lens in LENSES:
         excess = study.values(lens, "reference") / study.values(lens, "truth") - 1
-        page.number(
-            f"Reference above the truth, {lens}, median", float(np.median(excess)),
-            reason=f"as a share of the truth; 95 % quantile {np.quantile(excess, 0.95):.2f}, "
-            f"largest {excess.max():.2f}",
-        )  # fmt: skip
-    page.figure(
-        "reference", draw_panels(reference_bias(study), columns=2, size=SIZE),
-        caption="The fine binning reads too much, the more so the better a model is calibrated.",
-        alt="Points of the excess of 2,000 bins over the truth against the truth, two lenses.",
-    )  # fmt: skip
+        page.check(f"""Reference above the truth, {lens}, median | {np.median(excess)} | as a share
+            of the truth; 95 % quantile {np.quantile(excess, 0.95):.2f}, largest
+            {excess.max():.2f}""")
+    caption = """The fine binning reads too much, the more so the better a model is calibrated. |
+        Points of the excess of 2,000 bins over the truth against the truth, two lenses."""
+    page.figure("reference", draw_panels(reference_bias(study), columns=2, size=SIZE), caption)

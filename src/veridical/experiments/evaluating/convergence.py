@@ -59,14 +59,16 @@ def limit_section(page: Page) -> None:
         bins does the limit reach it (Theorem 1)."""
     )
     truth = true_error("uncalibrated")
-    page.number("Section 5.1, uncalibrated model", truth, printed=0.56, tolerance=0.005)
+    page.check(f"Section 5.1, uncalibrated model | {truth} = 0.56 ± 0.005")
     for model in ("perfect", "constant"):
-        page.number(f"Section 5.1, {model} model", true_error(model), printed=0, tolerance=1e-6)
+        page.check(f"Section 5.1, {model} model | {true_error(model)} = 0 ± 1e-6")
     task, uncalibrated = two_normals_task(), two_normals_model("uncalibrated")
     confidence = true_calibration_error(task, uncalibrated, lens="confidence")
     squared = 2 * true_calibration_error(task, uncalibrated, norm=2) ** 2
-    page.number("Section 5.1, uncalibrated model, maximum lens", confidence)
-    page.number("Section 5.1, uncalibrated model, squared Euclidean distance", squared)
+    page.check(f"""
+        - Section 5.1, uncalibrated model, maximum lens | {confidence}
+        - Section 5.1, uncalibrated model, squared Euclidean distance | {squared}
+    """)
     limits = {count: bin_limit(count) for count in _COUNTS}
     page.table(
         {
@@ -77,19 +79,15 @@ def limit_section(page: Page) -> None:
         digits=7,
     )
     for count in BINS:
-        page.number(f"Section 5.1, limit with {count} bins", limits[count])
-    page.claim(
-        "Theorem 2", "with fixed bins the limit is at most the truth",
-        holds=max(limits.values()) < truth, value=truth - limits[10],
-        reason="truth minus limit with 10 bins; positive for every number of bins tried",
-    )  # fmt: skip
+        page.check(f"Section 5.1, limit with {count} bins | {limits[count]}")
+    page.check(f"""Theorem 2 | with fixed bins the limit is at most the truth | {truth - limits[10]}
+        is {max(limits.values()) < truth} | truth minus limit with 10 bins; positive for every
+        number of bins tried""")
     rest = [truth - limits[count] for count in _COUNTS]
     finer = all(after <= before + 1e-9 for before, after in itertools.pairwise(rest))
-    page.claim(
-        "Theorem 1", "with finer bins the limit tends to the truth",
-        holds=finer and rest[-1] < 1e-6, value=rest[-1],
-        reason="truth minus limit with 1,000 bins; it falls with every refinement",
-    )  # fmt: skip
+    page.check(f"""Theorem 1 | with finer bins the limit tends to the truth | {rest[-1]} is
+        {finer and rest[-1] < 1e-6} | truth minus limit with 1,000 bins; it falls with every
+        refinement""")
     page.text(
         f"""Two columns, p and 1 - p, are equally far off, so the Euclidean distance of two classes
         is √2 = {math.sqrt(2):.4f} times the total variation, for any model and any bins:
@@ -118,10 +116,8 @@ def estimates(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     for count, values in found.items():
         gap = np.array(values) - truth
         low, high = np.quantile(gap, (0.05, 0.95))
-        summary[str(count)] = {
-            "low": low, "mean": gap.mean(), "high": high,
-            "over": np.mean(gap > 1e-9), "under": np.mean(gap < -1e-9),
-        }  # fmt: skip
+        shares = {"over": np.mean(gap > 1e-9), "under": np.mean(gap < -1e-9)}
+        summary[str(count)] = {"low": low, "mean": gap.mean(), "high": high, **shares}
     return summary
 
 
@@ -137,17 +133,12 @@ def convergence_section(lab: Laboratory, page: Page) -> None:
     def column(model: str, count: int, what: str) -> list[float]:
         return [by[model, rows][str(count)][what] for rows in sizes]
 
-    page.figure(
-        "estimates", _draw_estimates(sizes, column),
-        caption=(
-            f"Estimate minus truth: mean, and 5th to 95th percentile of {series:,} samples of "
-            "each size, with 10 bins (above) and 100 bins (below). Calibrated models are "
-            "overestimated, the more so the fewer rows a bin holds. For the uncalibrated model "
-            "10 bins end up below the truth however many rows there are; the dashed line is "
-            "their limit."
-        ),
-        alt="Six panels: estimate minus truth against rows, for three models and two bin counts",
-    )  # fmt: skip
+    caption = f"""Estimate minus truth: mean, and 5th to 95th percentile of {series:,} samples of
+        each size, with 10 bins (above) and 100 bins (below). Calibrated models are overestimated,
+        the more so the fewer rows a bin holds. For the uncalibrated model 10 bins end up below the
+        truth however many rows there are; the dashed line is their limit. | Six panels: estimate
+        minus truth against rows, for three models and two bin counts"""
+    page.figure("estimates", _draw_estimates(sizes, column), caption)
     page.data("estimates", _long(sizes, column), caption="All numbers of the figure (CSV)")
     _judge_estimates(page, sizes, column)
 
@@ -155,47 +146,29 @@ def convergence_section(lab: Laboratory, page: Page) -> None:
 def _judge_estimates(page: Page, sizes: tuple[int, ...], column: Column) -> None:
     large = [index for index, rows in enumerate(sizes) if rows >= _MANY]
     calibrated = [column(m, b, "over")[i] for m in MODELS[:2] for b in BINS for i in large]
-    page.claim(
-        "Figures 6, 7, 9 and 10, sign", "estimates almost always exceed the true error, 0",
-        holds=min(calibrated) > 0.95, value=min(calibrated),
-        reason=(
-            f"smallest share of samples, from {_MANY:,} rows on; the rest read exactly 0, as the "
-            "constant model does when half of the outcomes are of each class"
-        ),
-    )  # fmt: skip
+    page.check(f"""Figures 6, 7, 9 and 10, sign | estimates almost always exceed the true error, 0 |
+        {min(calibrated)} > 0.95 | smallest share of samples, from {_MANY:,} rows on; the rest read
+        exactly 0, as the constant model does when half of the outcomes are of each class""")
     last = max(column(m, b, "mean")[-1] for m in MODELS[:2] for b in BINS)
-    page.claim(
-        "Figures 6, 7, 9 and 10, size", "estimates are close to zero",
-        holds=last < 0.05, value=last, reason=f"largest mean at {sizes[-1]:,} rows",
-    )  # fmt: skip
+    page.check(f"""Figures 6, 7, 9 and 10, size | estimates are close to zero | {last} < 0.05 |
+        largest mean at {sizes[-1]:,} rows""")
     over = [share for b in BINS for share in column("uncalibrated", b, "over")]
     under = [share for b in BINS for share in column("uncalibrated", b, "under")]
-    page.claim(
-        "Figures 12 and 13, sign", "both over- and underestimation occur",
-        holds=min(max(over), max(under)) > 0.05, value=float(np.mean(under)),
-        reason="mean share of underestimates over all sizes and both bin counts",
-    )  # fmt: skip
+    page.check(f"""Figures 12 and 13, sign | both over- and underestimation occur | {np.mean(under)}
+        is {min(max(over), max(under)) > 0.05} | mean share of underestimates over all sizes and
+        both bin counts""")
     few = column("uncalibrated", BINS[0], "under")
-    page.claim(
-        "Figures 12 and 13, more rows", "underestimation becomes more likely with more rows",
-        holds=few[-1] > few[0] + 0.05, value=few[-1],
-        reason=f"10 bins: a share of {few[0]:.2f} at {sizes[0]:,} rows, this one at {sizes[-1]:,}",
-    )  # fmt: skip
+    page.check(f"""Figures 12 and 13, more rows | underestimation becomes more likely with more rows
+        | {few[-1]} > {few[0] + 0.05} | 10 bins: a share of {few[0]:.2f} at {sizes[0]:,} rows, this
+        one at {sizes[-1]:,}""")
     many = column("uncalibrated", BINS[1], "under")
-    page.claim(
-        "Figures 12 and 13, more rows a bin", "and, maybe more importantly, with more rows a bin",
-        holds=few[-1] > many[-1], value=many[-1],
-        reason=f"share with 100 bins at {sizes[-1]:,} rows, against {few[-1]:.2f} with 10 bins",
-    )  # fmt: skip
+    page.check(f"""Figures 12 and 13, more rows a bin | and, maybe more importantly, with more rows
+        a bin | {many[-1]} is {few[-1] > many[-1]} | share with 100 bins at {sizes[-1]:,} rows,
+        against {few[-1]:.2f} with 10 bins""")
     rest = column("uncalibrated", BINS[0], "mean")[-1]
-    page.claim(
-        "Section 4.3", "with fixed bins the estimate is inconsistent, from below",
-        holds=rest < 0 and few[-1] > 0.5, value=rest,
-        reason=(
-            f"mean estimate minus truth with 10 bins at {sizes[-1]:,} rows; the limit is "
-            f"{bin_limit(BINS[0]) - true_error('uncalibrated'):.6f}"
-        ),
-    )  # fmt: skip
+    page.check(f"""Section 4.3 | with fixed bins the estimate is inconsistent, from below | {rest}
+        is {rest < 0 and few[-1] > 0.5} | mean estimate minus truth with 10 bins at {sizes[-1]:,}
+        rows; the limit is {bin_limit(BINS[0]) - true_error("uncalibrated"):.6f}""")
 
 
 def _draw_estimates(sizes: tuple[int, ...], column: Column) -> Figure:
@@ -211,12 +184,8 @@ def _draw_estimates(sizes: tuple[int, ...], column: Column) -> Figure:
             if model == "uncalibrated":
                 rest = bin_limit(count) - true_error(model)
                 marks.append(Line([sizes[0], sizes[-1]], [rest, rest], "limit", 1, dash=1))
-            panels.append(
-                Panel(
-                    marks, title=f"{model} model, {count} bins", x_label="rows", x_scale="log",
-                    y_label="estimate \N{MINUS SIGN} truth",
-                )
-            )  # fmt: skip
+            title = f"{model} model, {count} bins"
+            panels.append(Panel(marks, title, "rows", "estimate \N{MINUS SIGN} truth", "log x"))
     return draw_panels(panels, columns=3, legend=True)
 
 

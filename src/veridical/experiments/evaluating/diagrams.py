@@ -11,7 +11,7 @@ import re
 
 import numpy as np
 
-from veridical._core.typing import FloatArray
+from veridical._core.typing import ArrayLike, FloatArray
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Laboratory
 from veridical.experiments._frame.page import Page
@@ -42,16 +42,10 @@ def deviation_panel(curve: ReliabilityCurve, *, title: str, truth: Mark | None =
     if truth is not None:
         marks.append(truth)
     marks += [
-        Points(
-            at, np.zeros(len(at)), "5 to 95 % if calibrated", 1, size=2.0,
-            low=curve.low - at, high=curve.high - at,
-        ),
+        Points(at, 0 * at, "5 to 95 % if calibrated", 1, curve.low - at, curve.high - at, 2.0),
         Points(at, curve.gap, "gap found", 0),
-    ]  # fmt: skip
-    return Panel(
-        marks, title=title, x_scale="probability", x_label="prediction",
-        y_label="observed \N{MINUS SIGN} predicted",
-    )  # fmt: skip
+    ]
+    return Panel(marks, title, "prediction", "observed \N{MINUS SIGN} predicted", "probability x")
 
 
 def n_outside(curve: ReliabilityCurve) -> int:
@@ -71,11 +65,9 @@ def diagram_section(page: Page, networks: list[Predictions]) -> None:
     page.section("Figures 4, 15 and 17: diagrams of the largest probability")
     curves = {one.name: {kind: _curve(one, kind) for kind in _TITLES} for one in networks}
     for network in networks:
-        page.figure(
-            f"top-{_slug(network.name)}", _draw(network, curves[network.name]),
-            caption=f"{network.name}: gaps of the largest probability, with consistency bars.",
-            alt=f"Deviation diagrams of {network.name}, equal and data-dependent bins, and spread",
-        )  # fmt: skip
+        caption = f"""{network.name}: gaps of the largest probability, with consistency bars. |
+            Deviation diagrams of {network.name}, equal and data-dependent bins, and spread"""
+        page.figure(f"top-{_slug(network.name)}", _draw(network, curves[network.name]), caption)
     outside = {
         kind: [f"{n_outside(both[kind])} of {len(both[kind])}" for both in curves.values()]
         for kind in _TITLES
@@ -97,27 +89,26 @@ def _judge_diagrams(page: Page, curves: dict[str, dict[str, ReliabilityCurve]]) 
         name: sum(map(n_outside, both.values())) / sum(map(len, both.values()))
         for name, both in curves.items()
     }
-    page.claim(
-        "Figure 4", "the diagrams of an unsure, calibrated network do not rule it out",
-        holds=shares[CALIBRATED] < 0.3, value=shares[CALIBRATED],
-        reason="share of bins outside their bar, calibrated fake; by chance 0.1",
-    )  # fmt: skip
-    page.claim(
-        "Figures 15 and 17", "those of a sure, over-confident network do",
-        holds=shares[OVERCONFIDENT] > 0.5, value=shares[OVERCONFIDENT],
-        reason="the same share, over-confident fake",
-    )  # fmt: skip
+    page.check(f"""
+        - Figure 4 | the diagrams of an unsure, calibrated network do not rule it out |
+          {shares[CALIBRATED]} < 0.3 | share of bins outside their bar, calibrated fake; by chance
+          0.1
+        - Figures 15 and 17 | those of a sure, over-confident network do | {shares[OVERCONFIDENT]} >
+          0.5 | the same share, over-confident fake
+    """)
 
 
 def _draw(network: Predictions, curves: dict[str, ReliabilityCurve]) -> Figure:
     panels = [deviation_panel(curve, title=_TITLES[kind]) for kind, curve in curves.items()]
     edges = np.linspace(0, 1, 21)
     heights = np.histogram(network.p.max(axis=1), edges)[0] / len(network.y)
-    spread = Panel(
-        [Bars(edges, heights, colour=2)], title="spread", x_label="largest probability",
-        y_label="share of rows", x_scale="probability",
-    )  # fmt: skip
-    return draw_panels([*panels, spread], legend=True)
+    panels.append(_shares_panel(edges, heights, "spread", "largest probability"))
+    return draw_panels(panels, legend=True)
+
+
+def _shares_panel(edges: ArrayLike, heights: ArrayLike, title: str, label: str) -> Panel:
+    bars = Bars(edges, heights, colour=2)
+    return Panel([bars], title, label, "share of rows", "probability x")
 
 
 def _grouped(page: Page, networks: list[Predictions]) -> None:
@@ -129,11 +120,9 @@ def _grouped(page: Page, networks: list[Predictions]) -> None:
     )
     for network in networks:
         drawn = simplex(network.y, network.p, lens=Grouped(_GROUPS), n_bins=10)
-        page.figure(
-            f"groups-{_slug(network.name)}", drawn.figure,
-            caption=f"{network.name}: classes 0 to 2, 3 to 5 and 6 to 9.",
-            alt=f"Triangle with arrows from predictions to outcomes of {network.name}",
-        )  # fmt: skip
+        caption = f"""{network.name}: classes 0 to 2, 3 to 5 and 6 to 9. | Triangle with arrows from
+            predictions to outcomes of {network.name}"""
+        page.figure(f"groups-{_slug(network.name)}", drawn.figure, caption)
         if network.name == CALIBRATED:
             _judge_arrows(page, drawn.summary)
 
@@ -142,22 +131,17 @@ def _judge_arrows(page: Page, cells: VectorSummary) -> None:
     length = np.abs(cells.mean_y - cells.mean_p).sum(axis=1) / 2
     half = cells.count >= np.median(cells.count)
     frequent, rare = float(length[half].mean()), float(length[~half].mean())
-    page.claim(
-        "Figure 1", "arrows are short, above all where predictions are frequent",
-        holds=frequent < rare / 2 and frequent < 0.05, value=frequent,
-        reason=(
-            "mean total variation in the fuller half of the cells of the calibrated fake; "
-            f"{rare:.3f} in the other half"
-        ),
-    )  # fmt: skip
+    page.check(f"""Figure 1 | arrows are short, above all where predictions are frequent |
+        {frequent} is {frequent < rare / 2 and frequent < 0.05} | mean total variation in the fuller
+        half of the cells of the calibrated fake; {rare:.3f} in the other half""")
 
 
 def _curve(network: Predictions, kind: str) -> ReliabilityCurve:
     binning = bins_for(seen_through("confidence", network), kind)
+    rows = (network.y, network.p)
     return reliability_curve(
-        network.y, network.p, lens="confidence", binning=binning,
-        interval="consistency", confidence_level=0.9,
-    )  # fmt: skip
+        *rows, lens="confidence", binning=binning, interval="consistency", confidence_level=0.9
+    )
 
 
 def _slug(name: str) -> str:
@@ -178,21 +162,14 @@ def normals_section(lab: Laboratory, page: Page) -> None:
         for model, curve in curves.items()
     ]
     below = [
-        Panel(
-            [Bars([*curve.lower, curve.upper[-1]], curve.count / _ROWS, colour=2)],
-            x_label="prediction", y_label="share of rows", x_scale="probability",
-        )
+        _shares_panel([*curve.lower, curve.upper[-1]], curve.count / _ROWS, "", "prediction")
         for curve in curves.values()
-    ]  # fmt: skip
-    page.figure(
-        "normals", draw_panels(above + below, columns=3, legend=True),
-        caption=(
-            f"Observed minus predicted, {_ROWS:,} rows and {_BINS} bins: points are the gaps "
-            "found, bars the 5th to 95th percentile if the model were calibrated, the line is "
-            "the true gap (the constant model has one prediction only)."
-        ),
-        alt="Deviation diagrams of three models with consistency bars, above their histograms",
-    )  # fmt: skip
+    ]
+    caption = f"""Observed minus predicted, {_ROWS:,} rows and {_BINS} bins: points are the gaps
+        found, bars the 5th to 95th percentile if the model were calibrated, the line is the true
+        gap (the constant model has one prediction only). | Deviation diagrams of three models with
+        consistency bars, above their histograms"""
+    page.figure("normals", draw_panels(above + below, columns=3, legend=True), caption)
     page.table(
         {
             "model": list(MODELS),
@@ -203,11 +180,8 @@ def normals_section(lab: Laboratory, page: Page) -> None:
         digits=2,
     )
     worst = max(distances.values())
-    page.claim(
-        "Figures 8, 11 and 14", "the gaps found closely match the true ones",
-        holds=worst < 4, value=worst,
-        reason="largest distance between a gap and the true one, in standard errors, over all bins",
-    )  # fmt: skip
+    page.check(f"""Figures 8, 11 and 14 | the gaps found closely match the true ones | {worst} < 4 |
+        largest distance between a gap and the true one, in standard errors, over all bins""")
 
 
 def _normal_curve(lab: Laboratory, model: str) -> ReliabilityCurve:

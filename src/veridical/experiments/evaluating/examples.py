@@ -50,17 +50,13 @@ def example_section(page: Page) -> None:
         }
     )
     confidence, *classes, canonical = found["1"]
-    page.claim(
-        "Example 1", "calibrated confidence and marginals do not make a calibrated model",
-        holds=max(confidence, *classes) < _ROUNDING and canonical > 0.05, value=canonical,
-        reason="canonical error; all others are zero",
-    )  # fmt: skip
+    page.check(f"""Example 1 | calibrated confidence and marginals do not make a calibrated model |
+        {canonical} is {max(confidence, *classes) < _ROUNDING and canonical > 0.05} | canonical
+        error; all others are zero""")
     confidence, *classes, canonical = found["2"]
-    page.claim(
-        "Example 3", "calibrated confidence, every marginal uncalibrated",
-        holds=confidence < _ROUNDING and min(classes) > 0.05, value=min(classes),
-        reason="smallest error of a class; the confidence lens reads zero",
-    )  # fmt: skip
+    page.check(f"""Example 3 | calibrated confidence, every marginal uncalibrated | {min(classes)}
+        is {confidence < _ROUNDING and min(classes) > 0.05} | smallest error of a class; the
+        confidence lens reads zero""")
     one_bin = BinnedError(UniformBins(1))
     for model, probabilities, printed in (
         ("perfect", (0.0, 1.0), 0.0),
@@ -68,7 +64,7 @@ def example_section(page: Page) -> None:
     ):
         bias = np.mean([one_bin([y], [p], labels=[0, 1]) for y, p in enumerate(probabilities)])
         name = f"Example 5, bias of one bin and one row, {model} model"
-        page.number(name, float(bias), printed=printed, tolerance=_ROUNDING)
+        page.check(f"{name} | {bias} = {printed} ± {_ROUNDING}")
 
 
 def _errors(table: tuple[tuple[tuple[float, ...], tuple[float, ...]], ...]) -> list[float]:
@@ -101,7 +97,7 @@ _KINDS: dict[Literal["bootstrap", "fixed"], str] = {
 def pvalues(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     """P-values and null levels of the perfect model, with predictions bootstrapped and fixed."""
     task, model = two_normals_task(), two_normals_model("perfect")
-    estimator = BinnedError(UniformBins(cell["bins"]))
+    estimator, draws = BinnedError(UniformBins(cell["bins"])), cell["draws"]
     names = ("bootstrap", "fixed", "bootstrap_null", "fixed_null", "estimate")
     found: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(cell["samples"]):
@@ -109,9 +105,14 @@ def pvalues(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
         p = model(sample.x)
         for kind in _KINDS:
             test = consistency_test(
-                estimator, sample.y, p, labels=task.labels, n_resamples=cell["draws"], rng=rng,
+                estimator,
+                sample.y,
+                p,
+                labels=task.labels,
+                n_resamples=draws,
+                rng=rng,
                 predictions=kind,
-            )  # fmt: skip
+            )
             found[kind].append(test.pvalue)
             found[f"{kind}_null"].append(test.null_level.mean)
         found["estimate"].append(test.statistic)
@@ -160,16 +161,11 @@ def level_section(lab: Laboratory, page: Page) -> None:
     room = 3 * math.sqrt(_ALPHA * (1 - _ALPHA) / total)
     worst = max(shares["bootstrap", bins] for bins in _BINS)
     most = max(shares["fixed", bins] for bins in _BINS)
-    page.claim(
-        "Section 4.3, p-value", "P(null estimate >= estimate) serves as a p-value",
-        holds=worst <= _ALPHA + room, value=worst,
-        reason=(
-            "largest share of calibrated models rejected at 5 %, 10 and 100 bins; 5 % plus three "
-            f"standard deviations is {_ALPHA + room:.3f}. With predictions fixed it is "
-            f"{most:.3f} at most"
-        ),
-    )  # fmt: skip
-    page.number(
-        "Section 4.3, level with predictions fixed", most,
-        reason="largest share of calibrated models rejected at 5 %, 10 and 100 bins",
-    )  # fmt: skip
+    page.check(f"""
+        - Section 4.3, p-value | P(null estimate >= estimate) serves as a p-value | {worst} <=
+          {_ALPHA + room} | largest share of calibrated models rejected at 5 %, 10 and 100 bins; 5 %
+          plus three standard deviations is {_ALPHA + room:.3f}. With predictions fixed it is
+          {most:.3f} at most
+        - Section 4.3, level with predictions fixed | {most} | largest share of calibrated models
+          rejected at 5 %, 10 and 100 bins
+    """)

@@ -70,9 +70,15 @@ def find_network(cell: Cell) -> Predictions:
 def seen_through(lens: str, network: Predictions) -> BinarySample | MulticlassSample:
     """Return the problem that the confidence or the canonical lens makes of a network."""
     problem = induce_problem(
-        network.y, network.p, caller="run_experiment", lens=lens, labels=None, pos_label=None,
-        sample_weight=None, weight_type="importance",
-    ).problem  # fmt: skip
+        network.y,
+        network.p,
+        caller="run_experiment",
+        lens=lens,
+        labels=None,
+        pos_label=None,
+        sample_weight=None,
+        weight_type="importance",
+    ).problem
     assert isinstance(problem, (BinarySample, MulticlassSample))
     return problem
 

@@ -67,23 +67,16 @@ def printed_section(page: Page) -> None:
     )
     tolerance = _HALF * (1 + math.sqrt(2))
     for line in lines:
-        page.number(
-            f'Table {line.table}, {line.network}, {line.bins} bins, "squared Euclidean"',
-            math.sqrt(2) * line.tv, printed=line.squared, tolerance=tolerance,
-            reason="√2 times the total variation, both rounded to three decimals",
-        )  # fmt: skip
+        page.check(f"""Table {line.table}, {line.network}, {line.bins} bins, "squared Euclidean" |
+            {math.sqrt(2) * line.tv} = {line.squared} ± {tolerance} | √2 times the total variation,
+            both rounded to three decimals""")
     matched = sum(abs(math.sqrt(2) * line.tv - line.squared) <= tolerance for line in lines)
     needed = min(line.squared / (2 * line.tv) for line in lines)
-    page.claim(
-        "Tables 3 to 5, maximum lens", "the distance is the squared Euclidean one",
-        holds=matched < len(lines), value=needed,
-        reason=(
-            f"{matched} of {len(lines)} match the unsquared distance. A squared distance so large "
-            "needs gaps of at least this size on average, weighted by themselves, in every "
-            f"network, where the estimates are gaps of {min(line.tv for line in lines)} to "
-            f"{max(line.tv for line in lines)}"
-        ),
-    )  # fmt: skip
+    page.check(f"""Tables 3 to 5, maximum lens | the distance is the squared Euclidean one |
+        {needed} is {matched < len(lines)} | {matched} of {len(lines)} match the unsquared distance.
+        A squared distance so large needs gaps of at least this size on average, weighted by
+        themselves, in every network, where the estimates are gaps of
+        {min(line.tv for line in lines)} to {max(line.tv for line in lines)}""")
     _canonical(page)
 
 
@@ -106,12 +99,7 @@ def _canonical(page: Page) -> None:
             "gap of cells printed": [line.tv_null for line in lines],
         }
     )
-    page.claim(
-        "Tables 3 to 5, canonical lens", "the distance is the squared Euclidean one",
-        holds=min(needed) < 0.1, value=min(needed),
-        reason=(
-            "smallest gap that cells of a calibrated model would need to have by chance, more "
-            "than ten times the printed mean gap; unsquared distances of the stand-ins below have "
-            "such ratios"
-        ),
-    )  # fmt: skip
+    page.check(f"""Tables 3 to 5, canonical lens | the distance is the squared Euclidean one |
+        {min(needed)} < 0.1 | smallest gap that cells of a calibrated model would need to have by
+        chance, more than ten times the printed mean gap; unsquared distances of the stand-ins below
+        have such ratios""")

@@ -60,15 +60,17 @@ def measure_line(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     }
     spread = _bootstrap(problem, cell, rng)
     for distance in DISTANCES:
+        error = BinnedError(binning, distance=distance)
         test = consistency_test(
-            BinnedError(binning, distance=distance), network.y, network.p, lens=lens,
-            n_resamples=cell["draws"], rng=rng,
-        )  # fmt: skip
+            error, network.y, network.p, lens=lens, n_resamples=cell["draws"], rng=rng
+        )
         answer[distance] = {
-            "estimate": test.statistic, "spread": float(np.std(spread[distance])),
-            "null": test.null_level.mean, "null_spread": test.null_level.std,
+            "estimate": test.statistic,
+            "spread": float(np.std(spread[distance])),
+            "null": test.null_level.mean,
+            "null_spread": test.null_level.std,
             "pvalue": test.pvalue,
-        }  # fmt: skip
+        }
     return answer
 
 
@@ -115,10 +117,8 @@ def stand_in_table(page: Page, lines: dict[tuple[str, str, str], dict[str, Any]]
         < abs(math.log(line.squared / one["sqeuclidean"]["estimate"]))
         for line, one in zip(shown, found, strict=True)
     )
-    page.number(
-        "Tables 3 and 5, lines nearer to the unsquared distance of the stand-in", nearer,
-        reason=f"of {len(shown)}, as ratios",
-    )  # fmt: skip
+    page.check(f"""Tables 3 and 5, lines nearer to the unsquared distance of the stand-in | {nearer}
+        | of {len(shown)}, as ratios""")
 
 
 def _pair(estimate: float, null: float) -> str:
@@ -242,14 +242,12 @@ def _judge_distances(page: Page, lines: Lines) -> None:
         for (name, lens, _), line in lines.items()
         if lens == "maximum" and name in _OWN
     ]
-    page.claim(
-        "Maximum lens, Euclidean distance", "it is √2 times the total variation",
-        holds=max(abs(ratio - math.sqrt(2)) for ratio in ratios) < 1e-9, value=max(ratios),
-        reason="the ratio, the same for every network and both kinds of bins",
-    )  # fmt: skip
+    page.check(f"""Maximum lens, Euclidean distance | it is √2 times the total variation |
+        {max(ratios)} is {max(abs(ratio - math.sqrt(2)) for ratio in ratios) < 1e-9} | the ratio,
+        the same for every network and both kinds of bins""")
     line = lines[DIGITS, "maximum", EQUAL]
     for distance, name in DISTANCES.items():
-        page.number(f"digits, maximum lens, equal bins, {name}", line[distance]["estimate"])
+        page.check(f"""digits, maximum lens, equal bins, {name} | {line[distance]["estimate"]}""")
     stand_in_table(page, lines)
 
 
@@ -265,36 +263,20 @@ def _judge_order(page: Page, lines: Lines) -> None:
 
     equal = estimate(CALIBRATED, "canonical", EQUAL) - estimate(OVERCONFIDENT, "canonical", EQUAL)
     top = estimate(CALIBRATED, "maximum", EQUAL) - estimate(OVERCONFIDENT, "maximum", EQUAL)
-    page.claim(
-        "Section 5.2, order of models",
-        "a model that is worse by the diagrams can have the lower estimate",
-        holds=equal > 0 > top, value=equal,
-        reason=(
-            "calibrated minus over-confident fake, canonical lens and equal bins; through the "
-            f"maximum lens {top:.4f}. In the paper LeNet reads 0.219 against 0.059 of DenseNet, "
-            "and 0.007 against 0.038"
-        ),
-    )  # fmt: skip
+    page.check(f"""Section 5.2, order of models | a model that is worse by the diagrams can have the
+        lower estimate | {equal} is {equal > 0 > top} | calibrated minus over-confident fake,
+        canonical lens and equal bins; through the maximum lens {top:.4f}. In the paper LeNet reads
+        0.219 against 0.059 of DenseNet, and 0.007 against 0.038""")
     wide, narrow = (estimate(CALIBRATED, "canonical", bins) for bins in (EQUAL, DATA))
-    page.claim(
-        "Section 5.2, bins", "the binning scheme matters",
-        holds=wide > 3 * narrow, value=wide / narrow,
-        reason=(
-            f"calibrated fake, canonical lens: {wide:.3f} with equal and {narrow:.3f} with "
-            "data-dependent bins; the paper's LeNet 0.219 and 0.027, a ratio of 8.1"
-        ),
-    )  # fmt: skip
+    page.check(f"""Section 5.2, bins | the binning scheme matters | {wide / narrow} is
+        {wide > 3 * narrow} | calibrated fake, canonical lens: {wide:.3f} with equal and
+        {narrow:.3f} with data-dependent bins; the paper's LeNet 0.219 and 0.027, a ratio of 8.1""")
     least = min(excess(OVERCONFIDENT, *case) for case in _CASES)
     most = max(excess(CALIBRATED, *case) for case in _CASES)
-    page.claim(
-        "Section 4.3, against the null level",
-        "compared with consistency values, models are told apart",
-        holds=least > 5 > 4 > most, value=most,
-        reason=(
-            "largest excess of the calibrated fake over its null level, in standard deviations, "
-            f"over lenses and bins; smallest of the over-confident one: {least:.1f}"
-        ),
-    )  # fmt: skip
+    page.check(f"""Section 4.3, against the null level | compared with consistency values, models
+        are told apart | {most} is {least > 5 > 4 > most} | largest excess of the calibrated fake
+        over its null level, in standard deviations, over lenses and bins; smallest of the
+        over-confident one: {least:.1f}""")
 
 
 def _judge_cells(page: Page, lines: Lines) -> None:
@@ -316,25 +298,19 @@ def _judge_cells(page: Page, lines: Lines) -> None:
     )
     own = [key for key in keys if key[0] in _OWN]
     few = {bins: [lines[key]["few"] for key in own if key[2] == bins] for bins in (EQUAL, DATA)}
-    page.claim(
-        "Appendix B, equal bins", "they are mostly too sparse to estimate anything",
-        holds=min(few[EQUAL]) > 0.5, value=min(few[EQUAL]),
-        reason="smallest share, over the networks, of occupied cells with fewer than 10 rows",
-    )  # fmt: skip
-    page.claim(
-        "Appendix B, data-dependent bins", "they are not",
-        holds=max(few[DATA]) < 0.5, value=max(few[DATA]), reason="largest such share",
-    )  # fmt: skip
+    page.check(f"""
+        - Appendix B, equal bins | they are mostly too sparse to estimate anything |
+          {min(few[EQUAL])} > 0.5 | smallest share, over the networks, of occupied cells with fewer
+          than 10 rows
+        - Appendix B, data-dependent bins | they are not | {max(few[DATA])} < 0.5 | largest such
+          share
+    """)
     uneven = {
         key[0]: lines[key]["largest"] / lines[key]["smallest"] for key in own if key[2] == DATA
     }
-    page.claim(
-        "Appendix B, sizes", "data-dependent bins hold approximately equally many predictions",
-        holds=max(uneven.values()) < 3, value=min(uneven.values()),
-        reason=(
-            "rows of the largest cell over those of the smallest, for the network where they are "
-            f"most alike; for {max(uneven, key=lambda name: uneven[name])} "
-            f"{max(uneven.values()):.0f}. A split at the mean of a skewed class leaves little on "
-            "one side, and a cell is split once more however small its parts will be"
-        ),
-    )  # fmt: skip
+    page.check(f"""Appendix B, sizes | data-dependent bins hold approximately equally many
+        predictions | {min(uneven.values())} is {max(uneven.values()) < 3} | rows of the largest
+        cell over those of the smallest, for the network where they are most alike; for
+        {max(uneven, key=lambda name: uneven[name])} {max(uneven.values()):.0f}. A split at the mean
+        of a skewed class leaves little on one side, and a cell is split once more however small its
+        parts will be""")

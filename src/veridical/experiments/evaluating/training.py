@@ -18,9 +18,11 @@ from veridical.simulation import random_gaussian_task
 
 _CLASSES = 10
 _MEASURES = {
-    "nll": "negative log-likelihood", "accuracy": "accuracy", "ece": "calibration error",
+    "nll": "negative log-likelihood",
+    "accuracy": "accuracy",
+    "ece": "calibration error",
     "pvalue": "p-value if calibrated",
-}  # fmt: skip
+}
 _EPOCHS = (1, 2, 3, 4, 5, 6, *range(8, 42, 2))
 _QUICK_EPOCHS = (1, 2, 4, 8, 12, 16, 20, 24, 28)
 _TASKS = {"simulated": "ten normal classes, 10,000 test rows", "digits": "digits, 897 test rows"}
@@ -32,20 +34,20 @@ def train(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     from sklearn.neural_network import MLPClassifier
 
     fit, validation, test = _data(cell["task"], cell["seed"])
+    seed = int(rng.integers(2**31))
     network = MLPClassifier(
-        (64,), alpha=0.0, learning_rate_init=0.01, batch_size=50,
-        random_state=int(rng.integers(2**31)),
-    )  # fmt: skip
+        (64,), alpha=0.0, learning_rate_init=0.01, batch_size=50, random_state=seed
+    )
     answer: dict[str, Any] = {name: [] for name in ("validation", *_MEASURES)}
     for epoch in range(1, cell["epochs"][-1] + 1):
         network.partial_fit(*fit, classes=range(_CLASSES))
         if epoch not in cell["epochs"]:
             continue
         p = network.predict_proba(test[0])
+        error = BinnedError(UniformBins(10))
         judged = consistency_test(
-            BinnedError(UniformBins(10)), test[1], p, lens="confidence", rng=rng,
-            n_resamples=cell["draws"],
-        )  # fmt: skip
+            error, test[1], p, lens="confidence", rng=rng, n_resamples=cell["draws"]
+        )
         answer["validation"].append(_loss(network, validation))
         answer["nll"].append(log_loss(test[1], p))
         answer["accuracy"].append(float((p.argmax(axis=1) == test[1]).mean()))
@@ -96,14 +98,10 @@ def training_section(lab: Laboratory, page: Page) -> None:
         or miscalibration."""
     )
     for task, networks in by.items():
-        page.figure(
-            f"training-{task}", _draw(networks, epochs),
-            caption=(
-                f"{_TASKS[task]}: {starts} networks from different starts, by epoch. Marks: least "
-                "negative log-likelihood on validation rows."
-            ),
-            alt="Likelihood, accuracy, calibration error and p-value by epoch",
-        )  # fmt: skip
+        caption = f"""{_TASKS[task]}: {starts} networks from different starts, by epoch. Marks:
+            least negative log-likelihood on validation rows. | Likelihood, accuracy, calibration
+            error and p-value by epoch"""
+        page.figure(f"training-{task}", _draw(networks, epochs), caption)
     chosen = {
         task: [one["pvalue"][int(np.argmin(one["validation"]))] for one in networks]
         for task, networks in by.items()
@@ -117,18 +115,11 @@ def training_section(lab: Laboratory, page: Page) -> None:
         }
     )
     rejected = {task: float(np.mean(np.array(found) < 0.05)) for task, found in chosen.items()}
-    page.claim(
-        "Figure 3", "the model of best likelihood is quite consistently found miscalibrated",
-        holds=rejected["simulated"] >= 0.8, value=rejected["simulated"],
-        reason=(
-            "share of networks rejected at 5 % at their best epoch, simulated task, 10,000 test "
-            "rows; another task may differ"
-        ),
-    )  # fmt: skip
+    page.check(f"""Figure 3 | the model of best likelihood is quite consistently found miscalibrated
+        | {rejected["simulated"]} >= 0.8 | share of networks rejected at 5 % at their best epoch,
+        simulated task, 10,000 test rows; another task may differ""")
     if "digits" in rejected:
-        page.number(
-            "Figure 3, digits", rejected["digits"], reason="the same share on 897 digits",
-        )  # fmt: skip
+        page.check(f"""Figure 3, digits | {rejected["digits"]} | the same share on 897 digits""")
 
 
 def _listed(values: list[float]) -> str:
@@ -145,5 +136,5 @@ def _draw(networks: list[dict[str, Any]], epochs: tuple[int, ...]) -> Figure:
                 Line(epochs, network[name], colour=index),
                 Points([epochs[best]], [network[name][best]], colour=index, size=40.0),
             ]
-        panels.append(Panel(marks, title=title, x_label="epoch"))
+        panels.append(Panel(marks, title, "epoch"))
     return draw_panels(panels, columns=4, size=(2.35, 2.3))

@@ -5,14 +5,14 @@ What the review says of recalibration, judged by the benchmark.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.experiments._frame.laboratory import Cell, Laboratory
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.experiments.fake.contestants import (
     BY_LABEL,
     DISTORTIONS,
@@ -23,7 +23,7 @@ from veridical.experiments.fake.contestants import (
     draw,
     what_is_left,
 )
-from veridical.plots.panels import Line, Panel, draw_panels
+from veridical.plots.panels import Panel, draw_panels, marked_lines
 from veridical.scores import log_loss
 from veridical.simulation import TemperatureMap
 
@@ -121,15 +121,17 @@ def show_benchmark(page: Page, bench: Benchmark) -> None:
             digits=3,
         )
     page.data("benchmark", _all_means(bench), caption="All figures of all calibrators (CSV)")
+    caption = """Mean distance from the truth after calibration. Temperature is best where one
+        temperature is the truth and does nothing for errors by class; matrices need rows. | Panels
+        for numbers of classes: distance from the truth of calibrators over six kinds of
+        distortion"""
     page.figure(
         "benchmark",
-        draw_panels([_panel(bench, k, n) for k in bench.classes], columns=3, size=(3.2, 3.0),
-                    legend=True),
-        caption="Mean distance from the truth after calibration. Temperature is best where one "
-        "temperature is the truth and does nothing for errors by class; matrices need rows.",
-        alt="Panels for numbers of classes: distance from the truth of calibrators over six kinds "
-        "of distortion",
-    )  # fmt: skip
+        draw_panels(
+            [_panel(bench, k, n) for k in bench.classes], columns=3, size=(3.2, 3.0), legend=True
+        ),
+        caption,
+    )
 
 
 def _ordered(bench: Benchmark, k: int, n: int) -> list[str]:
@@ -139,42 +141,23 @@ def _ordered(bench: Benchmark, k: int, n: int) -> list[str]:
 
 
 def _all_means(bench: Benchmark) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {
-        "classes": [], "rows": [], "distortion": [], "calibrator": [],
-        **{figure: [] for figure in _FIGURES},
-    }  # fmt: skip
-    for k, n, kind, name in _every(bench):
+    rows: list[tuple[Any, ...]] = []
+    for k, n, kind, name in product(bench.classes, bench.sizes, KINDS, bench.names):
         where = {"kind": kind, "classes": k, "rows": n}
         means = [bench.mean(name, figure, **where) for figure in _FIGURES]
         if means[0] is not None:
-            for column, value in zip(columns.values(), (k, n, kind, name, *means), strict=True):
-                column.append(round(value, 6) if isinstance(value, float) else value)
-    return columns
-
-
-def _every(bench: Benchmark) -> Iterable[tuple[int, int, str, str]]:
-    return (
-        (k, n, kind, name)
-        for k in bench.classes
-        for n in bench.sizes
-        for kind in KINDS
-        for name in bench.names
-    )
+            figures = (round(mean, 6) if isinstance(mean, float) else mean for mean in means)
+            rows.append((k, n, kind, name, *figures))
+    return by_column(("classes", "rows", "distortion", "calibrator", *_FIGURES), rows)
 
 
 def _panel(bench: Benchmark, k: int, n: int) -> Panel:
-    places = list(range(len(KINDS)))
-    return Panel(
-        [
-            Line(
-                places,
-                [bench.mean(name, "distance", kind=kind, classes=k, rows=n) for kind in KINDS],
-                name, colour, markers=True, muted=name == "none",
-            )
-            for colour, name in enumerate(_DRAWN)
-        ],
-        f"{k} classes, {n:,} rows", "", "distance from the truth", names=KINDS,
-    )  # fmt: skip
+    distances = {
+        name: [bench.mean(name, "distance", kind=kind, classes=k, rows=n) for kind in KINDS]
+        for name in _DRAWN
+    }
+    lines, title = marked_lines(range(len(KINDS)), distances, "none"), f"{k} classes, {n:,} rows"
+    return Panel(lines, title, "", "distance from the truth", names=KINDS)
 
 
 _ONE_TEMPERATURE = ("over-confident", "under-confident")  # which one temperature undoes
@@ -198,14 +181,10 @@ def _judge_best_possible(page: Page, bench: Benchmark) -> None:
             if name != "none"
         ]
     )
-    page.claim(
-        "Section 1.3, best possible",
-        "a classifier that is already strongly calibrated cannot be improved through "
-        "post-processing",
-        holds=float(gains.min()) > -1e-9, value=float(gains.min()),
-        reason=f"the smallest change of expected log loss by {len(gains)} fits to calibrated "
-        f"classifiers; the mean is {gains.mean():.4f}, so needless calibration costs",
-    )  # fmt: skip
+    page.check(f"""Section 1.3, best possible | a classifier that is already strongly calibrated
+        cannot be improved through post-processing | {gains.min()} > -1e-9 | the smallest change of
+        expected log loss by {len(gains)} fits to calibrated classifiers; the mean is
+        {gains.mean():.4f}, so needless calibration costs""")
 
 
 def _beside(
@@ -223,39 +202,27 @@ def _beside(
 
 def _judge_temperature(page: Page, bench: Benchmark) -> None:
     moved = bench.values("temperature", "moved")
-    page.claim(
-        "Section 5.1, accuracy under temperature",
-        "scaling the logits uniformly does not alter the ranking of predictions, thus accuracy is "
-        "unaffected by it",
-        holds=float(moved.max()) == 0, value=float(moved.max()),
-        reason=f"largest share of predictions that changed, {len(moved)} fits",
-    )  # fmt: skip
+    page.check(f"""Section 5.1, accuracy under temperature | scaling the logits uniformly does not
+        alter the ranking of predictions, thus accuracy is unaffected by it | {moved.max()} == 0 |
+        largest share of predictions that changed, {len(moved)} fits""")
     ratio = {
         figure: float(
-            np.mean([
-                _ratio(bench, "temperature", figure, kind) for kind in _ONE_TEMPERATURE
-            ])
+            np.mean([_ratio(bench, "temperature", figure, kind) for kind in _ONE_TEMPERATURE])
         )
         for figure in ("ECE", "classwise ECE")
-    }  # fmt: skip
-    page.claim(
-        "Section 5.1, temperature and ECE", "efficient in reducing the ECE",
-        holds=ratio["ECE"] < 0.5, value=ratio["ECE"],
-        reason="what is left as a share of what was, where one temperature is the truth",
-    )  # fmt: skip
+    }
+    page.check(f"""Section 5.1, temperature and ECE | efficient in reducing the ECE | {ratio["ECE"]}
+        < 0.5 | what is left as a share of what was, where one temperature is the truth""")
     by_class = {
         name: _ratio(bench, name, "classwise ECE", "by class")
         for name in ("temperature", "Dirichlet", "vector")
         if name in bench.names
     }
-    page.claim(
-        "Section 5.1, temperature and classes",
-        "it may underperform in reducing class-wise calibration errors, where Dirichlet "
-        "calibration performs better",
-        holds=by_class["temperature"] > 1.5 * by_class["Dirichlet"], value=by_class["temperature"],
-        reason="share of the classwise ECE left after temperature, classes distorted differently; "
-        + ", ".join(f"{v:.2f} after {k}" for k, v in by_class.items() if k != "temperature"),
-    )  # fmt: skip
+    page.check(f"""Section 5.1, temperature and classes | it may underperform in reducing class-wise
+        calibration errors, where Dirichlet calibration performs better | {by_class["temperature"]}
+        > {1.5 * by_class["Dirichlet"]} | share of the classwise ECE left after temperature, classes
+        distorted differently;
+        {", ".join(f"{v:.2f} after {k}" for k, v in by_class.items() if k != "temperature")}""")
     _judge_training_loss(page, bench)
 
 
@@ -264,11 +231,9 @@ def _count_turned_pairs(lab: Laboratory, page: Page) -> None:
     p = distorted("calibrated", 10).sample(40_000, rng=lab.rng("pairs")).y_prob
     before, after = (c.max(axis=1).reshape(2, -1) for c in (p, TemperatureMap(2.0)(p)))
     turned = float(np.mean((before[0] - before[1]) * (after[0] - after[1]) < 0))
-    page.number(
-        "Section 5.1, pairs of rows whose order of confidence a temperature of 2 turns", turned,
-        reason="10 classes: the ranking of classes within a row is kept, that of rows by "
-        "confidence is not, so abstaining below a threshold may keep other rows",
-    )  # fmt: skip
+    page.check(f"""Section 5.1, pairs of rows whose order of confidence a temperature of 2 turns |
+        {turned} | 10 classes: the ranking of classes within a row is kept, that of rows by
+        confidence is not, so abstaining below a threshold may keep other rows""")
 
 
 def _ratio(bench: Benchmark, name: str, figure: str, kind: str) -> float:
@@ -287,47 +252,35 @@ def _judge_training_loss(page: Page, bench: Benchmark) -> None:
     ):
         change = bench.values("temperature", figure) - bench.values("none", figure)
         rose = float(np.mean(change[fell] > 0))
-        page.claim(
-            f"Section 1.3, training loss and {name}",
-            "for multiplied logits a decrease in the post-processing training loss is a reliable "
-            "indicator of improved calibration",
-            holds=rose <= 0.05, value=rose,
-            reason=f"share of {int(fell.sum())} fits that lowered the loss on their rows and "
-            f"raised {words}, the worst by {float(change[fell].max()):.3f}; "
-            f"{float(np.mean(change[wrong] > 0)):.2f} of those not calibrated before",
-        )  # fmt: skip
+        page.check(f"""Section 1.3, training loss and {name} | for multiplied logits a decrease in
+            the post-processing training loss is a reliable indicator of improved calibration |
+            {rose} <= 0.05 | share of {int(fell.sum())} fits that lowered the loss on their rows and
+            raised {words}, the worst by {float(change[fell].max()):.3f};
+            {float(np.mean(change[wrong] > 0)):.2f} of those not calibrated before""")
 
 
 def _judge_dirichlet(page: Page, bench: Benchmark) -> None:
     change = bench.values("Dirichlet", "accuracy") - bench.values("none", "accuracy")
-    page.claim(
-        "Section 5.2, ranking", "Dirichlet calibration does not preserve ranking and accuracy",
-        holds=bool(np.any(change < 0)), value=float(np.mean(change < 0)),
-        reason=f"share of {len(change)} fits that lost accuracy, the worst {-change.min():.3f}",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, ranking | Dirichlet calibration does not preserve ranking and
+        accuracy | {np.mean(change < 0)} is {np.any(change < 0)} | share of {len(change)} fits that
+        lost accuracy, the worst {-change.min():.3f}""")
     gain = bench.values("Dirichlet", "accuracy", kind="by class") - bench.values(
         "none", "accuracy", kind="by class"
     )
-    page.claim(
-        "Section 5.2, potential", "recalibration also has the potential to increase accuracy",
-        holds=float(gain.max()) > 0.005, value=float(gain.max()),
-        reason=f"largest gain where classes are distorted differently; {np.mean(gain > 0):.0%} of "
-        "these fits gained",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, potential | recalibration also has the potential to increase
+        accuracy | {gain.max()} > 0.005 | largest gain where classes are distorted differently;
+        {np.mean(gain > 0):.0%} of these fits gained""")
     few, many = bench.sizes[0], bench.classes[-1]
     where = {"classes": many, "rows": few}
     loss = {
         name: bench.values(name, "log loss", **where).mean()
         for name in ("none", "temperature", "Dirichlet", "Dirichlet, no penalty")
     }
-    page.claim(
-        "Section 5.2, over-fitting",
-        "it can easily overfit due to the number of parameters",
-        holds=bool(loss["Dirichlet, no penalty"] > loss["none"] + 0.02),
-        value=float(loss["Dirichlet, no penalty"] - loss["none"]),
-        reason=f"change of expected log loss without penalty, {many} classes, {few} rows, "
-        f"{many * (many + 1)} parameters; temperature {loss['temperature'] - loss['none']:+.3f}",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, over-fitting | it can easily overfit due to the number of parameters
+        | {loss["Dirichlet, no penalty"] - loss["none"]} is
+        {loss["Dirichlet, no penalty"] > loss["none"] + 0.02} | change of expected log loss without
+        penalty, {many} classes, {few} rows, {many * (many + 1)} parameters; temperature
+        {loss["temperature"] - loss["none"]:+.3f}""")
     odir = "Dirichlet, tuned penalty" if "Dirichlet, tuned penalty" in bench.names else "Dirichlet"
     better = _better_than_temperature(bench, odir)
     shares = ", ".join(
@@ -336,20 +289,14 @@ def _judge_dirichlet(page: Page, bench: Benchmark) -> None:
         for k in bench.classes
         for n in bench.sizes
     )
-    page.claim(
-        "Section 5.2, ODIR",
-        "with its penalty it outperformed temperature scaling in most cases",
-        holds=float(np.mean(list(better.values()))) > 0.5,
-        value=float(np.mean(list(better.values()))),
-        reason=f"share of kinds of distortion with a lower mean log loss, {odir}: {shares}; four "
-        "of the six kinds treat all classes alike, and there one parameter is enough",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, ODIR | with its penalty it outperformed temperature scaling in most
+        cases | {np.mean(list(better.values()))} > 0.5 | share of kinds of distortion with a lower
+        mean log loss, {odir}: {shares}; four of the six kinds treat all classes alike, and there
+        one parameter is enough""")
     left = _ratio(bench, "Dirichlet", "distance", BY_LABEL)
-    page.number(
-        "Section 5.2, eq. 5, distance left", left,
-        reason="share of the distance left by Dirichlet calibration where c given y is Dirichlet; "
-        f"by temperature {_ratio(bench, 'temperature', 'distance', BY_LABEL):.2f}",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, eq. 5, distance left | {left} | share of the distance left by
+        Dirichlet calibration where c given y is Dirichlet; by temperature
+        {_ratio(bench, "temperature", "distance", BY_LABEL):.2f}""")
 
 
 def _better_than_temperature(bench: Benchmark, odir: str) -> dict[tuple[int, int, str], bool]:
@@ -370,21 +317,22 @@ def _judge_non_parametric(page: Page, bench: Benchmark) -> None:
     n = bench.sizes[-1]
     for k in bench.classes:
         means = {
-            name: np.mean([bench.values(name, "distance", kind=kind, classes=k, rows=n).mean()
-                           for kind in KINDS])
+            name: np.mean(
+                [
+                    bench.values(name, "distance", kind=kind, classes=k, rows=n).mean()
+                    for kind in KINDS
+                ]
+            )
             for name in (*PARAMETRIC, *NON_PARAMETRIC)
             if len(bench.values(name, "distance", classes=k))
-        }  # fmt: skip
+        }
         sides = [
             float(np.median([means[name] for name in side if name in means]))
             for side in (NON_PARAMETRIC, PARAMETRIC)
         ]
         ratios[k] = sides[0] / sides[1]
     last = bench.classes[-1]
-    page.claim(
-        "Section 1.3, footnote 4",
-        "non-parametric methods tend to perform worse for large K",
-        holds=ratios[last] > 1, value=ratios[last],
-        reason=f"distance of the median non-parametric over that of the median parametric one, "
-        f"{n:,} rows: " + ", ".join(f"{v:.2f} for {k} classes" for k, v in ratios.items()),
-    )  # fmt: skip
+    page.check(f"""Section 1.3, footnote 4 | non-parametric methods tend to perform worse for large
+        K | {ratios[last]} > 1 | distance of the median non-parametric over that of the median
+        parametric one, {n:,} rows:
+        {", ".join(f"{v:.2f} for {k} classes" for k, v in ratios.items())}""")

@@ -70,17 +70,12 @@ _ANY_CLASSES: dict[str, Callable[[], Calibrator]] = {
     ),
     "simplex histogram": maps.SimplexHistogramCalibrator,
 }
-PARAMETRIC = (
-    "temperature", "vector", "Dirichlet", "structured vector", "structured matrix", "Platt",
-    "beta", "quadratic",
-)  # fmt: skip
-NON_PARAMETRIC = (
-    "isotonic", "near-isotonic", "Venn-Abers", "histogram", "BBQ", "density", "simplex histogram",
-)  # fmt: skip
-QUICK = (
-    "none", "temperature", "Dirichlet", "Dirichlet, no penalty", "structured matrix", "beta",
-    "isotonic", "histogram",
-)  # fmt: skip
+_STRUCTURED = ("structured vector", "structured matrix")
+PARAMETRIC = ("temperature", "vector", "Dirichlet", *_STRUCTURED, "Platt", "beta", "quadratic")
+_OF_SETS = ("histogram", "BBQ", "density", "simplex histogram")
+NON_PARAMETRIC = ("isotonic", "near-isotonic", "Venn-Abers", *_OF_SETS)
+_DIRICHLET = ("Dirichlet", "Dirichlet, no penalty")
+QUICK = ("none", "temperature", *_DIRICHLET, _STRUCTURED[1], "beta", "isotonic", "histogram")
 _MOST_CELLS = 3  # classes from which bins of the whole simplex are too many to hold rows
 
 

@@ -10,10 +10,10 @@ from veridical._core.typing import FloatArray
 from veridical.binning import QuantileBins, SimplexBins, SweepBins, UniformBins, VarianceSplitBins
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Cell, Laboratory
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.experiments.fake.contestants import distorted
 from veridical.miscalibration import BinnedError, DensityError, Estimator, SmoothError
-from veridical.plots.panels import Line, Panel, draw_panels
+from veridical.plots.panels import Panel, draw_panels, marked_lines
 from veridical.simulation import FakeClassifier
 
 _SCHEMES: dict[str, Estimator] = {
@@ -26,12 +26,10 @@ _SCHEMES: dict[str, Estimator] = {
     "density": DensityError(),
     "smooth": SmoothError(),
 }
-_SHORT = {
-    "15 equal-width bins": "15 bins", "100 equal-width bins": "100 bins",
-    "15 equal-mass bins": "equal mass", "monotone sweep": "sweep",
-    "15 equal-width bins, debiased": "debiased", "density": "density", "smooth": "smooth",
-}  # fmt: skip
+_SHORT = ("15 bins", "100 bins", "equal mass", "sweep", "debiased", "density", "smooth")
 _PLAIN = tuple(_SCHEMES)[:4]  # what section 3 speaks of
+_PLAIN_ECE, _DEBIASED_ECE = "ECE, 15 equal-width bins", "ECE, 15 equal-width bins, debiased"
+_CANONICAL = "canonical, 10 bins an axis"
 _CLASSWISE = tuple(_SCHEMES)[1:4:2]
 _FAKES = ("calibrated, K = 3", "over-confident, K = 3", "mixed, K = 3", "over-confident, K = 10")
 _SUBJECTS = {
@@ -72,14 +70,11 @@ def show_convergence(lab: Laboratory, page: Page) -> None:
     _show_errors(page, found, exact, sizes)
     _judge_bins(page, found, exact, sizes)
     _judge_rates(page, found, exact, sizes)
-    page.figure(
-        "convergence", draw_panels(_panels(found, exact, sizes), columns=4, size=(2.4, 2.5),
-                                   legend=True),
-        caption="Root mean squared error of estimates of the ECE against rows. The plain figures "
-        "of a calibrated classifier (left) fall with the square root of n and, with more bins, "
-        "start higher.",
-        alt="Four panels of error against number of rows on logarithmic axes, falling lines",
-    )  # fmt: skip
+    caption = """Root mean squared error of estimates of the ECE against rows. The plain figures of
+        a calibrated classifier (left) fall with the square root of n and, with more bins, start
+        higher. | Four panels of error against number of rows on logarithmic axes, falling lines"""
+    panels = draw_panels(_panels(found, exact, sizes), columns=4, size=(2.4, 2.5), legend=True)
+    page.figure("convergence", panels, caption)
 
 
 def _repetitions(n: int, *, quick: bool) -> int:
@@ -140,20 +135,14 @@ def _error(values: FloatArray, truth: float) -> float:
 def _show_errors(
     page: Page, found: Found, exact: dict[str, dict[str, float]], sizes: tuple[int, ...]
 ) -> None:
-    columns: dict[str, list[Any]] = {
-        "classifier": [], "figure": [], "rows": [], "repetitions": [], "exact": [], "mean": [],
-        "standard deviation": [], "root mean squared error": [],
-    }  # fmt: skip
+    rows = []
     for (fake, figure, n), values in found.items():
         truth = exact[fake][figure.split(",", maxsplit=1)[0]]
-        row = (
-            fake, figure, n, len(values), truth, float(values.mean()), float(values.std(ddof=1)),
-            _error(values, truth),
-        )  # fmt: skip
-        for column, value in zip(columns.values(), row, strict=True):
-            column.append(value)
-    figures = ["ECE, 15 equal-width bins", "ECE, 15 equal-width bins, debiased",
-               "classwise, 15 equal-width bins", "canonical, 10 bins an axis"]  # fmt: skip
+        read = (float(values.mean()), float(values.std(ddof=1)), _error(values, truth))
+        rows.append((fake, figure, n, len(values), truth, *read))
+    of_values = ("mean", "standard deviation", "root mean squared error")
+    columns = by_column(("classifier", "figure", "rows", "repetitions", "exact", *of_values), rows)
+    figures = [_PLAIN_ECE, _DEBIASED_ECE, "classwise, 15 equal-width bins", _CANONICAL]
     few, many = sizes[0], sizes[-1]
     chosen = [
         (fake, figure) for fake in exact for figure in figures if (fake, figure, few) in found
@@ -180,46 +169,36 @@ def _judge_bins(
 ) -> None:
     """Section 3: what the choice of bins does."""
     few, many = sizes[0], sizes[-1]
-    name = f"ECE, {_PLAIN[1]}"
+    name = _PLAIN_ECE
     bias = {fake: float(found[fake, name, few].mean()) - exact[fake]["ECE"] for fake in exact}
     noise = max(
         float(found[fake, name, few].std(ddof=1)) / len(found[fake, name, few]) ** 0.5
         for fake in exact
     )
-    page.claim(
-        "Section 3.2, bias", "a fixed number of equally sized bins may have a significant bias, "
-        "depending on the distribution",
-        holds=max(bias.values()) > 0.02
-        and max(bias.values()) - min(bias.values()) > 4 * noise,
-        value=max(bias.values()),
-        reason=f"15 bins, {few:,} rows: from {min(bias.values()):.3f} to {max(bias.values()):.3f}, "
-        f"most for: {max(bias, key=lambda fake: bias[fake])}",
-    )  # fmt: skip
+    page.check(f"""Section 3.2, bias | a fixed number of equally sized bins may have a significant
+        bias, depending on the distribution | {max(bias.values())} is
+        {max(bias.values()) > 0.02 and max(bias.values()) - min(bias.values()) > 4 * noise} | 15
+        bins, {few:,} rows: from {min(bias.values()):.3f} to {max(bias.values()):.3f}, most for:
+        {max(bias, key=lambda fake: bias[fake])}""")
 
     def spread(n: int) -> float:
         fake = _FAKES[1]
         means = [float(found[fake, f"ECE, {scheme}", n].mean()) for scheme in _PLAIN]
         return (max(means) - min(means)) / exact[fake]["ECE"]
 
-    page.claim(
-        "Section 3.2, binning scheme",
-        "the estimate of the ECE will heavily depend on the binning scheme, especially when D is "
-        "small",
-        holds=spread(few) > 0.25 and spread(many) < spread(few) / 2, value=spread(few),
-        reason=f"largest less smallest mean of four schemes, as a share of the exact ECE, {few:,} "
-        f"rows of the over-confident classifier; {spread(many):.3f} of it with {many:,} rows",
-    )  # fmt: skip
+    page.check(f"""Section 3.2, binning scheme | the estimate of the ECE will heavily depend on the
+        binning scheme, especially when D is small | {spread(few)} is
+        {spread(few) > 0.25 and spread(many) < spread(few) / 2} | largest less smallest mean of four
+        schemes, as a share of the exact ECE, {few:,} rows of the over-confident classifier;
+        {spread(many):.3f} of it with {many:,} rows""")
     centred = max(
         abs(float(found[fake, "ECE, bin centres", many].mean()) - exact[fake]["ECE"])
         for fake in exact
     )
-    page.claim(
-        "Section 3.1, bin centres",
-        "the mean confidence of a bin is approximately its centre",
-        holds=centred < _GOOD, value=centred,
-        reason=f"largest error of the ECE for it, {many:,} rows and 10 bins of [1/K, 1]: half a "
-        "bin is 0.03 to 0.05, and confidences crowd at the upper end of the last bin",
-    )  # fmt: skip
+    page.check(f"""Section 3.1, bin centres | the mean confidence of a bin is approximately its
+        centre | {centred} < {_GOOD} | largest error of the ECE for it, {many:,} rows and 10 bins of
+        [1/K, 1]: half a bin is 0.03 to 0.05, and confidences crowd at the upper end of the last
+        bin""")
 
 
 def _judge_rates(
@@ -228,19 +207,14 @@ def _judge_rates(
     """Rows needed, and the rate at which errors fall."""
     fake, over = _FAKES[:2]
     for label, subject in (("calibrated", fake), ("over-confident", over)):
-        errors = [
-            _error(found[subject, f"ECE, {_PLAIN[1]}", n], exact[subject]["ECE"]) for n in sizes
-        ]
+        errors = [_error(found[subject, _PLAIN_ECE, n], exact[subject]["ECE"]) for n in sizes]
         slope = float(np.polyfit(np.log(sizes), np.log(errors), 1)[0])
-        page.number(
-            f"Section 6, rate of the ECE's error in n, {label}", slope,
-            reason="slope on logarithmic axes; -1/2 is the rate of a mean",
-        )  # fmt: skip
+        page.check(f"""Section 6, rate of the ECE's error in n, {label} | {slope} | slope on
+            logarithmic axes; -1/2 is the rate of a mean""")
     needed = {
         figure: _rows_needed([_error(found[fake, figure, n], 0.0) for n in sizes], sizes)
-        for figure in (f"ECE, {_PLAIN[1]}", "ECE, 15 equal-width bins, debiased",
-                       "ECE, smooth", "canonical, 10 bins an axis")
-    }  # fmt: skip
+        for figure in (_PLAIN_ECE, _DEBIASED_ECE, "ECE, smooth", _CANONICAL)
+    }
     page.table(
         {
             "figure": list(needed),
@@ -248,10 +222,8 @@ def _judge_rates(
         },
         caption="A calibrated classifier with three classes: rows until an estimate is near 0",
     )
-    page.number(
-        "Section 3.3, rows for a stable ECE", needed[f"ECE, {_PLAIN[1]}"],
-        reason="until the root mean squared error of 15 bins is 0.01, calibrated, K = 3",
-    )  # fmt: skip
+    page.check(f"""Section 3.3, rows for a stable ECE | {needed[_PLAIN_ECE]} | until the
+        root mean squared error of 15 bins is 0.01, calibrated, K = 3""")
 
 
 def _rows_needed(errors: list[float], sizes: tuple[int, ...]) -> float:
@@ -267,18 +239,12 @@ def _rows_needed(errors: list[float], sizes: tuple[int, ...]) -> float:
 def _panels(
     found: Found, exact: dict[str, dict[str, float]], sizes: tuple[int, ...]
 ) -> list[Panel]:
-    return [
-        Panel(
-            [
-                Line(
-                    sizes,
-                    [_error(found[fake, f"ECE, {name}", n], exact[fake]["ECE"]) for n in sizes],
-                    short, colour, markers=True,
-                )
-                for colour, (name, short) in enumerate(_SHORT.items())
-            ],
-            fake, "rows", "error of the ECE" if fake == next(iter(exact)) else "",
-            x_scale="log", y_scale="log",
-        )
-        for fake in exact
-    ]  # fmt: skip
+    panels: list[Panel] = []
+    for fake, true in exact.items():
+        errors = {
+            short: [_error(found[fake, f"ECE, {name}", n], true["ECE"]) for n in sizes]
+            for name, short in zip(tuple(_SCHEMES)[1:], _SHORT, strict=True)
+        }
+        label = "" if panels else "error of the ECE"
+        panels.append(Panel(marked_lines(sizes, errors), fake, "rows", label, "log"))
+    return panels

@@ -31,16 +31,14 @@ def show_lemma(lab: Laboratory, page: Page) -> None:
     classes = (5, 10) if lab.quick else (2, 3, 10, 100)
     accuracies = _ACCURACIES[1::2] if lab.quick else _ACCURACIES
     over = _OVER[1::2] if lab.quick else _OVER
+    draws = {k: _FEWEST if lab.quick else max(_FEWEST, _DRAWS // k) for k in classes}
     cells = [
-        {
-            "classes": k, "accuracy": accuracy, "map": name, "exponent": power,
-            "draws": _FEWEST if lab.quick else max(_FEWEST, _DRAWS // k),
-        }
+        {"classes": k, "accuracy": accuracy, "map": name, "exponent": power, "draws": draws[k]}
         for k in classes
         for accuracy in accuracies
         for name, powers in (("power", (*over, *(1 / b for b in over))), ("top", over))
         for power in powers
-    ]  # fmt: skip
+    ]
     found = lab.map("lemma", _measure, cells)
     page.section("Lemma 1: an accurate, always over-confident classifier has a small ECE")
     page.text(
@@ -52,14 +50,13 @@ def show_lemma(lab: Laboratory, page: Page) -> None:
     )
     _judge(page, cells, found)
     _counterexamples(page)
-    page.figure(
-        "lemma", draw_panels(_panels(cells, found), columns=2, size=(3.9, 3.1), legend=True),
-        caption="Left: every over-confident classifier lies below the line ECE = 1 - accuracy and "
-        "large powers reach it; three that are not always over-confident lie above. Right: "
-        "the same for under-confident ones, whose line is accuracy - 1/K.",
-        alt="Two panels of ECE against its bound: points of over-confident classifiers below a "
-        "diagonal with crosses above it, and points of under-confident ones below a diagonal",
-    )  # fmt: skip
+    caption = """Left: every over-confident classifier lies below the line ECE = 1 - accuracy and
+        large powers reach it; three that are not always over-confident lie above. Right: the same
+        for under-confident ones, whose line is accuracy - 1/K. | Two panels of ECE against its
+        bound: points of over-confident classifiers below a diagonal with crosses above it, and
+        points of under-confident ones below a diagonal"""
+    panels = draw_panels(_panels(cells, found), columns=2, size=(3.9, 3.1), legend=True)
+    page.figure("lemma", panels, caption)
 
 
 def _measure(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
@@ -92,63 +89,44 @@ def _judge(page: Page, cells: list[dict[str, Any]], found: list[dict[str, Any]])
         if cell["exponent"] < 1
     ]
     excess = max(one["ece"] - (1 - one["accuracy"]) for one in over)
-    page.claim(
-        "Lemma 1 i", "ECE <= 1 - acc for always overconfident classifiers",
-        holds=excess <= 1e-9, value=round(excess, 9),
-        reason=f"the largest ECE - (1 - acc) of {len(over)} classifiers; it never is above 0",
-    )  # fmt: skip
+    page.check(f"""Lemma 1 i | ECE <= 1 - acc for always overconfident classifiers |
+        {round(excess, 9)} is {excess <= 1e-9} | the largest ECE - (1 - acc) of {len(over)}
+        classifiers; it never is above 0""")
     gaps = [abs(one["ece"] - (one["confidence"] - one["accuracy"])) for one in over]
     slack = max(gap - one["error"] for gap, one in zip(gaps, over, strict=True))
-    page.claim(
-        "Lemma 1 i, its proof", "always overconfident: ECE = E conf - acc",
-        holds=slack <= 1e-9, value=round(max(gaps), 9),
-        reason="the largest difference: the sign of the gap never changes, so the absolute value "
-        "goes through the mean",
-    )  # fmt: skip
+    page.check(f"""Lemma 1 i, its proof | always overconfident: ECE = E conf - acc |
+        {round(max(gaps), 9)} is {slack <= 1e-9} | the largest difference: the sign of the gap
+        never changes, so the absolute value goes through the mean""")
     reached = [one["ece"] / (1 - one["accuracy"]) for one in over]
-    page.number(
-        "Lemma 1 i, ECE / (1 - acc) at its largest", max(reached),
-        reason=f"the bound is tight: a power of {_OVER[-1]:g} comes this close",
-    )  # fmt: skip
+    page.check(f"""Lemma 1 i, ECE / (1 - acc) at its largest | {max(reached)} | the bound is tight:
+        a power of {_OVER[-1]:g} comes this close""")
     most = max(one["ece"] - one["accuracy"] for one in under)
-    page.claim(
-        "Lemma 1 ii", "ECE <= acc for always underconfident classifiers",
-        holds=most <= 0, value=most,
-        reason=f"the largest ECE - acc of {len(under)} classifiers",
-    )  # fmt: skip
+    page.check(f"""Lemma 1 ii | ECE <= acc for always underconfident classifiers | {most} <= 0 | the
+        largest ECE - acc of {len(under)} classifiers""")
     sharper = max(one["ece"] - (one["accuracy"] - 1 / one["classes"]) for one in under)
-    page.number(
-        "Lemma 1 ii, largest ECE - (acc - 1/K)", sharper,
-        reason="max c is at least 1/K, so the bound can be lowered by 1/K, and then is tight too",
-    )  # fmt: skip
+    page.check(f"""Lemma 1 ii, largest ECE - (acc - 1/K) | {sharper} | max c is at least 1/K, so the
+        bound can be lowered by 1/K, and then is tight too""")
     accurate = [one["ece"] / one["accuracy"] for one in under if one["accuracy"] > 0.94]
-    page.claim(
-        "Section 7, part ii is loose",
-        "for an accurate classifier the second bound is very loose",
-        holds=max(accurate) < 0.5, value=max(accurate),
-        reason="the largest ECE / acc among classifiers of accuracy 0.95 and more: the bound is "
-        "large, not loose; accurate classifiers can be under-confident nearly as far as it says",
-    )  # fmt: skip
+    page.check(f"""Section 7, part ii is loose | for an accurate classifier the second bound is very
+        loose | {max(accurate)} < 0.5 | the largest ECE / acc among classifiers of accuracy 0.95 and
+        more: the bound is large, not loose; accurate classifiers can be under-confident nearly as
+        far as it says""")
     best = [one for one in over if one["accuracy"] > 0.985]
-    page.claim(
-        "Section 7, accuracy is enough",
-        "the ECE will be automatically small when the accuracy is very high (overconfident)",
-        holds=max(one["ece"] for one in best) <= 0.011,
-        value=max(one["ece"] for one in best),
-        reason="the largest ECE of the over-confident classifiers of accuracy 0.99",
-    )
+    page.check(f"""Section 7, accuracy is enough | the ECE will be automatically small when the
+        accuracy is very high (overconfident) | {max(one["ece"] for one in best)} <= 0.011 | the
+        largest ECE of the over-confident classifiers of accuracy 0.99""")
 
 
 # Rows of the truth, what is reported for them, and their weight: three counterexamples.
 _BROKEN: dict[str, tuple[list[list[float]], list[list[float]], list[float]]] = {
     "always under-confident": ([[0.9, 0.1]], [[0.5001, 0.4999]], [1.0]),
     "one row in ten under-confident": (
-        [[0.95, 0.05], [1.0, 0.0]], [[1.0, 0.0], [0.5001, 0.4999]], [0.9, 0.1]
+        [[0.95, 0.05], [1.0, 0.0]],
+        [[1.0, 0.0], [0.5001, 0.4999]],
+        [0.9, 0.1],
     ),
-    "over and under in balance": (
-        [[0.8, 0.2], [1.0, 0.0]], [[1.0, 0.0], [0.8, 0.2]], [0.5, 0.5]
-    ),
-}  # fmt: skip
+    "over and under in balance": ([[0.8, 0.2], [1.0, 0.0]], [[1.0, 0.0], [0.8, 0.2]], [0.5, 0.5]),
+}
 
 
 def _counterexamples(page: Page) -> None:
@@ -165,11 +143,9 @@ def _counterexamples(page: Page) -> None:
         caption="Without 'always' neither the bound nor the equality holds",
     )
     few = figures[1]
-    page.number(
-        "Lemma 1 i, one row in ten under-confident, ECE - (1 - acc)",
-        few["ece"] - (1 - few["accuracy"]),
-        reason="above 0: 'always' is needed, 'mostly' is not enough",
-    )
+    page.check(f"""Lemma 1 i, one row in ten under-confident, ECE - (1 - acc) |
+        {few["ece"] - (1 - few["accuracy"])} | above 0: 'always' is needed, 'mostly' is not
+        enough""")
 
 
 def _finite(
@@ -187,6 +163,10 @@ def _finite(
     }
 
 
+def _bound_and_ece(found: list[dict[str, Any]]) -> FloatArray:
+    return np.array([[1 - one["accuracy"] for one in found], [one["ece"] for one in found]])
+
+
 def _panels(cells: list[dict[str, Any]], found: list[dict[str, Any]]) -> list[Panel]:
     pairs = list(zip(cells, found, strict=True))
     left: list[Any] = [Line([0, 0.45], [0, 0.45], "bound", muted=True)]
@@ -194,19 +174,13 @@ def _panels(cells: list[dict[str, Any]], found: list[dict[str, Any]]) -> list[Pa
     for colour, k in enumerate(dict.fromkeys(cell["classes"] for cell in cells)):
         over = [one for cell, one in pairs if cell["classes"] == k and cell["exponent"] > 1]
         under = [one for cell, one in pairs if cell["classes"] == k and cell["exponent"] < 1]
-        left.append(
-            Points([1 - one["accuracy"] for one in over], [one["ece"] for one in over],
-                   f"{k} classes", colour)
-        )  # fmt: skip
-        right.append(
-            Points([one["accuracy"] - 1 / k for one in under], [one["ece"] for one in under],
-                   f"{k} classes", colour)
-        )  # fmt: skip
+        room, ece = _bound_and_ece(over)
+        left.append(Points(room, ece, f"{k} classes", colour))
+        room, ece = _bound_and_ece(under)
+        right.append(Points(1 - room - 1 / k, ece, f"{k} classes", colour))
     broken = [_finite(*one) for one in _BROKEN.values()]
-    left.append(
-        Points([1 - one["accuracy"] for one in broken], [one["ece"] for one in broken],
-               "not always over-confident", 5, size=40)
-    )  # fmt: skip
+    room, ece = _bound_and_ece(broken)
+    left.append(Points(room, ece, "not always over-confident", 5, size=40))
     return [
         Panel(left, "over-confident", "1 - accuracy", "ECE"),
         Panel(right, "under-confident", "accuracy - 1/K", "ECE"),

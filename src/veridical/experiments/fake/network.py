@@ -33,7 +33,7 @@ from veridical.miscalibration import (
     classwise_calibration_error,
     expected_calibration_error,
 )
-from veridical.plots.panels import Bars, Line, Panel, Points, draw_panels
+from veridical.plots.panels import Bars, Panel, Points, draw_panels, marked_lines
 from veridical.scores import log_loss, zero_one_loss
 
 Halves = list[dict[str, dict[str, float]]]
@@ -64,14 +64,13 @@ def show_network(
         page.text("A log loss of inf: a class occurred that was given the probability 0.")
     parameters = network.p.shape[1] * (network.p.shape[1] + 1)
     _judge(page, name, halves, f"{n // 2:,} rows for {parameters} parameters")
-    page.figure(
-        f"{name}-reliability", draw_panels(_panels(split), columns=4, size=(2.5, 2.7)),
-        caption=f"{name}, as in Figure 3: (a) confidence before calibration, (b) after "
-        f"temperature scaling, (c) class {CLASS} after temperature scaling, (d) class {CLASS} "
-        "after Dirichlet calibration; bars show the share of rows.",
-        alt="Four reliability diagrams: confidence before and after temperature scaling, one class "
-        "after temperature scaling and after Dirichlet calibration",
-    )  # fmt: skip
+    caption = f"""{name}, as in Figure 3: (a) confidence before calibration, (b) after temperature
+        scaling, (c) class {CLASS} after temperature scaling, (d) class {CLASS} after Dirichlet
+        calibration; bars show the share of rows. | Four reliability diagrams: confidence before and
+        after temperature scaling, one class after temperature scaling and after Dirichlet
+        calibration"""
+    panels = draw_panels(_panels(split), columns=4, size=(2.5, 2.7))
+    page.figure(f"{name}-reliability", panels, caption)
     if by_size:
         _show_sizes(page, name, by_size)
 
@@ -89,58 +88,48 @@ def _difference(halves: Halves, figure: str, one: str, other: str) -> tuple[floa
 def _judge(page: Page, name: str, halves: Halves, room: str) -> None:
     over, ece = _mean(halves, "none", "over"), _mean(halves, "none", "ECE")
     accuracy = _mean(halves, "none", "accuracy")
-    page.claim(
-        f"Section 7, {name}", "modern neural networks tend to be always overconfident",
-        holds=over > 0.95, value=over,
-        reason="share of rows in bins of confidence whose accuracy is below it, 15 bins",
-    )  # fmt: skip
-    page.claim(
-        f"Lemma 1, {name}", "the inequality ECE <= 1 - acc holds for many neural networks",
-        holds=ece <= 1 - accuracy, value=ece,
-        reason=f"its ECE; 1 - acc is {1 - accuracy:.4f}",
-    )  # fmt: skip
+    page.check(f"""
+        - Section 7, {name} | modern neural networks tend to be always overconfident | {over} > 0.95
+          | share of rows in bins of confidence whose accuracy is below it, 15 bins
+        - Lemma 1, {name} | the inequality ECE <= 1 - acc holds for many neural networks | {ece} <=
+          {1 - accuracy} | its ECE; 1 - acc is {1 - accuracy:.4f}
+    """)
     drop, error = _difference(halves, "ECE", "temperature", "none")
-    page.claim(
-        f"Figure 3 (a) and (b), {name}", "temperature scaling reduces the ECE of neural networks",
-        holds=drop < -_TWO_SIDED * error, value=_mean(halves, "temperature", "ECE") / ece,
-        reason=f"ECE after over ECE before; change {drop:+.4f}, standard error {error:.4f}",
-    )  # fmt: skip
+    page.check(f"""Figure 3 (a) and (b), {name} | temperature scaling reduces the ECE of neural
+        networks | {_mean(halves, "temperature", "ECE") / ece} is {drop < -_TWO_SIDED * error} | ECE
+        after over ECE before; change {drop:+.4f}, standard error {error:.4f}""")
+    best = "Dirichlet, tuned penalty" if "Dirichlet, tuned penalty" in halves[0] else "Dirichlet"
+    by_class = f"class {CLASS} is better calibrated after Dirichlet than after temperature"
+    improves = (
+        "Dirichlet calibration improves class-wise calibration errors, where temperature "
+        "performed significantly worse"
+    )
     for words, label, figure in (
-        (f"class {CLASS} is better calibrated after Dirichlet than after temperature",
-         "Figure 3 (c) and (d)", "class 2"),
-        ("Dirichlet calibration improves class-wise calibration errors, where temperature "
-         "performed significantly worse", "Section 5.2, classwise", "classwise ECE"),
-    ):  # fmt: skip
-        best = (
-            "Dirichlet, tuned penalty" if "Dirichlet, tuned penalty" in halves[0] else "Dirichlet"
-        )
+        (by_class, "Figure 3 (c) and (d)", "class 2"),
+        (improves, "Section 5.2, classwise", "classwise ECE"),
+    ):
         change, error = _difference(halves, figure, best, "temperature")
-        page.claim(
-            f"{label}, {name}", words, holds=change < -_TWO_SIDED * error, value=change,
-            reason=f"error after {best} ({_mean(halves, best, figure):.4f}) less that after "
-            f"temperature ({_mean(halves, 'temperature', figure):.4f}), standard error "
-            f"{error:.4f}; {room}" + ("; within noise" if abs(change) < _TWO_SIDED * error else ""),
-        )  # fmt: skip
+        page.check(f"""{label}, {name} | {words} | {change} < {-_TWO_SIDED * error} | error after
+            {best} ({_mean(halves, best, figure):.4f}) less that after temperature
+            ({_mean(halves, "temperature", figure):.4f}), standard error {error:.4f};
+            {room}{"; within noise" if abs(change) < _TWO_SIDED * error else ""}""")
     moved = max(half["temperature"]["moved"] for half in halves)
-    page.claim(
-        f"Section 5.1, accuracy, {name}", "accuracy is unaffected by temperature scaling",
-        holds=moved == 0, value=moved, reason="predictions that changed, at most",
-    )  # fmt: skip
+    page.check(f"""Section 5.1, accuracy, {name} | accuracy is unaffected by temperature scaling |
+        {moved} == 0 | predictions that changed, at most""")
     gain, error = _difference(halves, "accuracy", "Dirichlet", "none")
-    page.number(
-        f"Section 5.2, change of accuracy by Dirichlet calibration, {name}", gain,
-        reason=f"standard error {error:.4f}; {_mean(halves, 'Dirichlet', 'moved'):.0f} predictions "
-        "of a half change on average",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, change of accuracy by Dirichlet calibration, {name} | {gain} |
+        standard error {error:.4f}; {_mean(halves, "Dirichlet", "moved"):.0f} predictions of a half
+        change on average""")
 
 
 def _panels(split: dict[str, tuple[IntArray, FloatArray]]) -> list[Panel]:
     panels = []
     for title, method, lens in (
-        ("(a) none", "none", "confidence"), ("(b) temperature", "temperature", "confidence"),
+        ("(a) none", "none", "confidence"),
+        ("(b) temperature", "temperature", "confidence"),
         (f"(c) temperature, class {CLASS}", "temperature", "class"),
         (f"(d) Dirichlet, class {CLASS}", "Dirichlet", "class"),
-    ):  # fmt: skip
+    ):
         y, p = split[method]
         if lens == "confidence":
             curve = reliability_curve(y, p, lens="confidence", n_bins=15)
@@ -152,33 +141,24 @@ def _panels(split: dict[str, tuple[IntArray, FloatArray]]) -> list[Panel]:
             Bars(np.arange(16) / 15, share, "", 1),
             Points(curve.predicted, curve.observed, "", 0, low=curve.low, high=curve.high),
         ]
-        panels.append(
-            Panel(marks, title, "confidence" if lens == "confidence" else "probability",
-                  "accuracy" if method == "none" else "", diagonal=True,
-                  x_scale="probability", y_scale="probability")
-        )  # fmt: skip
+        x_label = "confidence" if lens == "confidence" else "probability"
+        y_label = "accuracy" if method == "none" else ""
+        panels.append(Panel(marks, title, x_label, y_label, "square"))
     return panels
 
 
 def _show_sizes(page: Page, name: str, by_size: dict[int, Halves]) -> None:
     sizes = list(by_size)
     methods = list(by_size[sizes[0]][0])
-    panels = [
-        Panel(
-            [
-                Line(sizes, [_mean(by_size[n], method, figure) for n in sizes], method, colour,
-                     markers=True, muted=method == "none")
-                for colour, method in enumerate(methods)
-            ],
-            figure, "rows that calibrate", "", x_scale="log",
-        )
-        for figure in ("ECE", "classwise ECE")
-    ]  # fmt: skip
-    page.figure(
-        f"{name}-rows", draw_panels(panels, columns=2, size=(3.8, 3.0), legend=True),
-        caption=f"{name}: how many rows calibrators need; the other half tests.",
-        alt="ECE and classwise ECE of calibrators against the number of calibration rows",
-    )  # fmt: skip
+    panels = []
+    for figure in ("ECE", "classwise ECE"):
+        means = {method: [_mean(by_size[n], method, figure) for n in sizes] for method in methods}
+        lines = marked_lines(sizes, means, "none")
+        panels.append(Panel(lines, figure, "rows that calibrate", "", "log x"))
+    caption = f"""{name}: how many rows calibrators need; the other half tests. | ECE and classwise
+        ECE of calibrators against the number of calibration rows"""
+    drawn = draw_panels(panels, columns=2, size=(3.8, 3.0), legend=True)
+    page.figure(f"{name}-rows", drawn, caption)
     rivals = ("Dirichlet", "Dirichlet, no penalty", "Dirichlet, tuned penalty", "structured matrix")
     found = {method: _rows_to_win(by_size, method) for method in rivals}
     page.table(
@@ -192,11 +172,9 @@ def _show_sizes(page: Page, name: str, by_size: dict[int, Halves]) -> None:
     )
     few = by_size[sizes[0]]
     harm = _mean(few, "Dirichlet, no penalty", "ECE") - _mean(few, "none", "ECE")
-    page.claim(
-        f"Section 5.2, over-fitting, {name}", "severe overfitting without the right penalty",
-        holds=harm > 0.02, value=harm,
-        reason=f"change of the ECE by Dirichlet calibration without penalty, {sizes[0]} rows",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, over-fitting, {name} | severe overfitting without the right penalty
+        | {harm} > 0.02 | change of the ECE by Dirichlet calibration without penalty, {sizes[0]}
+        rows""")
 
 
 def _rows_to_win(by_size: dict[int, Halves], method: str) -> int | None:

@@ -53,22 +53,18 @@ def show_resampling(lab: Laboratory, page: Page) -> None:
         classes, {total} repetitions of {draws} resamples each."""
     )
     slack = 3 * (_LEVEL * (1 - _LEVEL) / total) ** 0.5
-    page.claim(
-        "Section 3.3, consistency of the estimator",
-        "allows to assess whether the observed value of the estimator is consistent with strong "
-        "calibration",
-        holds=abs(level - _LEVEL) <= slack and power > 0.8, value=level,
-        reason=f"share of calibrated classifiers rejected at {_LEVEL}, within {slack:.3f} of it; "
-        f"of over-confident ones {power:.2f}",
-    )  # fmt: skip
-    page.claim(
-        "Section 3.3, intervals of bins",
-        "allows to compute confidence intervals for the per-bin accuracies",
-        # Counts are whole numbers, so limits hold more than they promise; never fewer.
-        holds=outside <= _LEVEL + 3 * (_LEVEL * (1 - _LEVEL) / bins) ** 0.5, value=outside,
-        reason=f"share of {bins:,} bins of {_FULL_BIN} rows or more outside their 95 % limits; "
-        "they are limits of what a calibrated classifier would show, not of its accuracy",
-    )  # fmt: skip
+    # Counts are whole numbers, so limits of bins hold more than they promise; never fewer.
+    most = _LEVEL + 3 * (_LEVEL * (1 - _LEVEL) / bins) ** 0.5
+    page.check(f"""
+        - Section 3.3, consistency of the estimator | allows to assess whether the observed value of
+          the estimator is consistent with strong calibration | {level} is
+          {abs(level - _LEVEL) <= slack and power > 0.8} | share of calibrated classifiers rejected
+          at {_LEVEL}, within {slack:.3f} of it; of over-confident ones {power:.2f}
+        - Section 3.3, intervals of bins | allows to compute confidence intervals for the per-bin
+          accuracies | {outside} <= {most} | share of
+          {bins:,} bins of {_FULL_BIN} rows or more outside their 95 % limits; they are limits of
+          what a calibrated classifier would show, not of its accuracy
+    """)
 
 
 def _repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
@@ -76,14 +72,11 @@ def _repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     found: dict[str, list[float]] = {"rejected": [], "bins": [], "outside": []}
     for _ in range(_CELL):
         drawn = fake.sample(_ROWS, rng=rng)
-        test = consistency_test(
-            BinnedError(), drawn.y, drawn.y_prob, lens="confidence",
-            n_resamples=cell["resamples"], rng=rng,
-        )  # fmt: skip
+        rows, n = (drawn.y, drawn.y_prob), cell["resamples"]
+        test = consistency_test(BinnedError(), *rows, lens="confidence", n_resamples=n, rng=rng)
         curve = reliability_curve(
-            drawn.y, drawn.y_prob, lens="confidence", interval="consistency",
-            n_resamples=cell["resamples"], rng=rng,
-        )  # fmt: skip
+            *rows, lens="confidence", interval="consistency", n_resamples=n, rng=rng
+        )
         assert curve.low is not None
         assert curve.high is not None
         full = curve.count >= _FULL_BIN
@@ -124,23 +117,17 @@ def show_rounding(lab: Laboratory, page: Page) -> None:
     )
     same = float(np.abs(loss["Dirichlet, double precision"] - base["Dirichlet"]).max())
     apart = float(np.abs(loss["matrix, logits"] - base["Dirichlet"]).max())
-    page.claim(
-        "Section 5.2, theory",
-        "matrix scaling of logits and Dirichlet calibration are theoretically equivalent",
-        holds=apart < 1e-6, value=apart,
-        reason="largest difference of expected log loss: a matrix sees the common offset of a "
-        "row's logits, which softmax removes, unless its rows have one sum; fitted to normalised "
-        f"logits the difference is {same:.1g}, the floor under probabilities smaller than any seen",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, theory | matrix scaling of logits and Dirichlet calibration are
+        theoretically equivalent | {apart} < 1e-6 | largest difference of expected log loss: a
+        matrix sees the common offset of a row's logits, which softmax removes, unless its rows have
+        one sum; fitted to normalised logits the difference is {same:.1g}, the floor under
+        probabilities smaller than any seen""")
     worse = loss["Dirichlet, single precision"] - loss["matrix, logits"]
     error = float(worse.std(ddof=1) / len(worse) ** 0.5)
-    page.claim(
-        "Section 5.2, practice",
-        "in practice matrix scaling performs slightly better, presumably due to rounding errors",
-        holds=float(worse.mean()) > 2 * error, value=float(worse.mean()),
-        reason="expected log loss after Dirichlet calibration of probabilities in single precision "
-        f"less that after matrix scaling of logits, standard error {error:.4f}",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, practice | in practice matrix scaling performs slightly better,
+        presumably due to rounding errors | {worse.mean()} > {2 * error} | expected log loss after
+        Dirichlet calibration of probabilities in single precision less that after matrix scaling of
+        logits, standard error {error:.4f}""")
 
 
 def _compare(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:

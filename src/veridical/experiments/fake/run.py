@@ -13,26 +13,20 @@ from veridical.experiments.fake.small_network import show_small_network
 from veridical.experiments.fake.truth import show_truth
 
 # What to take away, each said only if its fact was found so.
-_LESSONS = (
-    ("Lemma 1 i", "reproduced", "Lemma 1 is right and tight, and needs its 'always'."),
-    (
-        "Section 6, power 3, K = 2, accuracy by kyle's exact module", "differs",
+_LESSONS = {
+    ("Lemma 1 i", "reproduced"): "Lemma 1 is right and tight, and needs its 'always'.",
+    ("Section 6, power 3, K = 2, accuracy by kyle's exact module", "differs"): (
         "The package of the same authors evaluates fake classifiers in the reverse of the order in "
-        "which it draws them.",
+        "which it draws them."
     ),
-    (
-        "Section 5.1, temperature and classes", "reproduced",
-        "Temperature repairs confidence and not classes; Dirichlet calibration repairs classes.",
+    ("Section 5.1, temperature and classes", "reproduced"): (
+        "Temperature repairs confidence and not classes; Dirichlet calibration repairs classes."
     ),
-    (
-        "Section 5.2, over-fitting", "reproduced",
-        "It needs many rows for its parameters, or harms.",
+    ("Section 5.2, over-fitting", "reproduced"): "It needs many rows for its parameters, or harms.",
+    ("Section 1.3, training loss and the ECE", "differs"): (
+        "A falling training loss does not mean a falling ECE."
     ),
-    (
-        "Section 1.3, training loss and the ECE", "differs",
-        "A falling training loss does not mean a falling ECE.",
-    ),
-)  # fmt: skip
+}
 
 
 def run(lab: Laboratory, page: Page) -> None:
@@ -47,5 +41,5 @@ def run(lab: Laboratory, page: Page) -> None:
     judge_recalibration(lab, page, bench)
     show_rounding(lab, page)
     show_lemma(lab, page)
-    verdicts = {fact.name: fact.verdict for fact in page.facts}
-    page.conclude(" ".join(said for name, found, said in _LESSONS if verdicts[name] == found))
+    verdicts = {(fact.name, fact.verdict) for fact in page.facts}
+    page.conclude(" ".join(lesson for fact, lesson in _LESSONS.items() if fact in verdicts))

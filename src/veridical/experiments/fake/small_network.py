@@ -9,7 +9,7 @@ import numpy as np
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
-from veridical.plots.panels import Bars, Line, Panel, draw_panels
+from veridical.plots.panels import Bars, Line, Mark, Panel, draw_panels
 
 _BINS = 12  # the default of kyle
 _TRAIN, _TEST, _CLASSES = 600, 10_000, 3
@@ -31,42 +31,30 @@ def show_small_network(lab: Laboratory, page: Page) -> None:
     edges = [*first["lower"], first["upper"][-1]]
     curve = Line(first["predicted"], first["observed"], "observed", 0, markers=True)
     share = np.array(first["count"]) / _TEST
-    page.figure(
-        "small-network",
-        draw_panels(
-            [
-                Panel([curve], "as in Figure 1", "confidence", "accuracy", diagonal=True,
-                      x_scale="probability", y_scale="probability"),
-                Panel([Bars(edges, share, "share of rows", 1), curve], "as in Figure 2",
-                      "confidence", "accuracy, share of rows", diagonal=True, legend=True,
-                      x_scale="probability", y_scale="probability"),
-            ],
-            columns=2, size=(3.4, 3.2),
+    caption = """The same curve twice: where it is farthest from the diagonal there are few rows. |
+        Two reliability diagrams of a small network, the right one with a histogram"""
+    both: list[Mark] = [Bars(edges, share, "share of rows", 1), curve]
+    panels = [
+        Panel([curve], "as in Figure 1", "confidence", "accuracy", "square"),
+        Panel(
+            both, "as in Figure 2", "confidence", "accuracy, share of rows", "square", legend=True
         ),
-        caption="The same curve twice: where it is farthest from the diagonal there are few rows.",
-        alt="Two reliability diagrams of a small network, the right one with a histogram",
-    )  # fmt: skip
+    ]
+    page.figure("small-network", draw_panels(panels, columns=2, size=(3.4, 3.2)), caption)
     deepest = [one["largest gap"] for one in found]
-    page.claim(
-        "Figure 1", "in the middle there are large deviations from the diagonal",
-        holds=float(np.mean(deepest)) > 0.1, value=float(np.mean(deepest)),
-        reason="largest |accuracy - confidence| of a middle bin, mean over networks; at the outer "
-        f"end {np.mean([one['outer gap'] for one in found]):.3f}",
-    )  # fmt: skip
+    page.check(f"""Figure 1 | in the middle there are large deviations from the diagonal |
+        {np.mean(deepest)} > 0.1 | largest |accuracy - confidence| of a middle bin, mean over
+        networks; at the outer end {np.mean([one["outer gap"] for one in found]):.3f}""")
     rows = float(np.mean([one["middle rows"] for one in found]))
     part = float(np.mean([one["middle part"] for one in found]))
-    page.claim(
-        "Figure 2, population", "most of the bins in the middle are almost empty in comparison",
-        holds=float(np.mean([one["largest middle"] for one in found])) < 0.1,
-        value=float(np.mean([one["largest middle"] for one in found])),
-        reason=f"share of rows in the fullest middle bin; all of them together hold {rows:.2f}",
-    )  # fmt: skip
-    page.claim(
-        "Figure 2, contribution", "and hence they do not contribute much to the ECE",
-        holds=part < 0.25, value=part,
-        reason=f"their share of the ECE, with {rows:.2f} of the rows; the ECE is that of the last "
-        "bins, where the curve looks best",
-    )  # fmt: skip
+    page.check(f"""
+        - Figure 2, population | most of the bins in the middle are almost empty in comparison |
+          {np.mean([one["largest middle"] for one in found])} < 0.1 | share of rows in the fullest
+          middle bin; all of them together hold {rows:.2f}
+        - Figure 2, contribution | and hence they do not contribute much to the ECE | {part} < 0.25
+          | their share of the ECE, with {rows:.2f} of the rows; the ECE is that of the last bins,
+          where the curve looks best
+    """)
 
 
 def _train(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
@@ -76,10 +64,10 @@ def _train(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     from sklearn.neural_network import MLPClassifier
 
     seed = int(rng.integers(1 << 31))
+    shape = {"n_features": 20, "n_informative": 8, "n_classes": _CLASSES}
     x, y = make_classification(
-        _TRAIN + _TEST, n_features=20, n_informative=8, n_classes=_CLASSES, class_sep=1.2,
-        flip_y=0.05, random_state=seed,
-    )  # fmt: skip
+        _TRAIN + _TEST, **shape, class_sep=1.2, flip_y=0.05, random_state=seed
+    )
     model = MLPClassifier((100,), learning_rate_init=0.01, max_iter=100, random_state=seed)
     with warnings.catch_warnings(record=True):  # a hundred epochs are enough to be over-confident
         warnings.simplefilter("always")
@@ -90,10 +78,13 @@ def _train(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     gap, weight = np.abs(curve.gap), curve.count / _TEST
     ece = float(weight @ gap)
     full = middle & (curve.count >= 20)
+    drawn = ("lower", "upper", "count", "predicted", "observed")
     return {
-        "lower": curve.lower, "upper": curve.upper, "count": curve.count,
-        "predicted": curve.predicted, "observed": curve.observed,
-        "largest gap": float(gap[full].max()), "outer gap": float(gap[-1]),
-        "middle rows": float(weight[middle].sum()), "largest middle": float(weight[middle].max()),
-        "middle part": float(weight[middle] @ gap[middle]) / ece, "ece": ece,
-    }  # fmt: skip
+        **{name: getattr(curve, name) for name in drawn},
+        "largest gap": float(gap[full].max()),
+        "outer gap": float(gap[-1]),
+        "middle rows": float(weight[middle].sum()),
+        "largest middle": float(weight[middle].max()),
+        "middle part": float(weight[middle] @ gap[middle]) / ece,
+        "ece": ece,
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.binning import SimplexBins
 from veridical.experiments._frame.laboratory import Laboratory
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.experiments.evaluating.examples import TABLE_1
 from veridical.miscalibration import (
     BinnedError,
@@ -58,47 +57,35 @@ def show_truth(lab: Laboratory, page: Page) -> None:
 
 
 def _compare_with_kyle(page: Page) -> None:
-    rows: dict[str, list[Any]] = {
-        "classes": [], "figure": [], "exact": [], "kyle, sampled": [], "kyle, exact module": [],
-    }  # fmt: skip
+    rows: list[tuple[Any, ...]] = []
     for k in (2, 3):
         fake = DirichletFakeClassifier([1.0] * k, map=PowerMap(3))  # type: ignore[arg-type]
         accuracy, ece = fake.accuracy().value, fake.expected_calibration_error().value
         confidence = fake.mean_confidence().value
-        _row(rows, k, "accuracy", accuracy, _SAMPLED_ACCURACY[k], _EVALUATED_ACCURACY[k])
-        _row(rows, k, "ECE", ece, _SAMPLED_ECE[k], None)
-        page.number(
-            f"Section 6, power 3, K = {k}, accuracy", accuracy,
-            printed=_SAMPLED_ACCURACY[k], tolerance=_NOISE,
-            reason=f"a sample of kyle; E max p is {'3/4' if k == 2 else '11/18'}",
-        )  # fmt: skip
-        page.number(
-            f"Section 6, power 3, K = {k}, ECE", ece, printed=_SAMPLED_ECE[k], tolerance=_NOISE,
-            reason=f"a sample of kyle; the integral E max c - E max p is {ece:.6f}",
-        )  # fmt: skip
-        page.number(
-            f"Section 6, power 3, K = {k}, accuracy by kyle's exact module", accuracy,
-            printed=_EVALUATED_ACCURACY[k], tolerance=_NOISE,
-            reason="the module takes c for drawn and h(c) for true, the reverse of the sampler; "
-            f"its figure is E max c = {confidence:.4f}, the mean confidence",
-        )  # fmt: skip
+        rows.append((k, "accuracy", accuracy, _SAMPLED_ACCURACY[k], _EVALUATED_ACCURACY[k]))
+        rows.append((k, "ECE", ece, _SAMPLED_ECE[k], None))
+        page.check(f"""
+            - Section 6, power 3, K = {k}, accuracy | {accuracy} = {_SAMPLED_ACCURACY[k]} ± {_NOISE}
+              | a sample of kyle; E max p is {"3/4" if k == 2 else "11/18"}
+            - Section 6, power 3, K = {k}, ECE | {ece} = {_SAMPLED_ECE[k]} ± {_NOISE} | a sample of
+              kyle; the integral E max c - E max p is {ece:.6f}
+            - Section 6, power 3, K = {k}, accuracy by kyle's exact module | {accuracy} =
+              {_EVALUATED_ACCURACY[k]} ± {_NOISE} | the module takes c for drawn and h(c) for true,
+              the reverse of the sampler; its figure is E max c = {confidence:.4f}, the mean
+              confidence
+        """)
     classwise = fake.classwise_error().value
-    _row(rows, 3, "classwise ECE", classwise, _SAMPLED_CLASSWISE, _EVALUATED_CLASSWISE)
-    page.number(
-        "Section 6, power 3, K = 3, classwise ECE", classwise,
-        printed=_SAMPLED_CLASSWISE, tolerance=_NOISE, reason="a sample of kyle",
-    )  # fmt: skip
-    page.number(
-        "Section 6, power 3, K = 3, classwise ECE by kyle's exact module", classwise,
-        printed=_EVALUATED_CLASSWISE, tolerance=_NOISE,
-        reason="the reverse convention, and integrated over [1/K + 0.01, 0.99] only",
-    )  # fmt: skip
-    page.table(rows, caption="The power 3 of a uniform Dirichlet distribution")
-
-
-def _row(rows: Mapping[str, list[Any]], *values: Any) -> None:
-    for column, value in zip(rows.values(), values, strict=True):
-        column.append(value)
+    rows.append((3, "classwise ECE", classwise, _SAMPLED_CLASSWISE, _EVALUATED_CLASSWISE))
+    page.check(f"""
+        - Section 6, power 3, K = 3, classwise ECE | {classwise} = {_SAMPLED_CLASSWISE} ± {_NOISE} |
+          a sample of kyle
+        - Section 6, power 3, K = 3, classwise ECE by kyle's exact module | {classwise} =
+          {_EVALUATED_CLASSWISE} ± {_NOISE} | the reverse convention, and integrated over [1/K +
+          0.01, 0.99] only
+    """)
+    names = ("classes", "figure", "exact", "kyle, sampled", "kyle, exact module")
+    caption = "The power 3 of a uniform Dirichlet distribution"
+    page.table(by_column(names, rows), caption=caption)
 
 
 def _adjust(lab: Laboratory, page: Page) -> None:
@@ -117,14 +104,11 @@ def _adjust(lab: Laboratory, page: Page) -> None:
             drawn = fake.sample(size, rng=lab.rng("adjust", f"{k} {accuracy} {ece} {over}"))
             worst = max(worst, *_deviations(drawn, accuracy, ece, sign=1 if over else -1))
             asked += 1
-    page.claim(
-        "Sections 4 and 6, adjustable",
-        "there are fake classifiers with adjustable accuracy and calibration",
-        holds=worst < 4.5,  # the largest of so many normal deviations; 1 in 1,500 by chance
-        value=worst,
-        reason=f"{asked} pairs of accuracy and ECE, 2 to {classes[-1]} classes; the largest "
-        f"deviation of a sample of {size:,} rows from what was asked for, in standard errors",
-    )
+    # The bound is for the largest of so many normal deviations; 1 in 1,500 by chance.
+    page.check(f"""Sections 4 and 6, adjustable | there are fake classifiers with adjustable
+        accuracy and calibration | {worst} < 4.5 | {asked} pairs of accuracy and ECE, 2 to
+        {classes[-1]} classes; the largest deviation of a sample of {size:,} rows from what was
+        asked for, in standard errors""")
 
 
 def _deviations(drawn: FakeSample, accuracy: float, ece: float, *, sign: int) -> list[float]:
@@ -142,19 +126,14 @@ def _extremes(page: Page) -> None:
     k = 10
     certain = EmpiricalFakeClassifier(np.eye(k), map=CallableMap(_hesitant))
     found = certain.expected_calibration_error().value
-    page.number(
-        "Section 1.1, always right with confidence 1/K + 0.01, ECE", found,
-        printed=1 - 1 / k - _ALMOST, tolerance=1e-9,
-        reason=f"accuracy {certain.accuracy().value:.0f}, and not calibrated at all",
-    )  # fmt: skip
+    page.check(f"""Section 1.1, always right with confidence 1/K + 0.01, ECE | {found} =
+        {1 - 1 / k - _ALMOST} ± 1e-9 | accuracy {certain.accuracy().value:.0f}, and not calibrated
+        at all""")
     shares = EmpiricalFakeClassifier([[0.5, 0.3, 0.2]])  # type: ignore[arg-type]
-    page.claim(
-        "Section 1.1, always the population fractions",
-        "perfectly calibrated but generally inaccurate",
-        holds=shares.canonical_error().value == 0 and shares.accuracy().value == 0.5,
-        value=shares.accuracy().value,
-        reason="fractions 0.5, 0.3, 0.2: every error is 0, and the value is the accuracy",
-    )
+    page.check(f"""Section 1.1, always the population fractions | perfectly calibrated but generally
+        inaccurate | {shares.accuracy().value} is
+        {shares.canonical_error().value == 0 and shares.accuracy().value == 0.5} | fractions 0.5,
+        0.3, 0.2: every error is 0, and the value is the accuracy""")
 
 
 def _hesitant(p: FloatArray) -> FloatArray:
@@ -172,14 +151,10 @@ def _lenses(lab: Laboratory, page: Page) -> None:
     ece = expected_calibration_error(y, c, lens="confidence", sample_weight=weight)
     classwise = classwise_calibration_error(y, c, sample_weight=weight)
     canonical = BinnedError(SimplexBins(10))(y, c, lens="canonical", sample_weight=weight)
-    page.claim(
-        "Section 2.1, classwise calibrated",
-        "all class-wise errors and the ECE may be zero without strong calibration",
-        holds=max(ece, classwise) < 1e-12 and canonical > 0.05,
-        value=canonical,
-        reason="the example of Vaicenavicius et al. (2019), Table 1: ECE and classwise ECE are 0 "
-        "and the value is the canonical error",
-    )
+    page.check(f"""Section 2.1, classwise calibrated | all class-wise errors and the ECE may be zero
+        without strong calibration | {canonical} is
+        {max(ece, classwise) < 1e-12 and canonical > 0.05} | the example of Vaicenavicius et al.
+        (2019), Table 1: ECE and classwise ECE are 0 and the value is the canonical error""")
     exponents = [0.5, 1.0, 2.0]
     fake = DirichletFakeClassifier([1.0] * 3, map=ClassPowerMap(exponents))  # type: ignore[arg-type]
     # Rows that are all different pool with no other: the finite figure conditions on all of c.
@@ -196,9 +171,6 @@ def _lenses(lab: Laboratory, page: Page) -> None:
         caption=f"Uniform Dirichlet distribution, power of each class {exponents}",
     )
     difference = given_all[0].value - given_top[0].value
-    page.claim(
-        "Section 2.1, conditioning",
-        "ECE differs from E|P(Y = argmax C | C) - max C|",
-        holds=difference > 0.01, value=difference,
-        reason="the second is the larger: rows that err up and rows that err down meet in max C",
-    )  # fmt: skip
+    page.check(f"""Section 2.1, conditioning | ECE differs from E|P(Y = argmax C \\| C) - max C| |
+        {difference} > 0.01 | the second is the larger: rows that err up and rows that err down meet
+        in max C""")

@@ -1,7 +1,4 @@
-"""What one repetition of the two-class experiment does.
-
-Everything the two-class experiment computes, and how to ask for it.
-"""
+"""What the two-class experiment computes: one repetition, all of them, and how to ask for it."""
 
 from __future__ import annotations
 
@@ -39,17 +36,23 @@ from veridical.calibrators import (
     VennAbersCalibrator,
 )
 from veridical.experiments._frame.laboratory import Cell, Laboratory
+from veridical.experiments._frame.survey_study import (
+    NONE,
+    SURVEY_ROWS,
+    Key,
+    SurveyPlan,
+    SurveyStudy,
+    classifier_cells,
+    removed,
+    repeat,
+)
 from veridical.experiments._frame.survey_tasks import (
     N_NODES,
     SCORES,
-    SURVEY_ROWS,
-    Key,
     Line,
     Network,
     TrueMap,
-    classifier_cells,
     line_of,
-    repeat,
     train_networks,
     true_map,
 )
@@ -62,7 +65,6 @@ from veridical.simulation import (
 )
 
 Classifier = Callable[[FloatArray], FloatArray]
-NONE = "none"
 SURVEYED = ("binning", "isotonic", "Platt", "beta")
 QUICK = (NONE, *SURVEYED, "Platt, log odds", "spline")
 
@@ -213,69 +215,29 @@ def twins(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
 CLASSIFIERS = ("under", "over", "MLP")
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How much is done.
-
-    Attributes
-    ----------
-    n_networks, n_train : networks, and rows each is trained on
-    sizes : rows a map is fitted to
-    n_repetitions : of each size
-    names : calibrators
-    """
-
-    n_networks: int
-    n_train: int
-    sizes: tuple[int, ...]
-    n_repetitions: int
-    names: tuple[str, ...]
-
-
-def plan_of(lab: Laboratory) -> Plan:
+def plan_of(lab: Laboratory) -> SurveyPlan:
     """Return the full plan, or the quick one."""
     if lab.quick:
-        return Plan(1, 1_000, (SURVEY_ROWS,), 2, QUICK)
-    return Plan(10, SURVEY_ROWS, (300, 1_000, SURVEY_ROWS), 16, tuple(calibrators()))
+        return SurveyPlan(1, 1_000, (SURVEY_ROWS,), 2, QUICK)
+    return SurveyPlan(10, SURVEY_ROWS, (300, 1_000, SURVEY_ROWS), 16, tuple(calibrators()))
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(SurveyStudy):
     """Results of all cells.
 
     Attributes
     ----------
-    plan : how much was done
-    networks : the trained networks
     truths : the map each classifier needs; one a network for "MLP"
-    fits : by classifier and rows, one a repetition
-    guesses : estimates of the uncalibrated classifiers, likewise
+    guesses : estimates of the uncalibrated classifiers, as `fits`
     examples : one fit for each classifier, with diagrams
     twins : distances between the maps for both sigmoids
     """
 
-    plan: Plan
-    networks: Sequence[Mapping[str, Any]]
     truths: Mapping[str, Sequence[TrueMap]]
-    fits: Mapping[Key, Sequence[Mapping[str, Any]]]
     guesses: Mapping[Key, Sequence[Mapping[str, Any]]]
     examples: Mapping[str, Mapping[str, Any]]
     twins: Sequence[Mapping[str, float]]
-
-    def values(
-        self, classifier: str, calibrator: str, key: str = "true", n_rows: int = SURVEY_ROWS
-    ) -> FloatArray:
-        """One number of every repetition."""
-        return np.array([fit[calibrator][key] for fit in self.fits[classifier, n_rows]])
-
-    def removed(self, classifier: str, calibrator: str, n_rows: int = SURVEY_ROWS) -> float:
-        """Share of the true calibration error that a calibrator takes away, on average."""
-        before = self.values(classifier, NONE, n_rows=n_rows).mean()
-        return float(1 - self.values(classifier, calibrator, n_rows=n_rows).mean() / before)
-
-    def best(self, classifier: str) -> str:
-        """Calibrator of least mean true error on the survey's number of rows."""
-        return min(self.plan.names, key=lambda name: float(self.values(classifier, name).mean()))
 
     def gaps(
         self, classifier: str, calibrator: str, low: float = 0.0, high: float = 1.0
@@ -291,8 +253,10 @@ class Study:
 
     def gap_removed(self, classifier: str, calibrator: str, low: float, high: float) -> float:
         """Share of the distance from the true map that is taken away in a range of scores."""
-        before = self.gaps(classifier, NONE, low, high).mean()
-        return float(1 - self.gaps(classifier, calibrator, low, high).mean() / before)
+        before, after = (
+            float(self.gaps(classifier, name, low, high).mean()) for name in (NONE, calibrator)
+        )
+        return removed(before, after)
 
 
 def do_study(lab: Laboratory) -> Study:
@@ -316,7 +280,7 @@ def do_study(lab: Laboratory) -> Study:
     examples = dict(zip(CLASSIFIERS, lab.map("examples", example, shown), strict=True))
     pairs = [{"n_rows": SURVEY_ROWS, "repetition": i} for i in range(count)]
     both = lab.map("twins", twins, pairs)
-    return Study(plan, networks, truths, fits, guesses, examples, both)
+    return Study(plan, networks, fits, truths, guesses, examples, both)
 
 
 def mean_map(study: Study, classifier: str, calibrator: str) -> tuple[FloatArray, FloatArray]:

@@ -26,22 +26,17 @@ def judge_task(page: Page) -> None:
     """The posterior, and how to read the parameters printed."""
     task = survey_binary_task()
     best = task.bayes_figures().accuracy
-    page.number("Section 5.2, best possible accuracy", best)
+    page.check(f"Section 5.2, best possible accuracy | {best}")
     halves = task.interval_mass([-np.inf, 0, np.inf])
     lost = best - float(halves[0, 0] + halves[1, 1])
-    page.claim(
-        "Section 5.2, boundary at 0", "nearly Bayes-optimal", holds=lost < 0.005, value=lost,
-        reason="accuracy lost",
-    )  # fmt: skip
+    page.check(f"""Section 5.2, boundary at 0 | nearly Bayes-optimal | {lost} < 0.005 | accuracy
+        lost""")
     wide = GaussianMixtureTask([4, -72, -4, 64], np.square([980, 1024, 960, 1280]), [0, 0, 1, 1])
     excess = true_calibration_error(wide, survey_f_under, lens="confidence")
-    page.number(
-        "Section 5.2, best accuracy if the parameters were standard deviations",
-        wide.bayes_figures().accuracy,
-        reason="the second parameters printed (960, 1280, 980, 1024) must be variances: as "
-        "standard deviations they leave little to predict, and f_under, which is to be "
-        f"under-confident, would be too confident by {excess:.2f}",
-    )
+    page.check(f"""Section 5.2, best accuracy if the parameters were standard deviations |
+        {wide.bayes_figures().accuracy} | the second parameters printed (960, 1280, 980, 1024) must
+        be variances: as standard deviations they leave little to predict, and f_under, which is to
+        be under-confident, would be too confident by {excess:.2f}""")
 
 
 def judge_models(page: Page, study: Study, lab: Laboratory) -> None:
@@ -50,22 +45,19 @@ def judge_models(page: Page, study: Study, lab: Laboratory) -> None:
     for name, model in MODELS.items():
         for lens in ("binary", "confidence"):
             error = true_calibration_error(task, model, lens=lens)
-            page.number(f"Fig. 12, {name}, true calibration error, {lens} lens", error)
+            page.check(f"Fig. 12, {name}, true calibration error, {lens} lens | {error}")
     strength = np.abs(line.posterior[:, 1] - 0.5)
     closer = line.mass @ (np.abs(survey_f_under(line.x)[:, 1] - 0.5) < strength)
     farther = line.mass @ (np.abs(survey_f_over(line.x)[:, 1] - 0.5) > strength)
     for name, where, share in (
-        ("f_under", "closer to 0.5", closer), ("f_over", "closer to 0 and 1", farther)
-    ):  # fmt: skip
-        page.claim(
-            f"Fig. 12, {name} against the posterior", f"{where} than the posterior",
-            holds=share > 0.5, value=float(share), reason="for this share of rows",
-        )  # fmt: skip
+        ("f_under", "closer to 0.5", closer),
+        ("f_over", "closer to 0 and 1", farther),
+    ):
+        page.check(f"""Fig. 12, {name} against the posterior | {where} than the posterior | {share}
+            > 0.5 | for this share of rows""")
     outside = line.mass @ (np.abs(survey_f_under(line.x)[:, 1] - 0.5) > 0.4)
-    page.claim(
-        "Fig. 12, range of f_under", "barely leaves 0.1 to 0.9", holds=outside < 0.01,
-        value=float(outside), reason="share of rows outside",
-    )  # fmt: skip
+    page.check(f"""Fig. 12, range of f_under | barely leaves 0.1 to 0.9 | {outside} < 0.01 | share
+        of rows outside""")
     _judge_slopes(page)
     _judge_network(page, study)
     _judge_sampling(page, lab)
@@ -74,20 +66,16 @@ def judge_models(page: Page, study: Study, lab: Laboratory) -> None:
 def _judge_slopes(page: Page) -> None:
     under, over = (_slope(name, 0.25, 0.75) for name in MODELS)
     centre = _slope("f_under", 0.45, 0.55)
-    page.claim(
-        "Fig. 12, slope of f_under", "steeper than the diagonal", holds=under > 1, value=under,
-        reason=f"from 0.25 to 0.75; not so from 0.45 to 0.55, where it is {centre:.2f}, because "
-        "both classes have a mode near 0",
-    )  # fmt: skip
-    page.claim(
-        "Fig. 12, slope of f_over", "shallower than the diagonal around the middle", holds=over < 1,
-        value=over, reason="from 0.25 to 0.75",
-    )  # fmt: skip
+    page.check(f"""
+        - Fig. 12, slope of f_under | steeper than the diagonal | {under} > 1 | from 0.25 to 0.75;
+          not so from 0.45 to 0.55, where it is {centre:.2f}, because both classes have a mode near
+          0
+        - Fig. 12, slope of f_over | shallower than the diagonal around the middle | {over} < 1 |
+          from 0.25 to 0.75
+    """)
     ends = min(_slope("f_over", 0.001, 0.05), _slope("f_over", 0.95, 0.999))
-    page.claim(
-        "Fig. 12, ends of f_over", "sharp transitions towards 0 and 1", holds=ends > 2,
-        value=ends, reason="smaller slope of 0.001 to 0.05 and 0.95 to 0.999",
-    )  # fmt: skip
+    page.check(f"""Fig. 12, ends of f_over | sharp transitions towards 0 and 1 | {ends} > 2 |
+        smaller slope of 0.001 to 0.05 and 0.95 to 0.999""")
 
 
 def _slope(name: str, low: float, high: float) -> float:
@@ -105,17 +93,12 @@ def _judge_network(page: Page, study: Study) -> None:
     )
     both = float((lean.any(axis=1) & ~lean.all(axis=1)).mean())
     n = f"{len(lean)} network" + "s" * (len(lean) > 1)
-    page.claim(
-        "Fig. 12, network", "over-confident in places and under-confident in others",
-        holds=both > 0.5, value=both, reason=f"share of {n}",
-    )  # fmt: skip
+    page.check(f"""Fig. 12, network | over-confident in places and under-confident in others |
+        {both} > 0.5 | share of {n}""")
     same = float((lean == [under for _, _, under in PATTERN]).all(axis=1).mean())
-    page.claim(
-        "Fig. 12, where the network is under-confident", "in 0 to 0.1 and 0.65 to 1 only",
-        holds=same > 0.5, value=same,
-        reason=f"share of {n}, trained on other rows, with that pattern; the survey "
-        "shows one of them and gives no seed",
-    )  # fmt: skip
+    page.check(f"""Fig. 12, where the network is under-confident | in 0 to 0.1 and 0.65 to 1 only |
+        {same} > 0.5 | share of {n}, trained on other rows, with that pattern; the survey shows one
+        of them and gives no seed""")
 
 
 def _judge_sampling(page: Page, lab: Laboratory) -> None:
@@ -131,9 +114,6 @@ def _judge_sampling(page: Page, lab: Laboratory) -> None:
         rate = hits[full] / count[full]
         truth = true_reliability(task, model, SCORES[full], n_nodes=1 << 14)
         worst = max(worst, float(np.abs(rate - truth).max()))
-    page.claim(
-        "Fig. 12, curves from draws", "many rows in small bins approximate the true diagram",
-        holds=worst < 0.05, value=worst,
-        reason=f"largest distance from quadrature over {N_SCORES} bins with a thousandth or more "
-        f"of {n:,} rows",
-    )  # fmt: skip
+    page.check(f"""Fig. 12, curves from draws | many rows in small bins approximate the true diagram
+        | {worst} < 0.05 | largest distance from quadrature over {N_SCORES} bins with a thousandth
+        or more of {n:,} rows""")

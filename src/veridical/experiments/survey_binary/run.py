@@ -1,27 +1,21 @@
-"""The survey's two-class task: section 5.2 and 5.3, figures 11 to 16.
-
-Tables of true and estimated calibration errors for two classes.
-
-Figures 11 to 16 of the survey, drawn from integrals instead of draws.
-"""
+"""The survey's two-class task: sections 5.2 and 5.3, figures 11 to 16, from integrals."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 
 from veridical.experiments._frame.laboratory import Laboratory
-from veridical.experiments._frame.page import Page
-from veridical.experiments._frame.survey_tasks import (
-    SCORES,
+from veridical.experiments._frame.page import Page, by_column
+from veridical.experiments._frame.survey_study import (
+    ERRORS,
+    NONE,
     SURVEY_ROWS,
-    add_errors,
     mean_and_spread,
+    shares_panel,
 )
+from veridical.experiments._frame.survey_tasks import SCORES
 from veridical.experiments.survey_binary.cells import (
     CLASSIFIERS,
-    NONE,
     SURVEYED,
     Study,
     classifier_of,
@@ -38,7 +32,7 @@ from veridical.experiments.survey_binary.claims import (
     judge_platt,
 )
 from veridical.experiments.survey_binary.models import judge_models, judge_task
-from veridical.plots.panels import Bars, Figure, Line, Mark, Panel, Points, draw_panels
+from veridical.plots.panels import Figure, Line, Mark, Panel, Points, draw_panels
 from veridical.simulation import survey_binary_task
 
 TITLES = {"under": "f_under", "over": "f_over", "MLP": "network (MLP)"}
@@ -50,16 +44,15 @@ def draw_task() -> Figure:
     posterior = task.posterior(x)
     joint = posterior * task.density(x)[:, None]
     densities = [
-        Panel([Line(x, joint[:, k] / task.prior[k], colour=k)], title=title, x_label="x",
-              y_label="density")
+        Panel([Line(x, joint[:, k] / task.prior[k], colour=k)], title, "x", "density")
         for k, title in ((1, "class 1"), (0, "class 2"))
-    ]  # fmt: skip
+    ]
     sigmoids = [
         Line(x, classifier_of({"classifier": name})(x[:, None])[:, 1], TITLES[name], i + 2, 1)
         for i, name in enumerate(("under", "over"))
     ]
-    last = Panel([Line(x, posterior[:, 1], "posterior", 1), *sigmoids], title="P(class 1 | x)",
-                 x_label="x", y_label="probability", legend=True)  # fmt: skip
+    lines = [Line(x, posterior[:, 1], "posterior", 1), *sigmoids]
+    last = Panel(lines, "P(class 1 | x)", "x", "probability", legend=True)
     return draw_panels([*densities, last], columns=3)
 
 
@@ -71,12 +64,9 @@ def draw_uncalibrated(study: Study) -> Figure:
             Line(SCORES, truth.rate, muted=True, dash=3) for truth in study.truths[name][1:]
         ]
         marks.append(Line(SCORES, study.truths[name][0].rate, colour=0))
-        curves.append(Panel(marks, title=TITLES[name], x_label="score", y_label="true frequency",
-                            diagonal=True, x_limits=(0, 1), y_limits=(0, 1)))  # fmt: skip
+        curves.append(Panel(marks, TITLES[name], "score", "true frequency", "unit"))
         share = study.truths[name][0].share.reshape(-1, 5).sum(axis=1)
-        histograms.append(Panel([Bars(np.linspace(0, 1, len(share) + 1), share, colour=0)],
-                                x_label="score", y_label="share of rows",
-                                x_limits=(0, 1)))  # fmt: skip
+        histograms.append(shares_panel(share))
     return draw_panels([*curves, *histograms], columns=3)
 
 
@@ -84,19 +74,15 @@ def draw_calibrator(study: Study, calibrator: str) -> Figure:
     """Figures 13 to 16: one fitted map against the true one, and the diagram after it."""
     maps, diagrams = [], []
     for name in CLASSIFIERS:
-        shown = study.examples[name]
-        fit = shown["calibrators"][calibrator]
-        maps.append(
-            Panel([Line(SCORES, study.truths[name][0].rate, "map needed", 1, 1),
-                   Line(shown["scores"], fit["map"], "map fitted", 0)],
-                  title=TITLES[name], x_label="score", y_label="calibrated", diagonal=True,
-                  x_limits=(0, 1), y_limits=(0, 1))
-        )  # fmt: skip
-        diagrams.append(
-            Panel([Points(fit["mean"], fit["rate"], "after, in the population", 2)],
-                  x_label="calibrated score", y_label="true frequency", diagonal=True,
-                  x_limits=(0, 1), y_limits=(0, 1))
-        )  # fmt: skip
+        example = study.examples[name]
+        fit = example["calibrators"][calibrator]
+        lines = [
+            Line(SCORES, study.truths[name][0].rate, "map needed", 1, 1),
+            Line(example["scores"], fit["map"], "map fitted", 0),
+        ]
+        maps.append(Panel(lines, TITLES[name], "score", "calibrated", "unit"))
+        points = Points(fit["mean"], fit["rate"], "after, in the population", 2)
+        diagrams.append(Panel([points], "", "calibrated score", "true frequency", "unit"))
     return draw_panels([*maps, *diagrams], columns=3, legend=True)
 
 
@@ -110,80 +96,40 @@ def draw_all_maps(study: Study) -> Figure:
         for i, name in enumerate(CLASSIFIERS):
             marks.append(Line(SCORES, study.truths[name][0].rate, "", i, 3))
             marks.append(Line(*mean_map(study, name, calibrator), TITLES[name], i))
-        panels.append(Panel(marks, title=calibrator, diagonal=True, x_limits=(0, 1),
-                            y_limits=(0, 1)))  # fmt: skip
+        panels.append(Panel(marks, calibrator, "", "", "unit"))
     return draw_panels(panels, columns=5, size=(1.85, 1.75), legend=True)
 
 
 def draw_sizes(study: Study) -> Figure:
     """True calibration error against the rows a map was fitted to."""
-    panels = []
-    for name in CLASSIFIERS:
-        lines = [
-            Line(study.plan.sizes, _over_sizes(study, name, calibrator), calibrator, i,
-                 markers=True)
-            for i, calibrator in enumerate((*SURVEYED, "spline", "equal-mass binning"))
-        ]  # fmt: skip
-        before = float(study.values(name, NONE).mean())
-        flat = Line(study.plan.sizes, [before] * len(study.plan.sizes), "uncalibrated", muted=True)
-        panels.append(Panel([flat, *lines], title=TITLES[name], x_label="rows",
-                            y_label="true calibration error", x_scale="log",
-                            y_scale="log"))  # fmt: skip
+    names = (*SURVEYED, "spline", "equal-mass binning")
+    panels = [
+        study.sizes_panel(name, names, TITLES[name], "true calibration error")
+        for name in CLASSIFIERS
+    ]
     return draw_panels(panels, columns=3, legend=True)
-
-
-def _over_sizes(study: Study, name: str, calibrator: str) -> list[float]:
-    found = (study.values(name, calibrator, n_rows=n).mean() for n in study.plan.sizes)
-    return [float(mean) for mean in found]
-
-
-KEYS = ("true", "ece", "debiased", "smooth", "distance")
 
 
 def add_error_tables(page: Page, study: Study) -> None:
     """Errors of every calibrator: one table a classifier, and all of them as a file."""
     for name in CLASSIFIERS:
-        order = sorted(study.plan.names, key=lambda c: float(study.values(name, c).mean()))
-        columns: dict[str, list[Any]] = {
-            "calibrator": [_shown(calibrator) for calibrator in order],
-            "true error": _cells(study, name, order, "true"),
-            "ECE, 15 bins": _cells(study, name, order, "ece"),
-            "debiased": _cells(study, name, order, "debiased"),
-            "smooth": _cells(study, name, order, "smooth"),
-            "distance from posterior": _cells(study, name, order, "distance"),
-        }
-        page.table(columns, caption=f"{TITLES[name]}, {SURVEY_ROWS:,} rows to fit, as many to test")
-    rows = [
-        (name, n, calibrator, key, study.values(name, calibrator, key, n))
-        for name, n in study.fits
-        for calibrator in study.plan.names
-        for key in KEYS
-    ]
-    add_errors(page, rows)
+        study.add_table(page, name, TITLES[name], ERRORS)
+    study.add_file(page, tuple(ERRORS))
 
 
 def add_estimator_table(page: Page, study: Study) -> None:
     """What estimators read on uncalibrated classifiers whose true error is known."""
-    columns: dict[str, list[Any]] = {"classifier": [], "estimator": [], "true error": []}
-    columns |= {f"{n:,} rows": [] for n in study.plan.sizes}
+    rows = []
     for name in CLASSIFIERS:
-        true = float(study.values(name, NONE).mean())
         for estimator in estimators():
-            columns["classifier"].append(TITLES[name])
-            columns["estimator"].append(estimator)
-            columns["true error"].append(true)
-            for n in study.plan.sizes:
-                read = [guess[estimator] for guess in study.guesses[name, n]]
-                columns[f"{n:,} rows"].append(mean_and_spread(read))
-    page.table(columns, caption="Estimates on fresh rows: mean ± standard deviation")
-
-
-def _cells(study: Study, name: str, order: list[str], key: str) -> list[str]:
-    return [mean_and_spread(study.values(name, calibrator, key)) for calibrator in order]
-
-
-def _shown(calibrator: str) -> str:
-    return "*uncalibrated*" if calibrator == NONE else calibrator
+            read = (
+                mean_and_spread([guess[estimator] for guess in study.guesses[name, n]])
+                for n in study.plan.sizes
+            )
+            rows.append((TITLES[name], estimator, study.mean(name, NONE), *read))
+    names = ("classifier", "estimator", "true error", *(f"{n:,} rows" for n in study.plan.sizes))
+    caption = "Estimates on fresh rows: mean ± standard deviation"
+    page.table(by_column(names, rows), caption=caption)
 
 
 JUDGES = {
@@ -203,15 +149,15 @@ def run(lab: Laboratory, page: Page) -> None:
         curves and true errors on this page are integrals over the feature, exact to about
         1e-5; the survey drew many rows and binned them."""
     )
-    page.figure("task", draw_task(), caption="Densities of both classes; the posterior is flat in "
-                "the middle and steep on both sides, as no logistic curve is.",
-                alt="Densities of class 1 and class 2 and the posterior of class 1")  # fmt: skip
+    caption = """Densities of both classes; the posterior is flat in the middle and steep on both
+        sides, as no logistic curve is. | Densities of class 1 and class 2 and the posterior of
+        class 1"""
+    page.figure("task", draw_task(), caption)
     judge_task(page)
     page.section("Figure 12: three uncalibrated classifiers")
-    page.figure("uncalibrated", draw_uncalibrated(study),
-                caption="True reliability curves and histograms of the scores. Grey: further "
-                "networks, trained on other rows.",
-                alt="Reliability curves of f_under, f_over and the network")  # fmt: skip
+    caption = """True reliability curves and histograms of the scores. Grey: further networks,
+        trained on other rows. | Reliability curves of f_under, f_over and the network"""
+    page.figure("uncalibrated", draw_uncalibrated(study), caption)
     judge_models(page, study, lab)
     page.text(
         f"""Claims in words are judged by numbers. *Well* means that more than {WELL:.0%} of the
@@ -223,10 +169,10 @@ def run(lab: Laboratory, page: Page) -> None:
     for name in SURVEYED:
         title, judge = JUDGES[name]
         page.section(title)
-        page.figure(name.lower(), draw_calibrator(study, name),
-                    caption="Above, one fitted map and the map needed; below, the reliability "
-                    "diagram of the population afterwards, in 50 narrow bins.",
-                    alt=f"Maps and reliability diagrams of {name}")  # fmt: skip
+        caption = f"""Above, one fitted map and the map needed; below, the reliability diagram of
+            the population afterwards, in 50 narrow bins. | Maps and reliability diagrams of
+            {name}"""
+        page.figure(name.lower(), draw_calibrator(study, name), caption)
         judge(page, study)
     _add_all(page, study)
     page.conclude(_conclusion(study))
@@ -234,8 +180,9 @@ def run(lab: Laboratory, page: Page) -> None:
 
 def _add_all(page: Page, study: Study) -> None:
     page.section("Every calibrator of the library")
-    page.figure("maps", draw_all_maps(study), caption="Mean fitted map (line) and the map needed "
-                f"(dots) on {SURVEY_ROWS:,} rows.", alt="Mean calibration maps")  # fmt: skip
+    caption = f"""Mean fitted map (line) and the map needed (dots) on {SURVEY_ROWS:,} rows. | Mean
+        calibration maps"""
+    page.figure("maps", draw_all_maps(study), caption)
     page.text(
         """*Distance from posterior* also counts what a map loses by giving different rows the same
         value: a histogram can be calibrated and yet far from the truth. Means ± standard deviations
@@ -243,18 +190,18 @@ def _add_all(page: Page, study: Study) -> None:
     )
     add_error_tables(page, study)
     if len(study.plan.sizes) > 1:
-        page.figure("sizes", draw_sizes(study),
-                    caption="Maps of two or three parameters stop improving: the map needed is "
-                    "none of theirs.", alt="True calibration error against rows")  # fmt: skip
+        caption = """Maps of two or three parameters stop improving: the map needed is none of
+            theirs. | True calibration error against rows"""
+        page.figure("sizes", draw_sizes(study), caption)
     page.section("What estimators read")
     page.text("The smooth ECE measures a slightly different distance, and is smaller by design.")
     add_estimator_table(page, study)
 
 
 def _conclusion(study: Study) -> str:
-    best = [study.best(name) for name in CLASSIFIERS]
-    beta, isotonic = (float(study.values("over", name).mean()) for name in ("beta", "isotonic"))
+    best = [study.ordered(name)[0] for name in CLASSIFIERS]
+    beta, isotonic = (study.mean("over", name) for name in ("beta", "isotonic"))
     return f"""On {SURVEY_ROWS:,} rows the least true error is that of {best[0]} (f_under),
         {best[1]} (f_over) and {best[2]} (network). f_over goes from
-        {float(np.mean(study.values("over", NONE))):.3f} to {beta:.3f} by beta calibration and to
+        {study.mean("over", NONE):.3f} to {beta:.3f} by beta calibration and to
         {isotonic:.3f} by isotonic regression."""

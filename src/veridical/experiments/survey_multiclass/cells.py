@@ -1,7 +1,4 @@
-"""What one repetition of the three-class experiment does.
-
-Everything the three-class experiment computes, and how to ask for it.
-"""
+"""What the three-class experiment computes: one repetition, all, and how to ask for it."""
 
 from __future__ import annotations
 
@@ -38,24 +35,27 @@ from veridical.calibrators import (
     VectorCalibrator,
 )
 from veridical.experiments._frame.laboratory import Cell, Laboratory
+from veridical.experiments._frame.survey_study import (
+    NONE,
+    SURVEY_ROWS,
+    SurveyPlan,
+    SurveyStudy,
+    classifier_cells,
+    repeat,
+)
 from veridical.experiments._frame.survey_tasks import (
     N_NODES,
-    SURVEY_ROWS,
     TINY,
-    Key,
     Line,
     Network,
-    classifier_cells,
     line_of,
     log_softmax,
-    repeat,
     train_networks,
 )
 from veridical.miscalibration import BinnedError, SmoothError
 from veridical.simulation import survey_three_class_task, true_calibration_error
 
 Scorer = Callable[[FloatArray], FloatArray]
-NONE = "none"
 SURVEYED = ("temperature", "vector", "matrix", "Dirichlet")
 QUICK = (NONE, *SURVEYED, "Dirichlet, ODIR")
 POWERS = {"posterior": 1.0, "over": 2.0, "under": 0.5}
@@ -201,11 +201,11 @@ def _unlike(fitted: Calibrator) -> float:
     """Largest change of the map when classes trade places; 0 if all have the same map."""
     points = np.random.default_rng(0).dirichlet(np.ones(3), 200)
     plain = fitted.predict_proba(fed(fitted, np.log(points)))
-    return max(
-        float(np.abs(fitted.predict_proba(fed(fitted, np.log(points[:, order])))
-                     - plain[:, order]).max())
-        for order in (list(order) for order in permutations(range(3)))
-    )  # fmt: skip
+    changes = []
+    for order in map(list, permutations(range(3))):
+        turned = fitted.predict_proba(fed(fitted, np.log(points[:, order])))
+        changes.append(float(np.abs(turned - plain[:, order]).max()))
+    return max(changes)
 
 
 def example(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
@@ -225,63 +225,26 @@ def example(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
 FEW_ROWS = 100
 
 
-@dataclass(frozen=True)
-class Plan:
-    """How much is done.
-
-    Attributes
-    ----------
-    n_networks, n_train : networks, and rows each is trained on
-    sizes : rows a map of a network is fitted to
-    n_repetitions : of each size
-    names : calibrators
-    extra : powers of the posterior, which the survey does not have, fitted to most rows only
-    """
-
-    n_networks: int
-    n_train: int
-    sizes: tuple[int, ...]
-    n_repetitions: int
-    names: tuple[str, ...]
-    extra: tuple[str, ...]
-
-
-def plan_of(lab: Laboratory) -> Plan:
+def plan_of(lab: Laboratory) -> SurveyPlan:
     """Return the full plan, or the quick one."""
     if lab.quick:
-        return Plan(1, 1_000, (FEW_ROWS, SURVEY_ROWS), 2, QUICK, ("over", "posterior"))
+        return SurveyPlan(1, 1_000, (FEW_ROWS, SURVEY_ROWS), 2, QUICK, ("over", "posterior"))
     sizes = (FEW_ROWS, 1_000, SURVEY_ROWS)
-    return Plan(10, SURVEY_ROWS, sizes, 12, tuple(calibrators()), ("over", "under", "posterior"))
+    return SurveyPlan(
+        10, SURVEY_ROWS, sizes, 12, tuple(calibrators()), ("over", "under", "posterior")
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Study(SurveyStudy):
     """Results of all cells.
 
     Attributes
     ----------
-    plan : how much was done
-    networks : the trained networks
-    fits : by classifier and rows, one a repetition
-    shown : the fit that is drawn: diagrams of the population, and its rows
+    example : the fit that is drawn: diagrams of the population, and its rows
     """
 
-    plan: Plan
-    networks: Sequence[Mapping[str, Any]]
-    fits: Mapping[Key, Sequence[Mapping[str, Any]]]
-    shown: Mapping[str, Any]
-
-    def values(
-        self, calibrator: str, key: str = "true", n_rows: int = SURVEY_ROWS, model: str = "MLP"
-    ) -> FloatArray:
-        """One number of every repetition; of "classes" one for each class, (repetitions, 3)."""
-        return np.array([fit[calibrator][key] for fit in self.fits[model, n_rows]])
-
-    def mean(
-        self, calibrator: str, key: str = "true", n_rows: int = SURVEY_ROWS, model: str = "MLP"
-    ) -> float:
-        """Mean over repetitions."""
-        return float(self.values(calibrator, key, n_rows, model).mean())
+    example: Mapping[str, Any]
 
     def compared(self, key: str) -> FloatArray:
         """One number of a comparison of maps, of every repetition."""
@@ -289,7 +252,7 @@ class Study:
 
     def class_error(self, calibrator: str, *classes: int) -> float:
         """Mean true calibration error of classes 1, 2 or 3 on the survey's number of rows."""
-        return float(self.values(calibrator, "classes")[:, [k - 1 for k in classes]].mean())
+        return float(self.values("MLP", calibrator, "classes")[:, [k - 1 for k in classes]].mean())
 
     def gap(self, calibrator: str, classes: Sequence[int], tenths: Sequence[int]) -> float:
         """Mean gap between frequency and score of classes in tenths of their scores."""
@@ -303,17 +266,13 @@ class Study:
 
     def diagrams_apart(self, one: str, other: str) -> float:
         """How far the gaps in tenths of the scores differ, relative to those of `one`."""
-        apart = whole = 0.0
+        apart = total = 0.0
         for fit in self.fits["MLP", SURVEY_ROWS]:
             for k in range(3):
                 gap, change = (np.array(fit[name]["tenths"][k]["gap"]) for name in (one, other))
                 apart += float(np.abs(change - gap).sum())
-                whole += float(gap.sum())
-        return apart / whole
-
-    def ordered(self, model: str = "MLP", key: str = "true") -> list[str]:
-        """Calibrators by their mean error on the survey's number of rows, the best first."""
-        return sorted(self.plan.names, key=lambda name: self.mean(name, key, model=model))
+                total += float(gap.sum())
+        return apart / total
 
 
 def do_study(lab: Laboratory) -> Study:
@@ -324,21 +283,4 @@ def do_study(lab: Laboratory) -> Study:
     asked = {"calibrators": list(plan.names), "compared_from": SURVEY_ROWS}
     fits = repeat(lab, "fits", calibrate, keys, networks, plan.n_repetitions, asked)
     first = {**classifier_cells("MLP", networks)[0], "n_rows": SURVEY_ROWS}
-    shown = lab.map("example", example, [first])[0]
-    return Study(plan, networks, fits, shown)
-
-
-def removed(before: float, after: float) -> float:
-    """Share of an error that is gone.
-
-    Examples
-    --------
-    >>> removed(0.2, 0.05)
-    0.75
-    """
-    return 1 - after / before
-
-
-def name_of(calibrator: str) -> str:
-    """Name for tables."""
-    return "*uncalibrated*" if calibrator == NONE else calibrator
+    return Study(plan, networks, fits, lab.map("example", example, [first])[0])

@@ -1,6 +1,6 @@
 """Section 4 of the survey: errors of the three-class example (Tables 3 to 7, Fig. 8 to 10).
 
-Section 4.1 of the survey: ways to draw a reliability diagram (Fig. 5 to 7).
+And ways to draw a reliability diagram, section 4.1 (Fig. 5 to 7).
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ from veridical.plots import probability_paper, reliability, simplex
 from veridical.plots.panels import Bars, Line, Mark, Panel, Points, draw_panels
 
 N_BINS = 5
-_LENSES: dict[int, Any] = {
-    4: ClassSpecific(1), 5: ClassSpecific(2), 6: ClassSpecific(3), 7: "confidence",
-}  # fmt: skip
+_LENSES: dict[int, Any] = {**{k + 3: ClassSpecific(k) for k in (1, 2, 3)}, 7: "confidence"}
 
 
 def toy_errors(page: Page, *, rng: np.random.Generator) -> dict[str, list[Cell]]:
@@ -48,23 +46,16 @@ def toy_errors(page: Page, *, rng: np.random.Generator) -> dict[str, list[Cell]]
         "printed as differences of rounded numbers, and errors as averages of such gaps, so "
         "that third decimals are off, and sometimes second ones."
     )
-    page.claim(
-        "Table 3", "30 rows of probabilities, ten of each class",
-        holds=bool(
-            np.allclose(p.sum(axis=1), 1) and np.bincount(y).tolist() == [0, 10, 10, 10]
-        ),
-        value=len(y),
-    )  # fmt: skip
+    page.check(f"""Table 3 | 30 rows of probabilities, ten of each class | {len(y)} is
+        {np.allclose(p.sum(axis=1), 1) and np.bincount(y).tolist() == [0, 10, 10, 10]}""")
     tables = {}
     for number, bins in TABLES_4_TO_7.items():
         tables[f"Table {number}"] = _cells(y, p, number, bins)
         check_cells(page, f"Table {number}", tables[f"Table {number}"])
         listed = _listed(p.max(axis=1) if number == 7 else p[:, number - 4])
         same = [listed[row.number] == row.scores for row in bins]
-        page.claim(
-            f"Table {number}, listed scores", "are those of Table 3", holds=all(same),
-            value=sum(same), reason="number of bins whose lists agree",
-        )  # fmt: skip
+        page.check(f"""Table {number}, listed scores | are those of Table 3 | {sum(same)} is
+            {all(same)} | number of bins whose lists agree""")
     _check_errors(page, y, p)
     _draw(page, y, p, rng)
     return tables
@@ -114,18 +105,18 @@ def _listed(scores: FloatArray) -> dict[int, str]:
 def _check_errors(page: Page, y: IntArray, p: FloatArray) -> None:
     averaged = {number: average_of_printed(bins) for number, bins in TABLES_4_TO_7.items()}
     for number, name, printed in (
-        (4, "class-1-ECE", "0.1873"), (5, "class-2-ECE", "0.147"), (6, "class-3-ECE", "0.2017"),
+        (4, "class-1-ECE", "0.1873"),
+        (5, "class-2-ECE", "0.147"),
+        (6, "class-3-ECE", "0.2017"),
         (7, "confidence-ECE", "0.2117"),
-    ):  # fmt: skip
+    ):
         error = expected_calibration_error(y, p, n_bins=N_BINS, lens=_LENSES[number])
         why = f"the average of the gaps as rounded in Table {number}, {averaged[number]:.6f}"
         check_number(page, f"Table 3, {name}", printed, error, why)
     mean = sum(averaged[number] for number in (4, 5, 6)) / 3
-    check_number(
-        page, "Table 3, classwise-ECE", "0.1787",
-        classwise_calibration_error(y, p, n_bins=N_BINS),
-        f"the mean of the three errors as rounded, {mean:.6f}",
-    )  # fmt: skip
+    error = classwise_calibration_error(y, p, n_bins=N_BINS)
+    why = f"the mean of the three errors as rounded, {mean:.6f}"
+    check_number(page, "Table 3, classwise-ECE", "0.1787", error, why)
     rounded = "the largest gap as rounded in Table 4"
     for name, lens in (("binary-MCE", _LENSES[4]), ("classwise-MCE", "classwise")):
         worst = maximum_calibration_error(y, p, n_bins=N_BINS, lens=lens)
@@ -139,59 +130,47 @@ def _check_errors(page: Page, y: IntArray, p: FloatArray) -> None:
     check_number(page, "Table 3, confidence-MCE", "0.3", confidence)
     curve = reliability_curve(y, p, n_bins=N_BINS, lens="confidence", interval=None)
     at = int(np.abs(curve.gap).argmax())
-    page.claim(
-        "Section 4.4, confidence-MCE", "is the gap of the largest bin",
-        holds=at == int(curve.count.argmax()), value=float(curve.count[at]),
-    )  # fmt: skip
-    page.claim(
-        "Section 4.4, first confidence bin", "is empty", holds=bool(curve.lower[0] > 0),
-        value=float(p.max(axis=1).min()), reason="smallest confidence",
-    )  # fmt: skip
+    page.check(f"""
+        - Section 4.4, confidence-MCE | is the gap of the largest bin | {curve.count[at]} is
+          {at == int(curve.count.argmax())}
+        - Section 4.4, first confidence bin | is empty | {p.max(axis=1).min()} is
+          {curve.lower[0] > 0} | smallest confidence
+    """)
     iris = np.full((150, 3), 1 / 3)
     always = classwise_calibration_error(np.repeat([0, 1, 2], 50), iris)
-    page.claim(
-        "Section 4.3, 1/3 for each class of Iris", "has a classwise-ECE of 0",
-        holds=always < 1e-12, value=always,
-    )  # fmt: skip
+    page.check(f"""Section 4.3, 1/3 for each class of Iris | has a classwise-ECE of 0 | {always} <
+        1e-12""")
 
 
 def _draw(page: Page, y: IntArray, p: FloatArray, rng: np.random.Generator) -> None:
+    look: dict[str, Any] = {"style": "bars", "gaps": True, "interval": None, "rng": rng}
     one, most = (
-        reliability(
-            y, p, lens=lens, n_bins=N_BINS, style="bars", gaps=True, interval=None,
-            rng=rng, ax=blank_axes((4.6, 5.4)),
-        )
+        reliability(y, p, lens=lens, n_bins=N_BINS, ax=blank_axes((4.6, 5.4)), **look)
         for lens in (ClassSpecific(1), "confidence")
-    )  # fmt: skip
-    page.figure(
-        "fig-8", one.figure, caption="Fig. 8. Class 1 of Table 3: bars up to the frequency, and "
-        "the gap of each bin at its mean score (Table 4).",
-        alt="Reliability diagram of class 1 in five bins; the fourth has the largest gap",
-    )  # fmt: skip
-    panels = [
-        bars_panel(
-            reliability_curve(y, p, n_bins=N_BINS, lens=ClassSpecific(k), interval=None),
-            f"class {k}", "predicted probability", "observed frequency",
-        )
+    )
+    caption = """Fig. 8. Class 1 of Table 3: bars up to the frequency, and the gap of each bin at
+        its mean score (Table 4). | Reliability diagram of class 1 in five bins; the fourth has the
+        largest gap"""
+    page.figure("fig-8", one.figure, caption)
+    curves = {
+        f"class {k}": reliability_curve(y, p, n_bins=N_BINS, lens=ClassSpecific(k), interval=None)
         for k in (1, 2, 3)
-    ]  # fmt: skip
-    page.figure(
-        "fig-9", draw_panels(panels, columns=3), caption="Fig. 9. Each class against the rest "
-        "(Tables 4 to 6). Classes 2 and 3 never get a high probability.",
-        alt="Reliability diagrams of classes 1, 2 and 3 in five bins",
-    )  # fmt: skip
-    page.figure(
-        "fig-10", most.figure, caption="Fig. 10. Confidence against accuracy (Table 7): no "
-        "confidence is below 1/3.",
-        alt="Confidence reliability diagram in five bins; the first one is empty",
-    )  # fmt: skip
-    whole = simplex(y, p, n_bins=3, ax=blank_axes((4.4, 4.2)))
-    page.figure(
-        "simplex", whole.figure, caption="Not in the survey, which only says that vectors could "
-        "be binned: Table 3 in the triangle, with an arrow from the mean prediction of each cell "
-        "to the shares of the classes in it.",
-        alt="Triangle of three-class predictions with arrows from predictions to frequencies",
-    )  # fmt: skip
+    }
+    panels = [
+        bars_panel(curve, title, "predicted probability", "observed frequency")
+        for title, curve in curves.items()
+    ]
+    caption = """Fig. 9. Each class against the rest (Tables 4 to 6). Classes 2 and 3 never get a
+        high probability. | Reliability diagrams of classes 1, 2 and 3 in five bins"""
+    page.figure("fig-9", draw_panels(panels, columns=3), caption)
+    caption = """Fig. 10. Confidence against accuracy (Table 7): no confidence is below 1/3. |
+        Confidence reliability diagram in five bins; the first one is empty"""
+    page.figure("fig-10", most.figure, caption)
+    triangle = simplex(y, p, n_bins=3, ax=blank_axes((4.4, 4.2)))
+    caption = """Not in the survey, which only says that vectors could be binned: Table 3 in the
+        triangle, with an arrow from the mean prediction of each cell to the shares of the classes
+        in it. | Triangle of three-class predictions with arrows from predictions to frequencies"""
+    page.figure("simplex", triangle.figure, caption)
 
 
 _AXES = ("predicted probability", "frequency of positives")
@@ -210,20 +189,17 @@ def diagrams(page: Page, *, rng: np.random.Generator) -> None:
     )
     _draw_kinds(page, rng)
     _check_centres(page)
-    page.figure(
-        "fig-6", draw_panels([_centres(_SEEMS_RIGHT, "uncalibrated, seems calibrated"),
-                              _centres(_SEEMS_WRONG, "calibrated, seems uncalibrated")],
-                             columns=2, legend=True),
-        caption="Fig. 6. Points at the centre of their bin (squares) mislead by up to half a bin.",
-        alt="Two-bin diagrams with points at bin centres and at mean scores",
-    )  # fmt: skip
-    page.figure(
-        "fig-7",
-        draw_panels(_figure_7(rng), columns=3, legend=True),
-        caption="Fig. 7. Line, line with 95 % limits of the frequencies, one line a class. The "
-        "limits show how little 30 rows say.",
-        alt="Three reliability diagrams of a three-class example with 30 rows",
-    )
+    caption = """Fig. 6. Points at the centre of their bin (squares) mislead by up to half a bin. |
+        Two-bin diagrams with points at bin centres and at mean scores"""
+    panels = [
+        _centres(_SEEMS_RIGHT, "uncalibrated, seems calibrated"),
+        _centres(_SEEMS_WRONG, "calibrated, seems uncalibrated"),
+    ]
+    page.figure("fig-6", draw_panels(panels, columns=2, legend=True), caption)
+    caption = """Fig. 7. Line, line with 95 % limits of the frequencies, one line a class. The
+        limits show how little 30 rows say. | Three reliability diagrams of a three-class example
+        with 30 rows"""
+    page.figure("fig-7", draw_panels(_figure_7(rng), columns=3, legend=True), caption)
 
 
 def _check_centres(page: Page) -> None:
@@ -238,12 +214,10 @@ def _check_centres(page: Page) -> None:
         away = float(np.abs(curve.predicted - centre).max())
         check_number(page, f"{half}, {letter} (half a bin)", "0.25", away)
         calibrated = letter == "b"
-        page.claim(
-            f"Fig. 6{letter}", "is calibrated and seems not to be" if calibrated else
-            "is not calibrated and seems to be", value=error,
-            holds=(error == 0 and seen > 0.2) if calibrated else (error > 0.2 and seen == 0),
-            reason=f"ECE; from the centres it would be {seen:.2f}",
-        )  # fmt: skip
+        claim = f"is {'' if calibrated else 'not '}calibrated and seems {'not ' * calibrated}to be"
+        holds = (error == 0 and seen > 0.2) if calibrated else (error > 0.2 and seen == 0)
+        page.check(f"""Fig. 6{letter} | {claim} | {error} is {holds} | ECE; from the centres it
+            would be {seen:.2f}""")
 
 
 def _centres(rows: tuple[list[int], list[float]], title: str) -> Panel:
@@ -261,27 +235,19 @@ def _draw_kinds(page: Page, rng: np.random.Generator) -> None:
     """Draw Fig. 5."""
     y, p = rain_rows()
     kinds = ("numbers of forecasts", "confidence", "consistency bars", "probability paper")
-    figure = draw_panels([Panel([], title=kind) for kind in kinds], columns=2, size=(4.2, 4.0))
+    figure = draw_panels([Panel([], kind) for kind in kinds], columns=2, size=(4.2, 4.0))
     counted, half, bars, paper = figure.axes
-    reliability(
-        y, p, ax=counted, n_bins=10, interval=None, counts="text", histogram=None, annotate=None
-    )
-    reliability(
-        y, p, ax=half, lens="confidence", n_bins=10, interval=None, histogram=None, annotate=None
-    )
-    reliability(
-        y, p, ax=bars, n_bins=10, interval="consistency", histogram=None, annotate=None, rng=rng
-    )
+    plain: dict[str, Any] = {"n_bins": 10, "histogram": None, "annotate": None}
+    reliability(y, p, ax=counted, interval=None, counts="text", **plain)
+    reliability(y, p, ax=half, lens="confidence", interval=None, **plain)
+    reliability(y, p, ax=bars, interval="consistency", rng=rng, **plain)
     probability_paper(y, p, ax=paper, n_bins=10, annotate=None, rng=rng)
-    page.figure(
-        "fig-5", figure,
-        caption="Fig. 5. Kinds of diagram: with the number of forecasts beside each point "
-        "(Sanders 1963); confidence in the likelier outcome, from 0.5 on (Lichtenstein et al. "
-        "1977); with what a calibrated forecaster would show in 95 % of cases, and the same on "
-        "probability paper, where the middle of these is a straight line (both Bröcker and Smith "
-        "2007).",
-        alt="Four kinds of reliability diagram of 123 rain forecasts",
-    )  # fmt: skip
+    caption = """Fig. 5. Kinds of diagram: with the number of forecasts beside each point (Sanders
+        1963); confidence in the likelier outcome, from 0.5 on (Lichtenstein et al. 1977); with what
+        a calibrated forecaster would show in 95 % of cases, and the same on probability paper,
+        where the middle of these is a straight line (both Bröcker and Smith 2007). | Four kinds of
+        reliability diagram of 123 rain forecasts"""
+    page.figure("fig-5", figure, caption)
 
 
 def _figure_7(rng: np.random.Generator) -> list[Panel]:

@@ -49,18 +49,14 @@ def rain_forecasts(page: Page, *, n_resamples: int, rng: np.random.Generator) ->
     )
     curves = {n_bins: _curve(y, p, n_bins) for n_bins in (10, 5, 2)}
     _check_readings(page, y, curves[10], curves[5])
-    page.figure(
-        "fig-1", draw_panels(_figure_1(p, curves[10]), columns=3),
-        caption="Fig. 1. Left: bars up to the share of rains, and the gap to the diagonal at the "
-        "mean forecast of each bin. Middle: the same as points. Right: how many forecasts.",
-        alt="Two reliability diagrams of 123 rain forecasts in ten bins, and a histogram",
-    )  # fmt: skip
+    caption = """Fig. 1. Left: bars up to the share of rains, and the gap to the diagonal at the
+        mean forecast of each bin. Middle: the same as points. Right: how many forecasts. | Two
+        reliability diagrams of 123 rain forecasts in ten bins, and a histogram"""
+    page.figure("fig-1", draw_panels(_figure_1(p, curves[10]), columns=3), caption)
     fewer = [bars_panel(curves[n], f"{n} bins", *_AXES) for n in (5, 2)]
-    page.figure(
-        "fig-2", draw_panels(fewer, columns=2),
-        caption="Fig. 2. Five and two bins: with two, most of the shape is gone.",
-        alt="Reliability diagrams of the same forecasts in five and in two bins",
-    )  # fmt: skip
+    caption = """Fig. 2. Five and two bins: with two, most of the shape is gone. | Reliability
+        diagrams of the same forecasts in five and in two bins"""
+    page.figure("fig-2", draw_panels(fewer, columns=2), caption)
     _check_errors(page, y, p, n_resamples, rng)
     return cells
 
@@ -81,10 +77,8 @@ def thresholds(page: Page) -> None:
     apart = max(
         abs(float(prior_threshold(r / (1 + r), s / (1 + s))) - r / (r + s)) for r, s in pairs
     )
-    page.claim(
-        "Section 2.1, threshold for any class ratios", "r / (r + r')", holds=apart < 1e-12,
-        value=apart, reason="largest difference over nine pairs of ratios",
-    )  # fmt: skip
+    page.check(f"""Section 2.1, threshold for any class ratios | r / (r + r') | {apart} < 1e-12 |
+        largest difference over nine pairs of ratios""")
 
 
 def _cells() -> list[Cell]:
@@ -109,23 +103,16 @@ def _check_readings(page: Page, y: IntArray, ten: ReliabilityCurve, five: Reliab
     share = 100 * float(ten.observed[in_forties])
     check_number(page, "Section 2, per cent of rain in the bin from 40", "53", share)
     over = ten.lower[ten.gap < 0].round(1).tolist()
-    page.claim(
-        "Fig. 1, over-estimates", "only two bins, from 20 and from 30 %", holds=over == [0.2, 0.3],
-        value=len(over),
-    )  # fmt: skip
+    page.check(f"""Fig. 1, over-estimates | only two bins, from 20 and from 30 % | {len(over)} is
+        {over == [0.2, 0.3]}""")
     off_centre = np.abs(five.predicted - (five.lower + five.upper) / 2)
-    page.claim(
-        "Fig. 2, means of five bins", "all but the right-most are slightly off-centre",
-        holds=bool(off_centre[-1] < 1e-9 and off_centre[:-1].min() > 1e-9),
-        value=float(off_centre.max()),
-        reason="by up to a quarter of a bin: no forecast is below 10 %",
-    )  # fmt: skip
+    page.check(f"""Fig. 2, means of five bins | all but the right-most are slightly off-centre |
+        {off_centre.max()} is {off_centre[-1] < 1e-9 and off_centre[:-1].min() > 1e-9} | by up to
+        a quarter of a bin: no forecast is below 10 %""")
     high = five.gap[five.lower >= 0.4 - 1e-9]
-    page.claim(
-        "Fig. 2, forecasts from 40 % on", "are about 10 % too low",
-        holds=bool(high.min() > 0.05 and high.max() < 0.15), value=float(high.mean()),
-        reason=f"percentage points: {', '.join(f'{100 * gap:.1f}' for gap in high)}",
-    )  # fmt: skip
+    page.check(f"""Fig. 2, forecasts from 40 % on | are about 10 % too low | {high.mean()} is
+        {high.min() > 0.05 and high.max() < 0.15} | percentage points:
+        {", ".join(f"{100 * gap:.1f}" for gap in high)}""")
 
 
 def _check_errors(
@@ -133,19 +120,13 @@ def _check_errors(
 ) -> None:
     errors = {n: expected_calibration_error(y, p, n_bins=n) for n in (10, 5, 2)}
     for n_bins, error in errors.items():
-        page.number(f"Table 1, ECE with {n_bins} bins", error)
-    page.claim(
-        "Section 4.4, Fig. 1 and 2", "the ECE can differ much with the number of bins",
-        holds=errors[10] > 1.5 * errors[2], value=errors[10] / errors[2],
-        reason="ten against two bins; five give exactly what ten give, as gaps of merged "
-        "bins have one sign",
-    )  # fmt: skip
+        page.check(f"Table 1, ECE with {n_bins} bins | {error}")
+    page.check(f"""Section 4.4, Fig. 1 and 2 | the ECE can differ much with the number of bins |
+        {errors[10] / errors[2]} is {errors[10] > 1.5 * errors[2]} | ten against two bins; five give
+        exactly what ten give, as gaps of merged bins have one sign""")
     level = null_level(BinnedError(UniformBins(10)), y, p, n_resamples=n_resamples, rng=rng)
-    page.number(
-        "Table 1, ECE a calibrated forecaster would show",
-        level.mean,
-        reason=f"mean of {n_resamples:,} draws; 95 % are up to {level.quantile(0.95):.3f}",
-    )
+    page.check(f"""Table 1, ECE a calibrated forecaster would show | {level.mean} | mean of
+        {n_resamples:,} draws; 95 % are up to {level.quantile(0.95):.3f}""")
     page.text(
         f"None of this is evidence against the forecaster: on 123 days a calibrated one would "
         f"show an ECE of {level.mean:.3f} on average, more than the {errors[10]:.3f} found."
@@ -156,10 +137,8 @@ def _figure_1(p: FloatArray, curve: ReliabilityCurve) -> list[Panel]:
     points = Line(curve.predicted, curve.observed, colour=0, markers=True)
     line = square_panel([points], "points", *_AXES)
     edges = np.linspace(0, 1, 11)
-    counts = Panel(
-        [Bars(edges, np.histogram(p, edges)[0], colour=0)], title="forecasts",
-        x_label=_AXES[0], y_label="number", x_scale="probability",
-    )  # fmt: skip
+    bars = Bars(edges, np.histogram(p, edges)[0], colour=0)
+    counts = Panel([bars], "forecasts", _AXES[0], "number", "probability x")
     return [bars_panel(curve, "bars", *_AXES), line, counts]
 
 
@@ -246,50 +225,40 @@ def common_shapes(page: Page) -> None:
         caption="Calibration error before and after the best curve of each family",
     )
     _check(page)
+    caption = """Fig. 3. Points: ten bins of scores; lines: best logistic and beta curve. |
+        Reliability points of under- and over-confident scores with two fitted curves each"""
     page.figure(
-        "fig-3", draw_panels([_fitted(UNDER, "under-confident"), _fitted(OVER, "over-confident")],
-                             columns=2, legend=True),
-        caption="Fig. 3. Points: ten bins of scores; lines: best logistic and beta curve.",
-        alt="Reliability points of under- and over-confident scores with two fitted curves each",
-    )  # fmt: skip
-    page.figure(
-        "fig-4",
-        draw_panels(_figure_4(), columns=2, legend=True),
-        caption="Fig. 4. Points moved to where the fitted logistic curve sends their scores "
-        "land near the diagonal.",
-        alt="Reliability points before and after the logistic calibration map",
+        "fig-3",
+        draw_panels(
+            [_fitted(UNDER, "under-confident"), _fitted(OVER, "over-confident")],
+            columns=2,
+            legend=True,
+        ),
+        caption,
     )
+    caption = """Fig. 4. Points moved to where the fitted logistic curve sends their scores land
+        near the diagonal. | Reliability points before and after the logistic calibration map"""
+    page.figure("fig-4", draw_panels(_figure_4(), columns=2, legend=True), caption)
 
 
 def _check(page: Page) -> None:
     before, after = (UNDER.error(p) for p in (UNDER.scores, UNDER.logistic))
-    page.claim(
-        "Fig. 3, logistic curve, under-confidence", "is a good fit", holds=after < before / 5,
-        value=after, reason=f"calibration error {before:.3f} before",
-    )  # fmt: skip
+    page.check(f"""Fig. 3, logistic curve, under-confidence | is a good fit | {after} < {before / 5}
+        | calibration error {before:.3f} before""")
     before, after = (OVER.error(p) for p in (OVER.scores, OVER.logistic))
-    page.claim(
-        "Fig. 3, logistic curve, over-confidence", "is not a good fit", holds=after > before / 5,
-        value=after, reason=f"calibration error {before:.3f} before, {OVER.error(OVER.beta):.4f} "
-        "with a beta curve",
-    )  # fmt: skip
-    page.number(
-        "Section 2.2, slope from which a logistic curve makes matters worse",
-        _turning_point(),
-        reason="the survey calls this likely for its over-confident example: true of mild "
-        "over-confidence (slopes between this one and 1), not of strong",
-    )
-    page.claim(
-        "Section 2.2, logistic curve, calibrated scores", "decalibrates them",
-        holds=CALIBRATED.error(CALIBRATED.logistic) > 0.01,
-        value=CALIBRATED.error(CALIBRATED.logistic),
-    )  # fmt: skip
+    page.check(f"""
+        - Fig. 3, logistic curve, over-confidence | is not a good fit | {after} > {before / 5} |
+          calibration error {before:.3f} before, {OVER.error(OVER.beta):.4f} with a beta curve
+        - Section 2.2, slope from which a logistic curve makes matters worse | {_turning_point()} |
+          the survey calls this likely for its over-confident example: true of mild over-confidence
+          (slopes between this one and 1), not of strong
+        - Section 2.2, logistic curve, calibrated scores | decalibrates them |
+          {CALIBRATED.error(CALIBRATED.logistic)} > 0.01
+    """)
     fitted = CALIBRATED.beta_map
     apart = max(abs(fitted.a_ - 1), abs(fitted.b_ - 1), abs(fitted.c_))
-    page.claim(
-        "Section 2.2, beta curve, calibrated scores", "is the identity, a = b = 1 and c = 0",
-        holds=apart < 1e-6, value=apart, reason="largest distance of a, b and c",
-    )  # fmt: skip
+    page.check(f"""Section 2.2, beta curve, calibrated scores | is the identity, a = b = 1 and c = 0
+        | {apart} < 1e-6 | largest distance of a, b and c""")
 
 
 def _turning_point() -> float:
@@ -327,10 +296,12 @@ def _figure_4() -> list[Panel]:
     ]
     after: list[Mark] = [
         Points(predicted, observed, colour=0, size=20),
-        *(Line([x, to], [y, y], muted=True) for x, to, y in zip(predicted, moved, observed,
-                                                                 strict=True)),
+        *(
+            Line([x, to], [y, y], muted=True)
+            for x, to, y in zip(predicted, moved, observed, strict=True)
+        ),
         Points(moved, observed, "calibrated", colour=1, size=20),
-    ]  # fmt: skip
+    ]
     return [
         square_panel(before, "scores and map", *_SHAPE_AXES),
         square_panel(

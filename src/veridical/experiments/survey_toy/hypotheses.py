@@ -34,31 +34,21 @@ def hosmer_lemeshow(page: Page, *, n_simulations: int, rng: np.random.Generator)
     cells = _cells(y, p)
     check_cells(page, "Table 8", cells)
     printed = printed_statistic()
-    page.number(
-        "Table 8, multiclass Hosmer-Lemeshow", printed, printed=25.3, tolerance=0.05,
-        reason="each cell once, from the expectations as rounded in Table 8",
-    )  # fmt: skip
+    page.check(f"""Table 8, multiclass Hosmer-Lemeshow | {printed} = 25.3 ± 0.05 | each cell once,
+        from the expectations as rounded in Table 8""")
     test = hosmer_lemeshow_test(y, p, n_bins=_BINS, fitted=True)
-    page.number(
-        "Table 3, multiclass Hosmer-Lemeshow", test.statistic, printed=25.3, tolerance=0.05,
-        reason="from the rows themselves",
-    )  # fmt: skip
-    page.number(
-        "Eq. 21, multiclass Hosmer-Lemeshow",
-        2 * printed,
-        printed=25.3,
-        tolerance=0.05,
-        reason="the equation as printed adds every term twice; the example uses it once",
-    )
+    page.check(f"""
+        - Table 3, multiclass Hosmer-Lemeshow | {test.statistic} = 25.3 ± 0.05 | from the rows
+          themselves
+        - Eq. 21, multiclass Hosmer-Lemeshow | {2 * printed} = 25.3 ± 0.05 | the equation as printed
+          adds every term twice; the example uses it once
+    """)
     check_number(page, "Section 6, degrees of freedom", "6", float(test.df or 0))
     check_number(page, "Section 6, p-value of Hosmer-Lemeshow", "0.0003", test.pvalue)
     outside = hosmer_lemeshow_test(y, p, n_bins=_BINS, n_resamples=10 * n_simulations, rng=rng)
-    page.number(
-        "Section 6, p-value of Hosmer-Lemeshow, drawn",
-        outside.pvalue,
-        reason=f"{10 * n_simulations:,} draws of outcomes from the predictions: the chi-square law "
-        "is of little use with expected counts below 1",
-    )
+    page.check(f"""Section 6, p-value of Hosmer-Lemeshow, drawn | {outside.pvalue} |
+        {10 * n_simulations:,} draws of outcomes from the predictions: the chi-square law is of
+        little use with expected counts below 1""")
     rejected = rejections(p, n_simulations, rng)
     page.text(
         f"The table and the sum hold. Two cautions. Eq. 21 adds every term twice and would give "
@@ -67,12 +57,9 @@ def hosmer_lemeshow(page: Page, *, n_simulations: int, rng: np.random.Generator)
         f"5 % on 30 rows like these. Drawn from the predictions, the p-value is "
         f"{outside.pvalue:.4f} and not 0.0003; the conclusion stays."
     )
-    page.number(
-        "Section 6, calibrated models that Hosmer-Lemeshow rejects at 5 %",
-        rejected,
-        reason=f"{n_simulations:,} draws of outcomes from Table 3, 6 degrees of freedom: these are "
-        "for models fitted on the same rows, and predictions on new rows have 9 here",
-    )
+    page.check(f"""Section 6, calibrated models that Hosmer-Lemeshow rejects at 5 % | {rejected} |
+        {n_simulations:,} draws of outcomes from Table 3, 6 degrees of freedom: these are for models
+        fitted on the same rows, and predictions on new rows have 9 here""")
     return cells
 
 
@@ -86,34 +73,22 @@ def resampling(page: Page, *, n_resamples: int, rng: np.random.Generator) -> Non
     strict = float((sample > found + _TIE).mean())
     counted = float((sample >= found - _TIE).mean())
     noise = _standard_error(strict, _SURVEY_DRAWS)
-    page.number(
-        "Section 6, p-value of Algorithm 1", strict, printed=0.016, tolerance=0.0005,
-        reason=f"noise of 1,000 draws, whose standard error is {noise:.4f}; here "
-        f"{n_resamples:,} draws, larger errors only, as the algorithm says; 16 or more of 1,000 "
-        f"have probability {_at_least(16, strict):.2f}",
-    )  # fmt: skip
-    page.number(
-        "Section 6, p-value of Algorithm 1, ties counted",
-        counted,
-        reason="errors as large as the one found are as much evidence; only so does the test "
-        "hold its level",
-    )
+    page.check(f"""
+        - Section 6, p-value of Algorithm 1 | {strict} = 0.016 ± 0.0005 | noise of 1,000 draws,
+          whose standard error is {noise:.4f}; here {n_resamples:,} draws, larger errors only, as
+          the algorithm says; 16 or more of 1,000 have probability {_at_least(16, strict):.2f}
+        - Section 6, p-value of Algorithm 1, ties counted | {counted} | errors as large as the one
+          found are as much evidence; only so does the test hold its level
+    """)
     rounded = float((sample > _PRINTED_ERROR).mean())
-    page.claim(
-        "Section 6, p-value with the rounded error", "0.1787 may stand for the exact error",
-        holds=abs(rounded - strict) < 1e-12, value=rounded,
-        reason="no possible error lies between it and 0.178519",
-    )  # fmt: skip
-    page.claim(
-        "Section 6, Algorithm 1",
-        "rejects calibration at 5 %",
-        holds=counted < 0.05,
-        value=counted,
-    )
-    page.number(
-        "Table 3, classwise-ECE a calibrated model would show", many.null_level.mean,
-        reason=f"95 % are up to {many.null_level.quantile(0.95):.3f}",
-    )  # fmt: skip
+    page.check(f"""
+        - Section 6, p-value with the rounded error | 0.1787 may stand for the exact error |
+          {rounded} is {abs(rounded - strict) < 1e-12} | no possible error lies between it and
+          0.178519
+        - Section 6, Algorithm 1 | rejects calibration at 5 % | {counted} < 0.05
+        - Table 3, classwise-ECE a calibrated model would show | {many.null_level.mean} | 95 % are
+          up to {many.null_level.quantile(0.95):.3f}
+    """)
     page.text(
         f"Algorithm 1 counts larger errors only: {strict:.4f}, with a standard error of "
         f"{_standard_error(strict, n_resamples):.4f} from {n_resamples:,} draws. With ties, which "
@@ -122,11 +97,10 @@ def resampling(page: Page, *, n_resamples: int, rng: np.random.Generator) -> Non
     )
     once = consistency_test(estimator, y, p, lens="classwise", n_resamples=_SURVEY_DRAWS, rng=rng)
     drawn = null(once, ax=blank_axes((5.6, 3.6)))
-    page.figure(
-        "fig-21", drawn.figure, caption="Fig. 21. Classwise-ECE of 1,000 label sets drawn from "
-        "the predictions of Table 3, and the one found.",
-        alt="Histogram of classwise errors under calibration with the observed error in its tail",
-    )  # fmt: skip
+    caption = """Fig. 21. Classwise-ECE of 1,000 label sets drawn from the predictions of Table 3,
+        and the one found. | Histogram of classwise errors under calibration with the observed error
+        in its tail"""
+    page.figure("fig-21", drawn.figure, caption)
 
 
 def printed_statistic() -> float:

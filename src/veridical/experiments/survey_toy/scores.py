@@ -44,27 +44,28 @@ def proper_scores(page: Page) -> list[Cell]:
             y, s, rule="brier" if rule == "brier" else "log", method="unique", posterior=q
         )
         found[name] = parts
-        values = (
-            parts.score, parts.miscalibration, _held(parts.refinement), _held(parts.epistemic),
-            _held(parts.irreducible),
-        )  # fmt: skip
-        for part, printed, value in zip(_PARTS, _PRINTED[name], values, strict=True):
+        for part, printed, value in zip(_PARTS, _PRINTED[name], _column(parts)[:5], strict=True):
             reason = _rounded_reason(y, s) if part == ", calibration loss" else ""
             check_number(page, f"Table 2, {name}{part}", printed, value, reason)
         grouping = _held(parts.grouping)
-        page.number(
-            f"Table 2, {name}, grouping loss", grouping,
-            reason="refinement less irreducible loss: what scores hide by giving two kinds of "
-            "rows one probability; the survey names it in section 5 without a number",
-        )  # fmt: skip
+        page.check(f"""Table 2, {name}, grouping loss | {grouping} | refinement less irreducible
+            loss: what scores hide by giving two kinds of rows one probability; the survey names it
+            in section 5 without a number""")
     page.table(
         {
-            "part": ["score", "= calibration", "+ refinement", "= epistemic", "+ irreducible",
-                     "grouping"],
+            "part": [
+                "score",
+                "= calibration",
+                "+ refinement",
+                "= epistemic",
+                "+ irreducible",
+                "grouping",
+            ],
             **{name: _column(parts) for name, parts in found.items()},
         },
-        caption="Table 2, exact parts", digits=6,
-    )  # fmt: skip
+        caption="Table 2, exact parts",
+        digits=6,
+    )
     _check_text(page)
     return cells
 
@@ -99,10 +100,8 @@ def _rounded_reason(y: np.ndarray, s: FloatArray) -> str:
 
 
 def _column(parts: Decomposition) -> list[float]:
-    return [
-        parts.score, parts.miscalibration, _held(parts.refinement), _held(parts.epistemic),
-        _held(parts.irreducible), _held(parts.grouping),
-    ]  # fmt: skip
+    names = ("score", "miscalibration", "refinement", "epistemic", "irreducible", "grouping")
+    return [_held(getattr(parts, name)) for name in names]
 
 
 def _held(value: float | None) -> float:
@@ -114,17 +113,13 @@ def _check_text(page: Page) -> None:
     worst = brier_score([1], [[0.0, 1.0, 0.0]], labels=[1, 2, 3])
     check_number(page, "Section 3, largest Brier score", "2", worst)
     pair = [log_loss([1], [row], labels=[1, 2, 3]) for row in ([0.8, 0.2, 0.0], [0.8, 0.1, 0.1])]
-    page.claim(
-        "Section 3, log-loss of (0.8, 0.2, 0) and (0.8, 0.1, 0.1)", "-ln 0.8 for both",
-        holds=bool(np.allclose(pair, -np.log(0.8))), value=pair[0],
-    )  # fmt: skip
+    page.check(f"""Section 3, log-loss of (0.8, 0.2, 0) and (0.8, 0.1, 0.1) | -ln 0.8 for both |
+        {pair[0]} is {np.allclose(pair, -np.log(0.8))}""")
     grid = np.linspace(0.005, 0.995, 199)
     expected = -(0.8 * np.log(grid) + 0.2 * np.log(1 - grid))
-    page.claim(
-        "Section 3, expected log-loss under (0.8, 0.2, 0)", "is least at (0.8, 0.2, 0)",
-        holds=bool(abs(grid[int(expected.argmin())] - 0.8) < 1e-9),
-        value=float(grid[int(expected.argmin())]), reason="first probability of the least loss",
-    )  # fmt: skip
+    page.check(f"""Section 3, expected log-loss under (0.8, 0.2, 0) | is least at (0.8, 0.2, 0) |
+        {grid[int(expected.argmin())]} is {abs(grid[int(expected.argmin())] - 0.8) < 1e-9} | first
+        probability of the least loss""")
 
 
 def statements(page: Page) -> None:
@@ -151,28 +146,21 @@ def equations(page: Page) -> None:
     )
     row, logits = 0.8, np.array([2.0, 1.0, 0.0])
     inside = -1 * row
-    page.claim(
-        "Eq. 9, 11, 13, 15, 17 and 19", "are log-losses", holds=inside > 0, value=inside,
-        reason="misprint: the minus stands inside the logarithm, whose argument is then negative "
-        f"(here for a probability of {row}); outside it, the loss is "
-        f"{log_loss([1], [row], labels=[0, 1]):.4f}, which is the log-loss",
-    )  # fmt: skip
+    page.check(f"""Eq. 9, 11, 13, 15, 17 and 19 | are log-losses | {inside} > 0 | misprint: the
+        minus stands inside the logarithm, whose argument is then negative (here for a probability
+        of {row}); outside it, the loss is {log_loss([1], [row], labels=[0, 1]):.4f}, which is the
+        log-loss""")
     softmax, printed = (_softmax(sign * logits) for sign in (1, -1))
-    page.claim(
-        "Eq. 12, t = 1", "is the usual softmax", holds=bool(np.allclose(softmax, printed)),
-        value=float(printed[0]),
-        reason="misprint: exp(-z / t) gives the class of the largest logit the smallest "
-        f"probability; of logits 2, 1, 0 the first gets {printed[0]:.3f} and not "
-        f"{softmax[0]:.3f}",
-    )  # fmt: skip
+    page.check(f"""Eq. 12, t = 1 | is the usual softmax | {printed[0]} is
+        {np.allclose(softmax, printed)} | misprint: exp(-z / t) gives the class of the largest logit
+        the smallest probability; of logits 2, 1, 0 the first gets {printed[0]:.3f} and not
+        {softmax[0]:.3f}""")
     scores = np.array([0.7, 0.2, 0.1])
     weights = -np.eye(3)
     kept = _softmax(-weights @ np.log(scores))
-    page.claim(
-        "Eq. 14, 16 and 18", "contain the identity", holds=bool(np.allclose(kept, scores)),
-        value=float(np.abs(kept - scores).max()),
-        reason="with weights -1: a minus before free weights is unusual but does no harm",
-    )  # fmt: skip
+    page.check(f"""Eq. 14, 16 and 18 | contain the identity | {np.abs(kept - scores).max()} is
+        {np.allclose(kept, scores)} | with weights -1: a minus before free weights is unusual but
+        does no harm""")
 
 
 def random_extreme_error(positives: float, says_one: float) -> float:
@@ -194,12 +182,10 @@ def _error(y: ArrayLike, p: ArrayLike, weight: ArrayLike | None = None) -> float
 
 def _particular_values(page: Page) -> None:
     half = random_extreme_error(0.2, 0.5)
-    page.claim(
-        "Section 4.2, a classifier that says 1 at random", "has an ECE of pi_1, the share of "
-        "positives", holds=abs(half - 0.2) < 1e-9, value=half,
-        reason="it is q (1 - pi_1) + (1 - q) pi_1 if 1 is said with probability q: 0.5 for q = 0.5 "
-        "whatever pi_1 is (here 0.2), and pi_1 only if q = 0 or pi_1 = 0.5",
-    )  # fmt: skip
+    page.check(f"""Section 4.2, a classifier that says 1 at random | has an ECE of pi_1, the share
+        of positives | {half} is {abs(half - 0.2) < 1e-9} | it is q (1 - pi_1) + (1 - q) pi_1 if 1
+        is said with probability q: 0.5 for q = 0.5 whatever pi_1 is (here 0.2), and pi_1 only if q
+        = 0 or pi_1 = 0.5""")
     values = {
         "a classifier that is always right": (_error([0, 1], [0.0, 1.0]), "0"),
         "a constant equal to pi_1": (_error([0, 0, 0, 1], [0.25] * 4), "0"),
@@ -209,34 +195,26 @@ def _particular_values(page: Page) -> None:
         check_number(page, f"Section 4.2, ECE of {name}", printed, value)
     grid = [(a, q) for a in (0.1, 0.3, 0.5) for q in (0.0, 0.25, 1.0)]
     apart = max(abs(random_extreme_error(a, q) - (q * (1 - a) + (1 - q) * a)) for a, q in grid)
-    page.number(
-        "Section 4.2, formula for a classifier that says 1 at random",
-        apart,
-        reason="largest difference between q (1 - pi_1) + (1 - q) pi_1 and the ECE, nine cases",
-    )
+    page.check(f"""Section 4.2, formula for a classifier that says 1 at random | {apart} | largest
+        difference between q (1 - pi_1) + (1 - q) pi_1 and the ECE, nine cases""")
 
 
 def _kinds_of_calibration(page: Page) -> None:
     y, p = footnote_rows()
     confidence = expected_calibration_error(y, p, n_bins=10, lens="confidence")
     by_class = classwise_calibration_error(y, p, n_bins=10)
-    page.claim(
-        "Footnote 2", "classwise calibrated and not confidence calibrated",
-        holds=by_class < 1e-12 and confidence > 0.01, value=confidence,
-        reason="confidence-ECE: half the rows are 0.05 off",
-    )  # fmt: skip
+    page.check(f"""Footnote 2 | classwise calibrated and not confidence calibrated | {confidence} is
+        {by_class < 1e-12 and confidence > 0.01} | confidence-ECE: half the rows are 0.05 off""")
     accurate = (p.argmax(axis=1) + 1 == y)[p.max(axis=1) < 0.5].mean()
     check_number(page, "Footnote 2, accuracy at confidence 0.4", "0.35", float(accurate))
     # Ten rows at 0.7, of which 6 are positive, and ten at 0.3, of which 2 are: 14 of 20 are right.
     two, said = [1] * 6 + [0] * 4 + [1] * 2 + [0] * 8, [0.7] * 10 + [0.3] * 10
     binary = _error(two, said)
     sure = expected_calibration_error(two, said, n_bins=10, lens="confidence")
-    page.claim(
-        "Section 2.3, two classes", "confidence and classwise calibration are equivalent",
-        holds=not (sure < 1e-12 and binary > 0.01), value=binary,
-        reason="6 of 10 positive at 0.7 and 2 of 10 at 0.3: confidence-ECE 0, as 14 of 20 are "
-        "right with confidence 0.7, but binary-ECE 0.1; section 4.4 says itself that they differ",
-    )  # fmt: skip
+    page.check(f"""Section 2.3, two classes | confidence and classwise calibration are equivalent |
+        {binary} is {not (sure < 1e-12 and binary > 0.01)} | 6 of 10 positive at 0.7 and 2 of 10 at
+        0.3: confidence-ECE 0, as 14 of 20 are right with confidence 0.7, but binary-ECE 0.1;
+        section 4.4 says itself that they differ""")
 
 
 def _softmax(logits: np.ndarray) -> np.ndarray:

@@ -1,8 +1,6 @@
-"""Tables 1 to 8 of the survey, as printed; texts keep the number of decimals.
+"""Tables 1 to 8 of the survey, as printed, and their check cell by cell; diagrams drawn often.
 
-Printed tables, cell by cell, beside exact values.
-
-Diagrams the survey draws more than once, as panels.
+Texts keep the number of decimals.
 """
 
 from __future__ import annotations
@@ -15,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.typing import FloatArray, IntArray
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.plots.panels import Bars, Mark, Panel, Points, draw_panels
 from veridical.results import ReliabilityCurve
 
@@ -44,25 +42,22 @@ TABLE_1 = (
 )
 
 # Table 2: features, classes of the rows that share them, and columns Q, S and C.
-TABLE_2 = (
-    ((3, 1, 3), (1, 1, 1, 2), ("0.75", "0.25", "0.0"), ("0.9", "0.1", "0.0"),
-     ("0.75", "0.25", "0.0")),
-    ((2, 2, 2), (1, 2), ("0.50", "0.50", "0.0"), ("0.6", "0.2", "0.2"),
-     ("0.17", "0.50", "0.33")),
-    ((0, 2, 2), (2, 2, 3, 3), ("0.0", "0.50", "0.50"), ("0.6", "0.2", "0.2"),
-     ("0.17", "0.50", "0.33")),
-)  # fmt: skip
+_Texts = tuple[str, ...]
+TABLE_2: tuple[tuple[tuple[int, int, int], tuple[int, ...], _Texts, _Texts, _Texts], ...] = tuple(
+    (features, classes, tuple(q.split()), tuple(s.split()), tuple(c.split()))
+    for features, classes, q, s, c in (
+        ((3, 1, 3), (1, 1, 1, 2), "0.75 0.25 0.0", "0.9 0.1 0.0", "0.75 0.25 0.0"),
+        ((2, 2, 2), (1, 2), "0.50 0.50 0.0", "0.6 0.2 0.2", "0.17 0.50 0.33"),
+        ((0, 2, 2), (2, 2, 3, 3), "0.0 0.50 0.50", "0.6 0.2 0.2", "0.17 0.50 0.33"),
+    )
+)
 
-_THIRD = Fraction(1, 3)
-# Table 3: probabilities of classes 1, 2 and 3 in tenths (or 1/3), and the class.
-_TABLE_3 = (
-    (10, 0, 0, 1), (9, 1, 0, 1), (8, 1, 1, 1), (7, 1, 2, 1), (6, 3, 1, 1), (4, 1, 5, 1),
-    (_THIRD, _THIRD, _THIRD, 1), (_THIRD, _THIRD, _THIRD, 1), (2, 4, 4, 1), (1, 5, 4, 1),
-    (8, 2, 0, 2), (7, 0, 3, 2), (5, 2, 3, 2), (4, 4, 2, 2), (4, 2, 4, 2), (3, 4, 3, 2),
-    (2, 3, 5, 2), (1, 6, 3, 2), (1, 3, 6, 2), (0, 2, 8, 2),
-    (8, 2, 0, 3), (8, 1, 1, 3), (8, 0, 2, 3), (6, 0, 4, 3), (3, 0, 7, 3), (2, 6, 2, 3),
-    (2, 4, 4, 3), (0, 4, 6, 3), (0, 3, 7, 3), (0, 3, 7, 3),
-)  # fmt: skip
+# Table 3: probabilities of classes 1, 2 and 3 in tenths (10/3 for a third), by class.
+_TABLE_3 = {
+    1: "10,0,0 9,1,0 8,1,1 7,1,2 6,3,1 4,1,5 10/3,10/3,10/3 10/3,10/3,10/3 2,4,4 1,5,4",
+    2: "8,2,0 7,0,3 5,2,3 4,4,2 4,2,4 3,4,3 2,3,5 1,6,3 1,3,6 0,2,8",
+    3: "8,2,0 8,1,1 8,0,2 6,0,4 3,0,7 2,6,2 2,4,4 0,4,6 0,3,7 0,3,7",
+}
 
 
 @dataclass(frozen=True)
@@ -154,8 +149,9 @@ def decomposed_rows() -> tuple[IntArray, FloatArray, FloatArray]:
 
 def toy_rows() -> tuple[IntArray, FloatArray]:
     """Classes and predictions of Table 3."""
-    tenths = [[s if s == _THIRD else Fraction(s, 10) for s in row[:3]] for row in _TABLE_3]
-    return np.array([int(row[3]) for row in _TABLE_3]), np.array(tenths, dtype=np.float64)
+    rows = [(label, row) for label, rows in _TABLE_3.items() for row in rows.split()]
+    p = [[Fraction(tenths) / 10 for tenths in row.split(",")] for _, row in rows]
+    return np.array([label for label, _ in rows]), np.array(p, dtype=np.float64)
 
 
 def footnote_rows() -> tuple[IntArray, FloatArray]:
@@ -202,56 +198,42 @@ def half_unit(printed: str) -> float:
 
 def check_number(page: Page, name: str, printed: str, exact: float, reason: str = "") -> None:
     """Check a number of the text, which is right if it is the exact value rounded."""
-    page.number(
-        name, exact, printed=float(printed), tolerance=half_unit(printed),
-        reason="" if abs(float(printed) - exact) <= half_unit(printed) else reason,
-    )  # fmt: skip
+    page.check(f"""{name} | {exact} = {float(printed)} ± {half_unit(printed)} |
+        {"" if abs(float(printed) - exact) <= half_unit(printed) else reason}""")
 
 
 def check_cells(page: Page, table: str, cells: Sequence[Cell]) -> None:
     """Check all cells of a table: one fact for the whole, and one for each that is wrong."""
     wrong = [cell for cell in cells if not cell.right]
-    page.claim(
-        f"{table}, all cells", f"{len(cells)} cells are exact values, rounded", holds=not wrong,
-        value=len(cells) - len(wrong),
-        reason=f"{len(wrong)} of {len(cells)} are not: see the next lines" if wrong else "",
-    )  # fmt: skip
+    page.check(f"""{table}, all cells | {len(cells)} cells are exact values, rounded |
+        {len(cells) - len(wrong)} is {not wrong} |
+        {f"{len(wrong)} of {len(cells)} are not: see the next lines" if wrong else ""}""")
     for cell in wrong:
         check_number(page, f"{table}, {cell.where}", cell.printed, cell.exact, cell.reason)
 
 
 def list_cells(page: Page, slug: str, tables: Mapping[str, Sequence[Cell]]) -> None:
     """Link to all cells of some tables, as a file."""
-    rows = [(table, cell) for table, cells in tables.items() for cell in cells]
-    page.data(
-        slug,
-        {
-            "table": [table for table, _ in rows],
-            "cell": [cell.where for _, cell in rows],
-            "printed": [cell.printed for _, cell in rows],
-            "exact": [f"{cell.exact:.6f}" for _, cell in rows],
-            "right": [cell.right for _, cell in rows],
-        },
-        caption="every printed cell beside its exact value",
-    )
+    rows = [
+        (table, cell.where, cell.printed, f"{cell.exact:.6f}", cell.right)
+        for table, cells in tables.items()
+        for cell in cells
+    ]
+    columns = by_column(("table", "cell", "printed", "exact", "right"), rows)
+    page.data(slug, columns, caption="every printed cell beside its exact value")
 
 
 def square_panel(marks: Sequence[Mark], title: str, x_label: str, y_label: str) -> Panel:
     """Two probabilities and the diagonal."""
-    return Panel(
-        marks, title=title, x_label=x_label, y_label=y_label, x_scale="probability",
-        y_scale="probability", diagonal=True,
-    )  # fmt: skip
+    return Panel(marks, title, x_label, y_label, "square")
 
 
 def bars_panel(curve: ReliabilityCurve, title: str, x_label: str, y_label: str) -> Panel:
     """Bars up to the observed frequency, and the gap of each bin at its mean prediction."""
     edges = np.append(curve.lower, curve.upper[-1])
-    gaps = Points(
-        curve.predicted, curve.observed, "gap at the mean prediction", colour=1,
-        low=np.minimum(curve.predicted, curve.observed),
-        high=np.maximum(curve.predicted, curve.observed),
-    )  # fmt: skip
+    ends = (curve.predicted, curve.observed)
+    limits = (np.minimum(*ends), np.maximum(*ends))
+    gaps = Points(*ends, "gap at the mean prediction", 1, *limits)
     return square_panel([Bars(edges, curve.observed, colour=0), gaps], title, x_label, y_label)
 
 

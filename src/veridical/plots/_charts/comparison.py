@@ -106,9 +106,14 @@ def _draw_errors(result: Comparison, ax: Any) -> ComparisonArtists:
     limits = [None if e.low is None or e.high is None else (e.low, e.high) for e in errors]
     notes = [_pvalue(test.pvalue) for test in result.tests]
     points, lines, texts = draw_forest(
-        axes, _names(result), [e.value for e in errors], limits, style,
-        colours=[style.colour(0)] * len(errors), notes=notes,
-    )  # fmt: skip
+        axes,
+        _names(result),
+        [e.value for e in errors],
+        limits,
+        style,
+        colours=[style.colour(0)] * len(errors),
+        notes=notes,
+    )
     axes.set_xlim(left=0)
     _label(axes, errors[0].name, result, "grey: 95 % if calibrated")
     return ComparisonArtists(axes, points, lines, nulls=nulls, notes=texts)

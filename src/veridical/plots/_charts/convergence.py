@@ -15,7 +15,7 @@ from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, short_count
-from veridical.plots._drawing.legend import text_size
+from veridical.plots._drawing.legend import legend_above
 from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import style_of
 
@@ -110,10 +110,9 @@ def convergence(
             low, high = np.array([np.quantile(values, tails) for values in columns]).T
             bands.append(axes.fill_between(n, low, high, color=colour, alpha=0.2, linewidth=0))
         label = ", ".join(text for text in (short_name(name, 24), _repetitions(columns)) if text)
-        lines += axes.plot(
-            n, middle, color=colour, marker=style.marker(index), linestyle=style.line(index),
-            markersize=4.5, linewidth=1.5, label=label,
-        )  # fmt: skip
+        look: dict[str, Any] = {"marker": style.marker(index), "linestyle": style.line(index)}
+        look |= {"markersize": 4.5, "linewidth": 1.5, "color": colour}
+        lines += axes.plot(n, middle, label=label, **look)
     line = None
     if show == "estimates" and truth is not None:
         line = axes.axhline(truth, color=style.ink, linewidth=1, label=f"truth {truth:.4g}")
@@ -124,10 +123,7 @@ def convergence(
     axes.xaxis.set_minor_formatter(NullFormatter())
     inside = f"mean estimate, {100 * level:g} % band"
     axes.set(xlabel="rows", ylabel="root mean squared error" if show == "error" else inside)
-    legend = axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=text_size(axes),
-        borderaxespad=0.2, handlelength=2.2,
-    )  # fmt: skip
+    legend = legend_above(axes, width=2.2)
     return ConvergenceArtists(axes, tuple(lines), tuple(bands), line, legend)
 
 

@@ -12,10 +12,10 @@ from matplotlib.axes import Axes
 from veridical._core.data.validation import check_option
 from veridical._core.typing import ArrayLike, IntArray
 from veridical.decisions import cost_curve as compute
-from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, probability_axis, size_text
-from veridical.plots._drawing.legend import text_size
+from veridical.plots._drawing.legend import legend_above
+from veridical.plots._drawing.named import named_results
 from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import style_of
 from veridical.results import CostCurve
@@ -91,7 +91,15 @@ def cost_curve(
     0.5
     """
     check_option(_CALLER, "show", show, ("cost", "brier"))
-    named = _gather(y_true, y_prob, lens, labels, pos_label, sample_weight)
+    data = {"labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
+    named = named_results(
+        y_true,
+        y_prob,
+        CostCurve,
+        caller=_CALLER,
+        words=("cost curves", "cost_curve"),
+        compute=lambda: compute(y_true, y_prob, lens=lens, **data),
+    )
     axes = get_axes(ax, (4.6, 4.4), caller=_CALLER)
     style = style_of(axes)
     brier = show == "brier"
@@ -104,8 +112,8 @@ def cost_curve(
         y = (curve.loss if brier else curve.model)[at]
         least = (curve.envelope_loss if brier else curve.envelope)[at]
         colour = style.colour(index)
-        shown = [short_name(name, 18), f"Brier {curve.brier:.4f}", size_text(curve.n_samples)]
-        label = ", ".join(text for text in shown if text)
+        words = [short_name(name, 18), f"Brier {curve.brier:.4f}", size_text(curve.n_samples)]
+        label = ", ".join(word for word in words if word)
         models += axes.plot(x, y, color=colour, linewidth=1.7, label=label, zorder=3)
         best = f"at the best thresholds {curve.refinement:.4f}"
         look = {"color": colour, "linewidth": 1.0, "linestyle": style.line(1), "zorder": 2.5}
@@ -117,38 +125,16 @@ def cost_curve(
     x = (first.cost_share if brier else first.probability_cost)[at]
     lower = np.minimum(first.always_positive, first.always_negative)
     constant = (lower * first.scale if brier else lower)[at]
-    trivial = axes.fill_between(
-        x, 0, constant, color=style.faint, alpha=0.35, linewidth=0, zorder=1,
-        label="deciding without a model",
-    )  # fmt: skip
+    area: dict[str, Any] = {"color": style.faint, "alpha": 0.35, "linewidth": 0, "zorder": 1}
+    trivial = axes.fill_between(x, 0, constant, label="deciding without a model", **area)
     probability_axis(axes, "x")
     axes.set_ylim(bottom=0)
     if brier:
         axes.set(xlabel="share of a false positive in the costs", ylabel="cost a row")
     else:
         axes.set(xlabel="probability cost PC(+)", ylabel="normalised expected cost")
-    legend = axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=text_size(axes),
-        borderaxespad=0.2, handlelength=1.8,
-    )  # fmt: skip
+    legend = legend_above(axes)
     return CostCurveArtists(axes, tuple(models), tuple(envelopes), gap, trivial, legend)
-
-
-def _gather(
-    y_true: Any, y_prob: Any, lens: Any, labels: Any, pos_label: Any, sample_weight: Any
-) -> dict[str, CostCurve]:
-    if isinstance(y_true, CostCurve):
-        return {"": y_true}
-    if isinstance(y_true, Mapping):
-        if y_true and all(isinstance(each, CostCurve) for each in y_true.values()):
-            return {str(name): each for name, each in y_true.items()}
-        hint = 'pass `{"model": cost_curve(y_true, y_prob), ...}`.'
-        raise invalid(_CALLER, "y_true", "a mapping of cost curves", "others", hint=hint)
-    if y_prob is None:
-        hint = "pass `y_true` and `y_prob`, or cost curves."
-        raise invalid(_CALLER, "y_prob", "given beside `y_true`", "None", hint=hint)
-    data = {"labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
-    return {"": compute(y_true, y_prob, lens=lens, **data)}
 
 
 def _thinned(n: int) -> IntArray:

@@ -19,6 +19,11 @@ from veridical.results import RankComparison
 from veridical.results.base import format_pvalue
 
 _CALLER = "critical_difference"
+_BESIDE: dict[str, Any] = {
+    "textcoords": "offset points",
+    "fontsize": 8,
+    "annotation_clip": False,
+}
 
 
 @dataclass(frozen=True)
@@ -104,22 +109,19 @@ def critical_difference(
         text = (
             f"{short_name(name, 16)}  {rank:.2f}" if left else f"{rank:.2f}  {short_name(name, 16)}"
         )
-        offset = -3 if left else 3
-        names.append(
-            axes.annotate(
-                text, (edge, y), xytext=(offset, 0), textcoords="offset points", ha=across,
-                va="center", fontsize=8, annotation_clip=False,
-            )
-        )  # fmt: skip
+        offset = (-3 if left else 3, 0)
+        names.append(axes.annotate(text, (edge, y), offset, ha=across, va="center", **_BESIDE))
     points = dict(ranks.ordered)
     bars = []
     for group, level in zip(ranks.alike, levels, strict=True):
         span = [points[group[0]] - 0.03, points[group[-1]] + 0.03]
         y = 0.18 + 0.28 * level
-        bars += axes.plot(
-            [*span], [y, y], color=style.colour(1), linewidth=3.5, solid_capstyle="butt", zorder=3,
-            clip_on=False,
-        )  # fmt: skip
+        thick: dict[str, Any] = {
+            "color": style.colour(1),
+            "linewidth": 3.5,
+            "solid_capstyle": "butt",
+        }
+        bars += axes.plot([*span], [y, y], zorder=3, clip_on=False, **thick)
     ruler = _draw_ruler(axes, ranks, style)
     axes.spines[["left", "right", "bottom"]].set_visible(False)
     axes.spines["top"].set_position(("data", 0.0))
@@ -141,7 +143,7 @@ def _bar_levels(ranks: RankComparison) -> list[int]:
     for group in ranks.alike:
         start, end = points[group[0]], points[group[-1]]
         level = next((i for i, last in enumerate(ends) if last + 0.1 < start), len(ends))
-        ends[level:level + 1] = [end]  # fmt: skip
+        ends[level : level + 1] = [end]
         levels.append(level)
     return levels
 
@@ -149,14 +151,9 @@ def _bar_levels(ranks: RankComparison) -> list[int]:
 def _draw_ruler(ax: Axes, ranks: RankComparison, style: Style) -> Any:
     """The critical difference as a length above the axis, at its left end."""
     width = min(ranks.critical_difference, len(ranks.methods) - 1.0)
-    (ruler,) = ax.plot(
-        [1, 1 + width], [-0.62, -0.62], color=style.ink, linewidth=1.5, marker="|", markersize=6,
-        clip_on=False,
-    )  # fmt: skip
+    look: dict[str, Any] = {"color": style.ink, "linewidth": 1.5, "marker": "|", "markersize": 6}
+    (ruler,) = ax.plot([1, 1 + width], [-0.62, -0.62], clip_on=False, **look)
     level = f"{100 * ranks.confidence_level:g} %"
     text = f"critical difference {ranks.critical_difference:.2f} ({level})"
-    ax.annotate(
-        text, (1, -0.62), xytext=(0, 5), textcoords="offset points", ha="left", va="bottom",
-        fontsize=8, annotation_clip=False,
-    )  # fmt: skip
+    ax.annotate(text, (1, -0.62), (0, 5), ha="left", va="bottom", **_BESIDE)
     return ruler

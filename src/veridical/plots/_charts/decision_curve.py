@@ -10,10 +10,10 @@ from matplotlib.axes import Axes
 
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.decisions import decision_curve as compute
-from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, size_text
-from veridical.plots._drawing.legend import text_size
+from veridical.plots._drawing.legend import legend_above
+from veridical.plots._drawing.named import named_results
 from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import style_of
 from veridical.results import DecisionCurve
@@ -87,30 +87,21 @@ def decision_curve(
     >>> drawn.models[0].get_ydata().round(12).tolist()  # 2/5 - 2/5 * 1/4 and 1/5 - 1/5
     [0.3, 0.0]
     """
-    if isinstance(y_true, DecisionCurve):
-        named = {"": y_true}
-    elif isinstance(y_true, Mapping):
-        named = {str(name): each for name, each in y_true.items()}
-        if not named or not all(isinstance(each, DecisionCurve) for each in named.values()):
-            hint = 'pass `{"model": decision_curve(y_true, y_prob), ...}`.'
-            raise invalid(_CALLER, "y_true", "a mapping of decision curves", "others", hint=hint)
-    elif y_prob is None:
-        hint = "pass `y_true` and `y_prob`, or decision curves."
-        raise invalid(_CALLER, "y_prob", "given beside `y_true`", "None", hint=hint)
-    else:
-        named = {
-            "": compute(
-                y_true,
-                y_prob,
-                thresholds=thresholds,
-                confidence_level=confidence_level,
-                lens=lens,
-                labels=labels,
-                pos_label=pos_label,
-                sample_weight=sample_weight,
-                weight_type=weight_type,
-            )
-        }
+    data: dict[str, Any] = {
+        "labels": labels,
+        "pos_label": pos_label,
+        "sample_weight": sample_weight,
+    }
+    data |= {"lens": lens, "weight_type": weight_type}
+    options: dict[str, Any] = {"thresholds": thresholds, "confidence_level": confidence_level}
+    named = named_results(
+        y_true,
+        y_prob,
+        DecisionCurve,
+        caller=_CALLER,
+        words=("decision curves", "decision_curve"),
+        compute=lambda: compute(y_true, y_prob, **options, **data),
+    )
     return _draw(named, ax)
 
 
@@ -126,12 +117,11 @@ def _draw(named: Mapping[str, DecisionCurve], ax: Any) -> DecisionCurveArtists:
     bands = []
     for index, (name, curve) in enumerate(named.items()):
         colour = style.colour(index)
-        shown = [short_name(name, 20), size_text(curve.n_samples)]
-        shown += [f"{100 * curve.confidence_level:g} % band"] if index == 0 else []
-        models += axes.plot(
-            curve.threshold, curve.net_benefit, color=colour, linestyle=style.line(index),
-            linewidth=1.7, zorder=3, label=", ".join(text for text in shown if text),
-        )  # fmt: skip
+        words = [short_name(name, 20), size_text(curve.n_samples)]
+        words += [f"{100 * curve.confidence_level:g} % band"] if index == 0 else []
+        label = ", ".join(word for word in words if word)
+        line = {"color": colour, "linestyle": style.line(index), "linewidth": 1.7, "zorder": 3}
+        models += axes.plot(curve.threshold, curve.net_benefit, label=label, **line)
         area: dict[str, Any] = {"color": colour, "alpha": 0.2, "linewidth": 0}
         bands.append(axes.fill_between(curve.threshold, curve.low, curve.high, **area))
     # No net benefit is above the prevalence; where few rows are treated, limits can be far above.
@@ -140,8 +130,5 @@ def _draw(named: Mapping[str, DecisionCurve], ax: Any) -> DecisionCurveArtists:
     axes.set_ylim(-0.25 * top, 1.06 * top)
     axes.set_xlim(float(first.threshold.min()), float(first.threshold.max()))
     axes.set(xlabel="threshold probability", ylabel="net benefit")
-    legend = axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=text_size(axes),
-        borderaxespad=0.2, handlelength=1.8,
-    )  # fmt: skip
+    legend = legend_above(axes)
     return DecisionCurveArtists(axes, tuple(models), tuple(bands), treat_all, treat_none, legend)

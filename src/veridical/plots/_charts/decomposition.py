@@ -14,7 +14,8 @@ from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, size_text
 from veridical.plots._drawing.forest import forest_size
-from veridical.plots._drawing.legend import text_size
+from veridical.plots._drawing.legend import legend_above
+from veridical.plots._drawing.named import named_results
 from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import Style, style_of
 from veridical.results import Decomposition
@@ -91,7 +92,21 @@ def decomposition(
     >>> float(drawn.parts["miscalibration"][0].get_width())  # both values off by a quarter
     0.0625
     """
-    named = _gather(y_true, y_prob, rule, method, lens, n_bins, labels, pos_label, sample_weight)
+    data = {"labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
+    options = {"rule": rule, "method": method, "lens": lens, "n_bins": n_bins}
+    named = named_results(
+        y_true,
+        y_prob,
+        Decomposition,
+        caller=_CALLER,
+        words=("decompositions", "decompose"),
+        compute=lambda: decompose(y_true, y_prob, **options, **data),
+    )
+    rules = {d.rule for d in named.values()}
+    if len(rules) > 1:
+        hint = "draw one rule at a time: scores of different rules have no common scale."
+        got = ", ".join(sorted(rules))
+        raise invalid(_CALLER, "y_true", "decompositions of one rule", got, hint=hint)
     axes = get_axes(ax, forest_size(len(named) + 1), caller=_CALLER)
     style = style_of(axes)
     parts: dict[str, list[Any]] = {}
@@ -105,10 +120,9 @@ def decomposition(
             (bar,) = axes.barh(row - 0.1, width, height=0.42, left=start, zorder=2, **look)
             parts.setdefault(part, []).append(bar)
             start += width
-        (bar,) = axes.barh(
-            row + 0.24, d.discrimination, height=0.14, left=d.refinement, color=style.colour(2),
-            label=None if thin else "discrimination", zorder=2,
-        )  # fmt: skip
+        look = {"color": style.colour(2), "label": None if thin else "discrimination"}
+        width, left = d.discrimination, d.refinement
+        (bar,) = axes.barh(row + 0.24, width, height=0.14, left=left, zorder=2, **look)
         thin.append(bar)
     drawn = list(named.values())
     best = [(row, d.irreducible) for row, d in enumerate(drawn) if d.irreducible is not None]
@@ -118,10 +132,10 @@ def decomposition(
         low, high = [row - 0.38 for row in rows], [row + 0.18 for row in rows]
         look = {"color": style.ink, "linestyle": ":", "linewidth": 1.6, "zorder": 3}
         irreducible = axes.vlines(values, low, high, label="irreducible", **look)
-    diamonds = axes.scatter(
-        [d.score for d in drawn], [row - 0.1 for row in range(len(drawn))], marker="D", s=30,
-        color=style.ink, edgecolors=[style.ground], linewidths=0.6, zorder=4, label="score",
-    )  # fmt: skip
+    at = [row - 0.1 for row in range(len(drawn))]
+    look = {"marker": "D", "s": 30, "color": style.ink, "edgecolors": [style.ground]}
+    scores = [d.score for d in drawn]
+    diamonds = axes.scatter(scores, at, linewidths=0.6, zorder=4, label="score", **look)
     names = [_name(name, d) for name, d in named.items()]
     axes.set_yticks(range(len(names)), names, fontsize=9)
     axes.set_ylim(len(names) - 0.5, -0.5)
@@ -130,44 +144,9 @@ def decomposition(
     axes.set_xlabel(f"{drawn[0].rule} score ({drawn[0].method}, {drawn[0].lens})", fontsize=9)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
-    legend = axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, borderaxespad=0.2,
-        fontsize=text_size(axes), handlelength=1.2, columnspacing=1.2,
-    )  # fmt: skip
+    legend = legend_above(axes, ncols=2, columnspacing=1.2, width=1.2)
     fixed = {part: tuple(bars) for part, bars in parts.items()}
     return DecompositionArtists(axes, fixed, tuple(thin), diamonds, irreducible, legend)
-
-
-def _gather(
-    y_true: Any,
-    y_prob: Any,
-    rule: Any,
-    method: Any,
-    lens: Any,
-    n_bins: Any,
-    labels: Any,
-    pos_label: Any,
-    sample_weight: Any,
-) -> dict[str, Decomposition]:
-    if isinstance(y_true, Decomposition):
-        return {"": y_true}
-    if isinstance(y_true, Mapping):
-        named = {str(name): d for name, d in y_true.items()}
-        kinds = {getattr(d, "rule", None) for d in named.values()}
-        if not named or not all(isinstance(d, Decomposition) for d in named.values()):
-            hint = 'pass `{"model": decompose(y_true, y_prob), ...}`.'
-            raise invalid(_CALLER, "y_true", "a mapping of decompositions", "others", hint=hint)
-        if len(kinds) > 1:
-            hint = "draw one rule at a time: scores of different rules have no common scale."
-            got = ", ".join(sorted(map(str, kinds)))
-            raise invalid(_CALLER, "y_true", "decompositions of one rule", got, hint=hint)
-        return named
-    if y_prob is None:
-        hint = "pass `y_true` and `y_prob`, or decompositions."
-        raise invalid(_CALLER, "y_prob", "given beside `y_true`", "None", hint=hint)
-    data = {"labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
-    options = {"rule": rule, "method": method, "lens": lens, "n_bins": n_bins}
-    return {"": decompose(y_true, y_prob, **options, **data)}
 
 
 def _stack(d: Decomposition) -> list[tuple[str, float]]:
@@ -179,11 +158,11 @@ def _stack(d: Decomposition) -> list[tuple[str, float]]:
 
 
 def _looks(part: str, style: Style) -> dict[str, Any]:
-    plain = {"label": part, "edgecolor": style.ground, "linewidth": 0.5}
     if part == "within bins":
-        return {"label": part, "facecolor": "none", "edgecolor": style.ink, "hatch": "////",
-                "linewidth": 0.8}  # fmt: skip
-    return plain | {"facecolor": style.colour(0 if part == "refinement" else 1)}
+        hatched = {"facecolor": "none", "edgecolor": style.ink, "hatch": "////"}
+        return {"label": part, "linewidth": 0.8, **hatched}
+    colour = style.colour(0 if part == "refinement" else 1)
+    return {"label": part, "linewidth": 0.5, "facecolor": colour, "edgecolor": style.ground}
 
 
 def _name(name: str, d: Decomposition) -> str:

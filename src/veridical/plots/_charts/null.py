@@ -9,12 +9,12 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
-from veridical.exceptions import invalid
 from veridical.inference import consistency_test
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, size_text
-from veridical.plots._drawing.legend import text_size
+from veridical.plots._drawing.legend import legend_above, text_size
+from veridical.plots._drawing.named import need_predictions
 from veridical.plots._drawing.style import style_of
 from veridical.results import ConsistencyTest, NullLevel
 from veridical.results.base import format_pvalue
@@ -96,29 +96,18 @@ def null(
     >>> null(level, ax=Figure().subplots()).observed.get_xdata()
     [0.75, 0.75]
     """
-    alternative, pvalue = "greater", None
     if isinstance(y_true, NullLevel):
-        level = y_true
-    else:
-        test = y_true
-        if not isinstance(test, ConsistencyTest):
-            if y_prob is None:
-                hint = "pass `y_true` and `y_prob`, or a ConsistencyTest or NullLevel."
-                raise invalid(_CALLER, "y_prob", "given beside `y_true`", "None", hint=hint)
-            test = consistency_test(
-                estimator or BinnedError(),
-                y_true,
-                y_prob,
-                lens=lens,
-                n_resamples=n_resamples,
-                rng=0 if rng is None else rng,
-                labels=labels,
-                pos_label=pos_label,
-                sample_weight=sample_weight,
-                weight_type=weight_type,
-            )
-        level, pvalue, alternative = test.null_level, test.pvalue, test.alternative
-    return _draw(level, pvalue, alternative, ax)
+        return _draw(y_true, None, "greater", ax)
+    test = y_true
+    if not isinstance(test, ConsistencyTest):
+        need_predictions(y_prob, "a ConsistencyTest or NullLevel", caller=_CALLER)
+        data = {"labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
+        data |= {"lens": lens, "weight_type": weight_type}
+        seed, estimator = 0 if rng is None else rng, estimator or BinnedError()
+        test = consistency_test(
+            estimator, y_true, y_prob, n_resamples=n_resamples, rng=seed, **data
+        )
+    return _draw(test.null_level, test.pvalue, test.alternative, ax)
 
 
 def _draw(level: NullLevel, pvalue: float | None, alternative: str, ax: Any) -> NullArtists:
@@ -128,27 +117,20 @@ def _draw(level: NullLevel, pvalue: float | None, alternative: str, ax: Any) -> 
     counts, edges = np.histogram(sample, bins=_edges(sample, estimate))
     extreme = _extreme(edges, estimate, level.mean, alternative)
     colours = [style.colour(1) if beyond else style.muted for beyond in extreme]
-    bars = axes.bar(
-        edges[:-1], counts, width=np.diff(edges), align="edge", color=colours,
-        linewidth=0, zorder=2,
-    )  # fmt: skip
-    said = f"{level.estimator} {estimate:.4g}"
+    look: dict[str, Any] = {"width": np.diff(edges), "align": "edge", "color": colours}
+    bars = axes.bar(edges[:-1], counts, linewidth=0, zorder=2, **look)
+    label = f"observed: {level.estimator} {estimate:.4g}"
     if pvalue is not None:
-        said += f", p = {format_pvalue(pvalue)}"
-    observed = axes.axvline(
-        estimate, color=style.colour(1), linewidth=2, zorder=4, label=f"observed: {said}"
-    )
+        label += f", p = {format_pvalue(pvalue)}"
+    observed = axes.axvline(estimate, color=style.colour(1), linewidth=2, zorder=4, label=label)
     q95 = level.quantile(0.95)
-    quantile = axes.axvline(
-        q95, color=style.ink, linewidth=1.2, linestyle=style.line(1), zorder=3,
-        label=f"95 % if calibrated: up to {q95:.4g}",
-    )  # fmt: skip
+    label = f"95 % if calibrated: up to {q95:.4g}"
+    look = {"color": style.ink, "linewidth": 1.2, "linestyle": style.line(1)}
+    quantile = axes.axvline(q95, zorder=3, label=label, **look)
     axes.set(xlabel=f"{level.estimator} if calibrated", ylabel=f"of {level.n_resamples:,} draws")
-    legend = axes.legend(
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False, fontsize=text_size(axes),
-        title=f"{size_text(level.n_samples)}, {level.lens} lens", alignment="left",
-        title_fontsize=text_size(axes), borderaxespad=0.2, handlelength=1.6,
-    )  # fmt: skip
+    title = f"{size_text(level.n_samples)}, {level.lens} lens"
+    heading = {"title": title, "title_fontsize": text_size(axes), "alignment": "left"}
+    legend = legend_above(axes, width=1.6, **heading)
     return NullArtists(axes, bars, extreme, observed, quantile, legend)
 
 

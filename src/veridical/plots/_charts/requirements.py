@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes
-from veridical.plots._drawing.legend import text_size
+from veridical.plots._drawing.legend import legend_above
 from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import Style, luminance, style_of
 from veridical.results import Requirements, RequirementTable
@@ -146,8 +146,11 @@ def _contours(axes: Axes, points: Any, style: Style) -> tuple[Any, Any]:
 
 
 def _labels(axes: Axes, lines: Any) -> tuple[Any, ...]:
-    inside = [level for level, path in zip(lines.levels, lines.get_paths(), strict=True)
-              if len(path.vertices)]  # fmt: skip
+    inside = [
+        level
+        for level, path in zip(lines.levels, lines.get_paths(), strict=True)
+        if len(path.vertices)
+    ]
     if not inside:
         return ()
     return tuple(axes.clabel(lines, inside, fontsize="x-small", fmt="%.4g"))
@@ -166,10 +169,8 @@ def _draw_impossible(axes: Axes, result: RequirementTable, top: float, style: St
     x = np.array(axes.get_xlim())
     bound = [result.largest_ece(each) for each in x]
     bottom = axes.get_ylim()[0]
-    area = axes.fill_between(
-        x, bound, max(top, *bound), facecolor=style.ground, edgecolor=style.muted, hatch="///",
-        linewidth=0.8, zorder=3,
-    )  # fmt: skip
+    look: dict[str, Any] = {"facecolor": style.ground, "edgecolor": style.muted, "hatch": "///"}
+    area = axes.fill_between(x, bound, max(top, *bound), linewidth=0.8, zorder=3, **look)
     axes.set_ylim(bottom, top)
     return area
 
@@ -190,12 +191,11 @@ def _draw_goal(axes: Axes, goal: Requirements, points: Any, style: Style) -> Any
 
 def _draw_models(axes: Axes, result: RequirementTable, style: Style) -> tuple[Any, ...]:
     marks: list[Any] = []
+    look: dict[str, Any] = {"markersize": 9, "markerfacecolor": style.ground, "clip_on": False}
+    look |= {"markeredgecolor": style.ink, "markeredgewidth": 1.6, "linestyle": "none"}
     for index, model in enumerate(result.models):
-        marks += axes.plot(
-            model.accuracy, model.ece, linestyle="none", marker=style.marker(index + 1),
-            markersize=9, markerfacecolor=style.ground, markeredgecolor=style.ink,
-            markeredgewidth=1.6, zorder=5, clip_on=False,
-        )  # fmt: skip
+        marker = style.marker(index + 1)
+        marks += axes.plot(model.accuracy, model.ece, marker=marker, zorder=5, **look)
     return tuple(marks)
 
 
@@ -221,7 +221,4 @@ def _draw_legend(
         labels.append(f"{short_name(model.name, 20)}{worth}")
     if not handles:
         return None
-    return axes.legend(
-        handles, labels, loc="lower left", bbox_to_anchor=(0.0, 1.0), frameon=False,
-        fontsize=text_size(axes), borderaxespad=0.2, handlelength=1.8,
-    )  # fmt: skip
+    return legend_above(axes, handles, labels)

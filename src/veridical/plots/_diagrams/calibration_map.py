@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from veridical._core.data.labels import find_label
+from veridical._core.numeric.triangle import to_plane
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.binning import SimplexBins
@@ -27,8 +28,8 @@ from veridical.exceptions import InvalidInputError, invalid
 from veridical.lenses import induce_problem
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, probability_axis, size_text
-from veridical.plots._drawing.legend import text_size
-from veridical.plots._drawing.simplex import corner_names, draw_triangle, lattice, to_plane
+from veridical.plots._drawing.legend import corner_text, text_size
+from veridical.plots._drawing.simplex import corner_names, draw_triangle, lattice
 from veridical.plots._drawing.style import Style, marker_areas, style_of
 from veridical.results import ReliabilityCurve
 from veridical.summaries import VectorSummary, summarise
@@ -76,15 +77,10 @@ def draw_map_lines(
     grid = np.linspace(0.0, 1.0, _STEPS + 1)
     lines: list[Any] = []
     for index, (name, calibrator) in enumerate(calibrators.items()):
-        lines += axes.plot(
-            grid,
-            mapped(calibrator, grid),
-            color=style.colour(index),
-            linestyle=style.line(index),
-            linewidth=1.8,
-            zorder=2.5,
-            label=name or type(calibrator).__name__,
-        )
+        look: dict[str, Any] = {"color": style.colour(index), "linestyle": style.line(index)}
+        label = name or type(calibrator).__name__
+        y = mapped(calibrator, grid)
+        lines += axes.plot(grid, y, linewidth=1.8, zorder=2.5, label=label, **look)
     before, later = None, []
     if y_true is not None:
         data = {"labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
@@ -97,10 +93,9 @@ def draw_map_lines(
             later.append(_draw_points(axes, curve, style, colour, name, x=fixed, hollow=True))
     probability_axis(axes)
     axes.set(xlabel="given probability", ylabel="calibrated, observed")
-    legend = axes.legend(
-        loc="best", fontsize=text_size(axes), labelcolor=style.ink, edgecolor="none",
-        facecolor=style.ground, framealpha=0.8, handlelength=1.8, borderaxespad=0.3,
-    )  # fmt: skip
+    box: dict[str, Any] = {"edgecolor": "none", "facecolor": style.ground, "framealpha": 0.8}
+    box |= {"labelcolor": style.ink, "handlelength": 1.8, "borderaxespad": 0.3}
+    legend = axes.legend(loc="best", fontsize=text_size(axes), **box)
     return MapLineArtists(axes, tuple(lines), reference, before, tuple(later), legend)
 
 
@@ -126,11 +121,16 @@ def _draw_points(
 ) -> Any:
     at = curve.predicted if x is None else x
     return ax.scatter(
-        at, curve.observed, s=marker_areas(curve.count, smallest=8, largest=70), zorder=3,
-        facecolor="none" if hollow else colour, edgecolor=colour if hollow else [style.ground],
-        linewidth=1.2 if hollow else 0.5, clip_on=False,
+        at,
+        curve.observed,
+        s=marker_areas(curve.count, smallest=8, largest=70),
+        zorder=3,
+        facecolor="none" if hollow else colour,
+        edgecolor=colour if hollow else [style.ground],
+        linewidth=1.2 if hollow else 0.5,
+        clip_on=False,
         label=name if hollow else f"{name}{size_text(curve.n_samples)}",
-    )  # fmt: skip
+    )
 
 
 _SIDE = 80  # steps of the grid a side
@@ -218,10 +218,7 @@ def draw_map_simplex(
     bar = _draw_key(axes, heat[-1])
     size = None
     if cells is not None:
-        size = axes[0].text(
-            0.0, 1.0, size_text(cells.count.sum()), transform=axes[0].transAxes, va="top",
-            fontsize=8, color=style.ink,
-        )  # fmt: skip
+        size = corner_text(axes[0], size_text(cells.count.sum()), style)
     names = tuple(classes[k] for k in shown)
     return MapSimplexArtists(axes, names, tuple(heat), tuple(zero), tuple(places), bar, size)
 

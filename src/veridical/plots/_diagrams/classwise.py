@@ -15,7 +15,7 @@ from veridical.binning import Binning
 from veridical.exceptions import invalid
 from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Pooled
 from veridical.miscalibration import BinnedError
-from veridical.plots._drawing.artists import DiagramArtists
+from veridical.plots._drawing.artists import DiagramArtists, Drawn
 from veridical.plots._drawing.axes import (
     figure_size,
     get_axes,
@@ -44,7 +44,7 @@ _STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)  # where zoomed a
 
 
 @dataclass(frozen=True)
-class ClasswiseArtists:
+class ClasswiseArtists(Drawn):
     """Artists of a grid of diagrams.
 
     Attributes
@@ -56,16 +56,10 @@ class ClasswiseArtists:
     n_classes : number of classes there are, shown or not
     """
 
-    ax: Axes
     panels: tuple[DiagramArtists, ...]
     names: tuple[Any, ...]
     errors: tuple[float | None, ...]
     n_classes: int
-
-    @property
-    def figure(self) -> Any:
-        """The figure the axes are in."""
-        return self.ax.figure.figure
 
 
 @dataclass(frozen=True)
@@ -162,19 +156,7 @@ def classwise(
         name, got = ("show", "nothing") if not wanted else ("max_classes", repr(max_classes))
         expected = "one panel or more" if not wanted else "an integer of at least 1"
         raise invalid(_CALLER, name, expected, got, hint="leave it out for the default.")
-    options = CurveOptions(
-        method=method,
-        n_bins=n_bins,
-        strategy=strategy,
-        binning=binning,
-        interval=interval,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        rng=rng,
-        labels=labels,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    options = CurveOptions.of(locals())
     if y_prob is None:
         panels, note, n_classes = _panels_of_results(y_true, options, max_classes)
     else:

@@ -15,7 +15,7 @@ from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
 from veridical.plots._drawing.axes import Place, get_axes, probability_axis
 from veridical.plots._drawing.diagram import draw_spread, lowest_axes
 from veridical.plots._drawing.legend import draw_legend, x_label
-from veridical.plots._drawing.marks import band_corners, draw_limits, draw_markers, line_corners
+from veridical.plots._drawing.marks import broken_line, draw_band, draw_limits, draw_markers
 from veridical.plots._drawing.series import (
     CurveOptions,
     Series,
@@ -113,21 +113,7 @@ def deviation(
             check_option(_CALLER, name, value, valid)
     if y_prob is None and interval == "consistency":
         interval = "auto"  # the default belongs to raw data: a result has its limits
-    options = CurveOptions(
-        lens=lens,
-        method=method,
-        n_bins=n_bins,
-        strategy=strategy,
-        binning=binning,
-        interval=interval,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        rng=rng,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    options = CurveOptions.of(locals())
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     true = None if truth is None else true_points(truth, caller=_CALLER)
     ax = get_axes(ax, (6.4, 3.6) if histogram == "side" else (5.0, 4.2), caller=_CALLER)
@@ -161,7 +147,7 @@ def deviation(
 def _draw_gaps(ax: Axes, series: Series, style: Style, index: int, total: int) -> CurveArtists:
     curve = series.curve
     parts: dict[str, Any] = {}
-    xs, ys = line_corners(curve, "mean", curve.observed)
+    xs, ys = broken_line(curve, "mean")
     colour = style.colour(index)
     (parts["line"],) = ax.plot(
         xs, ys - xs, color=colour, linestyle=style.line(index), linewidth=1.4, zorder=3
@@ -176,10 +162,7 @@ def _draw_gaps(ax: Axes, series: Series, style: Style, index: int, total: int) -
                 ax, at, *limits, style, index, around=around, alone=total == 1
             )
     elif curve.low is not None and curve.high is not None:
-        xs, lows, highs = band_corners(curve, "mean", curve.low, curve.high)
-        parts["band"] = ax.fill_between(
-            xs, lows - xs, highs - xs, color=colour, alpha=0.22, linewidth=0, zorder=1.5
-        )
+        parts["band"] = draw_band(ax, curve, "mean", style, index, gap=True)
     return CurveArtists(series.name, curve, **parts)
 
 

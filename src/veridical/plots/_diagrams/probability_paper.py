@@ -97,20 +97,11 @@ def probability_paper(
         check_option(_CALLER, "annotate", annotate, ("size", "error", "all"))
     level = check_level(_CALLER, confidence_level)
     raw = y_prob is not None
-    options = CurveOptions(
-        lens=lens,
-        n_bins=n_bins,
-        strategy=strategy,
-        binning=binning,
-        interval=None if raw else "auto",
-        confidence_level=level if raw else 0.95,
-        n_resamples=n_resamples,
-        rng=rng,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    limits = {
+        "interval": None if raw else "auto",
+        "confidence_level": level if raw else 0.95,
+    }
+    options = CurveOptions.of(locals() | limits)
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     scores = [_scores(one, options) for one in series]
     ax = get_axes(ax, (5.0, 4.2), caller=_CALLER)
@@ -127,15 +118,11 @@ def probability_paper(
     for end in (-line, line):
         ax.axhline(end, color=style.muted, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1)
     for height, text in ((belt, f"{level:.3g}"), (line, f"all {level:.3g}")):
-        ax.annotate(
-            text,
-            (1.0, height),
-            xycoords=ax.get_yaxis_transform(),
-            xytext=(3, 0),
-            textcoords="offset points",
-            va="center",
-            fontsize="x-small",
-        )
+        beside: dict[str, Any] = {
+            "xycoords": ax.get_yaxis_transform(),
+            "textcoords": "offset points",
+        }
+        ax.annotate(text, (1.0, height), (3, 0), va="center", fontsize="x-small", **beside)
     reference = ax.axhline(0.0, color=style.muted, linewidth=1.0, zorder=1)
     drawn = [
         _draw_scores(ax, one, z, index)

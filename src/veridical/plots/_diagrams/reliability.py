@@ -133,21 +133,7 @@ def reliability(
     ):
         if value is not None:
             check_option(_CALLER, name, value, valid)
-    options = CurveOptions(
-        lens=lens,
-        method=method,
-        n_bins=n_bins,
-        strategy=strategy,
-        binning=binning,
-        interval=interval,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        rng=rng,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    options = CurveOptions.of(locals())
     look = Look(style == "bars", x, band, counts, gaps, arrows, rug)
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     look.check(series, caller=_CALLER)

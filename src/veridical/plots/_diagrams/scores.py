@@ -17,7 +17,8 @@ from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem, induce_problem
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, probability_axis, short_count, size_text
-from veridical.plots._drawing.legend import text_size
+from veridical.plots._drawing.legend import legend_above, text_size
+from veridical.plots._drawing.named import need_predictions
 from veridical.plots._drawing.simplex import mass_colours, short_name
 from veridical.plots._drawing.style import style_of
 from veridical.summaries import Summary, summarise
@@ -107,9 +108,7 @@ def scores(
         summary = y_true
         negative = "not"
     else:
-        if y_prob is None:
-            hint = "pass `y_true` and `y_prob`, or a Summary."
-            raise invalid(_CALLER, "y_prob", "given beside `y_true`", "None", hint=hint)
+        need_predictions(y_prob, "a Summary", caller=_CALLER)
         problem = induce_problem(
             y_true,
             y_prob,
@@ -144,21 +143,17 @@ def _draw_two(summary: Summary, negative: str, ax: Any) -> ScoresArtists:
         rows = size_text(total) if plain else f"{total / summary.sum_w.sum():.1%}"
         shares = mass[: len(edges) - 1] / total if total > 0 else mass[: len(edges) - 1]
         colour = style.colour(index)
-        steps.append(
-            axes.stairs(
-                shares, edges, fill=True, facecolor=(colour, 0.3), edgecolor=colour,
-                linewidth=1.4, linestyle=style.line(index), label=f"{short_name(name)} ({rows})",
-            )
-        )  # fmt: skip
+        area: dict[str, Any] = {"fill": True, "facecolor": (colour, 0.3), "edgecolor": colour}
+        area |= {"linewidth": 1.4, "linestyle": style.line(index)}
+        steps.append(axes.stairs(shares, edges, label=f"{short_name(name)} ({rows})", **area))
     probability_axis(axes, "x")
     axes.set_ylim(bottom=0)
     axes.set(xlabel="predicted probability", ylabel="share of its rows")
     size = text_size(axes)
-    legend = axes.legend(  # above, since histograms may fill the axes
-        loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2 if size == "small" else 1,
-        fontsize=size, title_fontsize=size, frameon=False, borderaxespad=0.2, columnspacing=1.2,
-        handlelength=1.4, title=None if plain else size_text(summary.count.sum()),
-    )  # fmt: skip
+    title = None if plain else size_text(summary.count.sum())
+    heading = {"title": title, "title_fontsize": size}
+    columns = {"ncols": 2 if size == "small" else 1, "columnspacing": 1.2}
+    legend = legend_above(axes, width=1.4, **columns, **heading)
     return ScoresArtists(axes, summary, steps=tuple(steps), legend=legend)
 
 

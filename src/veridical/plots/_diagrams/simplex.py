@@ -19,6 +19,7 @@ from mpl_toolkits.mplot3d import Axes3D  # type: ignore[import-untyped]
 from mpl_toolkits.mplot3d.art3d import Line3DCollection  # type: ignore[import-untyped]
 
 from veridical._core.data.validation import check_level, check_option
+from veridical._core.numeric.triangle import HEIGHT, TRIANGLE, to_plane
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import Binning, SimplexBins
@@ -26,17 +27,17 @@ from veridical.exceptions import invalid
 from veridical.lenses import induce_problem
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, size_text
+from veridical.plots._drawing.legend import corner_text
+from veridical.plots._drawing.marks import TO_SCALE
+from veridical.plots._drawing.named import need_predictions
 from veridical.plots._drawing.simplex import (
-    HEIGHT,
     TETRAHEDRON,
-    TRIANGLE,
     chance_regions,
     corner_names,
     draw_triangle,
     mass_bar,
     mass_colours,
     mass_norm,
-    to_plane,
     to_space,
 )
 from veridical.plots._drawing.style import Style, marker_areas, style_of
@@ -89,9 +90,8 @@ def draw_tetrahedron(
     if arrows:
         tail, head = to_space(summary.mean_p), to_space(summary.mean_y)
         colours, norm = mass_colours(style), mass_norm(summary.count)
-        shafts = Line3DCollection(
-            np.stack([tail, head], axis=1), cmap=colours, norm=norm, linewidths=1.6
-        )
+        ends = np.stack([tail, head], axis=1)
+        shafts = Line3DCollection(ends, cmap=colours, norm=norm, linewidths=1.6)
         shafts.set_array(summary.count)
         axes.add_collection3d(shafts)
         tails = axes.scatter(
@@ -99,10 +99,7 @@ def draw_tetrahedron(
         )
         bar = mass_bar(axes, shafts, style, "rows\nper cell")
         text += f"\n{len(summary.count):,} cells\ndot: predicted\nend: observed"
-    size = axes.text2D(
-        0.0, 1.0, text, transform=axes.transAxes, ha="left", va="top", color=style.ink,
-        fontsize=8, linespacing=1.35,
-    )  # fmt: skip
+    size = corner_text(axes, text, style, linespacing=1.35)
     return TetrahedronArtists(axes, summary, frame, shafts, tails, points, bar, size)
 
 
@@ -127,11 +124,9 @@ def _draw_frame(ax: Any, names: Sequence[str], style: Style, *, coloured: bool) 
     for index, (corner, name) in enumerate(zip(TETRAHEDRON, names, strict=True)):
         x, y, z = middle + 1.12 * (corner - middle)
         ink = style.colour(index) if coloured else style.ink
-        across = ("left", "right", "left", "center")[index]
-        ax.text(
-            x, y, z, name, ha=across, va="top" if index < 2 else "center", color=ink, fontsize=9,
-            path_effects=halo, zorder=100,
-        )  # fmt: skip
+        across, along = ("left", "right", "left", "center")[index], "top" if index < 2 else "center"
+        look = {"color": ink, "fontsize": 9, "path_effects": halo, "zorder": 100}
+        ax.text(x, y, z, name, ha=across, va=along, **look)
     ax.set(xlim=(0, 1), ylim=(0, HEIGHT), zlim=(0, HEIGHT))
     ax.set_box_aspect((1, HEIGHT, HEIGHT), zoom=1.15)
     ax.view_init(elev=16, azim=-100)
@@ -281,9 +276,7 @@ def _check_problem(
     sample_weight: ArrayLike | None,
     weight_type: WeightType,
 ) -> MulticlassSample:
-    if y_prob is None:
-        hint = "pass `y_true` and `y_prob`, or a VectorSummary."
-        raise invalid(_CALLER, "y_prob", "given beside `y_true`", "None", hint=hint)
+    need_predictions(y_prob, "a VectorSummary", caller=_CALLER)
     problem = induce_problem(
         y_true,
         y_prob,
@@ -350,19 +343,15 @@ def _draw(
         if coloured:
             bar = mass_bar(axes, arrows, style, "rows\nper cell")
         lines.insert(1, f"{len(summary.count):,} cells")
-    text = axes.text(
-        0.0, 1.0, "\n".join(lines), transform=axes.transAxes, ha="left", va="top",
-        color=style.ink, fontsize=8, linespacing=1.35,
-    )  # fmt: skip
+    text = corner_text(axes, "\n".join(lines), style, linespacing=1.35)
     return SimplexArtists(axes, summary, frame, arrows, regions, points, density, bar, text)
 
 
 def _draw_arrows(ax: Axes, summary: VectorSummary, style: Style, *, coloured: bool) -> Any:
     tail, head = to_plane(summary.mean_p), to_plane(summary.mean_y)
-    arrows = ax.quiver(
-        *tail.T, *(head - tail).T, angles="xy", scale_units="xy", scale=1, width=0.007,
-        headwidth=3.6, headlength=4, headaxislength=3.6, minlength=0.5, color=style.ink, zorder=3,
-    )  # fmt: skip
+    heads: dict[str, Any] = {"headwidth": 3.6, "headlength": 4, "headaxislength": 3.6}
+    look: dict[str, Any] = {"width": 0.007, "minlength": 0.5, "color": style.ink, "zorder": 3}
+    arrows = ax.quiver(*tail.T, *(head - tail).T, **TO_SCALE, **heads, **look)
     if coloured:
         arrows.set(array=summary.count, cmap=mass_colours(style), norm=mass_norm(summary.count))
     return arrows
@@ -384,9 +373,8 @@ def _draw_points(ax: Axes, sample: MulticlassSample, style: Style) -> tuple[Any,
 
 def _draw_density(ax: Axes, sample: MulticlassSample, style: Style, *, behind: bool) -> Any:
     x, y = to_plane(sample.p).T
-    density = ax.hexbin(
-        x, y, gridsize=45, extent=(0.0, 1.0, 0.0, 0.9), mincnt=1, bins="log",
-        cmap=mass_colours(style), linewidths=0.1, alpha=0.5 if behind else None, zorder=1,
-    )  # fmt: skip
+    grid: dict[str, Any] = {"gridsize": 45, "extent": (0.0, 1.0, 0.0, 0.9), "mincnt": 1}
+    look: dict[str, Any] = {"cmap": mass_colours(style), "linewidths": 0.1, "zorder": 1}
+    density = ax.hexbin(x, y, bins="log", alpha=0.5 if behind else None, **grid, **look)
     density.set_clip_path(Polygon(TRIANGLE, transform=ax.transData))
     return density

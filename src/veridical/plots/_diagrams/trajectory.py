@@ -200,7 +200,5 @@ def _draw_stars(
         return None
     at = [rows[np.argmin(table["log"][rows])] for rows in rows_of]
     colours = [style.colour(index) for index in range(len(rows_of))]
-    return ax.scatter(
-        table["epoch"][at], table[name][at], marker="*", s=110, c=colours,
-        edgecolors=style.ink, linewidths=0.7, zorder=4,
-    )  # fmt: skip
+    look: dict[str, Any] = {"marker": "*", "s": 110, "c": colours, "edgecolors": style.ink}
+    return ax.scatter(table["epoch"][at], table[name][at], linewidths=0.7, zorder=4, **look)

@@ -1,7 +1,4 @@
-"""What figures return: the axes they used, the artists they added, and the numbers drawn.
-
-What all artists of one figure share.
-"""
+"""What figures return: the axes they used, the artists they added, and the numbers drawn."""
 
 from __future__ import annotations
 
@@ -12,6 +9,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from veridical.results import ReliabilityCurve
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Base of the artists a figure returns.
+
+    Attributes
+    ----------
+    ax : the axes drawn on
+    """
+
+    ax: Axes
+
+    @property
+    def figure(self) -> Figure:
+        """The figure the axes are in."""
+        return self.ax.figure.figure
 
 
 @dataclass(frozen=True)
@@ -48,7 +62,7 @@ class CurveArtists:
 
 
 @dataclass(frozen=True)
-class DiagramArtists:
+class DiagramArtists(Drawn):
     """Artists of one diagram.
 
     Attributes
@@ -61,31 +75,8 @@ class DiagramArtists:
     legend : the legend, or None
     """
 
-    ax: Axes
     curves: tuple[CurveArtists, ...]
     reference: Any
     histogram_ax: Axes | None = None
     truth: Any = None
     legend: Any = None
-
-    @property
-    def figure(self) -> Figure:
-        """The figure the axes are in."""
-        return self.ax.figure.figure
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """Base of the artists a figure returns.
-
-    Attributes
-    ----------
-    ax : the axes drawn on
-    """
-
-    ax: Axes
-
-    @property
-    def figure(self) -> Figure:
-        """The figure the axes are in."""
-        return self.ax.figure.figure

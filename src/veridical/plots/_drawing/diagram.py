@@ -13,11 +13,13 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator
 
 from veridical.binning import UniformBins
+from veridical.curves.shapes import bins_alike
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import CurveArtists
 from veridical.plots._drawing.axes import Place, count_axis, probability_axis, side_axes
 from veridical.plots._drawing.marks import (
     Position,
+    broken_line,
     draw_arrows,
     draw_band,
     draw_bars,
@@ -26,7 +28,6 @@ from veridical.plots._drawing.marks import (
     draw_limits,
     draw_markers,
     draw_rug,
-    line_corners,
     positions,
 )
 from veridical.plots._drawing.series import Series
@@ -85,7 +86,7 @@ def _draw_curve(
         parts["bars"] = draw_bars(ax, curve, style, index, total)
         at = (curve.lower + curve.upper) / 2
     else:
-        xs, ys = line_corners(curve, look.x, curve.observed)
+        xs, ys = broken_line(curve, look.x)
         (parts["line"],) = ax.plot(
             xs, ys, color=style.colour(index), linestyle=style.line(index), lw=1.6, zorder=3
         )
@@ -96,19 +97,12 @@ def _draw_curve(
                 ax, *points, style, index, sized=sized, scale=look.scale
             )
     if curve.low is not None and curve.high is not None:
-        limits = (curve.low, curve.high)
         if not binned if look.band is None else look.band:
-            parts["band"] = draw_band(ax, curve, look.x, *limits, style, index)
+            parts["band"] = draw_band(ax, curve, look.x, style, index)
         else:
+            how = {"around": curve.interval == "consistency", "alone": total == 1}
             parts["limits"] = draw_limits(
-                ax,
-                at,
-                *limits,
-                style,
-                index,
-                around=curve.interval == "consistency",
-                over_bars=look.bars,
-                alone=total == 1,
+                ax, at, curve.low, curve.high, style, index, over_bars=look.bars, **how
             )
     if look.gaps:
         parts["gaps"] = draw_gaps(ax, curve, look.x, style, bars=look.bars)
@@ -174,8 +168,7 @@ def draw_histograms(ax: Axes, series: list[Series]) -> list[Any]:
 def _bars(series: Series) -> tuple[Any, Any] | None:
     """Counts and edges; None if only bins of unequal width are known."""
     curve = series.curve
-    width = curve.upper - curve.lower
-    comparable = curve.method != "isotonic" and bool(np.ptp(width) <= 1e-6 * width.max())
+    comparable = curve.method != "isotonic" and bins_alike(curve)
     if comparable and (curve.method == "bins" or series.sample is None):
         return _filled(curve)
     if series.sample is None:

@@ -44,13 +44,10 @@ def draw_forest(
     ax.tick_params(axis="y", length=0)
     inches = ax.get_position(original=True).width * ax.figure.figure.get_figwidth()
     ax.xaxis.set_major_locator(MaxNLocator(max(2, int((inches - _SIDES) / _TICK)), steps=_STEPS))
+    beside: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center", "ha": "left"}
     texts = tuple(
-        ax.text(
-            1.01, i, note, transform=ax.get_yaxis_transform(), va="center", ha="left",
-            fontsize=size - 1,
-        )
-        for i, note in enumerate(notes)
-    )  # fmt: skip
+        ax.text(1.01, i, note, fontsize=size - 1, **beside) for i, note in enumerate(notes)
+    )
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return points, lines, texts

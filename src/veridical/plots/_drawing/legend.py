@@ -160,6 +160,24 @@ def free_corners(series: list[Series], *, bars: bool) -> list[str]:
     return [corner for corner, full in taken.items() if not full]
 
 
+def legend_above(ax: Axes, *entries: Any, width: float = 1.8, **look: Any) -> Any:
+    """Legend over the axes, where nothing can be drawn; `width` is that of a line in it."""
+    place: dict[str, Any] = {
+        "loc": "lower left",
+        "bbox_to_anchor": (0.0, 1.0),
+        "borderaxespad": 0.2,
+    }
+    size = text_size(ax)
+    return ax.legend(*entries, frameon=False, fontsize=size, handlelength=width, **place, **look)
+
+
+def corner_text(ax: Any, text: str, style: Style, **look: Any) -> Any:
+    """Small text in the upper left corner of axes, which a triangle leaves empty."""
+    write = getattr(ax, "text2D", ax.text)  # axes of space have texts in the plane of the picture
+    place = {"transform": ax.transAxes, "va": "top", "ha": "left"}
+    return write(0.0, 1.0, text, fontsize=8, color=style.ink, **place, **look)
+
+
 def text_size(ax: Axes) -> str:
     """Size of text in axes: smaller in narrow ones, such as a column of a paper."""
     return "small" if shorter_side(ax) >= _WIDE else "x-small"

@@ -1,7 +1,4 @@
-"""Points, bars, limits, gaps, arrows, counts and rugs of one curve.
-
-Corners of the lines and bands that show a reliability curve.
-"""
+"""Lines, points, bars, limits, gaps, arrows, counts and rugs of one curve."""
 
 from __future__ import annotations
 
@@ -13,11 +10,13 @@ from matplotlib.patheffects import withStroke
 
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray
+from veridical.curves.shapes import band_corners, curve_pieces, line_corners
 from veridical.plots._drawing.axes import short_count, shorter_side
 from veridical.plots._drawing.style import Style, marker_areas
 from veridical.results import ReliabilityCurve
 
 Position = Literal["mean", "centre"]
+TO_SCALE: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1}  # of arrows
 
 
 def positions(curve: ReliabilityCurve, x: Position) -> FloatArray:
@@ -25,44 +24,22 @@ def positions(curve: ReliabilityCurve, x: Position) -> FloatArray:
     return curve.predicted if x == "mean" else (curve.lower + curve.upper) / 2
 
 
-def broken(curve: ReliabilityCurve, *values: FloatArray) -> tuple[FloatArray, ...]:
-    """Values with NaN wherever the curve leaves out a bin or a cell, so that lines break there."""
-    width = np.maximum(curve.upper - curve.lower, 0.0)
-    skipped = curve.lower[1:] - curve.upper[:-1] > 1e-9 + 1e-6 * width[1:]
-    at = np.flatnonzero(skipped) + 1
-    return tuple(np.insert(v.astype(np.float64), at, np.nan) for v in values)
+def broken_line(curve: ReliabilityCurve, x: Position) -> tuple[FloatArray, ...]:
+    """Corners of the line through the points, NaN where it breaks."""
+    return broken(curve, *line_corners(curve, positions(curve, x)))
 
 
-def line_corners(
-    curve: ReliabilityCurve, x: Position, y: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Corners of the line through the points; an isotonic fit is flat over its blocks."""
+def broken_band(curve: ReliabilityCurve, x: Position) -> tuple[FloatArray, ...]:
+    """Corners of the band between limits, NaN where it breaks."""
+    return broken(curve, *band_corners(curve, positions(curve, x)))
+
+
+def broken(curve: ReliabilityCurve, *corners: FloatArray) -> tuple[FloatArray, ...]:
+    """NaN wherever the curve leaves out a bin or a cell; an isotonic fit leaves out nothing."""
     if curve.method == "isotonic":
-        return _doubled(curve.lower, curve.upper), np.repeat(y, 2)
-    xs, ys = broken(curve, positions(curve, x), y)
-    return xs, ys
-
-
-def band_corners(
-    curve: ReliabilityCurve, x: Position, low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Corners of the band between limits.
-
-    A simultaneous band steps: between blocks the lower limit of the one before and the upper
-    limit of the one after hold.
-    """
-    if curve.method != "isotonic":
-        xs, lows, highs = broken(curve, positions(curve, x), low, high)
-        return xs, lows, highs
-    if curve.interval != "simultaneous":
-        return _doubled(curve.lower, curve.upper), np.repeat(low, 2), np.repeat(high, 2)
-    xs = np.repeat(_doubled(curve.lower, curve.upper), 2)[1:-1]
-    # Corners of a block: where it starts and ends, and between it and the next one.
-    return xs, np.repeat(low, 4)[:-2], np.repeat(high, 4)[2:]
-
-
-def _doubled(lower: FloatArray, upper: FloatArray) -> FloatArray:
-    return np.stack([lower, upper], axis=1).reshape(-1)
+        return corners
+    at = np.flatnonzero(np.diff(curve_pieces(curve))) + 1
+    return tuple(np.insert(values.astype(np.float64), at, np.nan) for values in corners)
 
 
 _RUG_CELLS = 500  # ticks of a rug, however many rows there are
@@ -133,16 +110,12 @@ def draw_limits(
 
 
 def draw_band(
-    ax: Axes,
-    curve: ReliabilityCurve,
-    x: Position,
-    low: FloatArray,
-    high: FloatArray,
-    style: Style,
-    index: int,
+    ax: Axes, curve: ReliabilityCurve, x: Position, style: Style, index: int, *, gap: bool = False
 ) -> Any:
-    """Area between limits."""
-    xs, lows, highs = band_corners(curve, x, low, high)
+    """Area between limits, or between their distances from the prediction."""
+    xs, lows, highs = broken_band(curve, x)
+    if gap:
+        lows, highs = lows - xs, highs - xs
     return ax.fill_between(
         xs, lows, highs, color=style.colour(index), alpha=0.22, linewidth=0, zorder=1.5
     )
@@ -151,48 +124,21 @@ def draw_band(
 def draw_gaps(ax: Axes, curve: ReliabilityCurve, x: Position, style: Style, *, bars: bool) -> Any:
     """Gap between prediction and outcome: a dotted line, or a hatched box over a bar."""
     if bars:
-        return ax.bar(
-            curve.lower,
-            curve.predicted - curve.observed,
-            bottom=curve.observed,
-            width=curve.upper - curve.lower,
-            align="edge",
-            facecolor="none",
-            edgecolor=style.ink,
-            hatch="////",
-            linewidth=0.6,
-            alpha=0.65,
-            zorder=2.5,
-        )
-    at = positions(curve, x)
-    return ax.vlines(
-        at,
-        curve.observed,
-        curve.predicted,
-        color=style.ink,
-        linestyle=(0, (1, 1)),
-        linewidth=1.4,
-        zorder=3.2,
-    )
+        width, gap = curve.upper - curve.lower, curve.predicted - curve.observed
+        box: dict[str, Any] = {"facecolor": "none", "edgecolor": style.ink, "hatch": "////"}
+        box |= {"linewidth": 0.6, "alpha": 0.65, "zorder": 2.5, "align": "edge"}
+        return ax.bar(curve.lower, gap, bottom=curve.observed, width=width, **box)
+    at, ends = positions(curve, x), (curve.observed, curve.predicted)
+    dots: dict[str, Any] = {"linestyle": (0, (1, 1)), "linewidth": 1.4, "zorder": 3.2}
+    return ax.vlines(at, *ends, color=style.ink, **dots)
 
 
 def draw_arrows(ax: Axes, curve: ReliabilityCurve, x: Position, style: Style) -> Any:
     """Arrows from what was predicted to what should have been: sideways to the diagonal."""
     at = positions(curve, x)
-    return ax.quiver(
-        at,
-        curve.observed,
-        curve.observed - at,
-        np.zeros_like(at),
-        angles="xy",
-        scale_units="xy",
-        scale=1,
-        width=0.006,
-        headwidth=4,
-        headlength=5,
-        color=style.ink,
-        zorder=3.5,
-    )
+    ends = (at, curve.observed, curve.observed - at, np.zeros_like(at))
+    look: dict[str, Any] = {"width": 0.006, "headwidth": 4, "headlength": 5, "color": style.ink}
+    return ax.quiver(*ends, zorder=3.5, **TO_SCALE, **look)
 
 
 def draw_counts(
@@ -204,6 +150,9 @@ def draw_counts(
     """
     side = 0.7 * 72 * shorter_side(ax)  # points; a histogram or the layout may still take some
     middle = x * side + np.where(left, -1, 1) * (_AWAY + _LINE / 2)
+    look: dict[str, Any] = {"textcoords": "offset points", "rotation": 90, "va": "center"}
+    look |= {"fontsize": "x-small", "color": style.ink, "zorder": 5}
+    look["path_effects"] = [withStroke(linewidth=2, foreground=style.ground)]
     placed: list[tuple[Any, int]] = []
     texts = []
     for i in np.argsort(-count, kind="stable"):
@@ -215,21 +164,8 @@ def draw_counts(
         ):
             continue
         placed.append((i, len(text)))
-        texts.append(
-            ax.annotate(
-                text,
-                (x[i], y[i]),
-                xytext=(-_AWAY if left[i] else _AWAY, 0),
-                textcoords="offset points",
-                rotation=90,
-                ha="right" if left[i] else "left",
-                va="center",
-                fontsize="x-small",
-                color=style.ink,
-                path_effects=[withStroke(linewidth=2, foreground=style.ground)],
-                zorder=5,
-            )
-        )
+        away, across = (-_AWAY, "right") if left[i] else (_AWAY, "left")
+        texts.append(ax.annotate(text, (x[i], y[i]), (away, 0), ha=across, **look))
     return tuple(texts)
 
 

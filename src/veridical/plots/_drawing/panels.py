@@ -6,8 +6,8 @@ Small files that are the same whenever they are drawn by the same version of mat
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,7 +20,7 @@ from veridical._core.typing import ArrayLike
 from veridical.plots._drawing.axes import probability_axis, short_count
 from veridical.plots._drawing.style import Style, style_of
 
-Scale = Literal["linear", "log", "probability"]
+PanelKind = Literal["linear", "log", "log x", "probability x", "square", "unit"]
 _LEGEND_SIZE, _LABEL_SIZE, _TITLE_SIZE = 7.5, 8.5, 9.0
 _LEGEND_ROW = 0.2  # inches
 _FEW_DECADES = 1.5
@@ -77,21 +77,39 @@ class Bars:
 Mark = Line | Band | Points | Bars
 
 
+def marked_lines(x: ArrayLike, curves: Mapping[str, ArrayLike], muted: str = "") -> list[Line]:
+    """Return a line with markers for each of some curves, named and coloured in their order."""
+    return [
+        Line(x, y, name, colour, markers=True, muted=name == muted)
+        for colour, (name, y) in enumerate(curves.items())
+    ]
+
+
 @dataclass(frozen=True)
 class Panel:
-    """One small axes; `names` replaces the numbers 0, 1, ... of its x axis."""
+    """One small axes.
+
+    Attributes
+    ----------
+    marks : what is drawn
+    title, x_label, y_label : its texts
+    kind : "linear"; logarithms on both axes ("log") or across ("log x"); probabilities across
+        ("probability x"), or on both axes with the diagonal ("square"); "unit" is such a square
+        cut off at 0 and 1
+    legend : whether the panel has one of its own
+    x_limits, y_limits : ends of the axes
+    names : what stands at 0, 1, ... of the x axis instead of these numbers
+    """
 
     marks: Sequence[Mark]
     title: str = ""
     x_label: str = ""
     y_label: str = ""
-    x_scale: Scale = "linear"
-    y_scale: Scale = "linear"
-    diagonal: bool = False
+    kind: PanelKind = "linear"
     legend: bool = False
     x_limits: tuple[float, float] | None = None
     y_limits: tuple[float, float] | None = None
-    names: Sequence[str] = field(default=())
+    names: Sequence[str] = ()
 
 
 def draw_panels(
@@ -124,7 +142,7 @@ def draw_panels(
 
 def _draw(panel: Panel, ax: Axes) -> None:
     style = style_of(ax)
-    if panel.diagonal:
+    if panel.kind in ("square", "unit"):
         ax.plot([0, 1], [0, 1], color=style.muted, linewidth=1, zorder=1)
     following = 0
     for mark in panel.marks:
@@ -147,27 +165,40 @@ def _add(mark: Mark, ax: Axes, style: Style, colour: int) -> None:
     match mark:
         case Line():
             ax.plot(
-                np.asarray(mark.x), np.asarray(mark.y), label=mark.label or None, linewidth=1.4,
+                np.asarray(mark.x),
+                np.asarray(mark.y),
+                label=mark.label or None,
+                linewidth=1.4,
                 color=style.muted if mark.muted else style.colour(colour),
-                linestyle=style.line(mark.dash), markersize=3.5,
+                linestyle=style.line(mark.dash),
+                markersize=3.5,
                 marker=style.marker(colour) if mark.markers else None,
-            )  # fmt: skip
+            )
         case Band():
             ax.fill_between(
-                np.asarray(mark.x), np.asarray(mark.low), np.asarray(mark.high), linewidth=0,
-                color=style.colour(colour), alpha=0.2, label=mark.label or None,
-            )  # fmt: skip
+                np.asarray(mark.x),
+                np.asarray(mark.low),
+                np.asarray(mark.high),
+                linewidth=0,
+                color=style.colour(colour),
+                alpha=0.2,
+                label=mark.label or None,
+            )
         case Points():
             _points(mark, ax, style, colour)
         case Bars():
             edges = np.asarray(mark.edges, dtype=np.float64)
             ax.bar(
-                edges[:-1], np.asarray(mark.heights), np.diff(edges), align="edge",
-                label=mark.label or None, linewidth=1.0 if mark.outline else 0.4,
+                edges[:-1],
+                np.asarray(mark.heights),
+                np.diff(edges),
+                align="edge",
+                label=mark.label or None,
+                linewidth=1.0 if mark.outline else 0.4,
                 edgecolor=style.colour(colour) if mark.outline else style.ground,
                 facecolor="none" if mark.outline else style.colour(colour),
                 alpha=1.0 if mark.outline else 0.7,
-            )  # fmt: skip
+            )
 
 
 def _points(mark: Points, ax: Axes, style: Style, colour: int) -> None:
@@ -175,21 +206,31 @@ def _points(mark: Points, ax: Axes, style: Style, colour: int) -> None:
     if mark.low is not None and mark.high is not None:
         ax.vlines(x, mark.low, mark.high, color=style.colour(colour), linewidth=1)
     ax.scatter(
-        x, y, s=mark.size, color=style.colour(colour), marker=style.marker(colour),
-        label=mark.label or None, linewidths=0, zorder=3,
-    )  # fmt: skip
+        x,
+        y,
+        s=mark.size,
+        color=style.colour(colour),
+        marker=style.marker(colour),
+        label=mark.label or None,
+        linewidths=0,
+        zorder=3,
+    )
 
 
 def _scale(panel: Panel, ax: Axes) -> None:
-    if panel.x_scale == panel.y_scale == "probability":
+    if panel.kind == "square":
         probability_axis(ax)
-    else:
-        for which, scale in (("x", panel.x_scale), ("y", panel.y_scale)):
-            if scale == "probability":
-                probability_axis(ax, "x" if which == "x" else "y")
-            elif scale == "log":
-                getattr(ax, f"set_{which}scale")("log")
-                _log_labels(ax.xaxis if which == "x" else ax.yaxis)
+    elif panel.kind == "probability x":
+        probability_axis(ax, "x")
+    elif panel.kind == "unit":
+        ax.set_xlim(0, 1)
+        ax.set_ylim(0, 1)
+    elif panel.kind in ("log", "log x"):
+        ax.set_xscale("log")
+        _log_labels(ax.xaxis)
+        if panel.kind == "log":
+            ax.set_yscale("log")
+            _log_labels(ax.yaxis)
     if panel.x_limits is not None:
         ax.set_xlim(*panel.x_limits)
     if panel.y_limits is not None:
@@ -225,9 +266,13 @@ def _common_legend(figure: Figure, columns: int) -> None:
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + _LEGEND_ROW * -(-len(known) // across))
     figure.legend(
-        list(known.values()), list(known), loc="outside lower center", ncols=across,
-        fontsize=_LEGEND_SIZE, frameon=False,
-    )  # fmt: skip
+        list(known.values()),
+        list(known),
+        loc="outside lower center",
+        ncols=across,
+        fontsize=_LEGEND_SIZE,
+        frameon=False,
+    )
 
 
 _DPI = 110

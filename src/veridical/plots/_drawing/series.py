@@ -68,6 +68,12 @@ class CurveOptions:
     sample_weight: ArrayLike | None = None
     weight_type: WeightType = "importance"
 
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> CurveOptions:
+        """Return the options among the arguments of a function, which have the same names."""
+        known = {option.name for option in fields(cls)}
+        return cls(**{name: value for name, value in arguments.items() if name in known})
+
     def refuse(self, caller: str) -> None:
         """Raise if an option was given that a finished result would ignore."""
         for option in fields(self):

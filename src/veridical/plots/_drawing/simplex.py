@@ -1,6 +1,6 @@
-"""The triangle and the tetrahedron: where a probability vector lies, and their frames.
+"""Frames of the triangle and the tetrahedron, and marks of their cells.
 
-Marks of cells of the simplex: how many rows, and how far chance alone moves them.
+Marks say how many rows a cell has, and how far chance alone moves them.
 """
 
 from __future__ import annotations
@@ -20,29 +20,22 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 from matplotlib.tri import Triangulation
 
+from veridical._core.numeric.triangle import (
+    HEIGHT,
+    TRIANGLE,
+    to_plane,
+    triangle_lines,
+    triangle_sides,
+)
 from veridical._core.typing import FloatArray, IntArray
 from veridical.plots._drawing.axes import short_count
 from veridical.plots._drawing.style import Style
 from veridical.summaries import VectorSummary
 
-HEIGHT = math.sqrt(3) / 2  # of a triangle with sides of length one
-TRIANGLE: FloatArray = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, HEIGHT]])
 TETRAHEDRON: FloatArray = np.array(
     [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, HEIGHT, 0.0], [0.5, HEIGHT / 3, math.sqrt(2 / 3)]]
 )
-_LINES = (0.2, 0.4, 0.6, 0.8)
 _GLYPHS = ("\u25cf", "\u25a0", "\u25b2", "\u25c6")  # the first markers of `Style.marker`, as text
-
-
-def to_plane(p: FloatArray) -> FloatArray:
-    """Points of the triangle: class 0 bottom left, class 1 bottom right, class 2 on top.
-
-    Examples
-    --------
-    >>> to_plane(np.array([[1, 0, 0], [0.5, 0.5, 0]])).tolist()
-    [[0.0, 0.0], [0.5, 0.0]]
-    """
-    return np.asarray(p, dtype=np.float64) @ TRIANGLE
 
 
 def to_space(p: FloatArray) -> FloatArray:
@@ -84,16 +77,10 @@ def draw_triangle(
     lines: bool = True,
 ) -> LineCollection:
     """Draw sides, a line every fifth, and the name of each class at its corner."""
-    segments = [TRIANGLE[[0, 1]], TRIANGLE[[1, 2]], TRIANGLE[[2, 0]]]
-    for share in _LINES if lines else ():
-        for corner in range(3):
-            ends = np.zeros((2, 3))
-            ends[:, corner] = share
-            ends[0, corner - 1] = ends[1, corner - 2] = 1 - share
-            segments.append(to_plane(ends))
-    width = [1.0] * 3 + [0.6] * (len(segments) - 3)
-    shades = [style.ink] * 3 + [style.faint] * (len(segments) - 3)
-    frame = LineCollection(segments, colors=shades, linewidths=width, zorder=1.5)
+    inner = triangle_lines() if lines else []
+    widths, shades = [1.0] * 3 + [0.6] * len(inner), [style.ink] * 3 + [style.faint] * len(inner)
+    segments = [*triangle_sides(), *inner]
+    frame = LineCollection(segments, colors=shades, linewidths=widths, zorder=1.5)
     ax.add_collection(frame)
     places = (
         (-0.03, -0.03, "left", "top"),
@@ -180,10 +167,9 @@ def chance_regions(
     # The squared distance of two normal coordinates is exponential: P(d^2 <= r^2) = 1 - exp(-r^2/2)
     axes = 2 * math.sqrt(-2 * math.log1p(-level)) * np.sqrt(np.maximum(variance, 0.0))
     angle = np.degrees(np.arctan2(direction[:, 1, 1], direction[:, 0, 1]))
-    regions = EllipseCollection(
-        axes[:, 1], axes[:, 0], angle, units="xy", offsets=xy, offset_transform=ax.transData,
-        facecolors="none", edgecolors=style.muted, linewidths=0.8, zorder=2,
-    )  # fmt: skip
+    place: dict[str, Any] = {"units": "xy", "offsets": xy, "offset_transform": ax.transData}
+    look: dict[str, Any] = {"facecolors": "none", "edgecolors": style.muted, "linewidths": 0.8}
+    regions = EllipseCollection(axes[:, 1], axes[:, 0], angle, zorder=2, **place, **look)
     ax.add_collection(regions)
     regions.set_clip_path(Polygon(TRIANGLE, transform=ax.transData))
     return regions

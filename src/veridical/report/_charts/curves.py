@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import FloatArray
+from veridical.curves.shapes import band_corners, bins_alike, curve_pieces, line_corners
 from veridical.report._charts.chart import Table, count_words, plain, short, table_of
 from veridical.results import ReliabilityCurve
 
@@ -63,18 +64,12 @@ def line_columns(name: str, curve: ReliabilityCurve) -> Columns:
     of the block before and the upper limit of the one after.
     """
     curve = drawn(curve)
-    n = len(curve)
-    low = np.full(n, np.nan) if curve.low is None else curve.low
-    high = np.full(n, np.nan) if curve.high is None else curve.high
-    if curve.method == "isotonic":
-        x = np.stack([curve.lower, curve.upper], axis=1).reshape(-1)
-        y, low, high = (np.repeat(values, 2) for values in (curve.observed, low, high))
-        if curve.interval == "simultaneous":
-            x, y = np.repeat(x, 2)[1:-1], np.repeat(y, 2)[1:-1]
-            low, high = np.repeat(low, 2)[:-2], np.repeat(high, 2)[2:]
-        piece: IntArray = np.zeros(len(x), dtype=np.intp)
-    else:
-        x, y, piece = curve.predicted, curve.observed, _pieces(curve)
+    x, low, high = band_corners(curve, curve.predicted)
+    y = line_corners(curve, curve.predicted)[1]
+    if len(y) < len(x):  # a band that steps between blocks
+        y = np.repeat(y, 2)[1:-1]
+    flat = curve.method == "isotonic"
+    piece = np.zeros(len(x), dtype=np.intp) if flat else curve_pieces(curve)
     count = len(x)
     return {
         "series": [name] * count,
@@ -94,7 +89,7 @@ def bar_columns(name: str, curve: ReliabilityCurve) -> Columns:
     width of its cells.
     """
     lower, upper, count = curve.lower, curve.upper, curve.count
-    if not (curve.method == "bins" and alike(curve)):
+    if not (curve.method == "bins" and bins_alike(curve)):
         edges = np.linspace(0.0, 1.0, _BARS + 1)
         before = np.concatenate([[0.0], np.cumsum(count)])
         reached = np.interp(edges, np.ravel([lower, upper], "F"), np.repeat(before, 2)[1:-1])
@@ -109,21 +104,9 @@ def bar_columns(name: str, curve: ReliabilityCurve) -> Columns:
     }
 
 
-def alike(curve: ReliabilityCurve) -> bool:
-    """Whether bins have the same width, so that heights of bars compare."""
-    width = curve.upper - curve.lower
-    return bool(np.ptp(width) <= 1e-6 * width.max())
-
-
 def joined(parts: list[Columns]) -> Columns:
     """Append the columns of several series."""
     return {name: [value for part in parts for value in part[name]] for name in parts[0]}
-
-
-def _pieces(curve: ReliabilityCurve) -> IntArray:
-    width = np.maximum(curve.upper - curve.lower, 0.0)
-    skipped = curve.lower[1:] - curve.upper[:-1] > 1e-9 + 1e-6 * width[1:]
-    return np.concatenate([[0], np.cumsum(skipped)])
 
 
 _HEADER = ("from", "to", "rows", "predicted", "observed", "gap", "low", "high")

@@ -148,8 +148,11 @@ def cost_slider(curve: DecisionCurve, *, title: str = "Costs of errors") -> Char
     }
     shown = {"": curve}
     spec = _specification(shown)
-    chosen = {"data": {"values": [{}]}, "mark": {"type": "rule", "style": "alarm"},
-              "encoding": {"x": {"datum": {"expr": "chosen"}, "type": "quantitative"}}}  # fmt: skip
+    chosen = {
+        "data": {"values": [{}]},
+        "mark": {"type": "rule", "style": "alarm"},
+        "encoding": {"x": {"datum": {"expr": "chosen"}, "type": "quantitative"}},
+    }
     spec["layer"].append(chosen)
     spec["params"] = [{"name": "chosen", "value": slider["threshold"][slider["start"]]}]
     return Chart(
@@ -221,8 +224,12 @@ def _specification(curves: Mapping[str, DecisionCurve]) -> dict[str, Any]:
         },
         {
             "mark": {"type": "area", "style": "series", "opacity": 0.2, "clip": True},
-            "encoding": {"x": x, "y": number("low", None), "y2": {"field": "high"},
-                         **by_series(names, lines=True)},
+            "encoding": {
+                "x": x,
+                "y": number("low", None),
+                "y2": {"field": "high"},
+                **by_series(names, lines=True),
+            },
         },
         {
             "mark": {"type": "line", "style": "series", "strokeWidth": 1.8, "clip": True},
@@ -234,7 +241,7 @@ def _specification(curves: Mapping[str, DecisionCurve]) -> dict[str, Any]:
         },
         _label("treat none", {"x": {"value": 0}, "y": {"datum": 0}}, "left", 10),
         *_treat_all_label(first, -0.25 * top, reach),
-    ]  # fmt: skip
+    ]
     return top_level(
         {"curves": rows_of(columns)},
         data={"name": "curves"},

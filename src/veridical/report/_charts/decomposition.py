@@ -46,8 +46,9 @@ def decomposition_chart(
     rules = sorted({d.rule for d in shown.values()})
     if len(rules) > 1:
         hint = "draw one rule at a time: scores of different rules have no common scale."
-        raise invalid("decomposition_chart", "decompositions", "of one rule", ", ".join(rules),
-                      hint=hint)  # fmt: skip
+        raise invalid(
+            "decomposition_chart", "decompositions", "of one rule", ", ".join(rules), hint=hint
+        )
     names = distinct([name or d.definition for name, d in shown.items()])
     pairs = list(zip(names, shown.values(), strict=True))
     parts = [part for i, (name, d) in enumerate(pairs) for part in _bars(i, name, d)]
@@ -62,10 +63,17 @@ def decomposition_chart(
         layer=_layers(rules[0], [part for part in _PARTS if any(p["part"] == part for p in parts)]),
     )
     rows = [
-        (name, d.score, d.miscalibration, d.discrimination, d.uncertainty, d.refinement,
-         d.within_bin)
+        (
+            name,
+            d.score,
+            d.miscalibration,
+            d.discrimination,
+            d.uncertainty,
+            d.refinement,
+            d.within_bin,
+        )
         for name, d in pairs
-    ]  # fmt: skip
+    ]
     return Chart(
         spec=spec,
         title=title or f"Parts of the {rules[0]} score",
@@ -122,17 +130,26 @@ def _layers(rule: str, parts: list[str]) -> list[dict[str, Any]]:
             "mark": {"type": "bar", "height": 6, "yOffset": 17},
             "encoding": channels,
         },
-        head | {
-            "mark": {"type": "point", "shape": "diamond", "filled": True, "opacity": 1, "size": 80,
-                     "yOffset": 2, "style": ["mark", "lifted"]},
+        head
+        | {
+            "mark": {
+                "type": "point",
+                "shape": "diamond",
+                "filled": True,
+                "opacity": 1,
+                "size": 80,
+                "yOffset": 2,
+                "style": ["mark", "lifted"],
+            },
             "encoding": {"x": number("score", None), "y": y},
         },
         head | {"mark": left, "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "name"}}},
-        head | {
+        head
+        | {
             "mark": text | {"align": "right"},
             "encoding": {"x": {"value": "width"}, "y": y, "text": {"field": "note"}},
         },
-    ]  # fmt: skip
+    ]
 
 
 def _words(d: Decomposition) -> str:

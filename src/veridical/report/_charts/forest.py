@@ -73,8 +73,9 @@ def forest(
     layers = [*_nulls(y)] if nulls else []
     if reference is not None:
         line = {"type": "rule", "style": "reference"}
-        layers.append({"data": {"values": [{}]}, "mark": line,
-                       "encoding": {"x": {"datum": reference}}})  # fmt: skip
+        layers.append(
+            {"data": {"values": [{}]}, "mark": line, "encoding": {"x": {"datum": reference}}}
+        )
     layers += _words(y)
     for kind in [kind for kind in _KINDS if any(row.kind == kind for row in rows)]:
         layers += _estimates(kind, x, y)

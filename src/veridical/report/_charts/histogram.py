@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from veridical.curves.shapes import bins_alike
 from veridical.exceptions import invalid
 from veridical.report._charts.chart import Chart, Layout, count_words, plain, table_of, top_level
-from veridical.report._charts.curves import alike, axis_words
+from veridical.report._charts.curves import axis_words
 from veridical.report._charts.parts import (
     BESIDE,
     LEGEND_OFFSET,
@@ -51,7 +52,7 @@ def score_histogram(
     if curve.method != "bins":
         hint = 'use method="bins".'
         raise invalid("score_histogram", "curve", "of bins", repr(curve.method), hint=hint)
-    same = alike(curve)
+    same = bins_alike(curve)
     bars = []
     rows = []
     for i in range(len(curve)):
@@ -60,14 +61,26 @@ def score_histogram(
         ends = (0.0, happened, float(curve.weight[i]))
         unit = 1.0 if same or width <= 0 else 0.01 / width
         for outcome, below, above in zip(_OUTCOMES, ends, ends[1:], strict=False):
-            bars.append({
-                "lower": plain(curve.lower[i]), "upper": plain(curve.upper[i]),
-                "outcome": outcome, "weight": plain(above - below),
-                "count": plain(curve.count[i]),
-                "from": plain(below * unit), "to": plain(above * unit),
-            })  # fmt: skip
-        rows.append((f"{curve.lower[i]:.4g}", f"{curve.upper[i]:.4g}", count_words(curve.count[i]),
-                     happened, ends[2] - happened))  # fmt: skip
+            bars.append(
+                {
+                    "lower": plain(curve.lower[i]),
+                    "upper": plain(curve.upper[i]),
+                    "outcome": outcome,
+                    "weight": plain(above - below),
+                    "count": plain(curve.count[i]),
+                    "from": plain(below * unit),
+                    "to": plain(above * unit),
+                }
+            )
+        rows.append(
+            (
+                f"{curve.lower[i]:.4g}",
+                f"{curve.upper[i]:.4g}",
+                count_words(curve.count[i]),
+                happened,
+                ends[2] - happened,
+            )
+        )
     words = axis_words(curve)
     unit_words = "weight" if (curve.weight != curve.count).any() else "rows"
     spec = top_level(

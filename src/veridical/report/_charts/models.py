@@ -41,10 +41,18 @@ def evidence_chart(evidence: Evidence, *, title: str = "Calibrators on held-out 
     rows = [_candidate(c, evidence) for c in tried]
     header = ("candidate", "log loss", "Brier", "difference", "low", "high", "weight", "note")
     cells = [
-        (c.candidate, c.log_loss, c.brier, c.difference, c.low, c.high,
-         f"{c.weight:.3f}" if c.chosen else "", c.note)
+        (
+            c.candidate,
+            c.log_loss,
+            c.brier,
+            c.difference,
+            c.low,
+            c.high,
+            f"{c.weight:.3f}" if c.chosen else "",
+            c.note,
+        )
         for c in evidence.candidates
-    ]  # fmt: skip
+    ]
     best = tried[0]
     said = (
         f"{len(tried)} candidates by log loss on held-out rows; least: {short(best.candidate)},"
@@ -98,11 +106,18 @@ def comparison_chart(
     axis = [f"difference in {figure}, {level}", "left of 0 the first is better"]
     header = ("models", figure, "of the first", "of the second", "low", "high", "p", "Holm")
     cells = [
-        (f"{d.first} {_MINUS} {d.second}", d.difference.estimate, d.difference.first,
-         d.difference.second, d.difference.low, d.difference.high,
-         format_pvalue(d.difference.pvalue), format_pvalue(d.adjusted))
+        (
+            f"{d.first} {_MINUS} {d.second}",
+            d.difference.estimate,
+            d.difference.first,
+            d.difference.second,
+            d.difference.low,
+            d.difference.high,
+            format_pvalue(d.difference.pvalue),
+            format_pvalue(d.adjusted),
+        )
         for d in pairs
-    ]  # fmt: skip
+    ]
     clear = sum(d.adjusted <= sure for d in pairs)
     first = pairs[0]
     said = (

@@ -31,8 +31,9 @@ DASHES = ((1, 0), (7, 3), (6, 2, 1, 2), (2, 2))
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 
-def _config(colours: tuple[str, ...], ink: str, muted: str, faint: str, grid: str,
-            ground: str) -> dict[str, Any]:  # fmt: skip
+def _config(
+    colours: tuple[str, ...], ink: str, muted: str, faint: str, grid: str, ground: str
+) -> dict[str, Any]:
     """Vega-Lite configuration of one ground."""
     text = {"labelColor": ink, "titleColor": ink, "labelFontSize": 11, "titleFontSize": 12}
     return {
@@ -40,10 +41,22 @@ def _config(colours: tuple[str, ...], ink: str, muted: str, faint: str, grid: st
         "font": FONT,
         "aria": False,  # the figure around the picture has the words
         "view": {"stroke": None},
-        "axis": text | {"titleFontWeight": "normal", "gridColor": grid, "domainColor": muted,
-                        "tickColor": muted},
-        "legend": text | {"titleFontWeight": "normal", "orient": "top", "symbolType": "circle",
-                          "labelLimit": 240, "symbolStrokeWidth": 2, "symbolOpacity": 1},
+        "axis": text
+        | {
+            "titleFontWeight": "normal",
+            "gridColor": grid,
+            "domainColor": muted,
+            "tickColor": muted,
+        },
+        "legend": text
+        | {
+            "titleFontWeight": "normal",
+            "orient": "top",
+            "symbolType": "circle",
+            "labelLimit": 240,
+            "symbolStrokeWidth": 2,
+            "symbolOpacity": 1,
+        },
         "title": {"color": ink, "fontSize": 13, "anchor": "start"},
         "header": {"labelColor": ink, "titleColor": ink, "labelFontSize": 11, "labelLimit": 150},
         "range": {"category": list(colours), "symbol": list(_SYMBOLS)},
@@ -59,13 +72,15 @@ def _config(colours: tuple[str, ...], ink: str, muted: str, faint: str, grid: st
             "lifted": {"stroke": ground, "strokeWidth": 0.7},
             "alarm": {"color": colours[1], "strokeWidth": 1.5},
         },
-    }  # fmt: skip
+    }
 
 
-THEMES: Mapping[str, dict[str, Any]] = MappingProxyType({
-    "light": _config(_ON_LIGHT, "#1A1A1A", "#6B6B6B", "#CFCFCF", "#E8E8E8", "#FFFFFF"),
-    "dark": _config(_ON_DARK, "#F2F2F2", "#B0B0B0", "#5A5A5A", "#343434", "#161616"),
-})  # fmt: skip
+THEMES: Mapping[str, dict[str, Any]] = MappingProxyType(
+    {
+        "light": _config(_ON_LIGHT, "#1A1A1A", "#6B6B6B", "#CFCFCF", "#E8E8E8", "#FFFFFF"),
+        "dark": _config(_ON_DARK, "#F2F2F2", "#B0B0B0", "#5A5A5A", "#343434", "#161616"),
+    }
+)
 
 
 _Kind = TypeVar("_Kind")

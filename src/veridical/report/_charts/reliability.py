@@ -237,11 +237,12 @@ def _spread(names: Sequence[str], words: Mapping[str, str]) -> dict[str, Any]:
             "x2": {"field": "upper"},
             "y": number("count", y_axis("rows", grid=False, tickCount=2, format="~s"), zero=True),
             "y2": {"datum": 0},
-            "tooltip": tips(("lower", "from", ".3~f"), ("upper", "to", ".3~f"),
-                            ("count", "rows", ",.1~f")),
+            "tooltip": tips(
+                ("lower", "from", ".3~f"), ("upper", "to", ".3~f"), ("count", "rows", ",.1~f")
+            ),
             **_unlisted(by_series(names)),
         },
-    }  # fmt: skip
+    }
 
 
 def _unlisted(channels: dict[str, Any]) -> dict[str, Any]:

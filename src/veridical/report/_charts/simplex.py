@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from veridical._core.typing import FloatArray
+from veridical._core.numeric.triangle import (
+    HEIGHT,
+    TRIANGLE,
+    to_plane,
+    triangle_lines,
+    triangle_sides,
+)
 from veridical.exceptions import invalid
 from veridical.report._charts.chart import (
     Chart,
@@ -21,12 +26,9 @@ from veridical.report._charts.chart import (
 from veridical.report._charts.parts import only, tips
 from veridical.summaries import VectorSummary
 
-_TALL = math.sqrt(3) / 2  # height of a triangle with sides of length one
-_CORNERS: FloatArray = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, _TALL]])
 _ROOM = 0.07  # around the triangle, in lengths of its side
-_LINES = (0.2, 0.4, 0.6, 0.8)
 _WIDTH = 460
-_ASPECT = (_TALL + 2 * _ROOM) / (1 + 2 * _ROOM)
+_ASPECT = (HEIGHT + 2 * _ROOM) / (1 + 2 * _ROOM)
 
 
 def simplex_chart(
@@ -53,20 +55,23 @@ def simplex_chart(
         raise invalid("simplex_chart", "summary", "of three classes", got, hint=hint)
     names = [str(label) for label in summary.classes]
     predicted, observed = summary.mean_p, summary.mean_y
-    start, end = predicted @ _CORNERS, observed @ _CORNERS
+    start, end = to_plane(predicted), to_plane(observed)
     length = np.hypot(*(end - start).T)
     angle = np.degrees(np.arctan2(end[:, 0] - start[:, 0], end[:, 1] - start[:, 1]))
     cells = [
         {
-            "x": plain(start[i, 0]), "y": plain(start[i, 1]),
-            "x2": plain(end[i, 0]), "y2": plain(end[i, 1]),
-            "angle": plain(angle[i]), "arrow": bool(length[i] > 0.02),
+            "x": plain(start[i, 0]),
+            "y": plain(start[i, 1]),
+            "x2": plain(end[i, 0]),
+            "y2": plain(end[i, 1]),
+            "angle": plain(angle[i]),
+            "arrow": bool(length[i] > 0.02),
             "count": plain(summary.count[i]),
         }
         | {f"predicted{k}": plain(predicted[i, k]) for k in range(3)}
         | {f"observed{k}": plain(observed[i, k]) for k in range(3)}
         for i in range(len(start))
-    ]  # fmt: skip
+    ]
     height = round(_WIDTH * _ASPECT)
     spec = top_level(
         {"cells": cells, "frame": _frame(), "corners": _corners(names)},
@@ -94,35 +99,40 @@ def simplex_chart(
 
 def _frame() -> list[dict[str, Any]]:
     """Sides of the triangle, and a line every fifth."""
-    lines = [(_CORNERS[a], _CORNERS[b], "side") for a, b in ((0, 1), (1, 2), (2, 0))]
-    for share in _LINES:
-        for corner in range(3):
-            near = [share * _CORNERS[corner] + (1 - share) * _CORNERS[corner - k] for k in (1, 2)]
-            lines.append((near[0], near[1], "line"))
+    lines = [(side, "side") for side in triangle_sides()]
+    lines += [(line, "line") for line in triangle_lines()]
     return [
         {"x": plain(a[0]), "y": plain(a[1]), "x2": plain(b[0]), "y2": plain(b[1]), "kind": kind}
-        for a, b, kind in lines
+        for (a, b), kind in lines
     ]
 
 
 def _corners(names: list[str]) -> list[dict[str, Any]]:
     return [
         {"x": plain(x), "y": plain(y), "name": name, "top": i == 2, "right": i == 1}
-        for i, (name, (x, y)) in enumerate(zip(names, _CORNERS.tolist(), strict=True))
+        for i, (name, (x, y)) in enumerate(zip(names, TRIANGLE.tolist(), strict=True))
     ]
 
 
 def _layers(names: list[str]) -> list[dict[str, Any]]:
     across = {"domain": [-_ROOM, 1 + _ROOM], "nice": False, "zero": False}
-    along = {"domain": [-_ROOM, _TALL + _ROOM], "nice": False, "zero": False}
+    along = {"domain": [-_ROOM, HEIGHT + _ROOM], "nice": False, "zero": False}
     number = {"type": "quantitative", "axis": None}
-    tail = {"x": {"field": "x", "scale": across, **number},
-            "y": {"field": "y", "scale": along, **number}}  # fmt: skip
-    head = {"x": {"field": "x2", "scale": across, **number},
-            "y": {"field": "y2", "scale": along, **number}}  # fmt: skip
+    tail = {
+        "x": {"field": "x", "scale": across, **number},
+        "y": {"field": "y", "scale": along, **number},
+    }
+    head = {
+        "x": {"field": "x2", "scale": across, **number},
+        "y": {"field": "y2", "scale": along, **number},
+    }
     both = tail | {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
-    size = {"field": "count", "type": "quantitative", "legend": None,
-            "scale": {"range": [10, 130], "domainMin": 0}}  # fmt: skip
+    size = {
+        "field": "count",
+        "type": "quantitative",
+        "legend": None,
+        "scale": {"range": [10, 130], "domainMin": 0},
+    }
     tip = tips(
         ("count", "rows", ",.10~g"),
         *((f"predicted{k}", f"predicted {short(name, 24)}", ".3f") for k, name in enumerate(names)),
@@ -132,19 +142,36 @@ def _layers(names: list[str]) -> list[dict[str, Any]]:
     turned = {"field": "angle", "type": "quantitative", "scale": None}
     point = {"type": "point", "filled": True, "opacity": 1}
     layers: list[dict[str, Any]] = [
-        {"data": frame, "transform": [{"filter": "datum.kind == 'line'"}],
-         "mark": {"type": "rule", "style": "null", "strokeWidth": 0.6}, "encoding": both},
-        {"data": frame, "transform": [{"filter": "datum.kind == 'side'"}],
-         "mark": {"type": "rule", "style": "reference"}, "encoding": both},
-        {"data": cells, "mark": {"type": "rule", "style": "series", "strokeWidth": 1.4},
-         "encoding": both},
+        {
+            "data": frame,
+            "transform": [{"filter": "datum.kind == 'line'"}],
+            "mark": {"type": "rule", "style": "null", "strokeWidth": 0.6},
+            "encoding": both,
+        },
+        {
+            "data": frame,
+            "transform": [{"filter": "datum.kind == 'side'"}],
+            "mark": {"type": "rule", "style": "reference"},
+            "encoding": both,
+        },
+        {
+            "data": cells,
+            "mark": {"type": "rule", "style": "series", "strokeWidth": 1.4},
+            "encoding": both,
+        },
         {"data": cells, "mark": point | {"style": "series"}, "encoding": tail | {"size": size}},
-        {"data": cells, "transform": [{"filter": "datum.arrow"}],
-         "mark": point | {"style": "second", "shape": "triangle", "size": 55},
-         "encoding": head | {"angle": turned}},
-        {"data": cells, "mark": point | {"opacity": 0, "size": 400},
-         "encoding": tail | {"tooltip": tip}},
-    ]  # fmt: skip
+        {
+            "data": cells,
+            "transform": [{"filter": "datum.arrow"}],
+            "mark": point | {"style": "second", "shape": "triangle", "size": 55},
+            "encoding": head | {"angle": turned},
+        },
+        {
+            "data": cells,
+            "mark": point | {"opacity": 0, "size": 400},
+            "encoding": tail | {"tooltip": tip},
+        },
+    ]
     text = {"type": "text", "style": "note", "limit": {"expr": "width * 0.48"}}
     places = (
         ("!datum.top && !datum.right", {"align": "left", "dx": -14, "dy": 14}),
@@ -153,8 +180,12 @@ def _layers(names: list[str]) -> list[dict[str, Any]]:
     )
     named: dict[str, Any] = {"data": {"name": "corners"}}
     layers += [
-        named | {"transform": [{"filter": which}], "mark": text | look,
-                 "encoding": tail | {"text": {"field": "name"}}}
+        named
+        | {
+            "transform": [{"filter": which}],
+            "mark": text | look,
+            "encoding": tail | {"text": {"field": "name"}},
+        }
         for which, look in places
-    ]  # fmt: skip
+    ]
     return layers

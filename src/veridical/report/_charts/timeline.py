@@ -147,12 +147,17 @@ def _rows(panel: TimePanel) -> list[dict[str, Any]]:
 def _view(i: int, panel: TimePanel, kind: str, domain: list[Any], words: str) -> dict[str, Any]:
     form = {} if kind == "temporal" else {"format": "~s"}
     shown = x_axis(words, labels=True, labelOverlap="greedy", tickCount=6, **form)
-    x = {"field": "at", "type": kind, "axis": shown,
-         "scale": {"domain": domain, "nice": False}}  # fmt: skip
+    x = {"field": "at", "type": kind, "axis": shown, "scale": {"domain": domain, "nice": False}}
     y = number("value", y_axis(panel.name, grid=True, tickCount=4), zero=False)
     named_at = {"field": "at", "title": words or "at", "type": kind}
-    tip = [named_at, *tips(("value", "value", ".5~g"), ("low", "limit below", ".5~g"),
-                           ("high", "limit above", ".5~g"))]  # fmt: skip
+    tip = [
+        named_at,
+        *tips(
+            ("value", "value", ".5~g"),
+            ("low", "limit below", ".5~g"),
+            ("high", "limit above", ".5~g"),
+        ),
+    ]
     layers: list[dict[str, Any]] = [
         {
             "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
@@ -167,8 +172,13 @@ def _view(i: int, panel: TimePanel, kind: str, domain: list[Any], words: str) ->
     ]
     if panel.reference is not None:
         dashed = {"type": "rule", "style": "reference", "strokeDash": [7, 3]}
-        layers.append({"data": {"values": [{}]}, "mark": dashed,
-                       "encoding": {"y": {"datum": panel.reference}}})  # fmt: skip
+        layers.append(
+            {
+                "data": {"values": [{}]},
+                "mark": dashed,
+                "encoding": {"y": {"datum": panel.reference}},
+            }
+        )
     if panel.alarms:
         alarms = {"data": {"name": f"alarm{i}"}}
         text = {"type": "text", "style": "note", "text": "alarm", "align": "left", "dx": 4}

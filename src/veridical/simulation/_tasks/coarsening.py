@@ -133,9 +133,13 @@ class CoarsenedClassifier:
 
     @classmethod
     def from_statistic(
-        cls, task: GaussianMixtureTask, statistic: Statistic, *, n_draws: int = 1_000_000,
+        cls,
+        task: GaussianMixtureTask,
+        statistic: Statistic,
+        *,
+        n_draws: int = 1_000_000,
         rng: Any = None,
-    ) -> Self:  # fmt: skip
+    ) -> Self:
         """Average the posterior over drawn rows in each cell of `statistic`, (n, d) to (n,).
 
         Means of posteriors, not of outcomes, so the error is small; it is in `standard_error`. Use

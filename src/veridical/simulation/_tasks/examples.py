@@ -217,8 +217,9 @@ def survey_three_class_task() -> GaussianMixtureTask:
     0.78
     """
     means = [-4, 64, 4, -72, 0]
-    return GaussianMixtureTask(means, [960, 1280, 980, 1024, 8**2], [0, 0, 1, 1, 2],
-                               labels=[1, 2, 3])  # fmt: skip
+    return GaussianMixtureTask(
+        means, [960, 1280, 980, 1024, 8**2], [0, 0, 1, 1, 2], labels=[1, 2, 3]
+    )
 
 
 def survey_f_under(x: ArrayLike) -> FloatArray:
