@@ -1,4 +1,4 @@
-"""Bands of curves: from the sums of each bin, by draws, and of non-decreasing curves for every n."""
+"""Bands of curves: from the sums of each bin, by draws, and for every n if the curve increases."""
 
 from __future__ import annotations
 
