@@ -1,11 +1,4 @@
-"""Pointwise bands of binned curves from the sums of each bin.
-
-Pointwise bands by drawing rows, or outcomes, again and again.
-
-Limits of a non-decreasing curve at one score at a time.
-
-A band that holds a whole non-decreasing curve.
-"""
+"""Bands of curves: from the sums of each bin, by draws, and for every n if the curve increases."""
 
 from __future__ import annotations
 

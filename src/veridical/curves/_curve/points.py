@@ -1,11 +1,4 @@
-"""Points of a curve, and how to estimate it anew at the same points.
-
-Confidence intervals of a binomial frequency.
-
-The curve of a summary: one point per occupied bin.
-
-How unusual the outcomes of each bin are, if the model is calibrated.
-"""
+"""Points of a curve and their binomial limits, of a summary or of rows that can be drawn anew."""
 
 from __future__ import annotations
 

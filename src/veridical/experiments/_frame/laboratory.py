@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,7 +17,7 @@ from veridical._core.runtime.files import write_whole
 from veridical._core.runtime.progress import track
 from veridical._core.runtime.threads import one_blas_thread
 from veridical._core.version import __version__
-from veridical.evaluation.core import doubts_into
+from veridical.exceptions import VeridicalWarning
 
 # Random numbers depend on this, so it must not change with releases: pages would change with it.
 _STREAMS = "0.1.0"
@@ -96,7 +97,8 @@ class Laboratory:
 
 def _one(work: Work, key: str, cell: Cell) -> str:
     """Return the result of one cell as it is kept, so that kept and fresh ones are the same."""
-    with one_blas_thread(), doubts_into([]):
+    quiet = warnings.catch_warnings(action="ignore", category=VeridicalWarning)
+    with one_blas_thread(), quiet:
         return json.dumps(work(cell, _generator(key)), default=_plain)
 
 

@@ -1,11 +1,4 @@
-"""Intercept and slope of one binary problem.
-
-Limits of profile-likelihood intervals.
-
-Coefficients of Cox's regression and what freeing them gains.
-
-Slope and level of a recalibration line, in one pass over any number of rows.
-"""
+"""Intercept and slope of one binary problem, their intervals, and what freeing them gains."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ class Trials:
         p, count = self.p[rows], self.count[rows]
         tail = np.cumsum(p[:, ::-1], axis=1)[:, ::-1]  # class k or later; sums to one but for dust
         many = np.flatnonzero(count > 1)
-        left = np.broadcast_to(count[many], (n, len(many)))
+        left = np.broadcast_to(count[many].astype(np.int64), (n, len(many)))
         uniform = rng.random((n, len(p)))
         for k in range(1, p.shape[1]):
             reached: Array = uniform < tail[:, k] / tail[:, 0]

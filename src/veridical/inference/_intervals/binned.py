@@ -1,7 +1,4 @@
-"""Intervals of binned calibration errors that hold at calibration and away from it.
-
-Interval of the root-mean-square error of whole vectors (canonical calibration).
-"""
+"""Intervals of binned calibration errors that hold at calibration and away from it."""
 
 from __future__ import annotations
 

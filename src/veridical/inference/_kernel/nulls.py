@@ -39,7 +39,7 @@ class ObservedTrials:
     def count(self) -> FloatArray:
         """Rows each entry stands for."""
         assert self.trials.count is not None
-        return self.trials.count
+        return self.trials.count.astype(np.float64, copy=False)
 
     @property
     def weight(self) -> FloatArray:

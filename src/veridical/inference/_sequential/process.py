@@ -1,7 +1,4 @@
-"""Evidence against calibration that may be looked at after every row.
-
-Bets against a forecaster: what the true frequencies might be instead of the predictions.
-"""
+"""Bets against a forecaster, whose wealth is evidence that may be looked at after every row."""
 
 from __future__ import annotations
 
