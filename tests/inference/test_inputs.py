@@ -40,6 +40,8 @@ CALLS = {
     "local_calibration_error": lambda *d, **k: v.local_calibration_error(*d, **k),
     "decompose": lambda *d, **k: v.decompose(*d, **k),
     "decision_curve": lambda *d, **k: v.decision_curve(*d, **k),
+    "cost_curve": lambda *d, **k: v.cost_curve(*d, **k),
+    "roc_hull": lambda *d, **k: v.roc_hull(*d, **k),
 }
 
 

@@ -1,6 +1,5 @@
 """Tests, intervals and judgements of checked data, for rooms above."""
 
-from veridical.exceptions import warn_of
 from veridical.inference._design.equivalence import check_delta, equivalence_core, equivalence_error
 from veridical.inference._design.sample_size import detectable_core, required_core
 from veridical.inference._draws.trials import Trials
@@ -44,5 +43,4 @@ __all__ = [
     "required_core",
     "scores_by_row",
     "standard_error",
-    "warn_of",
 ]

@@ -8,52 +8,28 @@ import numpy as np
 
 from veridical._core.numeric.pava import isotonic_blocks
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses import induce_problem
+from veridical.lenses import Induced, induce_problem
 from veridical.results import CostCurve, RocHull
 
 
-def check_binary(
-    y_true: Any,
-    y_prob: ArrayLike | None,
-    *,
-    caller: str,
-    lens: Any,
-    labels: ArrayLike | None,
-    pos_label: Any,
-    sample_weight: Any,
-    weight_type: WeightType,
-    y: str | None = None,
-    prob: ColumnNames | None = None,
-) -> BinarySample:
-    """Check data and return the one binary problem the lens induces; warn of guessed columns."""
-    seen = induce_problem(
-        y_true,
-        y_prob,
-        caller=caller,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        y=y,
-        prob=prob,
-    )
-    if isinstance(seen.problem, BinarySample):
-        warn_of(seen.notes, caller=caller, stacklevel=4)
-        return seen.problem
+def one_problem(induced: Induced, *, caller: str) -> BinarySample:
+    """The binary problem of a lens that induces one."""
+    if isinstance(induced.problem, BinarySample):
+        return induced.problem
     hint = 'use lens="confidence" or `ClassSpecific(label)`.'
-    raise invalid(caller, "lens", "one that induces one binary problem", seen.lens.name, hint=hint)
+    got = induced.lens.name
+    raise invalid(caller, "lens", "one that induces one binary problem", got, hint=hint)
 
 
-def check_two_classes(y_true: ArrayLike, y_prob: ArrayLike, **border: Any) -> BinarySample:
+def _two_classes(induced: Induced, *, caller: str) -> BinarySample:
     """The same, and both classes occur."""
-    sample = check_binary(y_true, y_prob, **border)
+    sample = one_problem(induced, caller=caller)
     if sample.y.min() == sample.y.max():
         hint = "error rates of a class that did not occur are unknown."
         got = f"only {sample.classes[int(sample.y[0])]!r}"
-        raise invalid(border["caller"], "y_true", "of two classes", got, hint=hint)
+        raise invalid(caller, "y_true", "of two classes", got, hint=hint)
     return sample
 
 
@@ -61,20 +37,22 @@ _HULL_CALLER = "roc_hull"
 
 
 def roc_hull(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
 ) -> RocHull:
     r"""Operating points of a score that are best for some costs: the ROC convex hull.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
         For three classes or more, one that induces one binary problem, e.g.
         ``ClassSpecific("cat")``; default the confidence lens.
@@ -111,17 +89,20 @@ def roc_hull(
     >>> hull.best_threshold(cost_fp=1, cost_fn=2)
     0.2
     """
-    sample = check_two_classes(
+    induced = induce_problem(
         y_true,
         y_prob,
         caller=_HULL_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type="importance",
     )
-    return hull_of(sample)
+    warn_of(induced.notes, caller=_HULL_CALLER)
+    return hull_of(_two_classes(induced, caller=_HULL_CALLER))
 
 
 def hull_of(sample: BinarySample) -> RocHull:
@@ -153,20 +134,22 @@ _CALLER = "cost_curve"
 
 
 def cost_curve(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
     *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
     lens: Any = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
-    sample_weight: ArrayLike | None = None,
+    sample_weight: Any = None,
 ) -> CostCurve:
     r"""Expected cost of a model's decisions for every ratio of costs, and of the best decisions.
 
     Parameters
     ----------
-    y_true, y_prob, labels, pos_label, sample_weight
-        As in :func:`brier_score`.
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
         For three classes or more, one that induces one binary problem, e.g.
         ``ClassSpecific("cat")``; default the confidence lens.
@@ -215,17 +198,20 @@ def cost_curve(
     >>> round(curve.brier, 12), round(curve.refinement, 12)  # (0.01 + 0.36 + 0.36 + 0.01) / 4
     (0.185, 0.125)
     """
-    sample = check_two_classes(
+    induced = induce_problem(
         y_true,
         y_prob,
         caller=_CALLER,
+        y=y,
+        prob=prob,
         lens=lens,
         labels=labels,
         pos_label=pos_label,
         sample_weight=sample_weight,
         weight_type="importance",
     )
-    return cost_curve_of(sample)
+    warn_of(induced.notes, caller=_CALLER)
+    return cost_curve_of(_two_classes(induced, caller=_CALLER))
 
 
 def cost_curve_of(sample: BinarySample) -> CostCurve:

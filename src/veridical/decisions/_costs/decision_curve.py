@@ -10,9 +10,9 @@ import numpy as np
 from veridical._core.data.validation import check_level, float_array, is_number
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
-from veridical.decisions._costs.cost_curve import check_binary
-from veridical.exceptions import invalid
-from veridical.inference.core import warn_of
+from veridical.decisions._costs.cost_curve import one_problem
+from veridical.exceptions import invalid, warn_of
+from veridical.lenses import induce_problem
 from veridical.results import DecisionCurve
 
 _CALLER = "decision_curve"
@@ -101,7 +101,7 @@ def decision_curve(
     if prevalence is not None and not 0 < _check_number(prevalence, "prevalence", "a share") < 1:
         hint = "pass the share of positives where the model is used."
         raise invalid(_CALLER, "prevalence", "between 0 and 1", repr(prevalence), hint=hint)
-    sample = check_binary(
+    induced = induce_problem(
         y_true,
         y_prob,
         caller=_CALLER,
@@ -113,8 +113,9 @@ def decision_curve(
         sample_weight=sample_weight,
         weight_type=weight_type,
     )
-    curve = decision_curve_of(sample, at, harm=cost, prevalence=prevalence, level=level)
-    warn_of(curve.notes, caller=_CALLER)
+    problem = one_problem(induced, caller=_CALLER)
+    curve = decision_curve_of(problem, at, harm=cost, prevalence=prevalence, level=level)
+    warn_of((*induced.notes, *curve.notes), caller=_CALLER)
     return curve
 
 

@@ -17,7 +17,7 @@ from veridical.decisions._costs.matrix import (
     choose,
     outcome_of,
 )
-from veridical.exceptions import invalid
+from veridical.exceptions import invalid, warn_of
 from veridical.inference import check_groups
 from veridical.inference.core import (
     IntervalOptions,
@@ -25,7 +25,6 @@ from veridical.inference.core import (
     check_interval_options,
     make_units,
     mean_interval,
-    warn_of,
 )
 from veridical.results import ActionCost, Difference, ExpectedCost, Interval
 

@@ -15,8 +15,8 @@ from veridical.decisions._costs.expected_cost import (
     number_of_decisions,
 )
 from veridical.decisions._costs.matrix import CostTable, choose, outcome_of
-from veridical.exceptions import invalid
-from veridical.inference.core import IntervalOptions, check_interval_options, warn_of
+from veridical.exceptions import invalid, warn_of
+from veridical.inference.core import IntervalOptions, check_interval_options
 from veridical.results import MiscalibrationCost
 
 if TYPE_CHECKING:

@@ -29,8 +29,8 @@ from veridical.decisions._priors.fits import (
     calibration_doubts,
     size_doubts,
 )
-from veridical.exceptions import invalid
-from veridical.inference.core import IntervalOptions, warn_of
+from veridical.exceptions import invalid, warn_of
+from veridical.inference.core import IntervalOptions
 from veridical.results import PriorEstimate
 
 _CALLER = "estimate_priors"

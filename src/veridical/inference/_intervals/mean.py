@@ -70,7 +70,7 @@ class MeanInterval(NamedTuple):
     pvalue: float
 
     @property
-    def limits(self) -> dict[str, float]:
+    def limits(self) -> dict[str, Any]:
         """Estimate and limits as an interval keeps them."""
         return {"estimate": self.estimate, "low": self.low, "high": self.high}
 

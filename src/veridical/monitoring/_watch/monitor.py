@@ -11,8 +11,7 @@ from veridical._core.data.validation import is_integer
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators import Calibrator
 from veridical.calibrators.core import warn_of as warn_of_maps
-from veridical.exceptions import invalid
-from veridical.inference.core import warn_of
+from veridical.exceptions import invalid, warn_of
 from veridical.monitoring._judge.estimates import curve_of_cells, rolling
 from veridical.monitoring._watch import counting, maps
 from veridical.monitoring._watch.memory import CALLER, Memory, check_settings

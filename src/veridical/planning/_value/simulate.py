@@ -12,8 +12,7 @@ from veridical._core.data.validation import check_level, check_option, is_intege
 from veridical._core.runtime.progress import track
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.calibrators.core import warn_of as warn_of_maps
-from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference.core import warn_of
+from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.planning._value.processes import DecisionProcess, as_process
 from veridical.planning._value.targets import check_shares, make_targets
 from veridical.planning._value.value import (

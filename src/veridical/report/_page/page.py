@@ -138,11 +138,6 @@ class SavedPage(Result):
             return self.to_json(indent=2) + "\n"
         return self.markdown if suffix == ".md" else self.html
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
-
-    __hash__ = None  # type: ignore[assignment]
-
     def __str__(self) -> str:
         return f"{self.title}\n{self.subtitle}\n\n{self.headline}"
 
