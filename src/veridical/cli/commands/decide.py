@@ -195,8 +195,7 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
     try:
         lost = miscalibration_cost(rows.y, rows.p, costs, **about)
     except InvalidInputError as error:  # too few rows to fit a map to, say; the rest still stands
-        why = str(error).splitlines()[0]
-        notes = (*note, f"no cost of miscalibration: {why}")
+        notes = (*note, f"no cost of miscalibration: {error.problem}")
         return _Found(decisions, threshold, cost, notes=notes)
     return _Found(decisions, threshold, cost, lost, note)
 
