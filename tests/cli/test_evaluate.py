@@ -15,7 +15,7 @@ import pytest
 
 from veridical import ClassSpecific, Evaluation, Grouped, TopK, evaluate
 from veridical.cli import main
-from veridical.cli.commands.evaluate import LabelReader, parse_lens
+from veridical.cli.shared.data import LabelReader, parse_lens
 
 
 @pytest.fixture

@@ -46,6 +46,15 @@ def run(capsys, *arguments):
     return code, captured.out, captured.err
 
 
+def test_what_an_error_is_about_stays_at_its_end():
+    error = invalid("compare", "y_prob", "numeric", "'x'", hint="pass numbers.")
+    named = type(error)(f"{error}\nModel: 'b'.")
+    vars(named).update(vars(error))
+    said = "veridical: error: compare: `--prob` must be numeric; got 'x'. Hint: pass numbers."
+    assert explain(error) == said
+    assert explain(named) == f"{said} Model: 'b'."
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

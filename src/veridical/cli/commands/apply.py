@@ -12,7 +12,7 @@ from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
 from veridical.cli.shared.data import split_names
 from veridical.cli.shared.files import SavedCalibrator, as_fitted, read_calibrator
-from veridical.cli.shared.output import busy
+from veridical.cli.shared.output import add_table_output, busy
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames import column_names, expand_columns, open_table
@@ -49,10 +49,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--prefix", default="calibrated", metavar="TEXT", help="of new columns; default: calibrated"
     )
-    parser.add_argument(
-        "-o", "--output", metavar="PATH", required=True,
-        help="CSV, Parquet or Arrow by its ending; written whole or not at all",
-    )  # fmt: skip
+    add_table_output(parser)
     parser.set_defaults(run=run)
 
 

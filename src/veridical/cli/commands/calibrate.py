@@ -22,7 +22,7 @@ from veridical.cli.shared.data import (
     split_names,
 )
 from veridical.cli.shared.files import SavedCalibrator, as_fitted
-from veridical.cli.shared.output import busy, doubts_as_notes, without_draws
+from veridical.cli.shared.output import add_text_or_json, busy, doubts_as_notes, without_draws
 from veridical.cli.shared.parser import Parser
 from veridical.evaluation.core import held_out
 from veridical.exceptions import invalid
@@ -107,9 +107,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="N",
         help="for the table of before and after; 0 for none (default: 5)",
     )
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="of what is printed"
-    )
+    add_text_or_json(parser, "of what is printed")
     parser.add_argument(
         "-o", "--output", metavar="PATH", required=True, help="the calibrator, as JSON"
     )

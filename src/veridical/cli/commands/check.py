@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
 from pathlib import Path
 
 from veridical._core.runtime.files import check_folder, write_whole
 from veridical.cli.shared.data import (
     GUESSING,
-    LabelReader,
     add_data_arguments,
-    parse_lens,
-    read_data_arguments,
+    add_drawing_arguments,
+    asked_of_file,
     split_names,
 )
-from veridical.cli.shared.output import add_output_arguments, busy, put_out
+from veridical.cli.shared.output import add_output_arguments, busy, hearing_doubts, put_out
 from veridical.cli.shared.parser import Parser
-from veridical.exceptions import VeridicalWarning, invalid
+from veridical.exceptions import invalid
 from veridical.frames.files import check_apart
 
 NOT_MET = 1
@@ -86,14 +84,12 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("--junit", metavar="PATH", help="write JUnit XML there")
     parser.add_argument("--markdown", metavar="PATH", help="write Markdown there")
-    parser.add_argument(
-        "--confidence-level", type=float, default=0.95, metavar="LEVEL",
-        help="of the intervals that .low and .high are of; default: 0.95",
-    )  # fmt: skip
-    parser.add_argument(
-        "--n-resamples", type=int, default=1000, metavar="N", help="draws of outcomes"
+    add_drawing_arguments(
+        parser,
+        intervals="of the intervals that .low and .high are of; default: 0.95",
+        draws="draws of outcomes",
+        seed="of the draws",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the draws")
     add_output_arguments(parser)
     parser.set_defaults(run=run)
 
@@ -103,15 +99,11 @@ def run(arguments: argparse.Namespace) -> int:
     from veridical.evaluation import check_requirements
 
     _check_arguments(arguments)
-    with busy(f"checking {arguments.file}"), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", VeridicalWarning)
-        prob = split_names(arguments.prob)
-        typed = LabelReader(arguments.file, arguments.y, prob, caller=_CALLER)
+    with busy(f"checking {arguments.file}"), hearing_doubts() as caught:
         result = check_requirements(
             arguments.file,
             requirements=arguments.require,
-            lens=parse_lens(arguments.lens, typed),
-            **read_data_arguments(arguments, typed),
+            **asked_of_file(arguments, caller=_CALLER),
             against=arguments.against,
             against_prob=split_names(arguments.against_column),
             confidence_level=arguments.confidence_level,

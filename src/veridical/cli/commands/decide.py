@@ -11,15 +11,16 @@ import numpy as np
 
 from veridical._core.data.validation import check_sample
 from veridical._core.typing import Array, FloatArray
-from veridical.cli.shared.data import LabelReader, split_names
+from veridical.cli.shared.data import LabelReader, add_column_arguments, split_names
 from veridical.cli.shared.files import (
+    add_cost_arguments,
     as_numbers,
     check_cost_arguments,
     classes_of,
     read_costs,
     with_labels,
 )
-from veridical.cli.shared.output import busy, doubts_as_notes
+from veridical.cli.shared.output import add_text_or_json, busy, doubts_as_notes
 from veridical.cli.shared.parser import Parser
 from veridical.decisions import cost_threshold, decide, expected_cost, miscalibration_cost
 from veridical.exceptions import InvalidInputError, invalid
@@ -82,28 +83,19 @@ def add_arguments(parser: Parser) -> None:
     parser.description = "Choose the action of least expected cost for each row of a file."
     parser.epilog = _EPILOG
     parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
-    parser.add_argument(
-        "--prob",
-        metavar="COLUMN[,COLUMN...]",
-        required=True,
-        help="probability of the positive class, or one column per class; globs such as 'p_*'",
+    add_column_arguments(parser, "prob", required=True)
+    add_cost_arguments(parser)
+    add_column_arguments(
+        parser,
+        *("y", "weight", "labels", "pos_label"),
+        y="outcome, to see what decisions cost",
+        weight="weights of rows in costs; needs --y",
+        labels="classes in column order, to name them without --y",
     )
-    parser.add_argument("--cost-fp", type=float, metavar="COST", help="of a false positive")
-    parser.add_argument("--cost-fn", type=float, metavar="COST", help="of a false negative")
-    parser.add_argument("--costs", metavar="PATH", help="costs of every class and action")
-    parser.add_argument("--abstain-cost", type=float, metavar="COST", help="of leaving a row open")
-    parser.add_argument("--y", metavar="COLUMN", help="outcome, to see what decisions cost")
-    parser.add_argument("--weight", metavar="COLUMN", help="weights of rows in costs; needs --y")
-    parser.add_argument(
-        "--labels", metavar="A,B,...", help="classes in column order, to name them without --y"
-    )
-    parser.add_argument("--pos-label", metavar="LABEL", help="positive class (default: the larger)")
     parser.add_argument(
         "--confidence-level", type=float, default=0.95, metavar="LEVEL", help="default: 0.95"
     )
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="of what is printed"
-    )
+    add_text_or_json(parser, "of what is printed")
     parser.add_argument(
         "--prefix", default="", metavar="TEXT", help="of the new columns action, expected_cost"
     )
@@ -195,8 +187,7 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
     try:
         lost = miscalibration_cost(rows.y, rows.p, costs, **about)
     except InvalidInputError as error:  # too few rows to fit a map to, say; the rest still stands
-        why = str(error).splitlines()[0]
-        notes = (*note, f"no cost of miscalibration: {why}")
+        notes = (*note, f"no cost of miscalibration: {error.problem}")
         return _Found(decisions, threshold, cost, notes=notes)
     return _Found(decisions, threshold, cost, lost, note)
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 
 from veridical.cli.shared.data import (
     GUESSING,
-    LabelReader,
     add_data_arguments,
-    parse_lens,
-    read_data_arguments,
-    split_names,
+    add_drawing_arguments,
+    asked_of_file,
 )
-from veridical.cli.shared.output import add_output_arguments, busy, put_out
+from veridical.cli.shared.output import add_output_arguments, busy, hearing_doubts, put_out
 from veridical.cli.shared.parser import Parser
 from veridical.evaluation import evaluate
-from veridical.exceptions import VeridicalWarning
 
 _EXAMPLES = f"""\
 examples:
@@ -34,28 +30,22 @@ def add_arguments(parser: Parser) -> None:
     parser.epilog = _EXAMPLES
     add_data_arguments(parser)
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="evaluate each subgroup too")
-    parser.add_argument(
-        "--confidence-level", type=float, default=0.95, metavar="LEVEL",
-        help="of all intervals; default: 0.95",
-    )  # fmt: skip
-    parser.add_argument(
-        "--n-resamples", type=int, default=1000, metavar="N", help="for null levels; 0 for none"
+    add_drawing_arguments(
+        parser,
+        intervals="of all intervals; default: 0.95",
+        draws="for null levels; 0 for none",
+        seed="of the resamples",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the resamples")
     add_output_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate the file and print or write the result."""
-    with busy(f"evaluating {arguments.file}"), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", VeridicalWarning)
-        prob = split_names(arguments.prob)
-        typed = LabelReader(arguments.file, arguments.y, prob, caller="evaluate")
+    with busy(f"evaluating {arguments.file}"), hearing_doubts() as caught:
         result = evaluate(
             arguments.file,
-            lens=parse_lens(arguments.lens, typed),
-            **read_data_arguments(arguments, typed),
+            **asked_of_file(arguments, caller="evaluate"),
             confidence_level=arguments.confidence_level,
             n_resamples=arguments.n_resamples,
             rng=arguments.seed,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from veridical._core.runtime.files import write_whole
 from veridical.cli.shared.data import file_argument, split_names
-from veridical.cli.shared.output import busy, doubts_as_notes
+from veridical.cli.shared.output import add_text_or_json, busy, doubts_as_notes
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames import Table, column_names, expand_columns, guess_columns, open_table
@@ -57,18 +57,16 @@ def add_map_kinds(kinds: Any) -> None:
     refitted.add_argument(
         "--auto-switch", action="store_true", help="use it as soon as its trial suffices"
     )
-    _add_format(refitted)
-    _add_format(add_kind(kinds, "trial", "say how the new map does", trial))
+    add_text_or_json(refitted)
+    add_text_or_json(add_kind(kinds, "trial", "say how the new map does", trial))
     switched = add_kind(kinds, "switch", "use the new map from now on", switch)
     switched.add_argument("--force", action="store_true", help="even if its trial does not suffice")
-    _add_format(switched)
-    _add_format(add_kind(kinds, "rollback", "use the map before again", rollback))
-    _add_format(add_kind(kinds, "versions", "list all maps and what they did", versions))
-    _add_format(add_kind(kinds, "signals", "say what predictions without outcomes show", signals))
-
-
-def _add_format(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
+    add_text_or_json(switched)
+    add_text_or_json(add_kind(kinds, "rollback", "use the map before again", rollback))
+    add_text_or_json(add_kind(kinds, "versions", "list all maps and what they did", versions))
+    add_text_or_json(
+        add_kind(kinds, "signals", "say what predictions without outcomes show", signals)
+    )
 
 
 def _put_out(found: Any, arguments: argparse.Namespace) -> int:

@@ -13,6 +13,7 @@ from veridical.cli.shared.data import (
     GUESSING,
     LabelReader,
     add_data_arguments,
+    add_drawing_arguments,
     parse_lens,
     read_data_arguments,
     split_names,
@@ -57,14 +58,12 @@ def add_arguments(parser: Parser) -> None:
         help="a model and its columns, instead of --prob; give it once for each model",
     )
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="look at each subgroup too")
-    parser.add_argument(
-        "--confidence-level", type=float, default=0.95, metavar="LEVEL",
-        help="of all intervals; default: 0.95",
-    )  # fmt: skip
-    parser.add_argument(
-        "--n-resamples", type=int, default=1000, metavar="N", help="for null levels and tests"
+    add_drawing_arguments(
+        parser,
+        intervals="of all intervals; default: 0.95",
+        draws="for null levels and tests",
+        seed="of the resamples",
     )
-    parser.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the resamples")
     parser.add_argument("--title", metavar="TEXT", help="heading of the page")
     parser.add_argument("--date", metavar="TEXT", help="shown under the heading (default: none)")
     parser.add_argument("--json", metavar="PATH", help="write every number there too")

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING
 
 from veridical._core.runtime.files import check_folder, whole_file
 from veridical._core.typing import Array
-from veridical.cli.shared.output import add_format_arguments, as_json, busy
+from veridical.cli.shared.output import (
+    add_direction,
+    add_format_arguments,
+    add_table_output,
+    as_json,
+    busy,
+)
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import small_table
@@ -46,20 +52,12 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--ece", type=float, required=True, metavar="ERROR", help="to have; 0 is calibrated"
     )
-    parser.add_argument(
-        "--direction",
-        choices=("over", "under"),
-        default="over",
-        help="always over- or always under-confident; default: over",
-    )
+    add_direction(parser)
     parser.add_argument("--rows", type=int, default=10_000, metavar="N", help="default: 10,000")
     parser.add_argument("--seed", type=int, default=0, metavar="SEED", help="default: 0")
     parser.add_argument("--truth", action="store_true", help="write the true probabilities too")
     add_format_arguments(parser)
-    parser.add_argument(
-        "-o", "--output", metavar="PATH", required=True,
-        help="CSV, Parquet or Arrow by its ending; written whole or not at all",
-    )  # fmt: skip
+    add_table_output(parser)
     parser.set_defaults(run=run)
 
 

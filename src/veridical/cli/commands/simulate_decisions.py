@@ -15,9 +15,20 @@ import numpy as np
 from veridical._core.data.validation import check_sample
 from veridical._core.runtime.files import check_folder, whole_file
 from veridical._core.sample import Sample, weighted_mean
-from veridical.cli.shared.data import LabelReader, split_names
-from veridical.cli.shared.files import check_cost_arguments, classes_of, read_costs, with_labels
-from veridical.cli.shared.output import add_format_arguments, as_json, doubts_as_notes
+from veridical.cli.shared.data import LabelReader, add_column_arguments, split_names
+from veridical.cli.shared.files import (
+    add_cost_arguments,
+    check_cost_arguments,
+    classes_of,
+    read_costs,
+    with_labels,
+)
+from veridical.cli.shared.output import (
+    add_direction,
+    add_format_arguments,
+    as_json,
+    doubts_as_notes,
+)
 from veridical.cli.shared.parser import Parser
 from veridical.decisions.core import check_costs
 from veridical.exceptions import invalid
@@ -115,17 +126,7 @@ def add_arguments(parser: Parser) -> None:
     _add_questions(parser)
     of_file = parser.add_argument_group("predictions of a real model")
     of_file.add_argument("--file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
-    of_file.add_argument("--y", metavar="COLUMN", help="outcome")
-    of_file.add_argument(
-        "--prob",
-        metavar="COLUMN[,COLUMN...]",
-        help="probability of the positive class, or one column per class; globs such as 'p_*'",
-    )
-    of_file.add_argument("--weight", metavar="COLUMN", help="non-negative weights")
-    of_file.add_argument("--labels", metavar="A,B,...", help="classes in column order")
-    of_file.add_argument(
-        "--pos-label", metavar="LABEL", help="positive class (default: the larger)"
-    )
+    add_column_arguments(of_file, *_OF_FILE)
     of_simulation = parser.add_argument_group("simulation")
     of_simulation.add_argument(
         "--n-samples", type=int, default=20_000, metavar="N", help="rows a repeat; default: 20,000"
@@ -141,10 +142,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--cost-fp", type=float, metavar="COST", help="of a false positive")
-    parser.add_argument("--cost-fn", type=float, metavar="COST", help="of a false negative")
-    parser.add_argument("--costs", metavar="PATH", help="costs of every class and action")
-    parser.add_argument("--abstain-cost", type=float, metavar="COST", help="of leaving a row open")
+    add_cost_arguments(parser)
     parser.add_argument(
         "--accuracy", type=float, nargs="+", metavar="SHARE",
         help="to simulate; default: six from chance to certainty",
@@ -153,12 +151,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ece", type=float, nargs="+", default=_ECE, metavar="ERROR", help=f"default: {shown}"
     )
-    parser.add_argument(
-        "--direction",
-        choices=("over", "under"),
-        default="over",
-        help="always over- or always under-confident; default: over",
-    )
+    add_direction(parser)
     parser.add_argument(
         "--class-shares", type=float, nargs="+", metavar="SHARE",
         help="how frequent classes are: negative and positive, else in the order of the costs (or"

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 
 from veridical.cli.shared.data import (
     GUESSING,
-    LabelReader,
     add_data_arguments,
-    parse_lens,
-    read_data_arguments,
+    add_drawing_arguments,
+    asked_of_file,
     split_names,
 )
-from veridical.cli.shared.output import add_output_arguments, busy, put_out
+from veridical.cli.shared.output import add_output_arguments, busy, hearing_doubts, put_out
 from veridical.cli.shared.parser import Parser
 from veridical.evaluation import calibration_tests
 from veridical.evaluation.core import NAMES
-from veridical.exceptions import VeridicalWarning
 
 REJECTED = 3
 
@@ -54,10 +51,7 @@ def add_arguments(parser: Parser) -> None:
         help=f"of {', '.join(NAMES)} (default: all that are quick but the last two)",
     )
     parser.add_argument("--level", type=float, default=0.05, metavar="LEVEL", help="default: 0.05")
-    parser.add_argument(
-        "--n-resamples", type=int, default=1000, metavar="N", help="draws of outcomes"
-    )
-    parser.add_argument("--seed", type=int, default=0, metavar="SEED", help="of the draws")
+    add_drawing_arguments(parser, draws="draws of outcomes", seed="of the draws")
     parser.add_argument(
         "--fail-if-rejected",
         action="store_true",
@@ -69,14 +63,10 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Test the file and print or write the result."""
-    with busy(f"testing {arguments.file}"), warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", VeridicalWarning)
-        prob = split_names(arguments.prob)
-        typed = LabelReader(arguments.file, arguments.y, prob, caller="calibration_tests")
+    with busy(f"testing {arguments.file}"), hearing_doubts() as caught:
         result = calibration_tests(
             arguments.file,
-            lens=parse_lens(arguments.lens, typed),
-            **read_data_arguments(arguments, typed),
+            **asked_of_file(arguments, caller="calibration_tests"),
             tests=split_names(arguments.tests),
             level=arguments.level,
             n_resamples=arguments.n_resamples,

@@ -23,6 +23,45 @@ unambiguous; the guess is printed as a note.
 _MARKS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x1f\x8b": ".csv.gz"}
 
 
+# What columns hold, in the order of the help: how each is written, and what it is.
+_COLUMNS = {
+    "y": ("COLUMN", "outcome"),
+    "prob": (
+        "COLUMN[,COLUMN...]",
+        "probability of the positive class, or one column per class; globs such as 'p_*'",
+    ),
+    "weight": ("COLUMN", "non-negative weights"),
+    "labels": ("A,B,...", "classes in column order"),
+    "pos_label": ("LABEL", "positive class (default: the larger)"),
+}
+
+
+def add_column_arguments(
+    parser: argparse._ActionsContainer, *names: str, required: bool = False, **meanings: str
+) -> None:
+    """Add arguments that say which columns are what; `meanings` are those of this command."""
+    for name in names:
+        metavar, usual = _COLUMNS[name]
+        parser.add_argument(
+            "--" + name.replace("_", "-"),
+            metavar=metavar,
+            required=required,
+            help=meanings.get(name, usual),
+        )
+
+
+def add_drawing_arguments(
+    parser: argparse.ArgumentParser, *, draws: str, seed: str, intervals: str | None = None
+) -> None:
+    """Add how much is drawn from which seed, and the level of intervals where there are any."""
+    if intervals is not None:
+        parser.add_argument(
+            "--confidence-level", type=float, default=0.95, metavar="LEVEL", help=intervals
+        )
+    parser.add_argument("--n-resamples", type=int, default=1000, metavar="N", help=draws)
+    parser.add_argument("--seed", type=int, default=0, metavar="SEED", help=seed)
+
+
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file, and the arguments that say which columns are what and what is asked of them."""
     parser.add_argument(
@@ -31,17 +70,8 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         type=file_argument,
         help="CSV, Parquet or Arrow file, or a glob; - for standard input",
     )
-    parser.add_argument("--y", metavar="COLUMN", help="outcome")
-    parser.add_argument(
-        "--prob",
-        metavar="COLUMN[,COLUMN...]",
-        help="probability of the positive class, or one column per class; globs such as 'p_*'",
-    )
-    parser.add_argument("--weight", metavar="COLUMN", help="non-negative weights")
-    parser.add_argument(
-        "--labels", metavar="A,B,...", help="classes in column order; both for a single column"
-    )
-    parser.add_argument("--pos-label", metavar="LABEL", help="positive class (default: the larger)")
+    labels = f"{_COLUMNS['labels'][1]}; both for a single column"
+    add_column_arguments(parser, *_COLUMNS, labels=labels)
     parser.add_argument(
         "--lens",
         metavar="LENS",
@@ -66,8 +96,15 @@ def file_argument(text: str) -> str:
     return str(path.rename(path.with_suffix(ending)))
 
 
-def read_data_arguments(arguments: argparse.Namespace, typed: LabelReader) -> dict[str, Any]:
+def asked_of_file(arguments: argparse.Namespace, *, caller: str) -> dict[str, Any]:
     """Return what these arguments are to `evaluate`, and to functions that take the same."""
+    prob = split_names(arguments.prob)
+    typed = LabelReader(arguments.file, arguments.y, prob, caller=caller)
+    return {"lens": parse_lens(arguments.lens, typed), **read_data_arguments(arguments, typed)}
+
+
+def read_data_arguments(arguments: argparse.Namespace, typed: LabelReader) -> dict[str, Any]:
+    """Return what the arguments about columns, labels and bins are to `evaluate`."""
     labels = None if arguments.labels is None else typed(arguments.labels.split(","))
     positive = None if arguments.pos_label is None else typed([arguments.pos_label])[0]
     if labels is not None and positive is None:

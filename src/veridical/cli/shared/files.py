@@ -91,6 +91,14 @@ _HINT = (
 )
 
 
+def add_cost_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the two ways to say what actions cost, and the cost of none."""
+    parser.add_argument("--cost-fp", type=float, metavar="COST", help="of a false positive")
+    parser.add_argument("--cost-fn", type=float, metavar="COST", help="of a false negative")
+    parser.add_argument("--costs", metavar="PATH", help="costs of every class and action")
+    parser.add_argument("--abstain-cost", type=float, metavar="COST", help="of leaving a row open")
+
+
 def check_cost_arguments(arguments: argparse.Namespace, *, caller: str) -> None:
     """Raise unless costs are given in one way: as --cost-fp and --cost-fn, or as --costs."""
     pair = (arguments.cost_fp, arguments.cost_fn)

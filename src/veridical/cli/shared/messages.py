@@ -6,7 +6,7 @@ import errno
 import re
 import shlex
 
-from veridical.exceptions import VeridicalError
+from veridical.exceptions import InvalidInputError, VeridicalError
 
 _OPTIONS = {
     "source": "FILE",
@@ -61,26 +61,45 @@ def explain(error: VeridicalError | OSError) -> str:
     >>> explain(error)
     "veridical: error: evaluate: `--weight` must be numeric; got 'x'. Hint: see --n-bins 5."
     """
+    if isinstance(error, InvalidInputError) and error.caller:
+        command, about = _command(error.caller), str(error).partition(error.hint)[2].splitlines()
+        words = [_sentence(error), "Hint:", _hint(error, command), *filter(None, about)]
+        return f"veridical: error: {command}: {' '.join(words)}"
     if isinstance(error, VeridicalError):
-        text = " ".join(str(error).splitlines())
-        caller, colon, rest = text.partition(": ")
-        command = "calibrate" if caller.endswith("Calibrator") else _COMMANDS.get(caller, caller)
-        return f"veridical: error: {command}{colon}{_in_options(rest, command)}"
+        caller, colon, rest = str(error).partition(": ")
+        return f"veridical: error: {_command(caller)}{colon}{_in_options(rest)}"
     what = error.strerror or str(error)
     where = "" if error.filename is None else f": {error.filename!r}"
     to_do = _TO_DO.get(error.errno or 0)
     return f"veridical: error: {what}{where}." + ("" if to_do is None else f" Hint: {to_do}.")
 
 
-def _in_options(text: str, command: str) -> str:
-    text = _GIVEN.sub(_as_option, text)
+def _command(caller: str) -> str:
+    """The command that calls a function."""
+    return "calibrate" if caller.endswith("Calibrator") else _COMMANDS.get(caller, caller)
+
+
+def _sentence(error: InvalidInputError) -> str:
+    option = _OPTIONS.get(error.param, error.param)
+    return f"`{option}` must be {_in_options(error.expected)}; got {_in_options(error.got)}."
+
+
+def _hint(error: InvalidInputError, command: str) -> str:
+    """One action that helps somebody who has options and a file, not arguments and a frame."""
+    about_prob = _OPTIONS.get(error.param) == "--prob"
+    if about_prob and error.expected == "numeric" and "%'" in error.got:
+        return "write 50 % as 0.5."
+    logits = "logit" in error.hint and "percentages?" not in error.hint
+    if command == "calibrate" and error.expected == "in [0, 1]" and logits:
+        return "say --input logit if --prob holds logits."
+    return _in_options(error.hint)
+
+
+def _in_options(text: str) -> str:
+    """A text in one line, in which arguments are named as options."""
+    text = _GIVEN.sub(_as_option, " ".join(text.splitlines()))
     text = _NAMED.sub(lambda found: f"`{_OPTIONS.get(found[1], found[1])}`", text)
     text = text.replace(" of y_prob", " of --prob")
-    outside = "must be in [0, 1]" in text and "logit" in text and "percentages?" not in text
-    if outside and command == "calibrate":
-        return re.sub(r"Hint: .*", "Hint: say --input logit if --prob holds logits.", text)
-    if "`--prob` must be numeric; got" in text and "%'" in text:
-        return re.sub(r"Hint: .*", "Hint: write 50 % as 0.5.", text)
     return text.replace(", or read it yourself and pass the frame", "")
 
 

@@ -69,10 +69,17 @@ def busy(what: str) -> Any:
 
 
 @contextmanager
-def doubts_as_notes() -> Iterator[None]:
-    """Keep statistical doubts, which results hold as notes, off the screen; tell other warnings."""
+def hearing_doubts() -> Iterator[list[warnings.WarningMessage]]:
+    """Keep warnings for later: results hold statistical doubts as notes."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", VeridicalWarning)
+        yield caught
+
+
+@contextmanager
+def doubts_as_notes() -> Iterator[None]:
+    """Keep statistical doubts, which results hold as notes, off the screen; tell other warnings."""
+    with hearing_doubts() as caught:
         yield
     _tell(_others(caught))
 
@@ -120,11 +127,35 @@ def _tell(lines: list[str]) -> None:
         print(f"veridical: {line}", file=sys.stderr)
 
 
+def add_text_or_json(parser: argparse.ArgumentParser, meaning: str = "default: text") -> None:
+    """Add --format."""
+    parser.add_argument("--format", choices=("text", "json"), default="text", help=meaning)
+
+
+def add_table_output(parser: argparse.ArgumentParser) -> None:
+    """Add the file that a table is written to."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="PATH",
+        required=True,
+        help="CSV, Parquet or Arrow by its ending; written whole or not at all",
+    )
+
+
+def add_direction(parser: argparse.ArgumentParser) -> None:
+    """Add which way fake classifiers are wrong."""
+    parser.add_argument(
+        "--direction",
+        choices=("over", "under"),
+        default="over",
+        help="always over- or always under-confident; default: over",
+    )
+
+
 def add_format_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --format, and --json for short."""
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="of what is printed"
-    )
+    add_text_or_json(parser, "of what is printed")
     parser.add_argument(
         "--json", action="store_const", const="json", dest="format", help="same as --format json"
     )
