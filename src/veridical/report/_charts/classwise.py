@@ -9,7 +9,18 @@ import numpy as np
 
 from veridical.report._charts.chart import Chart, Layout, rows_of, short, top_level
 from veridical.report._charts.curves import joined, line_columns, numbers_of, point_columns
-from veridical.report._charts.parts import distinct, named, number, probability, x_axis, y_axis
+from veridical.report._charts.parts import (
+    AREA,
+    LIFTED_DOTS,
+    distinct,
+    layer,
+    named,
+    number,
+    probability,
+    touch,
+    x_axis,
+    y_axis,
+)
 from veridical.report._charts.reliability import IN_PIECES, point_tips
 from veridical.results import ReliabilityCurve
 
@@ -82,39 +93,31 @@ def _spec(names: list[str]) -> dict[str, Any]:
     limits = {"x": x, "y": number("low", None), "y2": {"field": "high"}}
     size = {"field": "count", "type": "quantitative", "scale": {"range": [12, 90]}, "legend": None}
     layers = [
-        {
-            "data": {"values": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]},
-            "mark": {"type": "line", "style": "reference"},
-            "encoding": {"x": number("x", None), "y": number("y", None)},
-        },
-        {
-            "transform": [{"filter": "datum.kind == 'line' && datum.band && isValid(datum.low)"}],
-            "mark": {"type": "area", "style": "series", "opacity": 0.2},
-            "encoding": limits | IN_PIECES,
-        },
-        {
-            "transform": [{"filter": "datum.kind == 'point' && datum.dot && isValid(datum.low)"}],
-            "mark": {"type": "rule", "style": "series", "opacity": 0.75},
-            "encoding": limits,
-        },
-        {
-            "transform": lines,
-            "mark": {"type": "line", "style": "series", "strokeWidth": 1.4},
-            "encoding": place | IN_PIECES,
-        },
-        {
-            "transform": [{"filter": "datum.kind == 'point' && datum.dot"}],
-            "mark": {"type": "point", "filled": True, "opacity": 1, "style": ["series", "lifted"]},
-            "encoding": place | {"size": size},
-        },
-        {
-            "transform": [
-                {"filter": "datum.kind == 'point'"},
-                {"calculate": "datum.observed - datum.predicted", "as": "gap"},
-            ],
-            "mark": {"type": "point", "filled": True, "opacity": 0, "size": 250},
-            "encoding": place | {"tooltip": point_tips(several=True)},
-        },
+        layer(
+            {"type": "line", "style": "reference"},
+            {"x": number("x", None), "y": number("y", None)},
+            data=[{"x": 0, "y": 0}, {"x": 1, "y": 1}],
+        ),
+        layer(
+            AREA,
+            limits | IN_PIECES,
+            where="datum.kind == 'line' && datum.band && isValid(datum.low)",
+        ),
+        layer(
+            {"type": "rule", "style": "series", "opacity": 0.75},
+            limits,
+            where="datum.kind == 'point' && datum.dot && isValid(datum.low)",
+        ),
+        layer(
+            {"type": "line", "style": "series", "strokeWidth": 1.4}, place | IN_PIECES, then=lines
+        ),
+        layer(LIFTED_DOTS, place | {"size": size}, where="datum.kind == 'point' && datum.dot"),
+        layer(
+            touch(250),
+            place | {"tooltip": point_tips(several=True)},
+            where="datum.kind == 'point'",
+            then=[{"calculate": "datum.observed - datum.predicted", "as": "gap"}],
+        ),
     ]
     facet = {"field": "series", "type": "nominal", "sort": names, "header": {"title": None}}
     inside = {"width": _SIDE, "height": _SIDE, "layer": layers}

@@ -26,11 +26,13 @@ from veridical.report._charts.curves import Columns, joined, numbers
 from veridical.report._charts.parts import (
     BESIDE,
     by_series,
+    layer,
     named,
     number,
     only,
     probability,
     tips,
+    touch,
     x_axis,
     y_axis,
 )
@@ -148,11 +150,11 @@ def cost_slider(curve: DecisionCurve, *, title: str = "Costs of errors") -> Char
     }
     shown = {"": curve}
     spec = _specification(shown)
-    chosen = {
-        "data": {"values": [{}]},
-        "mark": {"type": "rule", "style": "alarm"},
-        "encoding": {"x": {"datum": {"expr": "chosen"}, "type": "quantitative"}},
-    }
+    chosen = layer(
+        {"type": "rule", "style": "alarm"},
+        {"x": {"datum": {"expr": "chosen"}, "type": "quantitative"}},
+        data=[{}],
+    )
     spec["layer"].append(chosen)
     spec["params"] = [{"name": "chosen", "value": slider["threshold"][slider["start"]]}]
     return Chart(
@@ -212,33 +214,29 @@ def _specification(curves: Mapping[str, DecisionCurve]) -> dict[str, Any]:
     )
     place = {"x": x, "y": y}
     layers = [
-        {
-            "transform": [{"filter": {"field": "series", "equal": names[0]}}],
-            "mark": treat_all,
-            "encoding": {"x": x, "y": number("treat_all", None)},
-        },
-        {
-            "data": {"values": [{}]},
-            "mark": {"type": "rule", "style": "reference"},
-            "encoding": {"y": {"datum": 0}},
-        },
-        {
-            "mark": {"type": "area", "style": "series", "opacity": 0.2, "clip": True},
-            "encoding": {
+        layer(
+            treat_all,
+            {"x": x, "y": number("treat_all", None)},
+            where={"field": "series", "equal": names[0]},
+        ),
+        layer({"type": "rule", "style": "reference"}, {"y": {"datum": 0}}, data=[{}]),
+        layer(
+            {"type": "area", "style": "series", "opacity": 0.2, "clip": True},
+            {
                 "x": x,
                 "y": number("low", None),
                 "y2": {"field": "high"},
                 **by_series(names, lines=True),
             },
-        },
-        {
-            "mark": {"type": "line", "style": "series", "strokeWidth": 1.8, "clip": True},
-            "encoding": place | by_series(names, dash=True, lines=True),
-        },
-        {
-            "mark": {"type": "point", "filled": True, "opacity": 0, "size": 160, "clip": True},
-            "encoding": place | {"tooltip": tip},
-        },
+        ),
+        layer(
+            {"type": "line", "style": "series", "strokeWidth": 1.8, "clip": True},
+            place | by_series(names, dash=True, lines=True),
+        ),
+        layer(
+            {"type": "point", "filled": True, "opacity": 0, "size": 160, "clip": True},
+            place | {"tooltip": tip},
+        ),
         _label("treat none", {"x": {"value": 0}, "y": {"datum": 0}}, "left", 10),
         *_treat_all_label(first, -0.25 * top, reach),
     ]
@@ -328,28 +326,25 @@ def cost_curve_chart(
     y = number("model", y_axis("normalised expected cost", grid=True), zero=True)
     trivial = [{"place": 0, "cost": 0}, {"place": 0.5, "cost": 0.5}, {"place": 1, "cost": 0}]
     layers = [
-        {
-            "data": {"values": trivial},
-            "mark": {"type": "area", "style": "null", "opacity": 0.35},
-            "encoding": {"x": number("place", None), "y": number("cost", None)},
-        },
-        {
-            "mark": {"type": "line", "style": "series", "strokeWidth": 1.1, "strokeDash": [5, 3]},
-            "encoding": {
+        layer(
+            {"type": "area", "style": "null", "opacity": 0.35},
+            {"x": number("place", None), "y": number("cost", None)},
+            data=trivial,
+        ),
+        layer(
+            {"type": "line", "style": "series", "strokeWidth": 1.1, "strokeDash": [5, 3]},
+            {
                 "x": x,
                 "y": number("envelope", None),
                 **by_series(names, lines=True),
                 "order": None,
             },
-        },
-        {
-            "mark": {"type": "line", "style": "series", "strokeWidth": 1.8},
-            "encoding": {"x": x, "y": y, **by_series(names, lines=True), "order": None},
-        },
-        {
-            "mark": {"type": "point", "filled": True, "opacity": 0, "size": 120},
-            "encoding": {"x": x, "y": y, "tooltip": _tips(several=len(names) > 1)},
-        },
+        ),
+        layer(
+            {"type": "line", "style": "series", "strokeWidth": 1.8},
+            {"x": x, "y": y, **by_series(names, lines=True), "order": None},
+        ),
+        layer(touch(120), {"x": x, "y": y, "tooltip": _tips(several=len(names) > 1)}),
     ]
     said = [f"{short(name)}: {curve}." if name else f"{curve}." for name, curve in shown.items()]
     return Chart(

@@ -7,7 +7,7 @@ from typing import Any
 
 from veridical.exceptions import invalid
 from veridical.report._charts.chart import Chart, Layout, plain, short, table_of, top_level
-from veridical.report._charts.parts import distinct, named, number, tips, x_axis
+from veridical.report._charts.parts import distinct, layer, named, number, tips, x_axis
 from veridical.results import Decomposition
 
 _STEP, _WIDTH = 62, 560
@@ -62,18 +62,8 @@ def decomposition_chart(
         height=_STEP * len(pairs),
         layer=_layers(rules[0], [part for part in _PARTS if any(p["part"] == part for p in parts)]),
     )
-    rows = [
-        (
-            name,
-            d.score,
-            d.miscalibration,
-            d.discrimination,
-            d.uncertainty,
-            d.refinement,
-            d.within_bin,
-        )
-        for name, d in pairs
-    ]
+    fields = (*_HEADER[:-1], "within_bin")
+    rows = [(name, *(getattr(d, field) for field in fields)) for name, d in pairs]
     return Chart(
         spec=spec,
         title=title or f"Parts of the {rules[0]} score",
@@ -118,21 +108,18 @@ def _layers(rule: str, parts: list[str]) -> list[dict[str, Any]]:
     text = {"type": "text", "style": "note", "yOffset": -21, "baseline": "middle"}
     left = text | {"align": "left", "limit": {"expr": "max(width - 110, 60)"}}
     return [
-        {
-            "data": {"name": "parts"},
-            "transform": [{"filter": "!datum.thin"}],
-            "mark": {"type": "bar", "height": 18, "yOffset": 2, "style": "lifted"},
-            "encoding": channels,
-        },
-        {
-            "data": {"name": "parts"},
-            "transform": [{"filter": "datum.thin"}],
-            "mark": {"type": "bar", "height": 6, "yOffset": 17},
-            "encoding": channels,
-        },
+        layer(
+            {"type": "bar", "height": 18, "yOffset": 2, "style": "lifted"},
+            channels,
+            data="parts",
+            where="!datum.thin",
+        ),
+        layer(
+            {"type": "bar", "height": 6, "yOffset": 17}, channels, data="parts", where="datum.thin"
+        ),
         head
-        | {
-            "mark": {
+        | layer(
+            {
                 "type": "point",
                 "shape": "diamond",
                 "filled": True,
@@ -141,14 +128,13 @@ def _layers(rule: str, parts: list[str]) -> list[dict[str, Any]]:
                 "yOffset": 2,
                 "style": ["mark", "lifted"],
             },
-            "encoding": {"x": number("score", None), "y": y},
-        },
+            {"x": number("score", None), "y": y},
+        ),
         head | {"mark": left, "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "name"}}},
         head
-        | {
-            "mark": text | {"align": "right"},
-            "encoding": {"x": {"value": "width"}, "y": y, "text": {"field": "note"}},
-        },
+        | layer(
+            text | {"align": "right"}, {"x": {"value": "width"}, "y": y, "text": {"field": "note"}}
+        ),
     ]
 
 

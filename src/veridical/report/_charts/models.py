@@ -40,17 +40,9 @@ def evidence_chart(evidence: Evidence, *, title: str = "Calibrators on held-out 
     axis = [f"log loss {_MINUS} identity, {level}", "left of 0 is better"]
     rows = [_candidate(c, evidence) for c in tried]
     header = ("candidate", "log loss", "Brier", "difference", "low", "high", "weight", "note")
+    figures = ("candidate", "log_loss", "brier", "difference", "low", "high")
     cells = [
-        (
-            c.candidate,
-            c.log_loss,
-            c.brier,
-            c.difference,
-            c.low,
-            c.high,
-            f"{c.weight:.3f}" if c.chosen else "",
-            c.note,
-        )
+        (*(getattr(c, name) for name in figures), f"{c.weight:.3f}" if c.chosen else "", c.note)
         for c in evidence.candidates
     ]
     best = tried[0]
@@ -105,16 +97,12 @@ def comparison_chart(
     level = f"{100 * comparison.confidence_level:g} % intervals"
     axis = [f"difference in {figure}, {level}", "left of 0 the first is better"]
     header = ("models", figure, "of the first", "of the second", "low", "high", "p", "Holm")
+    figures = ("estimate", "first", "second", "low", "high")
     cells = [
         (
             f"{d.first} {_MINUS} {d.second}",
-            d.difference.estimate,
-            d.difference.first,
-            d.difference.second,
-            d.difference.low,
-            d.difference.high,
-            format_pvalue(d.difference.pvalue),
-            format_pvalue(d.adjusted),
+            *(getattr(d.difference, name) for name in figures),
+            *(format_pvalue(p) for p in (d.difference.pvalue, d.adjusted)),
         )
         for d in pairs
     ]

@@ -1,4 +1,4 @@
-"""Pieces that specifications have in common: axes, legends, tooltips.
+"""Pieces that specifications have in common: layers, axes, legends, tooltips.
 
 Colours and lines of charts, on a light and on a dark ground.
 
@@ -140,6 +140,39 @@ def number(field: str, axis: dict[str, Any] | None, **scale: Any) -> dict[str, A
     if scale:
         channel["scale"] = scale
     return channel if axis is None else channel | {"axis": axis}
+
+
+AREA: dict[str, Any] = {"type": "area", "style": "series", "opacity": 0.2}
+DOTS: dict[str, Any] = {"type": "point", "filled": True, "opacity": 1}
+LIFTED_DOTS = DOTS | {"style": ["series", "lifted"]}
+
+
+def touch(size: int) -> dict[str, Any]:
+    """Mark to point at, larger than what is seen and easier to touch."""
+    return {"type": "point", "filled": True, "opacity": 0, "size": size}
+
+
+def layer(
+    mark: dict[str, Any],
+    encoding: dict[str, Any],
+    *,
+    data: str | list[dict[str, Any]] | None = None,
+    where: str | dict[str, Any] = "",
+    then: Sequence[dict[str, Any]] = (),
+) -> dict[str, Any]:
+    """Layer of a chart: its mark and channels, for the rows `where` a condition holds.
+
+    `data` names a data set, or is one; without it the layer has the data of the chart. `then` are
+    further transforms.
+    """
+    source = {"name": data} if isinstance(data, str) else {"values": data}
+    steps = [*([{"filter": where}] if where else []), *then]
+    return {
+        **({} if data is None else {"data": source}),
+        **({"transform": steps} if steps else {}),
+        "mark": mark,
+        "encoding": encoding,
+    }
 
 
 def tips(*fields: tuple[str, str, str | None]) -> list[dict[str, Any]]:

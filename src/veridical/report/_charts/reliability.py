@@ -21,12 +21,16 @@ from veridical.report._charts.curves import (
     point_columns,
 )
 from veridical.report._charts.parts import (
+    AREA,
     BESIDE,
+    LIFTED_DOTS,
     by_series,
+    layer,
     named,
     number,
     probability,
     tips,
+    touch,
     x_axis,
     y_axis,
 )
@@ -133,14 +137,14 @@ def specification(
 def _reference(words: Mapping[str, str], *, deviation: bool, height: int) -> list[dict[str, Any]]:
     """Line of perfect calibration, and which side of it means what."""
     ends = [{"x": 0, "y": 0}, {"x": 1, "y": 0 if deviation else 1}]
-    line = {
-        "data": {"values": ends},
-        "mark": {"type": "line", "style": "reference"},
-        "encoding": {
+    line = layer(
+        {"type": "line", "style": "reference"},
+        {
             "x": {"field": "x", "type": "quantitative"},
             "y": {"field": "y", "type": "quantitative"},
         },
-    }
+        data=ends,
+    )
     above = {"align": "left", "baseline": "top", "dx": 6}
     below = {"align": "right", "baseline": "bottom", "dx": -6, "dy": -5}
     return [
@@ -151,29 +155,29 @@ def _reference(words: Mapping[str, str], *, deviation: bool, height: int) -> lis
 
 
 def _hint(text: str, look: dict[str, Any], x: Any, y: Any) -> dict[str, Any]:
-    return {
-        "data": {"values": [{}]},
-        "mark": {"type": "text", "style": "hint", "text": text} | look,
-        "encoding": {"x": x, "y": y},
-    }
+    return layer(
+        {"type": "text", "style": "hint", "text": text} | look, {"x": x, "y": y}, data=[{}]
+    )
 
 
 def _limits(names: Sequence[str], *, deviation: bool) -> list[dict[str, Any]]:
     low, high = ("gap_low", "gap_high") if deviation else ("low", "high")
     x, y = probability("predicted", None), number(low, None)
     channels = {"x": x, "y": y, "y2": {"field": high}, **by_series(names)}
-    area = {
-        "data": {"name": "lines"},
-        "transform": [{"filter": "datum.band && isValid(datum.low)"}, *GAPS],
-        "mark": {"type": "area", "style": "series", "opacity": 0.2},
-        "encoding": channels | IN_PIECES,
-    }
-    rules = {
-        "data": {"name": "points"},
-        "transform": [{"filter": "datum.dot && isValid(datum.low)"}, *GAPS],
-        "mark": {"type": "rule", "style": "series", "strokeWidth": 1.6, "opacity": 0.75},
-        "encoding": channels,
-    }
+    area = layer(
+        AREA,
+        channels | IN_PIECES,
+        data="lines",
+        where="datum.band && isValid(datum.low)",
+        then=GAPS,
+    )
+    rules = layer(
+        {"type": "rule", "style": "series", "strokeWidth": 1.6, "opacity": 0.75},
+        channels,
+        data="points",
+        where="datum.dot && isValid(datum.low)",
+        then=GAPS,
+    )
     return [area, rules]
 
 
@@ -185,31 +189,32 @@ def _curve(
     x = probability("predicted", x_axis("", labels=False, ticks=False))
     axis = y_axis(title, grid=True)
     y = number(value, axis, padding=24, nice=False) if deviation else probability(value, axis)
-    line = {
-        "data": {"name": "lines"},
-        "transform": GAPS,
-        "mark": {"type": "line", "style": "series", "strokeWidth": 1.7},
-        "encoding": {"x": x, "y": y, **by_series(names, dash=True), **IN_PIECES},
-    }
+    line = layer(
+        {"type": "line", "style": "series", "strokeWidth": 1.7},
+        {"x": x, "y": y, **by_series(names, dash=True), **IN_PIECES},
+        data="lines",
+        then=GAPS,
+    )
     size = {
         "field": "count",
         "type": "quantitative",
         "scale": {"range": [24, 200], "domainMin": 0},
         "legend": None,
     }
-    dots = {
-        "data": {"name": "points"},
-        "transform": [{"filter": "datum.dot"}, *GAPS],
-        "mark": {"type": "point", "filled": True, "opacity": 1, "style": ["series", "lifted"]},
-        "encoding": {"x": x, "y": y, "size": size, **by_series(names, shape=True)},
-    }
+    dots = layer(
+        LIFTED_DOTS,
+        {"x": x, "y": y, "size": size, **by_series(names, shape=True)},
+        data="points",
+        where="datum.dot",
+        then=GAPS,
+    )
     # A larger place to point at than what is seen, and easier to touch.
-    touched = {
-        "data": {"name": "points"},
-        "transform": GAPS,
-        "mark": {"type": "point", "filled": True, "opacity": 0, "size": 500},
-        "encoding": {"x": x, "y": y, "tooltip": point_tips(several=len(names) > 1)},
-    }
+    touched = layer(
+        touch(500),
+        {"x": x, "y": y, "tooltip": point_tips(several=len(names) > 1)},
+        data="points",
+        then=GAPS,
+    )
     return [line, dots, touched]
 
 
@@ -230,9 +235,9 @@ def point_tips(*, several: bool) -> list[dict[str, Any]]:
 
 def _spread(names: Sequence[str], words: Mapping[str, str]) -> dict[str, Any]:
     """Histogram below."""
-    return {
-        "mark": {"type": "rect", "style": "series", "opacity": 0.75 if len(names) < 2 else 0.35},
-        "encoding": {
+    return layer(
+        {"type": "rect", "style": "series", "opacity": 0.75 if len(names) < 2 else 0.35},
+        {
             "x": probability("lower", x_axis(words["x"])),
             "x2": {"field": "upper"},
             "y": number("count", y_axis("rows", grid=False, tickCount=2, format="~s"), zero=True),
@@ -242,7 +247,7 @@ def _spread(names: Sequence[str], words: Mapping[str, str]) -> dict[str, Any]:
             ),
             **_unlisted(by_series(names)),
         },
-    }
+    )
 
 
 def _unlisted(channels: dict[str, Any]) -> dict[str, Any]:

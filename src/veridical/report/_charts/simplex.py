@@ -23,7 +23,7 @@ from veridical.report._charts.chart import (
     table_of,
     top_level,
 )
-from veridical.report._charts.parts import only, tips
+from veridical.report._charts.parts import DOTS, layer, only, tips, touch
 from veridical.summaries import VectorSummary
 
 _ROOM = 0.07  # around the triangle, in lengths of its side
@@ -58,19 +58,16 @@ def simplex_chart(
     start, end = to_plane(predicted), to_plane(observed)
     length = np.hypot(*(end - start).T)
     angle = np.degrees(np.arctan2(end[:, 0] - start[:, 0], end[:, 1] - start[:, 1]))
+    places = ("x", "y", "x2", "y2", "angle")
     cells = [
         {
-            "x": plain(start[i, 0]),
-            "y": plain(start[i, 1]),
-            "x2": plain(end[i, 0]),
-            "y2": plain(end[i, 1]),
-            "angle": plain(angle[i]),
+            **{name: plain(value) for name, value in zip(places, row, strict=True)},
             "arrow": bool(length[i] > 0.02),
             "count": plain(summary.count[i]),
         }
         | {f"predicted{k}": plain(predicted[i, k]) for k in range(3)}
         | {f"observed{k}": plain(observed[i, k]) for k in range(3)}
-        for i in range(len(start))
+        for i, row in enumerate(zip(*start.T, *end.T, angle, strict=True))
     ]
     height = round(_WIDTH * _ASPECT)
     spec = top_level(
@@ -118,14 +115,10 @@ def _layers(names: list[str]) -> list[dict[str, Any]]:
     across = {"domain": [-_ROOM, 1 + _ROOM], "nice": False, "zero": False}
     along = {"domain": [-_ROOM, HEIGHT + _ROOM], "nice": False, "zero": False}
     number = {"type": "quantitative", "axis": None}
-    tail = {
-        "x": {"field": "x", "scale": across, **number},
-        "y": {"field": "y", "scale": along, **number},
-    }
-    head = {
-        "x": {"field": "x2", "scale": across, **number},
-        "y": {"field": "y2", "scale": along, **number},
-    }
+    tail, head = (
+        {"x": {"field": x, "scale": across, **number}, "y": {"field": y, "scale": along, **number}}
+        for x, y in (("x", "y"), ("x2", "y2"))
+    )
     both = tail | {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
     size = {
         "field": "count",
@@ -138,39 +131,26 @@ def _layers(names: list[str]) -> list[dict[str, Any]]:
         *((f"predicted{k}", f"predicted {short(name, 24)}", ".3f") for k, name in enumerate(names)),
         *((f"observed{k}", f"observed {short(name, 24)}", ".3f") for k, name in enumerate(names)),
     )
-    cells, frame = {"name": "cells"}, {"name": "frame"}
     turned = {"field": "angle", "type": "quantitative", "scale": None}
-    point = {"type": "point", "filled": True, "opacity": 1}
     layers: list[dict[str, Any]] = [
-        {
-            "data": frame,
-            "transform": [{"filter": "datum.kind == 'line'"}],
-            "mark": {"type": "rule", "style": "null", "strokeWidth": 0.6},
-            "encoding": both,
-        },
-        {
-            "data": frame,
-            "transform": [{"filter": "datum.kind == 'side'"}],
-            "mark": {"type": "rule", "style": "reference"},
-            "encoding": both,
-        },
-        {
-            "data": cells,
-            "mark": {"type": "rule", "style": "series", "strokeWidth": 1.4},
-            "encoding": both,
-        },
-        {"data": cells, "mark": point | {"style": "series"}, "encoding": tail | {"size": size}},
-        {
-            "data": cells,
-            "transform": [{"filter": "datum.arrow"}],
-            "mark": point | {"style": "second", "shape": "triangle", "size": 55},
-            "encoding": head | {"angle": turned},
-        },
-        {
-            "data": cells,
-            "mark": point | {"opacity": 0, "size": 400},
-            "encoding": tail | {"tooltip": tip},
-        },
+        layer(
+            {"type": "rule", "style": "null", "strokeWidth": 0.6},
+            both,
+            data="frame",
+            where="datum.kind == 'line'",
+        ),
+        layer(
+            {"type": "rule", "style": "reference"}, both, data="frame", where="datum.kind == 'side'"
+        ),
+        layer({"type": "rule", "style": "series", "strokeWidth": 1.4}, both, data="cells"),
+        layer(DOTS | {"style": "series"}, tail | {"size": size}, data="cells"),
+        layer(
+            DOTS | {"style": "second", "shape": "triangle", "size": 55},
+            head | {"angle": turned},
+            data="cells",
+            where="datum.arrow",
+        ),
+        layer(touch(400), tail | {"tooltip": tip}, data="cells"),
     ]
     text = {"type": "text", "style": "note", "limit": {"expr": "width * 0.48"}}
     places = (
@@ -180,12 +160,7 @@ def _layers(names: list[str]) -> list[dict[str, Any]]:
     )
     named: dict[str, Any] = {"data": {"name": "corners"}}
     layers += [
-        named
-        | {
-            "transform": [{"filter": which}],
-            "mark": text | look,
-            "encoding": tail | {"text": {"field": "name"}},
-        }
+        named | layer(text | look, tail | {"text": {"field": "name"}}, where=which)
         for which, look in places
     ]
     return layers

@@ -12,7 +12,7 @@ import numpy as np
 from veridical._core.typing import IntArray
 from veridical.exceptions import invalid
 from veridical.report._charts.chart import Chart, Layout, plain, table_of, top_level
-from veridical.report._charts.parts import BESIDE, number, tips, x_axis, y_axis
+from veridical.report._charts.parts import AREA, BESIDE, layer, number, tips, touch, x_axis, y_axis
 from veridical.results import SequentialTest
 
 _WIDTH, _HEIGHT = 560, 150
@@ -159,26 +159,17 @@ def _view(i: int, panel: TimePanel, kind: str, domain: list[Any], words: str) ->
         ),
     ]
     layers: list[dict[str, Any]] = [
-        {
-            "transform": [{"filter": "isValid(datum.low) && isValid(datum.high)"}],
-            "mark": {"type": "area", "style": "series", "opacity": 0.2},
-            "encoding": {"x": x, "y": number("low", None), "y2": {"field": "high"}},
-        },
+        layer(
+            AREA,
+            {"x": x, "y": number("low", None), "y2": {"field": "high"}},
+            where="isValid(datum.low) && isValid(datum.high)",
+        ),
         {"mark": {"type": "line", "style": "series"}, "encoding": {"x": x, "y": y}},
-        {
-            "mark": {"type": "point", "filled": True, "opacity": 0, "size": 160},
-            "encoding": {"x": x, "y": y, "tooltip": tip},
-        },
+        layer(touch(160), {"x": x, "y": y, "tooltip": tip}),
     ]
     if panel.reference is not None:
         dashed = {"type": "rule", "style": "reference", "strokeDash": [7, 3]}
-        layers.append(
-            {
-                "data": {"values": [{}]},
-                "mark": dashed,
-                "encoding": {"y": {"datum": panel.reference}},
-            }
-        )
+        layers.append(layer(dashed, {"y": {"datum": panel.reference}}, data=[{}]))
     if panel.alarms:
         alarms = {"data": {"name": f"alarm{i}"}}
         text = {"type": "text", "style": "note", "text": "alarm", "align": "left", "dx": 4}
