@@ -11,7 +11,7 @@ from veridical._core.numeric.logistic import (
     escapes,
     looks_separated,
     multinomial_objective,
-    newton,
+    newton_by_decrement,
     with_ridge,
 )
 
@@ -122,7 +122,7 @@ def test_two_classes_are_the_binary_model():
 
 def test_two_distinct_points_have_a_closed_form():
     objective = simple([0.0] * 10 + [2.0] * 10, [1] * 3 + [0] * 7 + [1] * 8 + [0] * 2)
-    fit = newton(objective, np.zeros(2))
+    fit = newton_by_decrement(objective, np.zeros(2))
     assert fit.converged
     assert fit.parameters[0] == pytest.approx(math.log(3 / 7), rel=1e-12)
     assert fit.parameters[1] == pytest.approx((math.log(4) - math.log(3 / 7)) / 2, rel=1e-12)
@@ -133,7 +133,7 @@ def test_two_distinct_points_have_a_closed_form():
 @pytest.mark.parametrize("start", [[0.0, 0.0], [40.0, -30.0], [-500.0, 3.0]])
 def test_a_bad_start_leads_to_the_same_optimum(start):
     objective = simple([0.0] * 10 + [2.0] * 10, [1] * 3 + [0] * 7 + [1] * 8 + [0] * 2)
-    fit = newton(objective, np.array(start))
+    fit = newton_by_decrement(objective, np.array(start))
     assert fit.converged
     assert fit.parameters[0] == pytest.approx(math.log(3 / 7), rel=1e-9)
 
@@ -143,7 +143,7 @@ def test_the_certificate_measures_distance_in_standard_errors():
     y = np.array([1.0, 1.0, 0.0, 0.0, 0.0])
     objective = binary_objective(np.ones((1, 5)), y, 1 - y)
     _, gradient, hessian = objective(np.zeros(1))
-    fit = newton(objective, np.zeros(1), tolerance=10.0)
+    fit = newton_by_decrement(objective, np.zeros(1), tolerance=10.0)
     assert fit.n_steps == 0
     assert fit.decrement == pytest.approx(abs(gradient[0]) / math.sqrt(hessian[0, 0]))
     assert fit.decrement == pytest.approx(0.5 / math.sqrt(5 / 4))
@@ -152,12 +152,12 @@ def test_the_certificate_measures_distance_in_standard_errors():
 def test_a_held_parameter_keeps_its_value_and_the_rest_is_optimal():
     columns, positive, negative, offset = binary_case()
     objective = binary_objective(columns, positive, negative, offset)
-    fit = newton(objective, np.array([0.0, 0.7, 0.0]), held=1)
+    fit = newton_by_decrement(objective, np.array([0.0, 0.7, 0.0]), held=1)
     assert fit.parameters[1] == 0.7
     assert np.abs(fit.gradient[[0, 2]]).max() < 1e-8
     other = binary_objective(columns[[0, 2]], positive, negative, offset + 0.7 * columns[1])
     np.testing.assert_allclose(
-        fit.parameters[[0, 2]], newton(other, np.zeros(2)).parameters, rtol=1e-8
+        fit.parameters[[0, 2]], newton_by_decrement(other, np.zeros(2)).parameters, rtol=1e-8
     )
 
 
@@ -165,18 +165,18 @@ def test_a_ridge_balances_the_gradient():
     columns, positive, negative, offset = binary_case()
     objective = binary_objective(columns, positive, negative, offset)
     strength, centre = np.array([0.0, 2.0, 5.0]), np.array([9.0, 1.0, -1.0])
-    fit = newton(with_ridge(objective, strength, centre), np.zeros(3))
+    fit = newton_by_decrement(with_ridge(objective, strength, centre), np.zeros(3))
     np.testing.assert_allclose(
         objective(fit.parameters)[1], -strength * (fit.parameters - centre), atol=1e-8
     )
     assert_derivatives(with_ridge(objective, strength, centre), np.array([0.3, -0.7, 0.2]))
-    stiff = newton(with_ridge(objective, np.full(3, 1e9), centre), np.zeros(3))
+    stiff = newton_by_decrement(with_ridge(objective, np.full(3, 1e9), centre), np.zeros(3))
     np.testing.assert_allclose(stiff.parameters, centre, atol=1e-6)
 
 
 def test_a_ridge_makes_separated_outcomes_finite():
     objective = with_ridge(simple([-1, 1], [0, 1]), np.array([0.0, 1.0]), np.zeros(2))
-    fit = newton(objective, np.zeros(2))
+    fit = newton_by_decrement(objective, np.zeros(2))
     b = fit.parameters[1]
     assert fit.converged
     assert fit.parameters[0] == pytest.approx(0.0, abs=1e-9)
@@ -185,22 +185,22 @@ def test_a_ridge_makes_separated_outcomes_finite():
 
 def test_a_column_given_twice_changes_no_fitted_value():
     columns, positive, negative, offset = binary_case()
-    single = newton(binary_objective(columns, positive, negative, offset), np.zeros(3))
+    single = newton_by_decrement(binary_objective(columns, positive, negative, offset), np.zeros(3))
     doubled = np.vstack([columns, columns[1]])
-    fit = newton(binary_objective(doubled, positive, negative, offset), np.zeros(4))
+    fit = newton_by_decrement(binary_objective(doubled, positive, negative, offset), np.zeros(4))
     assert fit.converged
     assert fit.value == pytest.approx(single.value, rel=1e-12)
     assert fit.parameters[1] + fit.parameters[3] == pytest.approx(single.parameters[1], rel=1e-7)
 
 
 def test_the_infimum_of_separated_outcomes_is_reached():
-    fit = newton(simple([-3, -1, 1, 2], [0, 0, 1, 1]), np.array([0.0, 1.0]))
+    fit = newton_by_decrement(simple([-3, -1, 1, 2], [0, 0, 1, 1]), np.array([0.0, 1.0]))
     assert 0 <= fit.value < 1e-10
     assert fit.parameters[1] > 10
 
 
 def test_the_infimum_with_overlap_at_one_point_is_the_entropy_there():
-    fit = newton(simple([-3, 1, 1, 1, 2], [0, 0, 1, 1, 1]), np.array([0.0, 1.0]))
+    fit = newton_by_decrement(simple([-3, 1, 1, 1, 2], [0, 0, 1, 1, 1]), np.array([0.0, 1.0]))
     assert fit.value == pytest.approx(-(math.log(1 / 3) + 2 * math.log(2 / 3)), abs=1e-9)
 
 
@@ -228,7 +228,7 @@ def test_escapes_of_one_covariate_are_those_of_its_thresholds(y, up, down):
 
 def test_flat_curvature_raises_the_suspicion_of_separation():
     x, spread = np.array([-3.0, -1.0, 1.0, 2.0]), np.diag([4.0, 15.0])
-    separated = newton(simple(x, [0, 0, 1, 1]), np.array([0.0, 1.0]))
-    mixed = newton(simple(x, [0, 1, 0, 1]), np.array([0.0, 1.0]))
+    separated = newton_by_decrement(simple(x, [0, 0, 1, 1]), np.array([0.0, 1.0]))
+    mixed = newton_by_decrement(simple(x, [0, 1, 0, 1]), np.array([0.0, 1.0]))
     assert looks_separated(separated, spread)
     assert not looks_separated(mixed, spread)

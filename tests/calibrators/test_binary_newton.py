@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from veridical.calibrators._logistic.newton import Ridge, better_start, bounded_step, newton
+from veridical.calibrators._logistic.bounded_newton import (
+    Ridge,
+    better_start,
+    bounded_newton,
+    bounded_step,
+)
 from veridical.calibrators._logistic.rows import logistic_rows
 from veridical.calibrators._logistic.spline_basis import Basis, SplineLoss
 
@@ -85,9 +90,9 @@ def test_starts_at_which_newton_overshoots(start):
     y = (rng.random(500) < expit(0.5 * z)).astype(int)
     loss, free = logistic_rows((z,), y, None, 500.0), np.zeros(2, dtype=bool)
     none = Ridge(np.zeros((2, 2)), np.zeros(2))
-    near = newton(loss, none, np.array([0.0, 0.5]), free)
+    near = bounded_newton(loss, none, np.array([0.0, 0.5]), free)
     chosen = better_start(loss, none, np.array(start))
-    far = newton(loss, none, chosen, free)
+    far = bounded_newton(loss, none, chosen, free)
     assert far.theta == pytest.approx(near.theta, abs=1e-7)
     assert max(near.n_iter, far.n_iter) < 12
     assert better_start(loss, none, near.theta) is near.theta

@@ -5,7 +5,7 @@ import pytest
 
 from veridical.calibrators import HistogramCalibrator
 from veridical.calibrators._base.rows import CheckedRows
-from veridical.calibrators._wrappers.wrapping import folds, held_masses, masses
+from veridical.calibrators._wrappers.wrapping import folds, held_out_masses, row_masses
 
 
 def rows_of(p, y, weight=None, weight_type="importance"):
@@ -16,7 +16,7 @@ def rows_of(p, y, weight=None, weight_type="importance"):
 def test_every_row_is_held_out_once():
     rng = np.random.default_rng(0)
     rows = rows_of(rng.random(103), rng.integers(0, 2, 103))
-    held = np.array(list(held_masses(rows, 10)))
+    held = np.array(list(held_out_masses(rows, 10)))
     assert held.shape == (10, 103)
     np.testing.assert_array_equal(held.sum(axis=0), np.ones(103))
 
@@ -24,7 +24,7 @@ def test_every_row_is_held_out_once():
 def test_classes_are_spread_as_evenly_as_can_be():
     y = np.repeat([0, 1, 2], [40, 7, 3])
     rows = rows_of(np.full((50, 3), 1 / 3), y)
-    held = np.array(list(held_masses(rows, 5)))
+    held = np.array(list(held_out_masses(rows, 5)))
     for k, count in enumerate([40, 7, 3]):
         parts = held[:, y == k].sum(axis=1)
         assert parts.max() <= -(-count // 5)
@@ -35,8 +35,8 @@ def test_order_of_rows_does_not_matter():
     rng = np.random.default_rng(1)
     p, y = rng.random(60), rng.integers(0, 2, 60)
     order = rng.permutation(60)
-    first = list(held_masses(rows_of(p, y), 4))
-    second = list(held_masses(rows_of(p[order], y[order]), 4))
+    first = list(held_out_masses(rows_of(p, y), 4))
+    second = list(held_out_masses(rows_of(p[order], y[order]), 4))
     for a, b in zip(first, second, strict=True):
         np.testing.assert_array_equal(a[order], b)
 
@@ -47,14 +47,14 @@ def test_frequencies_are_repetitions():
     weighted = rows_of(p, y, w.astype(float), "frequency")
     repeated = rows_of(np.repeat(p, w), np.repeat(y, w))
     owner = np.repeat(np.arange(30), w)
-    for a, b in zip(held_masses(weighted, 5), held_masses(repeated, 5), strict=True):
+    for a, b in zip(held_out_masses(weighted, 5), held_out_masses(repeated, 5), strict=True):
         np.testing.assert_array_equal(a, np.bincount(owner, b))
 
 
 def test_many_repetitions_are_dealt_by_their_numbers():
     weight = np.array([3e7, 1e7])
     rows = rows_of([0.2, 0.8], [0, 1], weight, "frequency")
-    held = np.array(list(held_masses(rows, 4)))
+    held = np.array(list(held_out_masses(rows, 4)))
     np.testing.assert_array_equal(held.sum(axis=0), weight)
     spread = np.sqrt(weight * 3 / 16)  # of a binomial count of chance 1/4
     assert np.all(np.abs(held - weight / 4) < 6 * spread)
@@ -62,7 +62,7 @@ def test_many_repetitions_are_dealt_by_their_numbers():
 
 def test_weights_that_are_no_whole_numbers_keep_rows_whole():
     rows = rows_of([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1], np.full(4, 0.5), "frequency")
-    np.testing.assert_array_equal(masses(rows), np.ones(4))
+    np.testing.assert_array_equal(row_masses(rows), np.ones(4))
     for kept, held in folds(rows, 2):
         np.testing.assert_array_equal(kept.weight, [0.5, 0.5])
         np.testing.assert_array_equal(held.weight, [0.5, 0.5])
@@ -71,7 +71,7 @@ def test_weights_that_are_no_whole_numbers_keep_rows_whole():
 def test_partitions_of_different_seeds_differ():
     rng = np.random.default_rng(3)
     rows = rows_of(rng.random(40), rng.integers(0, 2, 40))
-    first, second = (np.array(list(held_masses(rows, 5, seed=seed))) for seed in (0, 1))
+    first, second = (np.array(list(held_out_masses(rows, 5, seed=seed))) for seed in (0, 1))
     assert np.any(first != second)
 
 

@@ -7,7 +7,7 @@ from sklearn.metrics import roc_auc_score
 
 from veridical._core.numeric.pava import isotonic_blocks, isotonic_fit
 from veridical._core.sample import pool_scores
-from veridical.calibrators._base.bases import Rows
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.pieces import pool_rows
 from veridical.exceptions import InvalidInputError
@@ -70,7 +70,7 @@ def test_sorting_packed_numbers_pools_like_sorting_rows():
     rng = np.random.default_rng(9)
     p = np.concatenate([rng.random(500).round(2), [0.0, -0.0, 5e-324, 1.0, 1.0]])
     y = rng.integers(0, 2, len(p))
-    got = pool_rows(p, Rows(y, None, float(len(p)), 2))
+    got = pool_rows(p, WeightedOutcomes(y, None, float(len(p)), 2))
     expected = pool_scores(p, y, None)
     for name in ("value", "weight", "positive"):
         np.testing.assert_array_equal(getattr(got, name), getattr(expected, name))

@@ -11,7 +11,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from veridical import InvalidInputError
-from veridical.calibrators._base.bases import Rows
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._logistic.platt import PlattCalibrator, logistic_map_of_means
 from veridical.exceptions import VeridicalWarning
 
@@ -145,10 +145,10 @@ def test_scores_of_one_class_or_one_value_or_two_separated_classes():
 def test_the_map_of_class_means_by_hand():
     # Means 1 and 4, deviations of 1 within each class: w = (4 - 1) / 1, m = (4 + 1) / 2.
     scores, y = np.array([0.0, 2.0, 3.0, 5.0]), np.array([0, 0, 1, 1])
-    assert logistic_map_of_means(scores, Rows(y, None, 4.0, 2)) == (3.0, -7.5)
+    assert logistic_map_of_means(scores, WeightedOutcomes(y, None, 4.0, 2)) == (3.0, -7.5)
     weight = np.array([2.0, 2.0, 1.0, 1.0])
-    assert logistic_map_of_means(scores, Rows(y, weight, 4.0, 2)) == (3.0, -7.5)
-    flat = logistic_map_of_means(np.ones(4), Rows(np.array([0, 1, 1, 1]), None, 4.0, 2))
+    assert logistic_map_of_means(scores, WeightedOutcomes(y, weight, 4.0, 2)) == (3.0, -7.5)
+    flat = logistic_map_of_means(np.ones(4), WeightedOutcomes(np.array([0, 1, 1, 1]), None, 4.0, 2))
     assert flat == (0.0, pytest.approx(math.log(3)))
 
 
@@ -157,7 +157,7 @@ def test_the_map_of_class_means_is_right_for_two_normal_classes():
     rng = np.random.default_rng(1)
     y = np.repeat([0, 1], 100_000)
     scores = rng.normal(np.where(y == 1, 1.0, -2.0), 2.0)
-    slope, intercept = logistic_map_of_means(scores, Rows(y, None, 200_000.0, 2))
+    slope, intercept = logistic_map_of_means(scores, WeightedOutcomes(y, None, 200_000.0, 2))
     assert slope == pytest.approx(0.75, abs=0.02)
     assert intercept == pytest.approx(0.375, abs=0.02)
 

@@ -11,7 +11,7 @@ from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
 from calibrators.multiclass_oracles import log_loss, objective, overconfident, slopes
-from veridical.calibrators._base.bases import Rows
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.persistence import encode
 from veridical.calibrators._softmax.ensemble_temperature import EnsembleTemperatureCalibrator
 from veridical.calibrators._softmax.linear import (
@@ -19,12 +19,12 @@ from veridical.calibrators._softmax.linear import (
     MatrixCalibrator,
     VectorCalibrator,
 )
-from veridical.calibrators._softmax.newton import DiagonalMap, FullMap, minimise
 from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,
 )
 from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+from veridical.calibrators._softmax.truncated_newton import DiagonalMap, FullMap, truncated_newton
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 
 MAPS = [
@@ -50,7 +50,7 @@ def ridge(penalty, k, n, strength=1.0):
 def small_objective(kind, k=4, n=25):
     rng = np.random.default_rng(0)
     logits = rng.normal(size=(n, k))
-    rows = Rows(rng.integers(k, size=n), rng.uniform(0.1, 3, n), 17.0, k)
+    rows = WeightedOutcomes(rng.integers(k, size=n), rng.uniform(0.1, 3, n), 17.0, k)
     size = 2 * k if kind is DiagonalMap else k * (k + 1)
     centre, penalty = rng.normal(size=size), rng.uniform(0, 0.1, size)
     return kind(logits, rows, centre, penalty), rng.normal(size=size)
@@ -80,9 +80,9 @@ def test_derivatives_are_those_of_finite_differences(kind):
 @pytest.mark.parametrize("kind", [DiagonalMap, FullMap])
 def test_exact_and_truncated_newton_agree(kind, monkeypatch):
     function, theta = small_objective(kind, n=200)
-    exact = minimise(function, theta)
+    exact = truncated_newton(function, theta)
     monkeypatch.setattr(kind, "exact_up_to", 0)
-    truncated = minimise(function, theta)
+    truncated = truncated_newton(function, theta)
     assert exact.converged
     assert truncated.converged
     assert exact.gradient_norm < 1e-9

@@ -102,12 +102,12 @@ def test_selects_the_identity_of_a_calibrated_model():
 def test_evidence_is_what_a_naive_cross_fit_finds():
     """Held-out losses of one candidate, from folds written out by hand."""
     from veridical.calibrators._base.rows import CheckedRows
-    from veridical.calibrators._wrappers.wrapping import held_masses
+    from veridical.calibrators._wrappers.wrapping import held_out_masses
 
     p, y = binary(700)
     auto = AutoCalibrator(candidates=FEW).fit(p, y)
     losses = np.empty(700)
-    for held in held_masses(CheckedRows(p, y, None, "importance", (0, 1)), 10):
+    for held in held_out_masses(CheckedRows(p, y, None, "importance", (0, 1)), 10):
         out = held > 0
         q = PlattCalibrator().fit(p[~out], y[~out]).predict_proba(p[out])
         losses[out] = -np.log(q[np.arange(out.sum()), y[out]])

@@ -1,7 +1,6 @@
 """Calibrators: maps from scores to probabilities, as scikit-learn estimators."""
 
 from veridical.calibrators._base.bases import Calibrator, IdentityCalibrator, NotFittedError
-from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
@@ -62,5 +61,4 @@ __all__ = [
     "TemperatureCalibrator",
     "VectorCalibrator",
     "VennAbersCalibrator",
-    "overlap_note",
 ]

@@ -3,16 +3,17 @@
 from veridical.calibrators._base.bases import BinaryCalibrator
 from veridical.calibrators._base.calibrator import Notes, fit_rows, fit_settled, warn_of
 from veridical.calibrators._base.direction import points_away
+from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.rows import CheckedRows, check_rows
-from veridical.calibrators._base.scales import check_flag, positive_column, smallest_share
+from veridical.calibrators._base.scales import positive_column, smallest_share
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     cross_fitted,
     fit_part,
     fit_part_if_possible,
-    held_masses,
-    masses,
-    some,
+    held_out_masses,
+    row_masses,
+    rows_of_mass,
 )
 
 __all__ = [
@@ -20,18 +21,18 @@ __all__ = [
     "CheckedRows",
     "Notes",
     "WrappingCalibrator",
-    "check_flag",
     "check_rows",
     "cross_fitted",
     "fit_part",
     "fit_part_if_possible",
     "fit_rows",
     "fit_settled",
-    "held_masses",
-    "masses",
+    "held_out_masses",
+    "overlap_note",
     "points_away",
     "positive_column",
+    "row_masses",
+    "rows_of_mass",
     "smallest_share",
-    "some",
     "warn_of",
 ]

@@ -38,7 +38,7 @@ _NEARLY_FLAT = 1e-6  # information, relative to the spread of the columns, that 
 
 
 @dataclass(frozen=True)
-class Fit:
+class NewtonFit:
     """Where a minimisation ended.
 
     Attributes
@@ -60,13 +60,13 @@ class Fit:
     converged: bool
 
 
-def newton(
+def newton_by_decrement(
     objective: Objective,
     start: FloatArray,
     *,
     held: int | None = None,
     tolerance: float = _DECREMENT,
-) -> Fit:
+) -> NewtonFit:
     """Minimise a smooth convex function; directions without curvature are left alone.
 
     Parameters
@@ -85,7 +85,7 @@ def newton(
         slope = float(gradient @ step)
         decrement = float(np.sqrt(max(-slope, 0.0)))
         if decrement <= tolerance:
-            return Fit(at, value, gradient, hessian, decrement, count, converged=True)
+            return NewtonFit(at, value, gradient, hessian, decrement, count, converged=True)
         length = 1.0
         while True:
             trial = objective(at + length * step)
@@ -95,10 +95,10 @@ def newton(
             # Far out, where curvature vanishes, steps are too long by orders of magnitude.
             length = 1 / (1 + decrement) if length == 1.0 else length / 4
             if length * np.abs(step).max() < 1e-12 * (1 + np.abs(at).max()):
-                return Fit(at, value, gradient, hessian, decrement, count, converged=False)
+                return NewtonFit(at, value, gradient, hessian, decrement, count, converged=False)
         at = at + length * step
         value, gradient, hessian = trial
-    return Fit(at, value, gradient, hessian, decrement, _MAX_STEPS, converged=False)
+    return NewtonFit(at, value, gradient, hessian, decrement, _MAX_STEPS, converged=False)
 
 
 def _newton_step(gradient: FloatArray, hessian: FloatArray) -> FloatArray:
@@ -241,7 +241,7 @@ def multinomial_objective(
     return objective
 
 
-def looks_separated(fit: Fit, spread: FloatArray) -> bool:
+def looks_separated(fit: NewtonFit, spread: FloatArray) -> bool:
     """Whether the curvature is so small that the outcomes may be separated.
 
     `spread` is the Hessian with every variance of an outcome replaced by its largest value 1/4,

@@ -1,7 +1,4 @@
-"""Bases of calibrators of two classes and of any number of classes.
-
-Leaving the model alone.
-"""
+"""Bases of calibrators of two classes and of any number of classes, and the identity."""
 
 from __future__ import annotations
 
@@ -12,7 +9,12 @@ import numpy as np
 
 from veridical._core.formula import Nodes
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
-from veridical.calibrators._base.calibrator import Calibrator, Notes, NotFittedError, Rows
+from veridical.calibrators._base.calibrator import (
+    Calibrator,
+    Notes,
+    NotFittedError,
+    WeightedOutcomes,
+)
 from veridical.calibrators._base.nodes import softmax_of
 from veridical.calibrators._base.rows import CheckedRows, positive_last, two_columns
 from veridical.calibrators._base.scales import (
@@ -31,7 +33,7 @@ __all__ = [
     "MulticlassCalibrator",
     "NotFittedError",
     "Notes",
-    "Rows",
+    "WeightedOutcomes",
 ]
 
 _NEARLY_ONE = 15.0  # log odds beyond which 1 - p would lose digits
@@ -44,7 +46,7 @@ class BinaryCalibrator(Calibrator):
     """
 
     @abstractmethod
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes | None:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes | None:
         """Fit the map and say what is in doubt; `rows.y` is 1 where the positive class occurred."""
 
     @abstractmethod
@@ -65,7 +67,7 @@ class BinaryCalibrator(Calibrator):
             if rows.values.ndim == 2:
                 rest = rows.values[:, 0].astype(np.float64, copy=False)
             floors = (smallest_share(value), smallest_share(1 - value if rest is None else rest))
-        outcomes = Rows(rows.y, rows.weight, rows.size, 2)
+        outcomes = WeightedOutcomes(rows.y, rows.weight, rows.size, 2)
         notes = self._fit_map(BinaryScores(value, rest, self.input, floors), outcomes)
         self.floors_ = floors
         self.positive_index_ = positive_column(rows.classes)
@@ -136,7 +138,7 @@ class MulticlassCalibrator(Calibrator):
     """
 
     @abstractmethod
-    def _fit_map(self, logits: FloatArray, rows: Rows) -> Notes | None:
+    def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> Notes | None:
         """Fit the map to (n, K) logits and say what is in doubt."""
 
     @abstractmethod
@@ -154,7 +156,7 @@ class MulticlassCalibrator(Calibrator):
         if self.input == "probability":
             self.floor_ = smallest_share(matrix)
             matrix = log_probabilities(matrix, self.floor_)
-        outcomes = Rows(rows.index, rows.weight, rows.size, len(rows.classes))
+        outcomes = WeightedOutcomes(rows.index, rows.weight, rows.size, len(rows.classes))
         return self._fit_map(matrix, outcomes)
 
     def _predict(self, values: FloatArray) -> FloatArray:
@@ -209,7 +211,7 @@ class IdentityCalibrator(MulticlassCalibrator):
         self.labels = labels
         self.weight_type = weight_type
 
-    def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
+    def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         pass
 
     def _map(self, logits: FloatArray) -> FloatArray:

@@ -36,7 +36,7 @@ class NotFittedError(InvalidInputError, SklearnNotFittedError):  # type: ignore[
 
 
 @dataclass(frozen=True)
-class Rows:
+class WeightedOutcomes:
     """Outcomes and weights a map is fitted to.
 
     Attributes

@@ -1,7 +1,4 @@
-"""Fitting to columns of a frame or a file, where the rows are.
-
-Calibrated probabilities as new columns of a frame, where the frame lives.
-"""
+"""Fitting to columns of a frame or a file, and calibrated probabilities as new ones."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ _SEED = 0  # of the sample: the same rows give the same map
 
 
 @dataclass(frozen=True)
-class Columns:
+class FitColumns:
     """What to fit to, and where it is."""
 
     source: Any
@@ -69,7 +66,7 @@ class Pooling(Protocol):
 class Summing(Protocol):
     """A calibrator that can be fitted from sums over all rows."""
 
-    def _fit_sums(self, columns: Columns) -> None:
+    def _fit_sums(self, columns: FitColumns) -> None:
         """Fit from sums that an engine returns."""
         ...
 
@@ -126,7 +123,7 @@ def _in_memory(source: Any) -> bool:
     return not is_lazy(source)
 
 
-def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str) -> Columns:
+def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str) -> FitColumns:
     if sample_weight is not None and not isinstance(sample_weight, str):
         hint = 'name its column, e.g. sample_weight="weight".'
         got = type(sample_weight).__name__
@@ -138,10 +135,10 @@ def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str)
         [weight] = expand_columns([sample_weight], available, caller=caller, param="sample_weight")
     names = [name for name in available if name != weight]
     guess = guess_columns(names, y=outcome, prob=prob, caller=caller)
-    return Columns(source, outcome, guess.prob, weight, caller)
+    return FitColumns(source, outcome, guess.prob, weight, caller)
 
 
-def _fit_exactly(calibrator: Calibrator, columns: Columns) -> Notes:
+def _fit_exactly(calibrator: Calibrator, columns: FitColumns) -> Notes:
     caller, name = columns.caller, columns.weight
     wanted = [columns.y, *columns.prob, *([name] if name else [])]
     table = open_table(columns.source, columns=wanted, caller=caller, param="y_prob")
@@ -149,7 +146,7 @@ def _fit_exactly(calibrator: Calibrator, columns: Columns) -> Notes:
     return _fit_table(calibrator, table, columns, weight)
 
 
-def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: Columns) -> Notes:
+def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: FitColumns) -> Notes:
     """Fit to one row for each cell of a fine grid and outcome, as often as it occurred."""
     from veridical.frames import grid_table
     from veridical.summaries import GridSummary
@@ -197,7 +194,7 @@ def _cut_at(calibrator: Calibrator) -> int:
     return int(n_bins) if is_integer(n_bins) else 1
 
 
-def _fit_sample(calibrator: Calibrator, columns: Columns) -> Notes:
+def _fit_sample(calibrator: Calibrator, columns: FitColumns) -> Notes:
     """Fit to rows drawn in the engine, which weights make stand for all."""
     from veridical.frames import sample_rows
     from veridical.frames.grid import SAMPLING_WEIGHT
@@ -226,7 +223,7 @@ def _fit_sample(calibrator: Calibrator, columns: Columns) -> Notes:
     return notes
 
 
-def _fit_table(calibrator: Calibrator, table: Table, columns: Columns, weight: Any) -> Notes:
+def _fit_table(calibrator: Calibrator, table: Table, columns: FitColumns, weight: Any) -> Notes:
     y = table.column(columns.y, caller=columns.caller, param="y")
     values = table.matrix(columns.prob, caller=columns.caller, param="prob")
     labels = calibrator.labels

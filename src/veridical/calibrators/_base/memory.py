@@ -1,7 +1,4 @@
-"""Which rows a calibrator was fitted on, asked of its fingerprint.
-
-What a calibrator remembers of the rows it was fitted on, to know them again.
-"""
+"""What a calibrator remembers of the rows it was fitted on, to know them again."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def logits_of(calibrator: Calibrator, inputs: Nodes) -> Nodes:
     """What maps of several classes are written in: logarithms of probabilities, or logits."""
     if calibrator.input != "probability":
         return inputs
-    floor = calibrator.floor_  # type: ignore[attr-defined]
+    floor = calibrator.floor_
     return tuple(Log(Clip(each, floor)) for each in inputs)
 
 

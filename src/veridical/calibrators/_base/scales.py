@@ -1,11 +1,4 @@
-"""Scores on the scales that maps are written in: probabilities and logits.
-
-Log odds of many predictions, block by block and with one logarithm each.
-
-Two classes: which column is the positive one, and scores that point to it.
-
-Options that are on or off.
-"""
+"""Scores on the scales that maps are written in: probabilities, logits and log odds."""
 
 from __future__ import annotations
 
@@ -18,7 +11,6 @@ import numpy as np
 from veridical._core.data.validation import ScoredRows
 from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.typing import FloatArray, IntArray
-from veridical.exceptions import invalid
 
 _LEAST_FOR_ZERO = 1e-16
 _SMALLEST = 1e-300  # half of a subnormal number would be zero
@@ -135,10 +127,3 @@ def oriented(rows: ScoredRows) -> tuple[FloatArray, IntArray]:
         return rows.scores, rows.y
     positive = positive_column(rows.classes)
     return difference(rows.scores, positive), rows.y if positive else 1 - rows.y
-
-
-def check_flag(caller: str, param: str, value: object) -> None:
-    """Raise unless `value` is True or False."""
-    if not isinstance(value, (bool, np.bool_)):
-        hint = f"e.g. `{caller}({param}=True)`."
-        raise invalid(caller, param, "True or False", repr(value), hint=hint)

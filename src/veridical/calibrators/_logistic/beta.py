@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.options import check_penalty
 from veridical._core.data.validation import check_option
 from veridical._core.formula import Constant, Linear, Log, LogSumExp, Node, Nodes
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
+from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import floored_pair, log_odds_of, outputs_from_log_odds
 from veridical.calibrators._base.scales import BinaryScores, near_log_odds
-from veridical.calibrators._logistic.newton import check_penalty, check_two_classes, ridge_to
+from veridical.calibrators._logistic.bounded_newton import check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
 
 _LOG2 = float(np.log(2.0))
@@ -97,7 +98,7 @@ class BetaCalibrator(LogisticCalibrator):
         check_option(caller, "parameters", self.parameters, ("abm", "am", "ab", "a"))
         check_penalty(caller, self.penalty)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes:
         caller = type(self).__name__
         penalty = check_penalty(caller, self.penalty)
         check_two_classes(caller, rows, guarded=penalty > 0)

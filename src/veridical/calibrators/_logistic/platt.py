@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.options import check_penalty
 from veridical._core.formula import Clip, Linear, Nodes
 from veridical._core.sample import weighted_mean
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
+from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import log_odds_of, outputs_from_log_odds
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
-from veridical.calibrators._logistic.newton import check_penalty, check_two_classes, ridge_to
+from veridical.calibrators._logistic.bounded_newton import check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
 from veridical.exceptions import invalid
 
@@ -105,7 +106,7 @@ class PlattCalibrator(LogisticCalibrator):
             got, hint = f"{self.smooth_targets!r}", 'choose "auto" if unsure.'
             raise invalid(caller, "smooth_targets", 'True, False or "auto"', got, hint=hint)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes:
         caller = type(self).__name__
         penalty = 0.0 if scores.kind == "score" else check_penalty(caller, self.penalty)
         smooth = penalty == 0 if self.smooth_targets == "auto" else bool(self.smooth_targets)
@@ -146,7 +147,7 @@ def _standardised(scores: FloatArray, weight: FloatArray | None) -> tuple[FloatA
     return away / spread, centre * largest, spread * largest
 
 
-def smoothed_targets(rows: Rows) -> tuple[float, float]:
+def smoothed_targets(rows: WeightedOutcomes) -> tuple[float, float]:
     """Platt's targets of outcomes 0 and 1: 1 / (n0 + 2) and (n1 + 1) / (n1 + 2).
 
     The mean of the posterior of a share of which all outcomes are alike, under a uniform prior
@@ -156,7 +157,7 @@ def smoothed_targets(rows: Rows) -> tuple[float, float]:
     return 1 / (rows.size - positive + 2), (positive + 1) / (positive + 2)
 
 
-def logistic_map_of_means(scores: FloatArray, rows: Rows) -> tuple[float, float]:
+def logistic_map_of_means(scores: FloatArray, rows: WeightedOutcomes) -> tuple[float, float]:
     """Slope w and intercept -w m of the logistic map through the class means.
 
     m is the mean of the two class means, w their difference divided by the variance within the

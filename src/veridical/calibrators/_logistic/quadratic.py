@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.options import check_penalty
 from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
+from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_parabolas
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
-from veridical.calibrators._logistic.newton import check_penalty, check_two_classes, ridge_to
+from veridical.calibrators._logistic.bounded_newton import check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
 
 
@@ -86,7 +87,7 @@ class QuadraticCalibrator(LogisticCalibrator):
     def _check_parameters(self) -> None:
         check_penalty(type(self).__name__, self.penalty)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes:
         caller = type(self).__name__
         penalty = check_penalty(caller, self.penalty)
         check_two_classes(caller, rows, guarded=penalty > 0)

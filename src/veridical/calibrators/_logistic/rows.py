@@ -10,7 +10,13 @@ import numpy as np
 
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import BoolArray, FloatArray, IntArray
-from veridical.calibrators._logistic.newton import Ridge, Solution, better_start, newton, with_notes
+from veridical.calibrators._logistic.bounded_newton import (
+    Ridge,
+    Solution,
+    better_start,
+    bounded_newton,
+    with_notes,
+)
 
 _ENOUGH = 2e-9  # gradient per row that spares another pass over many rows
 _ROWS = 1 << 13  # short enough for the first-level caches and for one-threaded dot products
@@ -177,14 +183,14 @@ def fit_rows(
     """
     if len(position) < _WORTH_CELLS:
         start = better_start(loss, ridge, start)
-        return with_notes(loss, newton(loss, ridge, start, bounded), caller)
+        return with_notes(loss, bounded_newton(loss, ridge, start, bounded), caller)
     wide, narrow = loss.in_cells(position)
-    near = newton(wide, ridge, better_start(wide, ridge, start), bounded)
-    nearer = newton(narrow, ridge, near.theta, bounded, hessian=wide.hessian, max_steps=3)
-    fit = newton(
+    near = bounded_newton(wide, ridge, better_start(wide, ridge, start), bounded)
+    nearer = bounded_newton(narrow, ridge, near.theta, bounded, hessian=wide.hessian, max_steps=3)
+    fit = bounded_newton(
         loss, ridge, nearer.theta, bounded, hessian=wide.hessian, max_steps=3, tolerance=_ENOUGH
     )
     if fit.gradient > _ENOUGH:
-        fit = newton(loss, ridge, fit.theta, bounded)
+        fit = bounded_newton(loss, ridge, fit.theta, bounded)
     n_iter = near.n_iter + nearer.n_iter + fit.n_iter
     return with_notes(loss, Solution(fit.theta, n_iter, fit.gradient), caller)

@@ -7,26 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.options import check_penalty
 from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import is_integer, is_number
 from veridical._core.formula import Nodes
 from veridical._core.typing import BoolArray, FloatArray, WeightType
-from veridical.calibrators._base.bases import LogisticCalibrator, Notes, Rows
+from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_parabolas
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
-from veridical.calibrators._logistic.newton import (
+from veridical.calibrators._logistic.bounded_newton import (
     PROMISED,
     Ridge,
     Solution,
     better_start,
-    check_penalty,
+    bounded_newton,
     check_two_classes,
-    newton,
     with_notes,
 )
 from veridical.calibrators._logistic.spline_basis import (
     Basis,
-    Cells,
+    SplineCells,
     SplineLoss,
     evaluate,
     place_knots,
@@ -147,7 +147,7 @@ class SplineCalibrator(LogisticCalibrator):
             got, hint = f"{smoothness!r}", 'choose "cv" if unsure.'
             raise invalid(caller, "smoothness", '"cv" or a number of at least 0', got, hint=hint)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes:
         caller = type(self).__name__
         penalty = check_penalty(caller, self.penalty)
         check_two_classes(caller, rows, guarded=penalty > 0)
@@ -207,11 +207,11 @@ class _Path:
         hessian: Callable[[FloatArray], FloatArray] | None = None,
     ) -> Solution:
         """Best coefficients."""
-        fit = newton(
+        fit = bounded_newton(
             loss, self._penalty(smoothness), start, self._bounded, hessian=hessian, max_steps=_STEPS
         )
         if fit.gradient > PROMISED:
-            fit = newton(loss, self._penalty(smoothness), fit.theta, self._bounded)
+            fit = bounded_newton(loss, self._penalty(smoothness), fit.theta, self._bounded)
         return fit
 
     def start(self, loss: SplineLoss, smoothness: float) -> FloatArray:
@@ -221,14 +221,14 @@ class _Path:
     def approach(self, loss: SplineLoss, smoothness: float, start: FloatArray) -> FloatArray:
         """Coefficients good enough to compare log losses."""
         ridge = self._penalty(smoothness)
-        return newton(loss, ridge, start, self._bounded, tolerance=_ROUGHLY).theta
+        return bounded_newton(loss, ridge, start, self._bounded, tolerance=_ROUGHLY).theta
 
     def _penalty(self, smoothness: float) -> Ridge:
         """Both penalties as one: the identity is not rough."""
         return Ridge(smoothness * self._roughness + self._ridge, self._identity)
 
 
-def _choose(path: _Path, cells: Cells, folds: FloatArray) -> float:
+def _choose(path: _Path, cells: SplineCells, folds: FloatArray) -> float:
     """Smoothness with the least log loss on held-out folds."""
     pairs = [(path.loss(cells.z, cells.mass - fold), path.loss(cells.z, fold)) for fold in folds]
     thetas = [path.start(train, float(_GRID[0])) for train, _ in pairs]

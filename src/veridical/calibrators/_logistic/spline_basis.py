@@ -238,7 +238,7 @@ _MOST = 4096  # distinct values up to which each is its own cell
 
 
 @dataclass(frozen=True)
-class Cells:
+class SplineCells:
     """Rows pooled by their log odds.
 
     Attributes
@@ -255,7 +255,7 @@ class Cells:
     exact: bool
 
 
-def pool_rows(basis: Basis, z: FloatArray, y: IntArray, weight: FloatArray | None) -> Cells:
+def pool_rows(basis: Basis, z: FloatArray, y: IntArray, weight: FloatArray | None) -> SplineCells:
     """Pool equal rows, or rows in the same 64th of an interval between knots. O(n log n)."""
     distinct = np.unique(z)
     exact = len(distinct) <= _MOST
@@ -263,13 +263,13 @@ def pool_rows(basis: Basis, z: FloatArray, y: IntArray, weight: FloatArray | Non
     n = int(cell.max()) + 1
     mass = np.bincount(2 * cell + y, weight, minlength=2 * n).reshape(n, 2).T.astype(np.float64)
     if exact:
-        return Cells(distinct, mass, cell, exact)
+        return SplineCells(distinct, mass, cell, exact)
     sums = np.bincount(cell, z if weight is None else z * weight, minlength=n)
-    return Cells(sums / mass.sum(axis=0), mass, cell, exact)
+    return SplineCells(sums / mass.sum(axis=0), mass, cell, exact)
 
 
 def share_among_folds(
-    cells: Cells,
+    cells: SplineCells,
     y: IntArray,
     z: FloatArray,
     weight: FloatArray | None,

@@ -13,7 +13,7 @@ import numpy as np
 
 from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import MulticlassCalibrator, Rows
+from veridical.calibrators._base.bases import MulticlassCalibrator, WeightedOutcomes
 from veridical.calibrators._base.nodes import logits_of, softmax_of
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.softmax import check_pseudo_rows, mixing_share, softmax_in_place
@@ -183,7 +183,7 @@ class EnsembleTemperatureCalibrator(MulticlassCalibrator):
     def _check_parameters(self) -> None:
         check_pseudo_rows(type(self).__name__, self.pseudo_rows)
 
-    def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
+    def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         self.inverse_temperature_ = fit_inverse_temperature(logits, rows).inverse
         self.temperature_ = 1 / self.inverse_temperature_
         share = rows.weights / rows.weights.sum()
@@ -216,7 +216,7 @@ class EnsembleTemperatureCalibrator(MulticlassCalibrator):
         return tuple(Linear(((scaled, cool), (raw, plain)), constant) for cool, plain in pairs)
 
 
-def _likelihood(logits: FloatArray, rows: Rows, inverse: float) -> FloatArray:
+def _likelihood(logits: FloatArray, rows: WeightedOutcomes, inverse: float) -> FloatArray:
     """Probability of each row's outcome under softmax(inverse * z), kept from underflow."""
     p = softmax_in_place(np.multiply(logits, inverse))
     return np.maximum(p[np.arange(len(p)), rows.y], 1e-300)

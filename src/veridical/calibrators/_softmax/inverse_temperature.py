@@ -23,7 +23,7 @@ import numpy as np
 
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, IntArray
-from veridical.calibrators._base.bases import Rows
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._softmax.softmax import row_maxima, row_minima, row_sums, rows_of
 
 _TOLERANCE = 1e-9  # of b L'(b): change of the mean log loss per relative change of b
@@ -130,7 +130,7 @@ def inverse_temperature_of(gaps: LossOfGaps, size: float) -> TemperatureFit:
     return found or _search(gaps, start, gaps.widest(), tolerance=_TOLERANCE)
 
 
-def fit_inverse_temperature(logits: FloatArray, rows: Rows) -> TemperatureFit:
+def fit_inverse_temperature(logits: FloatArray, rows: WeightedOutcomes) -> TemperatureFit:
     """Return the inverse temperature of least log loss, always positive and finite."""
     gaps = _Gaps.of(logits, rows.y, rows.weights)
     found, start = _without_search(gaps, rows.size)

@@ -1,11 +1,4 @@
-"""What vector, matrix, Dirichlet and structured scaling share: penalty, fit and application.
-
-Vector scaling: one slope and one intercept a class.
-
-Matrix scaling: every class's logit may depend on every other.
-
-Dirichlet calibration: matrix scaling of log-probabilities.
-"""
+"""Vector, matrix and Dirichlet scaling, and what they share: penalty, fit and application."""
 
 from __future__ import annotations
 
@@ -14,10 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from veridical._core.data.options import check_non_negative
 from veridical._core.data.validation import check_option
 from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import MulticlassCalibrator, Notes, Rows
+from veridical.calibrators._base.bases import MulticlassCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import (
     log_softmax_of,
     logits_of,
@@ -25,13 +19,17 @@ from veridical.calibrators._base.nodes import (
     softmax_of,
 )
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
-from veridical.calibrators._softmax.newton import DiagonalMap, FullMap, Minimum, minimise
 from veridical.calibrators._softmax.softmax import (
-    check_non_negative,
     check_pseudo_rows,
     log_softmax_in_place,
     mixing_share,
     softmax_in_place,
+)
+from veridical.calibrators._softmax.truncated_newton import (
+    DiagonalMap,
+    FullMap,
+    Minimum,
+    truncated_newton,
 )
 
 PENALTIES = ("odir", "l2")
@@ -59,11 +57,11 @@ class LinearCalibrator(MulticlassCalibrator):
         """What the linear functions are of; may be the same array."""
         return logits
 
-    def _start(self, features: FloatArray, rows: Rows) -> float:
+    def _start(self, features: FloatArray, rows: WeightedOutcomes) -> float:
         """Multiple of the identity to start from; temperature scaling is near any good map."""
         return fit_inverse_temperature(features, rows).inverse
 
-    def _fit_map(self, logits: FloatArray, rows: Rows) -> Notes:
+    def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> Notes:
         features = self._features(logits)
         ridge = self._ridge(rows.n_classes, rows.size)
         start = self._start(features, rows)
@@ -93,7 +91,7 @@ class LinearCalibrator(MulticlassCalibrator):
         scores += self.intercept_
         return scores
 
-    def _runs_away(self, features: FloatArray, rows: Rows) -> bool:
+    def _runs_away(self, features: FloatArray, rows: WeightedOutcomes) -> bool:
         """Whether larger parameters would always be better: then the gradient just fades."""
         if len(np.unique(rows.y)) < rows.n_classes:
             return True
@@ -149,18 +147,18 @@ def check_strength(caller: str, value: Any) -> None:
 
 
 def fit_diagonal(
-    features: FloatArray, rows: Rows, ridge: tuple[float, float, float], start: float
+    features: FloatArray, rows: WeightedOutcomes, ridge: tuple[float, float, float], start: float
 ) -> tuple[FloatArray, FloatArray, Minimum]:
     """Fit v * z + b; returns v, b and how the search ended."""
     k = rows.n_classes
     identity = np.repeat([1.0, 0.0], k)
     penalty = np.repeat([ridge[0], ridge[2]], k)
-    minimum = minimise(DiagonalMap(features, rows, identity, penalty), identity * start)
+    minimum = truncated_newton(DiagonalMap(features, rows, identity, penalty), identity * start)
     return minimum.theta[:k], minimum.theta[k:], minimum
 
 
 def fit_full(
-    features: FloatArray, rows: Rows, ridge: tuple[float, float, float], start: float
+    features: FloatArray, rows: WeightedOutcomes, ridge: tuple[float, float, float], start: float
 ) -> tuple[FloatArray, FloatArray, Minimum]:
     """Fit W z + b; returns W, b and how the search ended."""
     k = rows.n_classes
@@ -169,7 +167,7 @@ def fit_full(
     penalty[np.diag_indices(k)] = ridge[0]
     penalty[:, k] = ridge[2]
     objective = FullMap(features, rows, identity.ravel(), penalty.ravel())
-    minimum = minimise(objective, identity.ravel() * start)
+    minimum = truncated_newton(objective, identity.ravel() * start)
     matrix = minimum.theta.reshape(k, k + 1)
     return matrix[:, :k].copy(), matrix[:, k].copy(), minimum
 

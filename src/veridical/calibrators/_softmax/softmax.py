@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.validation import is_number
+from veridical._core.data.options import check_non_negative
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, IntArray
-from veridical.exceptions import invalid
 
 _FEW = 32
 _VALUES = 1 << 15  # values of a block: with its copy they stay in the second-level cache
@@ -97,12 +96,6 @@ def mixing_share(pseudo_rows: float, size: float) -> float:
     Berta, Holzmüller, Jordan & Bach (2025), arXiv 2501.19195.
     """
     return pseudo_rows / (size + pseudo_rows)
-
-
-def check_non_negative(caller: str, param: str, value: Any, *, hint: str) -> None:
-    """Raise unless `value` is a number from zero on."""
-    if not is_number(value) or not 0 <= value < np.inf:
-        raise invalid(caller, param, "a number from 0 on", repr(value), hint=hint)
 
 
 def check_pseudo_rows(caller: str, value: Any) -> None:

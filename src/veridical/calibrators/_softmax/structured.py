@@ -8,7 +8,7 @@ import numpy as np
 
 from veridical._core.formula import Linear, Log, Nodes
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import Notes, Rows
+from veridical.calibrators._base.bases import Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import log_softmax_of, mixed_with_uniform, softmax_of
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.linear import LinearCalibrator, check_strength, structured_ridge
@@ -42,7 +42,7 @@ class _StructuredCalibrator(LinearCalibrator):
     def _ridge(self, n_classes: int, size: float) -> tuple[float, float, float]:
         return structured_ridge(self.strength, n_classes, size)
 
-    def _fit_map(self, logits: FloatArray, rows: Rows) -> Notes:
+    def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> Notes:
         self.inverse_temperature_ = fit_inverse_temperature(logits, rows).inverse
         self.temperature_ = 1 / self.inverse_temperature_
         self.input_mix_ = mixing_share(self.pseudo_rows, rows.size)
@@ -52,7 +52,7 @@ class _StructuredCalibrator(LinearCalibrator):
         scaled = np.multiply(logits, self.inverse_temperature_)
         return log_softmax_in_place(scaled, self.input_mix_)
 
-    def _start(self, features: FloatArray, rows: Rows) -> float:
+    def _start(self, features: FloatArray, rows: WeightedOutcomes) -> float:
         return 1.0
 
     def _output_mix(self, size: float) -> float:

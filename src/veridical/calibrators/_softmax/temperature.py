@@ -12,8 +12,8 @@ import numpy as np
 
 from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import MulticlassCalibrator, Rows
-from veridical.calibrators._base.frames import Columns
+from veridical.calibrators._base.bases import MulticlassCalibrator, WeightedOutcomes
+from veridical.calibrators._base.frames import FitColumns
 from veridical.calibrators._base.nodes import logits_of, mixed_with_uniform, softmax_of
 from veridical.calibrators._base.scales import positive_column, smallest_share
 from veridical.calibrators._softmax.inverse_temperature import (
@@ -47,7 +47,7 @@ class EngineSums:
     size: float
 
 
-def sums_of_columns(calibrator: Calibrator, columns: Columns) -> EngineSums:
+def sums_of_columns(calibrator: Calibrator, columns: FitColumns) -> EngineSums:
     """Check the columns in the engine, find their classes, and get ready to sum."""
     from veridical.frames import grid_table
     from veridical.frames.grid import TemperatureSums
@@ -164,10 +164,10 @@ class TemperatureCalibrator(MulticlassCalibrator):
     def _check_parameters(self) -> None:
         check_pseudo_rows(type(self).__name__, self.pseudo_rows)
 
-    def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
+    def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         self._keep(fit_inverse_temperature(logits, rows), rows.size)
 
-    def _fit_sums(self, columns: Columns) -> None:
+    def _fit_sums(self, columns: FitColumns) -> None:
         sums = sums_of_columns(self, columns)
         self._keep(inverse_temperature_of(sums.gaps, sums.size), sums.size)
         self.floor_, self.classes_ = sums.floor, np.asarray(sums.classes)

@@ -11,7 +11,7 @@ from veridical._core.data.validation import is_number
 from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray, IntArray, WeightType
 from veridical.binning.counts import SortedScores
-from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_laplace, mix, pool_rows, steps
 from veridical.calibrators._steps.thresholds import steps_of_probability
@@ -112,7 +112,7 @@ class BBQCalibrator(BinaryCalibrator):
             hint = "2 is the paper's choice."
             raise invalid(caller, "prior_size", "positive", repr(self.prior_size), hint=hint)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> None:
         pooled = pool_rows(scores.p, rows)
         root = float(np.cbrt(rows.size))
         fewest = max(1, math.floor(root / self.bin_factor + 1e-9))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.options import check_flag
 from veridical._core.data.randomness import check_resamples
 from veridical._core.data.validation import check_level, check_option, is_integer
 from veridical._core.formula import Logistic, Nodes, interpolation
@@ -13,9 +14,9 @@ from veridical._core.numeric.density import KERNELS, choose_bandwidth, grid_mass
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
-from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
-from veridical.calibrators._base.scales import BinaryScores, check_flag
+from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_laplace, mix
 from veridical.curves.core import CELLS, check_bandwidth
 from veridical.exceptions import invalid
@@ -137,7 +138,7 @@ class DensityCalibrator(BinaryCalibrator):
             hint = "a seed is kept with the calibrator, so it is a number."
             raise invalid(caller, "random_state", "an integer or None", repr(seed), hint=hint)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> None:
         sample = BinarySample(
             y=rows.y, p=scores.p, weight=rows.weight, weight_type=self.weight_type
         )

@@ -17,7 +17,7 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray, WeightType
 from veridical.binning import UniformBins, root_count
 from veridical.binning.counts import SortedScores
-from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_bins, check_laplace, located, pool_rows, steps
@@ -194,7 +194,7 @@ class HistogramCalibrator(BinaryCalibrator):
         check_option(caller, "strategy", self.strategy, ("quantile", "uniform", "kmeans"))
         check_laplace(caller, self.laplace)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> None:
         by_rule = isinstance(self.n_bins, str)
         wanted = root_count(str(self.n_bins), rows.size) if by_rule else int(self.n_bins)
         value = self._on_scale(scores)
@@ -210,7 +210,7 @@ class HistogramCalibrator(BinaryCalibrator):
         share = (positive + imagined) / (missed + positive + 2 * imagined)
         self.values_ = np.where(missed + positive > 0, share, middle)
 
-    def _edges(self, value: FloatArray, rows: Rows, n_bins: int) -> FloatArray:
+    def _edges(self, value: FloatArray, rows: WeightedOutcomes, n_bins: int) -> FloatArray:
         if self.strategy == "uniform":
             return UniformBins(n_bins).fit(BinarySample(y=rows.y, p=value)).edges[1:-1]
         few = rows.weight is None and n_bins <= _FEW and len(value) >= _MANY

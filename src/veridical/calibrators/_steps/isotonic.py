@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.options import check_flag
 from veridical._core.formula import Clip, Linear, Nodes, Quotient, interpolation
 from veridical._core.numeric.pava import IsotonicBlocks, isotonic_blocks
 from veridical._core.typing import FloatArray, WeightType
 from veridical.binning.counts import SortedScores
-from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
-from veridical.calibrators._base.scales import BinaryScores, check_flag
+from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_laplace, interpolate, mix, pool_rows
 
 _RANK_KNOTS = 1000
@@ -111,7 +112,7 @@ class IsotonicCalibrator(BinaryCalibrator):
         check_flag(caller, "centered", self.centered)
         check_flag(caller, "strict", self.strict)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> None:
         pooled = pool_rows(scores.value, rows)
         blocks = isotonic_blocks(pooled.weight, pooled.positive)
         knots, values = (_centred if self.centered else _step_ends)(pooled, blocks)

@@ -1,7 +1,4 @@
-"""Near-isotonic regression, averaged over all degrees of monotonicity.
-
-All near-isotonic fits, from none to full monotonicity, as one sequence of merges.
-"""
+"""Near-isotonic regression, averaged over all degrees of monotonicity."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import numpy as np
 
 from veridical._core.formula import Nodes, step
 from veridical._core.typing import BoolArray, FloatArray, IntArray, WeightType
-from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
 from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_laplace, mix, pool_rows, steps
@@ -227,7 +224,7 @@ class NearIsotonicCalibrator(BinaryCalibrator):
     def _check_parameters(self) -> None:
         check_laplace(type(self).__name__, self.laplace)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> None:
         pooled = pool_rows(scores.value, rows)
         frequency = pooled.positive / pooled.weight
         path = near_isotonic_path(pooled.weight, pooled.positive)

@@ -1,11 +1,4 @@
-"""Scores of the positive class, sorted once, equal ones pooled.
-
-Functions given by knots, looked up for many scores at once.
-
-The guard against certainty: a few imagined rows of each class.
-
-How many bins a map is made of.
-"""
+"""What maps made of steps and knots share: pooled scores, lookup, and guards of their options."""
 
 from __future__ import annotations
 
@@ -14,17 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.validation import is_integer, is_number
+from veridical._core.data.options import check_non_negative
+from veridical._core.data.validation import is_integer
 from veridical._core.formula import slopes_between
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import PooledScores, pool_scores
 from veridical._core.typing import FloatArray, IntArray, Side
 from veridical.binning.counts import SortedScores
-from veridical.calibrators._base.bases import Rows
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.exceptions import invalid
 
 
-def pool_rows(value: FloatArray, rows: Rows) -> SortedScores:
+def pool_rows(value: FloatArray, rows: WeightedOutcomes) -> SortedScores:
     """Distinct scores with the weight and the weighted outcomes at each; weights sum to the size.
 
     Time O(n log n), nearly all of it the sort.
@@ -126,9 +120,8 @@ def located(edges: FloatArray, scores: FloatArray, side: Side) -> Iterator[tuple
 
 def check_laplace(caller: str, value: Any) -> None:
     """Raise unless `value` is a number of imagined rows."""
-    if not (is_number(value) and value >= 0):
-        hint = "1 is the rule of succession; 0 turns the guard off."
-        raise invalid(caller, "laplace", "a number of 0 or more", repr(value), hint=hint)
+    hint, expected = "1 is the rule of succession; 0 turns the guard off.", "a number of 0 or more"
+    check_non_negative(caller, "laplace", value, hint=hint, expected=expected)
 
 
 def mix(p: FloatArray, size: FloatArray | float, laplace: float) -> FloatArray:

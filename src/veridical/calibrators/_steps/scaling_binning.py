@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.formula import Node, Nodes, Quotient, step
 from veridical._core.typing import FloatArray, WeightType
 from veridical.binning import root_count
-from veridical.calibrators._base.bases import BinaryCalibrator, Notes, Rows
+from veridical.calibrators._base.bases import BinaryCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import floored_pair, outputs_from_positive, positive_value
 from veridical.calibrators._base.scales import FARTHEST, BinaryScores
 from veridical.calibrators._logistic.platt import PlattCalibrator
@@ -100,7 +100,7 @@ class ScalingBinningCalibrator(BinaryCalibrator):
         check_bins(type(self).__name__, self.n_bins)
         self._scaling()._check_parameters()
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> Notes | None:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes | None:
         by_rule = isinstance(self.n_bins, str)
         wanted = root_count(str(self.n_bins), rows.size) if by_rule else int(self.n_bins)
         self.scaling_ = self._scaling()

@@ -10,7 +10,7 @@ from veridical._core.data.validation import is_integer
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import FloatArray, WeightType
 from veridical.binning import GridPartition, IntervalPartition, SimplexBins
-from veridical.calibrators._base.bases import MulticlassCalibrator, Rows
+from veridical.calibrators._base.bases import MulticlassCalibrator, WeightedOutcomes
 from veridical.calibrators._steps.pieces import check_laplace
 from veridical.exceptions import invalid
 
@@ -87,7 +87,7 @@ class SimplexHistogramCalibrator(MulticlassCalibrator):
             expected = "an integer from 1 to 10,000"
             raise invalid(caller, "n_bins", expected, repr(self.n_bins), hint=hint)
 
-    def _fit_map(self, logits: FloatArray, rows: Rows) -> None:
+    def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         p = _probabilities(logits)
         classes = tuple(range(rows.n_classes))
         partition = SimplexBins(int(self.n_bins)).fit(

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.validation import is_integer
+from veridical._core.data.options import check_folds
 from veridical._core.formula import Linear, Nodes, Quotient, step
 from veridical._core.numeric.pava import isotonic_blocks
 from veridical._core.sample import effective_size
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.binning.counts import SortedScores
-from veridical.calibrators._base.bases import BinaryCalibrator, Rows
+from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
 from veridical.calibrators._base.nodes import (
     outputs_from_log_odds,
     outputs_from_positive,
@@ -107,12 +107,11 @@ class VennAbersCalibrator(BinaryCalibrator):
         return np.column_stack(self._limits(self._checked_scores(y_prob)))
 
     def _check_parameters(self) -> None:
-        if self.cv is not None and not (is_integer(self.cv) and self.cv >= 2):
+        if self.cv is not None:
             hint = "5 or 10 folds are usual; leave it out for a single predictor."
-            got = repr(self.cv)
-            raise invalid("VennAbersCalibrator", "cv", "an integer of 2 or more", got, hint=hint)
+            check_folds("VennAbersCalibrator", self.cv, hint=hint)
 
-    def _fit_map(self, scores: BinaryScores, rows: Rows) -> None:
+    def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> None:
         folds = [(scores.value, rows)]
         if self.cv is not None:
             if len(rows.y) < self.cv:
@@ -126,10 +125,10 @@ class VennAbersCalibrator(BinaryCalibrator):
         self.lower_ = tuple(lower for lower, _ in fits)
         self.upper_ = tuple(upper for _, upper in fits)
 
-    def _some(self, rows: Rows, part: IntArray) -> Rows:
+    def _some(self, rows: WeightedOutcomes, part: IntArray) -> WeightedOutcomes:
         weight = None if rows.weight is None else rows.weight[part]
         size = effective_size(weight, len(part), self.weight_type)
-        return Rows(rows.y[part], weight, size, rows.n_classes)
+        return WeightedOutcomes(rows.y[part], weight, size, rows.n_classes)
 
     def _map(self, scores: BinaryScores) -> FloatArray:
         low, high = self._limits(scores)

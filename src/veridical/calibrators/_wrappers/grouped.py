@@ -9,7 +9,7 @@ import numpy as np
 
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.groups import Groups, group_rows
-from veridical._core.data.validation import is_number
+from veridical._core.data.options import check_non_negative
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical.calibrators._base.calibrator import Calibrator, Notes, warn_of
 from veridical.calibrators._base.direction import direction_doubts
@@ -185,10 +185,9 @@ class GroupedCalibrator(WrappingCalibrator):
 
     def _check_parameters(self) -> None:
         self._part()
-        if not is_number(self.shrinkage) or self.shrinkage < 0:
-            caller, hint = type(self).__name__, "100 is the default; 0 turns it off."
-            expected, got = "a number of 0 or more", repr(self.shrinkage)
-            raise invalid(caller, "shrinkage", expected, got, hint=hint)
+        caller, hint = type(self).__name__, "100 is the default; 0 turns it off."
+        expected = "a number of 0 or more"
+        check_non_negative(caller, "shrinkage", self.shrinkage, hint=hint, expected=expected)
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
         self.pooled_ = self._part()

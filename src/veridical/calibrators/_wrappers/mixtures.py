@@ -1,7 +1,4 @@
-"""A weighted average of other calibrators: the linear pool.
-
-Mixing with the uniform distribution, also known as label smoothing.
-"""
+"""Averages of other calibrators, and of one with the uniform distribution."""
 
 from __future__ import annotations
 
@@ -11,7 +8,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.base import clone
 
-from veridical._core.data.validation import is_integer, is_number
+from veridical._core.data.options import check_folds
+from veridical._core.data.validation import is_number
 from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators._base.calibrator import Calibrator, Notes
@@ -231,9 +229,7 @@ class MixingCalibrator(WrappingCalibrator):
         if self.mix != "fit" and not (is_number(self.mix) and 0 <= self.mix <= 1):
             hint = 'use "fit" to let the data decide.'
             raise invalid(caller, "mix", 'in [0, 1] or "fit"', repr(self.mix), hint=hint)
-        if not (is_integer(self.cv) and self.cv >= 2):
-            hint = "5 or 10 folds are usual."
-            raise invalid(caller, "cv", "an integer of 2 or more", repr(self.cv), hint=hint)
+        check_folds(caller, self.cv)
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
         self.part_ = self._part()

@@ -1,11 +1,4 @@
-"""Binary maps for several classes: each class against the rest.
-
-One map for each predicted class.
-
-A binary map of the largest probability.
-
-Log odds of one class against all others, from logits.
-"""
+"""Maps of two classes for several: each class against the rest, by prediction, or the largest."""
 
 from __future__ import annotations
 

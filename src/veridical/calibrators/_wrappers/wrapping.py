@@ -84,11 +84,11 @@ _MOST_COPIES = 10_000_000  # beyond, copies are dealt out by their numbers
 
 def folds(rows: CheckedRows, n_folds: int) -> Iterator[tuple[CheckedRows, CheckedRows]]:
     """Training and held-out rows, each row held out once; folds that leave either empty are not."""
-    for held in held_masses(rows, n_folds):
-        yield some(rows, masses(rows) - held), some(rows, held)
+    for held in held_out_masses(rows, n_folds):
+        yield rows_of_mass(rows, row_masses(rows) - held), rows_of_mass(rows, held)
 
 
-def masses(rows: CheckedRows) -> FloatArray:
+def row_masses(rows: CheckedRows) -> FloatArray:
     """How many repetitions each row stands for: its weight if that is a frequency, else one."""
     weight = rows.weight
     if weight is None or rows.weight_type != "frequency" or np.any(weight != np.rint(weight)):
@@ -96,7 +96,7 @@ def masses(rows: CheckedRows) -> FloatArray:
     return weight
 
 
-def held_masses(rows: CheckedRows, n_folds: int, *, seed: int = 0) -> Iterator[FloatArray]:
+def held_out_masses(rows: CheckedRows, n_folds: int, *, seed: int = 0) -> Iterator[FloatArray]:
     """Mass of each row that is held out, fold by fold; a row's parts add up to its mass.
 
     Rows of each class are dealt out at random, from sorted rows so that their order does not
@@ -108,7 +108,7 @@ def held_masses(rows: CheckedRows, n_folds: int, *, seed: int = 0) -> Iterator[F
     matrix = rows.values.reshape(len(rows.y), -1)
     keys = [*matrix.T, rows.y] if rows.weight is None else [rows.weight, *matrix.T, rows.y]
     order = np.lexsort(keys)
-    mass = masses(rows)
+    mass = row_masses(rows)
     copies = mass[order].astype(np.int64)
     rng = np.random.default_rng(seed)
     if copies.sum() > _MOST_COPIES:
@@ -124,10 +124,10 @@ def held_masses(rows: CheckedRows, n_folds: int, *, seed: int = 0) -> Iterator[F
             yield held
 
 
-def some(rows: CheckedRows, mass: FloatArray) -> CheckedRows:
+def rows_of_mass(rows: CheckedRows, mass: FloatArray) -> CheckedRows:
     """Rows of which a mass is given; whole rows unless weights are frequencies."""
     part = rows.take(mass > 0)
-    if masses(rows) is not rows.weight:
+    if row_masses(rows) is not rows.weight:
         return part
     return replace(part, weight=mass[mass > 0])
 
@@ -169,8 +169,8 @@ def cross_fitted(sample: Sample, calibrator: Calibrator, n_folds: int) -> CrossF
     predicted: list[FloatArray] = []
     weights: list[FloatArray] = []
     notes: Notes = ()
-    for mass in held_masses(rows, n_folds):
-        kept, held = some(rows, masses(rows) - mass), some(rows, mass)
+    for mass in held_out_masses(rows, n_folds):
+        kept, held = rows_of_mass(rows, row_masses(rows) - mass), rows_of_mass(rows, mass)
         part: Calibrator = clone(calibrator)
         part.set_params(labels=labels, weight_type=sample.weight_type)
         part.keeps_fingerprint = False

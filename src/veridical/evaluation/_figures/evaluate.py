@@ -168,7 +168,8 @@ def _in_memory(
 
 def _calibrated(calibrator: Any, inputs: Inputs) -> tuple[str | None, Inputs]:
     """A note if the rows were fitted on, and the inputs with calibrated predictions."""
-    from veridical.calibrators import Calibrator, overlap_note
+    from veridical.calibrators import Calibrator
+    from veridical.calibrators.core import overlap_note
 
     if not isinstance(calibrator, Calibrator):
         hint = "pass a fitted calibrator of this library, or calibrate the predictions yourself."

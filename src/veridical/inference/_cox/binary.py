@@ -8,7 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veridical._core.numeric.logistic import Fit, Objective, binary_objective, newton
+from veridical._core.numeric.logistic import (
+    NewtonFit,
+    Objective,
+    binary_objective,
+    newton_by_decrement,
+)
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.inference._draws.weights import likelihood_weight
@@ -48,7 +53,7 @@ def profile_limit(
     outside = math.nan
     at = start
     for _ in range(_MAX_STEPS):
-        fit = newton(objective, at, held=index, tolerance=_INNER)
+        fit = newton_by_decrement(objective, at, held=index, tolerance=_INNER)
         here = float(fit.parameters[index])
         root = math.sqrt(max(2 * (fit.value - best), 0.0))
         slope = float(fit.gradient[index]) / root if root > 0 else 0.0  # of the profile's root
@@ -142,7 +147,7 @@ def fit_binary(sample: BinarySample, clip: float, z: float) -> CoxFit:
     ones = np.ones((1, len(x)))
     shift = binary_objective(ones, positive, negative, offset=x)
     null = shift(np.zeros(1))[0]
-    level = newton(shift, np.zeros(1))
+    level = newton_by_decrement(shift, np.zeros(1))
     one_class = _one_class(happened)
     large = _coefficient(
         IN_THE_LARGE, shift, level, 0, z, up=one_class == math.inf, down=one_class == -math.inf
@@ -152,7 +157,9 @@ def fit_binary(sample: BinarySample, clip: float, z: float) -> CoxFit:
         note = "all predictions are equal, so there is no slope: only the intercept is tested"
         return CoxFit((unknown(INTERCEPT),), (unknown(SLOPE),), (large,), gain, 0.0, 1, 0, (note,))
     objective = binary_objective(np.vstack([ones, x]), positive, negative)
-    fit = newton(objective, np.array([level.parameters[0] if one_class == 0 else 0.0, 1.0]))
+    fit = newton_by_decrement(
+        objective, np.array([level.parameters[0] if one_class == 0 else 0.0, 1.0])
+    )
     escape = _find_escape(x, happened)
     notes = _notes(escape, one_class, sample, fit, x, weight, clip)
     slope_up = escape is not None and escape.slope != -math.inf
@@ -187,7 +194,7 @@ def _one_class(happened: BoolArray) -> float:
 
 
 def _coefficient(
-    name: str, objective: Objective, fit: Fit, index: int, z: float, *, up: bool, down: bool
+    name: str, objective: Objective, fit: NewtonFit, index: int, z: float, *, up: bool, down: bool
 ) -> Coefficient:
     """Estimate and profile interval; `up` and `down`: the likelihood never falls there."""
     ends = {-1: -math.inf, 1: math.inf}
@@ -240,7 +247,7 @@ def _notes(
     escape: _Escape | None,
     one_class: float,
     sample: BinarySample,
-    fit: Fit,
+    fit: NewtonFit,
     x: FloatArray,
     weight: FloatArray,
     clip: float,

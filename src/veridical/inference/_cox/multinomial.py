@@ -9,13 +9,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from veridical._core.numeric.logistic import (
-    Fit,
+    NewtonFit,
     Objective,
     Terms,
     escapes,
     looks_separated,
     multinomial_objective,
-    newton,
+    newton_by_decrement,
 )
 from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample
@@ -103,10 +103,10 @@ def fit_multinomial(sample: MulticlassSample, clip: float, z: float, slopes: Slo
     weight = likelihood_weight(sample)
     level_objective = model.free_levels(sample.y, weight)
     null = level_objective(np.zeros(model.n_intercepts))[0]
-    level = newton(level_objective, np.zeros(model.n_intercepts))
+    level = newton_by_decrement(level_objective, np.zeros(model.n_intercepts))
     present = np.bincount(sample.y, minlength=model.n_classes) > 0
     objective = model.free_slopes(sample.y, weight)
-    fit = newton(
+    fit = newton_by_decrement(
         objective, model.start(level.parameters if present.all() else level.parameters * 0)
     )
     names = _names(sample.classes, slopes)
@@ -174,7 +174,7 @@ def null_statistics(
     for index in track(n_resamples, "Monte-Carlo null of Cox's test"):
         y = (rng.random(len(p))[:, None] >= cumulated[:, :-1]).sum(axis=1)
         objective = model.free_slopes(y, weight)
-        best = newton(objective, calibrated, tolerance=1e-5)
+        best = newton_by_decrement(objective, calibrated, tolerance=1e-5)
         statistics[index] = 2 * (objective(calibrated)[0] - best.value)
     return statistics
 
@@ -190,7 +190,7 @@ def _names(classes: tuple[object, ...], slopes: Slopes) -> list[str]:
 
 
 def _coefficients(
-    names: list[str], fit: Fit, escape: tuple[BoolArray, BoolArray] | None, z: float
+    names: list[str], fit: NewtonFit, escape: tuple[BoolArray, BoolArray] | None, z: float
 ) -> list[Coefficient]:
     """Estimates and Wald intervals; infinite where the likelihood rises for ever."""
     scale = 1 / np.sqrt(np.maximum(np.diag(fit.hessian), 1e-300))
@@ -216,7 +216,7 @@ def _coefficients(
 
 
 def _pull(
-    model: _Model, sample: MulticlassSample, fit: Fit, weight: FloatArray, clip: float
+    model: _Model, sample: MulticlassSample, fit: NewtonFit, weight: FloatArray, clip: float
 ) -> bool:
     """Whether clipped rows pull at the slopes by a thousandth of a standard error or more."""
     rows = np.flatnonzero((sample.p < clip).any(axis=1))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from veridical._core.data.validation import check_option, is_integer
+from veridical._core.data.options import check_folds
+from veridical._core.data.validation import check_option
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
@@ -77,9 +78,7 @@ class RecalibrationError(Estimator):
     def __post_init__(self) -> None:
         caller = type(self).__name__
         check_option(caller, "rule", self.rule, RULES)
-        if not (is_integer(self.cv) and self.cv >= 2):
-            hint = "5 or 10 folds are usual."
-            raise invalid(caller, "cv", "an integer of 2 or more", repr(self.cv), hint=hint)
+        check_folds(caller, self.cv)
         if self.calibrator is not None and not hasattr(self.calibrator, "predict_proba"):
             hint = "pass a calibrator such as `TemperatureCalibrator()`."
             raise invalid(caller, "calibrator", "a calibrator", repr(self.calibrator), hint=hint)

@@ -1,7 +1,4 @@
-"""Try candidates on held-out rows and decide what becomes of them.
-
-The table that shows why a calibrator was chosen.
-"""
+"""Candidates tried on held-out rows, what becomes of them, and the table that shows why."""
 
 from __future__ import annotations
 
@@ -19,8 +16,8 @@ from veridical.calibrators.core import (
     Notes,
     fit_part,
     fit_part_if_possible,
-    held_masses,
-    some,
+    held_out_masses,
+    rows_of_mass,
 )
 from veridical.results import CandidateEvidence, Evidence
 from veridical.selection._auto.candidates import Candidate
@@ -42,7 +39,7 @@ _NEGLIGIBLE = 1e-3  # weights below this are not worth their map
 
 
 @dataclass(frozen=True)
-class Tried:
+class TriedCandidate:
     """A candidate and what came of it; `fit` is None if it was not tried to the end."""
 
     name: str
@@ -53,7 +50,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Choice:
+class CalibratorChoice:
     """Everything that was tried and the map that was made of it.
 
     Attributes
@@ -70,7 +67,7 @@ class Choice:
     """
 
     calibrator: Calibrator
-    tried: tuple[Tried, ...]
+    tried: tuple[TriedCandidate, ...]
     weights: FloatArray
     identity: FloatArray | None
     identity_weight: float
@@ -99,7 +96,7 @@ def choose(
     input: str,
     strategy: str,
     max_seconds: float | None,
-) -> Choice:
+) -> CalibratorChoice:
     """Cross-fit the candidates, weigh or select them, and fit what was chosen."""
     used = _thinned(rows)
     folds = make_folds(used, _partitions(used))
@@ -112,14 +109,14 @@ def choose(
         until = deadline if number else None  # the first is always tried
         fit = cross_fit(part, folds, steps, until=until)
         if isinstance(fit, str):
-            tried.append(Tried(c.name, part, c.basic, None, fit))
+            tried.append(TriedCandidate(c.name, part, c.basic, None, fit))
         else:
-            tried.append(Tried(c.name, part, c.basic, fit))
+            tried.append(TriedCandidate(c.name, part, c.basic, fit))
             notes += fit.notes
     alone = _identity(rows, input)
     identity = None if input == "score" else _own_predictions(alone, folds)
     judge = Judge.of(folds, used, identity)
-    start = Choice(
+    start = CalibratorChoice(
         alone,
         tuple(tried),
         np.zeros(len(tried)),
@@ -160,7 +157,7 @@ def _thinned(rows: CheckedRows) -> CheckedRows:
     most = min(_MOST_ROWS, max(_SOME_ROWS, _MOST_VALUES // len(rows.classes)))
     if len(rows.y) <= most:
         return rows
-    return some(rows, next(iter(held_masses(rows, -(-len(rows.y) // most)))))
+    return rows_of_mass(rows, next(iter(held_out_masses(rows, -(-len(rows.y) // most)))))
 
 
 def _partitions(rows: CheckedRows) -> tuple[int, ...]:
@@ -169,14 +166,14 @@ def _partitions(rows: CheckedRows) -> tuple[int, ...]:
     return (10,) if len(rows.classes) == 2 or rows.size <= _SOME_ROWS else (5,)
 
 
-def _outcomes(choice: Choice) -> tuple[list[int], FloatArray]:
+def _outcomes(choice: CalibratorChoice) -> tuple[list[int], FloatArray]:
     """Numbers of the candidates that were tried, and what each gave to the outcomes (n, M)."""
     fits = [(i, each.fit) for i, each in enumerate(choice.tried) if each.fit is not None]
     given = [choice.judge.outcome(fit.given) for _, fit in fits]
     return [i for i, _ in fits], np.column_stack(given) if given else np.empty((0, 0))
 
 
-def _pooled(choice: Choice) -> Choice:
+def _pooled(choice: CalibratorChoice) -> CalibratorChoice:
     judge = choice.judge
     numbers, given = _outcomes(choice)
     if not numbers:
@@ -193,7 +190,7 @@ def _pooled(choice: Choice) -> Choice:
     return replace(choice, weights=weights, identity_weight=share)
 
 
-def _selected(choice: Choice) -> Choice:
+def _selected(choice: CalibratorChoice) -> CalibratorChoice:
     """Take the simplest map within one standard error of the best, the identity being simplest."""
     judge = choice.judge
     numbers, given = _outcomes(choice)
@@ -213,7 +210,7 @@ def _selected(choice: Choice) -> Choice:
     return replace(choice, weights=weights, identity_weight=float(number < 0))
 
 
-def _with_map(choice: Choice, rows: CheckedRows) -> Choice:
+def _with_map(choice: CalibratorChoice, rows: CheckedRows) -> CalibratorChoice:
     """With its map: the maps of the folds averaged, or fitted once to all of many rows."""
     if choice.identity_weight == 1:
         return choice
@@ -244,7 +241,9 @@ def _with_map(choice: Choice, rows: CheckedRows) -> Choice:
 _FEW_SHOWN = 50
 
 
-def evidence_of(choice: Choice, rows: CheckedRows, strategy: str, level: float) -> Evidence:
+def evidence_of(
+    choice: CalibratorChoice, rows: CheckedRows, strategy: str, level: float
+) -> Evidence:
     """Tabulate what was tried, against the identity on the same rows."""
     table = _Table(choice, level)
     entries = [table.identity()] if choice.identity is not None else []
@@ -269,7 +268,7 @@ def evidence_of(choice: Choice, rows: CheckedRows, strategy: str, level: float) 
 class _Table:
     """Rows of the table, all against the same losses of the identity."""
 
-    def __init__(self, choice: Choice, level: float) -> None:
+    def __init__(self, choice: CalibratorChoice, level: float) -> None:
         from scipy.special import ndtri
 
         self.choice = choice
@@ -286,7 +285,7 @@ class _Table:
         assert self.choice.identity is not None
         return self.row("identity", self.choice.identity, weight=share, chosen=share > 0, note=note)
 
-    def candidate(self, each: Tried, weight: float) -> CandidateEvidence:
+    def candidate(self, each: TriedCandidate, weight: float) -> CandidateEvidence:
         if each.fit is None:
             return _untried(each.name, each.note)
         return self.row(
@@ -340,7 +339,7 @@ def _untried(
     )  # fmt: skip
 
 
-def _verdict(choice: Choice, result: CandidateEvidence) -> str:
+def _verdict(choice: CalibratorChoice, result: CandidateEvidence) -> str:
     if not len(choice.judge.y):
         return "Leave the model alone: there are too few rows to hold any out."
     if choice.identity_weight == 1:
@@ -365,7 +364,7 @@ def _verdict(choice: Choice, result: CandidateEvidence) -> str:
     )
 
 
-def _notes(choice: Choice, rows: CheckedRows) -> tuple[str, ...]:
+def _notes(choice: CalibratorChoice, rows: CheckedRows) -> tuple[str, ...]:
     notes = []
     if rows.size < _FEW_SHOWN:
         notes.append(f"{rows.size:.0f} rows are few: intervals are rough")

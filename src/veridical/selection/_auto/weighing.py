@@ -1,9 +1,4 @@
-"""How much each map counts: a pool of held-out predictions, and the gate of the identity.
-
-Weights of a linear pool that have the least log loss on held-out rows.
-
-Predictions of rows by maps that were fitted to other rows.
-"""
+"""How much each map counts, judged by predictions of rows it was not fitted to."""
 
 from __future__ import annotations
 
@@ -20,10 +15,10 @@ from veridical.calibrators.core import (
     CheckedRows,
     Notes,
     fit_part_if_possible,
-    held_masses,
-    masses,
+    held_out_masses,
+    row_masses,
+    rows_of_mass,
     smallest_share,
-    some,
 )
 from veridical.inference.core import make_units, standard_error
 
@@ -93,11 +88,11 @@ class CrossFit:
 
 def make_folds(rows: CheckedRows, partitions: Sequence[int]) -> list[Fold]:
     """Folds of several partitions of the same rows, given by their numbers of folds."""
-    total = masses(rows)
+    total = row_masses(rows)
     return [
-        Fold(some(rows, total - mass), some(rows, mass), number)
+        Fold(rows_of_mass(rows, total - mass), rows_of_mass(rows, mass), number)
         for number, n_folds in enumerate(partitions)
-        for mass in held_masses(rows, n_folds, seed=number)
+        for mass in held_out_masses(rows, n_folds, seed=number)
     ]
 
 

@@ -1,7 +1,4 @@
-"""A classifier with a calibrator fitted on rows that its model has not seen.
-
-In words: which rows calibrated which models.
-"""
+"""A classifier with a calibrator fitted on rows that its model has not seen."""
 
 from __future__ import annotations
 
@@ -11,10 +8,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 
+from veridical._core.data.options import check_flag
 from veridical._core.data.validation import check_weight
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
-from veridical.calibrators.core import Notes, check_flag, warn_of
+from veridical.calibrators.core import Notes, warn_of
 from veridical.exceptions import invalid
 from veridical.selection._classifier.pairs import (
     CALLER,

@@ -1,9 +1,4 @@
-"""Pairs of a fitted model and the map that was fitted to what it said of other rows.
-
-Which rows train a model and which calibrate it; never the same ones.
-
-Which of the arguments of `fit` go to the model and which to the splitter.
-"""
+"""Pairs of a fitted model and a map fitted to what it said of other rows, and these rows."""
 
 from __future__ import annotations
 
@@ -28,7 +23,7 @@ from veridical.selection._classifier.response import (
     read,
     to_probabilities,
 )
-from veridical.selection._classifier.target import LabelwiseMaps, Target
+from veridical.selection._classifier.target import ClassifierTarget, LabelwiseMaps
 
 Split = tuple[IntArray, IntArray]
 
@@ -39,7 +34,13 @@ def positive_rows(weight: FloatArray | None, n_rows: int) -> IntArray:
 
 
 def splits_of(
-    cv: Any, X: Any, target: Target, kept: IntArray, split_params: dict[str, Any], *, caller: str
+    cv: Any,
+    X: Any,
+    target: ClassifierTarget,
+    kept: IntArray,
+    split_params: dict[str, Any],
+    *,
+    caller: str,
 ) -> list[Split]:
     """Training and calibration rows of each fold, as numbers of rows of `X`.
 
@@ -77,7 +78,7 @@ def check_tested_once(splits: list[Split], n_rows: int, *, caller: str) -> None:
         raise invalid(caller, "cv", "a splitter of disjoint test rows", got, hint=hint)
 
 
-def _check_folds(cv: int, target: Target, kept: IntArray, *, caller: str) -> None:
+def _check_folds(cv: int, target: ClassifierTarget, kept: IntArray, *, caller: str) -> None:
     if cv < 2:
         hint = 'use `cv="prefit"` for a model that is fitted already.'
         raise invalid(caller, "cv", "at least 2", f"{cv}", hint=hint)
@@ -174,7 +175,7 @@ class Task:
 
     estimator: Any
     X: Any
-    target: Target
+    target: ClassifierTarget
     weight: FloatArray | None
     fit_params: dict[str, Any]
     calibrator: Any

@@ -19,7 +19,7 @@ from veridical.exceptions import invalid
 
 
 @dataclass(frozen=True)
-class Target:
+class ClassifierTarget:
     """Checked outcomes.
 
     Attributes
@@ -39,7 +39,7 @@ class Target:
         return 2 if self.multilabel else len(self.classes)
 
 
-def check_target(y: Any, n_rows: int, *, caller: str) -> Target:
+def check_target(y: Any, n_rows: int, *, caller: str) -> ClassifierTarget:
     """Check the outcomes of `n_rows` rows."""
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import type_of_target
@@ -50,17 +50,17 @@ def check_target(y: Any, n_rows: int, *, caller: str) -> Target:
         raise invalid(caller, "y", "class labels", f"Unknown label type: {kind}", hint=hint)
     if kind == "multilabel-indicator":
         matrix = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
-        target = Target(matrix, np.arange(matrix.shape[1]), multilabel=True)
+        target = ClassifierTarget(matrix, np.arange(matrix.shape[1]), multilabel=True)
     else:
         labels = check_label_array(column_or_1d(y, warn=True), caller=caller)
-        target = Target(labels, np.unique(labels), multilabel=False)
+        target = ClassifierTarget(labels, np.unique(labels), multilabel=False)
     if len(target.y) != n_rows:
         got = f"{len(target.y)} labels for {n_rows} rows"
         raise invalid(caller, "y", "as long as `X`", got, hint="pass one label per row of `X`.")
     return target
 
 
-def to_be_learnt(target: Target, kept: IntArray, *, caller: str) -> Target:
+def to_be_learnt(target: ClassifierTarget, kept: IntArray, *, caller: str) -> ClassifierTarget:
     """Outcomes with the classes of the rows that count, which must be two or more."""
     if target.multilabel:
         return target
@@ -69,10 +69,10 @@ def to_be_learnt(target: Target, kept: IntArray, *, caller: str) -> Target:
         hint = "fit on rows of at least two classes."
         got = f"only one class: {classes.tolist()}"
         raise invalid(caller, "y", "of at least two classes", got, hint=hint)
-    return Target(target.y, classes, multilabel=False)
+    return ClassifierTarget(target.y, classes, multilabel=False)
 
 
-def known_to_model(target: Target, estimator: Any, *, caller: str) -> Target:
+def known_to_model(target: ClassifierTarget, estimator: Any, *, caller: str) -> ClassifierTarget:
     """Outcomes among the classes of a fitted model, some of which may be absent."""
     own = getattr(estimator, "classes_", None)
     if own is None or target.multilabel:
@@ -83,7 +83,7 @@ def known_to_model(target: Target, estimator: Any, *, caller: str) -> Target:
         hint = f"the model was fitted on {classes.tolist()[:6]}."
         got = f"{strange.tolist()[:6]}"
         raise invalid(caller, "y", "of classes that the fitted model knows", got, hint=hint)
-    return Target(target.y, classes, multilabel=False)
+    return ClassifierTarget(target.y, classes, multilabel=False)
 
 
 class LabelwiseMaps:

@@ -1,7 +1,4 @@
-"""Newton's method for logistic fits of few parameters, some of which may not be negative.
-
-What keeps parametric maps from running away: a ridge towards the identity, or an error.
-"""
+"""Newton's method for logistic fits of few parameters, some of which may not be negative."""
 
 from __future__ import annotations
 
@@ -12,9 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
-from veridical._core.data.validation import is_number
 from veridical._core.typing import BoolArray, FloatArray
-from veridical.calibrators._base.bases import Notes, Rows
+from veridical.calibrators._base.bases import Notes, WeightedOutcomes
 from veridical.exceptions import invalid
 
 PROMISED = 1e-8  # of the gradient per row
@@ -76,7 +72,7 @@ class Solution:
     notes: Notes = ()
 
 
-def newton(
+def bounded_newton(
     loss: Loss,
     ridge: Ridge,
     start: FloatArray,
@@ -211,24 +207,12 @@ def _shortened(
     return bounded_step(gradient, loss.bound + ridge.matrix, theta, bounded)
 
 
-def check_penalty(caller: str, penalty: object) -> float:
-    """Return the weight of the ridge; None is none."""
-    if penalty is None:
-        return 0.0
-    if not is_number(penalty) or penalty < 0:  # type: ignore[operator]
-        hint = "1.0 is the default; 0 or None fits by maximum likelihood."
-        raise invalid(
-            caller, "penalty", "a number of at least 0, or None", f"{penalty!r}", hint=hint
-        )
-    return float(penalty)  # type: ignore[arg-type]
-
-
 def ridge_to(anchor: FloatArray, penalty: float) -> Ridge:
     """Equal weight on the distance of every coefficient from `anchor`."""
     return Ridge(penalty * np.eye(len(anchor)), anchor)
 
 
-def check_two_classes(caller: str, rows: Rows, *, guarded: bool) -> None:
+def check_two_classes(caller: str, rows: WeightedOutcomes, *, guarded: bool) -> None:
     """Raise if only one class occurs and nothing keeps the fit from infinity."""
     if not guarded and (rows.y == rows.y[0]).all():
         hint = "set a `penalty`, or fit on rows of both classes."

@@ -8,7 +8,7 @@ which is convex. With P = softmax(f) and r = P - onehot(y), the gradient of the 
 transposed linear map applied to w r / N, and its Hessian that of the matrices diag(P) - P P'.
 Two maps share this: `FullMap`, f = W z + b, and `DiagonalMap`, f = v * z + b.
 
-Minima of penalised softmax objectives: Newton, exact for few parameters, truncated for many.
+Minima are found by Newton steps, exact for few parameters, truncated for many.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, IntArray
-from veridical.calibrators._base.bases import Rows
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._softmax.softmax import rows_of, softmax_and_losses
 
 _HESSIAN_ROWS = 1 << 10  # rows of a block of the matrix whose Gram matrix is in the Hessian
@@ -49,7 +49,7 @@ class SoftmaxObjective(ABC):
     intercepts: IntArray
 
     def __init__(
-        self, logits: FloatArray, rows: Rows, centre: FloatArray, penalty: FloatArray
+        self, logits: FloatArray, rows: WeightedOutcomes, centre: FloatArray, penalty: FloatArray
     ) -> None:
         self.logits = logits
         self.centre = centre
@@ -145,7 +145,7 @@ class DiagonalMap(SoftmaxObjective):
     exact_up_to = 128
 
     def __init__(
-        self, logits: FloatArray, rows: Rows, centre: FloatArray, penalty: FloatArray
+        self, logits: FloatArray, rows: WeightedOutcomes, centre: FloatArray, penalty: FloatArray
     ) -> None:
         super().__init__(logits, rows, centre, penalty)
         k = logits.shape[1]
@@ -187,7 +187,7 @@ class FullMap(SoftmaxObjective):
     exact_up_to = 600
 
     def __init__(
-        self, logits: FloatArray, rows: Rows, centre: FloatArray, penalty: FloatArray
+        self, logits: FloatArray, rows: WeightedOutcomes, centre: FloatArray, penalty: FloatArray
     ) -> None:
         super().__init__(logits, rows, centre, penalty)
         k = logits.shape[1]
@@ -262,7 +262,7 @@ class Minimum:
     converged: bool
 
 
-def minimise(objective: SoftmaxObjective, start: FloatArray) -> Minimum:
+def truncated_newton(objective: SoftmaxObjective, start: FloatArray) -> Minimum:
     """Minimise a convex objective by Newton steps with backtracking.
 
     Steps solve the Newton system exactly (Cholesky) where there are few parameters, to a gradient
