@@ -9,10 +9,9 @@ from pathlib import Path
 from veridical._core.data.validation import check_option, is_integer
 from veridical._core.runtime.files import write_whole
 from veridical._core.version import __version__
-from veridical.evaluation.core import doubts_into
 from veridical.exceptions import invalid
 from veridical.experiments._frame.catalogue import EXPERIMENTS, Experiment
-from veridical.experiments._frame.laboratory import Laboratory
+from veridical.experiments._frame.laboratory import Laboratory, without_doubts
 from veridical.experiments._frame.page import Page, markdown_table
 from veridical.results import ExperimentResult
 
@@ -116,7 +115,7 @@ def run_experiment(
     store = None if target is None else target / _CELLS / name
     laboratory = Laboratory(name, quick=quick, seed=rng, n_jobs=jobs, data=paths, store=store)
     page = Page(name)
-    with doubts_into([]):  # a simulation meets every doubt there is, thousands of times
+    with without_doubts():
         experiment.run(laboratory, page)
     result = ExperimentResult(
         name=name,
