@@ -17,7 +17,19 @@ __all__ = [
 
 
 class VeridicalError(Exception):
-    """Base class of every error this library raises on purpose."""
+    """Base class of every error this library raises on purpose.
+
+    Attributes
+    ----------
+    hint : one action that helps, "" if none is known
+    """
+
+    hint: str = ""
+
+    @property
+    def problem(self) -> str:
+        """The message without the hint."""
+        return str(self).partition("\nHint: ")[0]
 
 
 class InvalidInputError(VeridicalError, ValueError):
@@ -35,12 +47,6 @@ class InvalidInputError(VeridicalError, ValueError):
     param: str = ""
     expected: str = ""
     got: str = ""
-    hint: str = ""
-
-    @property
-    def problem(self) -> str:
-        """The message without the hint."""
-        return str(self).partition("\nHint: ")[0]
 
 
 class MissingDependencyError(VeridicalError, ImportError):

@@ -43,6 +43,11 @@ X = np.random.default_rng(2).normal(size=(300, 2))
 GROUPS = np.repeat(["a", "b", "c"], 100)
 FEW = {"n_resamples": 50, "rng": 0}
 
+
+def _gate(**options: Any) -> Any:
+    return v.check_requirements(*BINARY, requirements=["ece < 1", "brier < 1"], **options)
+
+
 CASES = [
     Case("AutoCalibrator", lambda: v.AutoCalibrator().fit(P, Y), 1),
     Case("AutoCalibrator of three classes", lambda: v.AutoCalibrator().fit(P3, Y3), 1),
@@ -102,6 +107,16 @@ CASES = [
         ),
         1,
     ),
+    Case("check_requirements of groups", lambda: _gate(by=GROUPS), 1),
+    Case("check_requirements against predictions", lambda: _gate(against_prob=P**2), 2),
+    Case("evaluate", lambda: v.evaluate(*BINARY, by=GROUPS), 1),
+    Case("evaluate three classes", lambda: v.evaluate(*THREE), 1),
+    Case("grid_summary", lambda: v.grid_summary(*THREE), 1),
+    Case("compare", lambda: v.compare({"a": P, "b": P**2}, Y, **FEW), 2),
+    Case("compare three classes", lambda: v.compare({"a": P3, "b": P3[:, ::-1]}, Y3, **FEW), 2),
+    Case("make_report", lambda: v.make_report(*BINARY, by=GROUPS, **FEW), 1),
+    Case("make_report of three classes", lambda: v.make_report(*THREE, **FEW), 1),
+    Case("make_report of two models", lambda: v.make_report({"a": P, "b": P**2}, Y, **FEW), 2),
     Case("multiple_test", lambda: v.multiple_test(v.BinnedError(), *THREE, **FEW), 1),
     Case("reliability_curve", lambda: v.reliability_curve(*BINARY), 1),
     Case("decompose", lambda: v.decompose(*THREE), 1),

@@ -7,7 +7,7 @@ import pytest
 
 import veridical as v
 from veridical import InvalidInputError, VeridicalWarning
-from veridical.evaluation import compare
+from veridical.evaluation import compare, grid_summary
 from veridical.inference import paired_difference
 from veridical.results import Comparison
 
@@ -144,6 +144,13 @@ def test_same_seed_same_comparison(models):
 def test_bad_models_are_refused(predictions, options, what):
     with pytest.raises(InvalidInputError, match=f"`{what}`"):
         compare(predictions, [0, 1], **options)
+
+
+def test_summaries_are_refused_with_the_reason():
+    table = grid_summary([0, 1], [0.1, 0.2])
+    for call in ({"a": table, "b": table}, [0, 1]), ({"a": [0.1, 0.2], "b": [0.3, 0.4]}, table):
+        with pytest.raises(InvalidInputError, match="how its rows go with those of another"):
+            compare(*call)
 
 
 def test_an_error_names_the_model():

@@ -16,6 +16,7 @@ from veridical import (
     cox_test,
     equivalence_test,
     evaluate,
+    grid_summary,
     paired_difference,
     required_sample_size,
 )
@@ -373,6 +374,36 @@ def test_several_classes_are_asked_through_the_confidence_by_default():
     )
     with pytest.raises(InvalidInputError, match="a single binary problem"):
         check(y, p, requirements="equivalence(0.1).pvalue < 1", lens="classwise")
+
+
+def test_sums_meet_the_requirements_that_their_rows_meet(rows, tmp_path):
+    y, p = rows[0], np.round(rows[1], 3)  # cells of their own, so that nothing is lost
+    group = np.arange(len(y)) % 2
+    texts = ["ece.high < 1", "equivalence(0.1).pvalue < 2", "cox().pvalue < 2", "slope.low > 0",
+             "consistency().pvalue < 2", "auc > 0"]  # fmt: skip
+    wanted = check(y, p, requirements=texts, by=group)
+    path = tmp_path / "rows.csv"
+    lines = [f"{a},{b},{c}" for a, b, c in zip(y, p, group, strict=True)]
+    path.write_text("\n".join(["y,p,g", *lines]))
+    pushed = check(path, y="y", prob="p", by="g", requirements=texts, engine="pushdown")
+    for found in (check(grid_summary(y, p, by=group), requirements=texts), pushed):
+        assert [c.group for c in found.checks] == [c.group for c in wanted.checks]
+        values = [c.value for c in found.checks]
+        assert values == pytest.approx([c.value for c in wanted.checks])
+        assert any("made from sums" in note for note in found.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"requirements": "brier.high < 1"}, "of figures with limits; got 'brier.high'"),
+        ({"requirements": [], "against_prob": [0.5]}, "rows here; got a summary"),
+        ({"requirements": [], "engine": "memory"}, "rows here; got a summary"),
+    ],
+)
+def test_what_sums_do_not_tell_is_refused(rows, options, message):
+    with pytest.raises(InvalidInputError, match=message):
+        check(grid_summary(*rows), **options)
 
 
 def test_the_same_seed_gives_the_same_result(rows):

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from veridical._core.sample import BinarySample, MulticlassSample
-from veridical.evaluation._figures.measure import evaluate_sample
+from veridical.evaluation.core import evaluate_source
+from veridical.evaluation.data import SampleSource
 from veridical.lenses import Binary, Confidence
 from veridical.report import Report, make_report
 from veridical.report._content.headline import headline_of
@@ -114,7 +115,8 @@ def _headline(p: np.ndarray, y: np.ndarray) -> tuple[str, float, float]:
     sample = BinarySample(y=y, p=p) if p.ndim == 1 else MulticlassSample(
         y=y, p=p, classes=tuple(range(p.shape[1])))  # fmt: skip
     lens = Binary() if p.ndim == 1 else Confidence()
-    e = evaluate_sample(sample, lens, n_bins=15, confidence_level=0.95, n_resamples=200, rng=0)
+    source = SampleSource(sample, lens)
+    e = evaluate_source(source, n_bins=15, confidence_level=0.95, n_resamples=200, rng=0)
     found = headline_of(e, lens.induce(sample), e.default.pvalue)
     return found.word, round(found.says, 6), round(found.happens, 6)
 

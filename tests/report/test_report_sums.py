@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from veridical._core.data.left_out import LeftOut
 from veridical.evaluation._figures.summary import grid_summary
 from veridical.report import Report, make_report
 
@@ -29,11 +30,14 @@ def _write(path, n_classes: int, n: int = 300):
 @pytest.fixture
 def no_recalibration(monkeypatch):
     """Recalibration takes long and has tests of its own."""
-    from veridical.report._content import gather as _content_gather, sums as _content_sums
-    from veridical.report._content.recalibration import nothing_tried
+    from veridical.report._content import findings, recalibration
 
-    for module in (_content_gather, _content_sums):
-        monkeypatch.setattr(module, "recalibrate", lambda *_, **__: nothing_tried("not here"))
+    def recalibrate(source, **options):
+        left_out = source.some_rows(0, 0)  # sums of several classes say why there are no rows
+        why = left_out.reason if isinstance(left_out, LeftOut) else "not here"
+        return recalibration.nothing_tried(why)
+
+    monkeypatch.setattr(findings, "recalibrate", recalibrate)
 
 
 def _assert_same_headline(one, other):

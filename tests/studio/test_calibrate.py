@@ -15,8 +15,9 @@ from sklearn.metrics import brier_score_loss, log_loss
 import veridical
 import veridical.report
 from veridical.calibrators import Calibrator, PlattCalibrator
+from veridical.calibrators.core import check_rows
 from veridical.cli import main
-from veridical.evaluation._comparison.held_out import held_out
+from veridical.evaluation.core import held_out
 from veridical.studio._data.dataset import Dataset
 from veridical.studio._data.fit import Fit
 
@@ -56,10 +57,11 @@ def test_held_out_figures_are_those_of_the_command_line(two_classes, ill):
     assert list(rows) == ["as given", "platt", "isotonic"]
     assert rows["as given"]["log"] == close(log_loss(y, p))
     values = p if label == "well" else np.column_stack([p, 1 - p])
-    wanted = held_out(
-        PlattCalibrator(labels=["ill", "well"]), values, ill["state"], None,
-        n_folds=3, lens=None, n_bins=15,
+    checked = check_rows(
+        values, ill["state"], None, input="probability", labels=["ill", "well"],
+        weight_type="importance", caller="test",
     )  # fmt: skip
+    wanted = held_out(PlattCalibrator(), checked, n_folds=3, lens=None, n_bins=15).result
     assert rows["platt"]["log"] == close(wanted.evaluation("after").scores["log"])
     gap = wanted.difference("after", "before", "log")
     assert rows["platt"]["difference"]["value"] == close(gap.estimate)

@@ -126,8 +126,8 @@ def test_the_first_answer_of_a_lens_is_that_of_a_later_one(multiclass):
         light = LensView(sample, lens, base).evaluation(15, "uniform")
         own = LensView(sample, lens)
         assert light.verdict == own.evaluation(15, "uniform").verdict
-        assert light.scores == own.whole.scores
-        assert light.slope.estimate == close(own.whole.slope.estimate)
+        assert light.scores == own.full.scores
+        assert light.slope.estimate == close(own.full.slope.estimate)
 
 
 def test_rows_in_any_order_read_alike(binary):

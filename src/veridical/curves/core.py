@@ -2,13 +2,14 @@
 
 from veridical.curves._curve.bands import simultaneous_band
 from veridical.curves._curve.points import levels_of_curve, levels_of_rows
-from veridical.curves._curve.reliability import check_curve_options, curve_of_summary
+from veridical.curves._curve.reliability import check_curve_options, curve_core, curve_of_summary
 from veridical.curves._curve.smooth import CELLS, check_bandwidth
 
 __all__ = [
     "CELLS",
     "check_bandwidth",
     "check_curve_options",
+    "curve_core",
     "curve_of_summary",
     "levels_of_curve",
     "levels_of_rows",

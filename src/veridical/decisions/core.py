@@ -1,6 +1,7 @@
 """Decisions on checked rows, for rooms above."""
 
 from veridical.decisions._allocation.allocation import allocate_rows
+from veridical.decisions._costs.decision_curve import decision_curve_of
 from veridical.decisions._costs.expected_cost import doubts_of_mean, mean_cost
 from veridical.decisions._costs.matrix import CostTable, check_costs, choose_actions
 from veridical.decisions._costs.miscalibration_cost import default_calibrator
@@ -14,6 +15,7 @@ __all__ = [
     "check_columns",
     "check_costs",
     "choose_actions",
+    "decision_curve_of",
     "default_calibrator",
     "doubts_of_mean",
     "mean_cost",

@@ -1,7 +1,35 @@
-"""Evaluations and tests of data that were checked already."""
+"""Evaluations, tests and comparisons of data that were read already."""
 
-from veridical.evaluation._battery.battery import NAMES, doubts_into
-from veridical.evaluation._comparison.held_out import held_out
-from veridical.evaluation._figures.measure import evaluate_sample, verdict_of
+from veridical.evaluation._battery.battery import NAMES
+from veridical.evaluation._battery.tests import run_battery
+from veridical.evaluation._comparison.compare import compare_models
+from veridical.evaluation._comparison.held_out import (
+    HeldOut,
+    compare_held_out,
+    held_out,
+    held_out_source,
+)
+from veridical.evaluation._figures.measure import (
+    Question,
+    binned_curve,
+    evaluate_source,
+    means_and_line,
+    measure_errors,
+    verdict_of,
+)
 
-__all__ = ["NAMES", "doubts_into", "evaluate_sample", "held_out", "verdict_of"]
+__all__ = [
+    "NAMES",
+    "HeldOut",
+    "Question",
+    "binned_curve",
+    "compare_held_out",
+    "compare_models",
+    "evaluate_source",
+    "held_out",
+    "held_out_source",
+    "means_and_line",
+    "measure_errors",
+    "run_battery",
+    "verdict_of",
+]

@@ -1,24 +1,20 @@
 """What an evaluation is made from: rows or sums, read once."""
 
-from veridical.evaluation._data.source import NullDraws, NullSource, auc_by_class, default_error
-from veridical.evaluation._figures.pushed import (
-    Pushed,
-    Request,
-    about_sums,
-    evaluate_pushed,
-    notes_on_sums,
-)
-from veridical.summaries.core import problem_of
+from veridical.evaluation._comparison.models import RowModels, read_models
+from veridical.evaluation._data.read import read, read_rows
+from veridical.evaluation._data.source import NullDraws, SampleSource, Source, default_error
+from veridical.evaluation._data.sums import SumsSource, notes_on_origin, notes_on_sums
 
 __all__ = [
     "NullDraws",
-    "NullSource",
-    "Pushed",
-    "Request",
-    "about_sums",
-    "auc_by_class",
+    "RowModels",
+    "SampleSource",
+    "Source",
+    "SumsSource",
     "default_error",
-    "evaluate_pushed",
+    "notes_on_origin",
     "notes_on_sums",
-    "problem_of",
+    "read",
+    "read_models",
+    "read_rows",
 ]

@@ -2,6 +2,6 @@
 
 from veridical.summaries._grid.build import table_of_sample
 from veridical.summaries._grid.cells import Cells
-from veridical.summaries._grid.grid import problem_of
+from veridical.summaries._grid.grid import find_problem, problem_of
 
-__all__ = ["Cells", "problem_of", "table_of_sample"]
+__all__ = ["Cells", "find_problem", "problem_of", "table_of_sample"]

@@ -24,5 +24,7 @@ def require(module: str, *, extra: str | None, purpose: str) -> Any:
         if error.name is None or error.name.split(".")[0] != module.split(".")[0]:
             raise  # something inside an installed package is broken: do not hide it
         wanted = module if extra is None else f'"veridical[{extra}]"'
-        msg = f"{purpose} needs {module}.\nHint: pip install {wanted}."
-        raise MissingDependencyError(msg) from error
+        hint = f"pip install {wanted}."
+        missing = MissingDependencyError(f"{purpose} needs {module}.\nHint: {hint}")
+        missing.hint = hint
+        raise missing from error

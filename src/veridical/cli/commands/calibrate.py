@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veridical._core.data.labels import check_label_array, encode_labels, find_label
+from veridical._core.data.left_out import LeftOut
 from veridical._core.typing import Array, FloatArray
 from veridical.cli.shared.data import (
     GUESSING,
@@ -24,7 +25,7 @@ from veridical.cli.shared.data import (
 from veridical.cli.shared.files import SavedCalibrator, as_fitted
 from veridical.cli.shared.output import add_text_or_json, busy, doubts_as_notes, without_draws
 from veridical.cli.shared.parser import Parser
-from veridical.evaluation.core import held_out
+from veridical.evaluation.core import HeldOut, held_out
 from veridical.exceptions import invalid
 from veridical.frames import column_names, guess_columns
 from veridical.frames.files import check_apart
@@ -32,7 +33,6 @@ from veridical.frames.inputs import gather_inputs
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
-    from veridical.results import Comparison, Evaluation
 
 _CALLER = "calibrate"
 _INPUTS = ("probability", "logit", "score")
@@ -127,15 +127,27 @@ def run(arguments: argparse.Namespace) -> int:
         calibrator = _calibrator(arguments, rows)
         calibrator.fit(rows.values, rows.y, rows.weight)
         calibrator.feature_names_in_ = np.asarray(rows.columns)
-        found: Comparison | Evaluation | str | None = None
+        found: HeldOut | LeftOut | None = None
         if arguments.folds:
-            found = held_out(
-                calibrator, rows.values, rows.y, rows.weight,
-                n_folds=arguments.folds, lens=lens, n_bins=options["n_bins"],
-            )  # fmt: skip
+            found = _held_out(arguments, calibrator, rows, lens, options["n_bins"])
     SavedCalibrator(calibrator, rows.columns, rows.column_of).write(arguments.output)
     _print(arguments, calibrator, rows, found)
     return 0
+
+
+def _held_out(
+    arguments: argparse.Namespace, calibrator: Calibrator, rows: _Rows, lens: Any, n_bins: Any
+) -> HeldOut | LeftOut:
+    from veridical.calibrators.core import check_rows, warn_of
+
+    checked = check_rows(
+        rows.values, rows.y, rows.weight, input=calibrator.input, labels=calibrator.labels,
+        weight_type="importance", caller=type(calibrator).__name__,
+    )  # fmt: skip
+    found = held_out(calibrator, checked, n_folds=arguments.folds, lens=lens, n_bins=n_bins)
+    if isinstance(found, HeldOut):
+        warn_of(found.notes)
+    return found
 
 
 def _check_options(arguments: argparse.Namespace) -> None:
@@ -232,32 +244,32 @@ def _print(
     arguments: argparse.Namespace,
     calibrator: Calibrator,
     rows: _Rows,
-    found: Comparison | Evaluation | str | None,
+    found: HeldOut | LeftOut | None,
 ) -> None:
     evidence = getattr(calibrator, "evidence_", None)
     notes = [rows.said] if rows.said else []
-    if isinstance(found, str):
-        notes.append(f"no comparison on held-out rows: {found.removeprefix('left out: ')}")
-        found = None
+    if isinstance(found, LeftOut):
+        notes.append(f"no comparison on held-out rows: {found.reason}")
+    result = found.result if isinstance(found, HeldOut) else None
     about = _about_column(arguments, rows)
     _tell(about)
     if arguments.format == "json":
-        result = {
+        figures = {
             "method": arguments.method,
             "calibrator": arguments.output,
             "n_samples": len(rows.y),
             "evidence": None if evidence is None else evidence.to_dict(),
-            "held_out": None if found is None else found.to_dict(),
+            "held_out": None if result is None else result.to_dict(),
             "notes": [*notes, *about],
         }
-        text = json.dumps(without_draws(result), indent=2, allow_nan=False, ensure_ascii=False)
+        text = json.dumps(without_draws(figures), indent=2, allow_nan=False, ensure_ascii=False)
         print(text)
         _tell(notes)
         return
     if evidence is not None:
         print(f"{evidence}\n")
-    if found is not None:
-        print(f"Held out in {arguments.folds} folds\n\n{found}\n")
+    if result is not None:
+        print(f"Held out in {arguments.folds} folds\n\n{result}\n")
     for note in notes:
         print(f"  note: {note}")
     print(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,7 +11,7 @@ import numpy as np
 from veridical._core.data.validation import check_option
 from veridical._core.sample import MulticlassSample, Sample
 from veridical.evaluation._data.source import default_error
-from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
+from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference.core import multiple_core
 from veridical.inference.tests import TEST_OF_CLASSES, TESTS, KnownTest
 from veridical.lenses import Canonical, Classwise, ClasswiseProblem, Confidence, Induced
@@ -187,18 +185,3 @@ def common_part(test: CalibrationTest) -> CalibrationTest:
     """What every test has, without null samples and coefficients."""
     kept = {field.name: getattr(test, field.name) for field in fields(CalibrationTest)}
     return CalibrationTest(**kept)
-
-
-@contextmanager
-def doubts_into(notes: list[str]) -> Iterator[None]:
-    """Collect the statistical doubts of the functions called; other warnings pass."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", VeridicalWarning)
-        yield
-    for w in caught:
-        if issubclass(w.category, VeridicalWarning):
-            text = str(w.message).rstrip(".")
-            if text not in notes:
-                notes.append(text)
-        else:
-            warnings.warn_explicit(w.message, w.category, w.filename, w.lineno, source=w.source)

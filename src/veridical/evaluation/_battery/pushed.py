@@ -11,8 +11,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.evaluation._battery.battery import Battery
 from veridical.evaluation._data.source import default_error
-from veridical.evaluation._data.sums import Sums, outcomes_of
-from veridical.evaluation._figures.pushed import Pushed
+from veridical.evaluation._data.sums import SumsSource, outcomes_of
 from veridical.exceptions import invalid
 from veridical.inference import depends_on_fixed_sums, null_summaries
 from veridical.inference.core import Family, corrected, judged
@@ -29,18 +28,17 @@ _CALLER = "calibration_tests"
 class SumsBattery(Battery):
     """Tests of rows that stand for all, one for each cell and outcome."""
 
-    pushed: Pushed
-    cells: Cells
+    source: SumsSource
 
     @property
     def n_samples(self) -> int:
         """Number of rows, not of those that stand for them."""
-        return self.pushed.grid.n_samples
+        return self.source.grid.n_samples
 
     @property
     def asks_of_classes(self) -> bool:
         """Whether the classes are a question beside that of the lens."""
-        return len(self.pushed.grid.classes) > 2 and self.induced.lens.name == "confidence"
+        return len(self.source.grid.classes) > 2 and self.induced.lens.name == "confidence"
 
     def can(self, test: KnownTest) -> bool:
         """All but the test of all classes at once, whose outcomes go together."""
@@ -53,7 +51,7 @@ class SumsBattery(Battery):
     def run(self, name: str) -> CalibrationTest:
         """Make one test."""
         error = default_error(self.induced.problem, self.n_bins)
-        if name == "spiegelhalter" and self.cells.weighted:
+        if name == "spiegelhalter" and self.source.cells.weighted:
             test = self._spiegelhalter()
         elif name == "consistency" and depends_on_fixed_sums(error):
             test = self._consistency(error)
@@ -66,7 +64,7 @@ class SumsBattery(Battery):
 
     def family(self) -> MultipleTest:
         """Test every class; with Holm's correction, as it is not known how they go together."""
-        grid, error = self.pushed.grid, default_error(self.induced.problem, self.n_bins)
+        grid, error = self.source.grid, default_error(self.induced.problem, self.n_bins)
         parts = [grid.cells(k) for k in range(len(grid.classes))]
         rows = (grid.n_samples,) * len(parts)
         family = self._family("class", grid.classes, rows, parts, error, "one-vs-rest")
@@ -74,17 +72,17 @@ class SumsBattery(Battery):
 
     def groups(self) -> MultipleTest | None:
         """Test every group of rows, if there are groups."""
-        grid, error = self.pushed.grid, default_error(self.induced.problem, self.n_bins)
+        grid, error = self.source.grid, default_error(self.induced.problem, self.n_bins)
         if not grid.groups:
             return None
         rows = tuple(int(count) for count in grid.table.rows)
-        parts = [Sums(grid.group(key), self.pushed.lens, _CALLER).cells for key in grid.groups]
+        parts = [part.cells for _, part in self.source.groups()]
         name = self.induced.lens.name
         family = self._family("group", grid.groups, rows, parts, error, name)
         return corrected(error, family, "max")
 
     def _make(self, test: KnownTest, induced: Induced, **options: Any) -> CalibrationTest:
-        if self.cells.weighted and test.without_draws:
+        if self.source.cells.weighted and test.without_draws:
             options["null"] = "asymptotic"  # no outcomes of their own can be drawn for weights
         return super()._make(test, induced, **options)
 
@@ -96,9 +94,9 @@ class SumsBattery(Battery):
         """
         from scipy.special import ndtr
 
-        _, w, _, wp, wp2, w2pq = self.cells.sums
+        _, w, _, wp, wp2, w2pq = self.source.cells.sums
         excess = float(w[:, 1].sum() - wp.sum() - 2 * wp[:, 1].sum() + 2 * wp2.sum())
-        variance = float(w2pq.sum(axis=1) @ (1 - 2 * self.cells.p) ** 2)
+        variance = float(w2pq.sum(axis=1) @ (1 - 2 * self.source.cells.p) ** 2)
         if variance == 0:
             return super().run("spiegelhalter")
         z = excess / math.sqrt(variance)
@@ -115,7 +113,7 @@ class SumsBattery(Battery):
     def _consistency(self, error: BinnedError) -> ConsistencyTest:
         rng = np.random.default_rng(self.seed)
         drawn = f"{self.n_resamples:,} draws of outcomes from the predictions"
-        return judged(error, self.induced, self._null(error, self.cells, rng), null=drawn)
+        return judged(error, self.induced, self._null(error, self.source.cells, rng), null=drawn)
 
     def _family(
         self,
@@ -140,19 +138,17 @@ class SumsBattery(Battery):
 
 
 def sums_battery(
-    pushed: Pushed, *, n_bins: Any, level: float, n_resamples: int, seed: int
+    source: SumsSource, *, n_bins: Any, level: float, n_resamples: int, seed: int
 ) -> SumsBattery:
     """Tests of what a table of sums shows through its lens."""
-    source = Sums(pushed.grid, pushed.lens, _CALLER)
     if source.kind == "classwise":
         hint = 'use "confidence", which tests single classes too, or engine="memory".'
         raise invalid(_CALLER, "lens", "of one problem for sums", "'classwise'", hint=hint)
     return SumsBattery(
-        induced=Induced(source.shown, pushed.lens, source.shown),
+        induced=Induced(source.binary, source.lens, source.binary),
         n_bins=n_bins,
         level=level,
         n_resamples=n_resamples,
         seed=seed,
-        pushed=pushed,
-        cells=source.cells,
+        source=source,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -20,13 +21,15 @@ from veridical.evaluation._battery.battery import (
     run_tests,
 )
 from veridical.evaluation._battery.pushed import sums_battery
+from veridical.evaluation._data.read import read
+from veridical.evaluation._data.source import SampleSource, Source
+from veridical.evaluation._data.sums import SumsSource, notes_on_origin
 from veridical.evaluation._figures.measure import words_of_level, words_of_slope
-from veridical.evaluation._figures.pushed import Request, about_sums, notes_on_tests
 from veridical.exceptions import InvalidInputError, warn_of
 from veridical.inference import adjust_pvalues, recalibration_line
 from veridical.inference.core import detectable_core
 from veridical.inference.tests import TEST_OF_CLASSES
-from veridical.lenses import Confidence, Induced, read_data
+from veridical.lenses import Confidence, Induced
 from veridical.results import (
     CalibrationTest,
     Coefficient,
@@ -242,9 +245,9 @@ def calibration_tests(
     level = check_level(_CALLER, level, "level")
     count = check_resamples(n_resamples, caller=_CALLER)
     UniformBins(n_bins)  # refuses a bad number before any test is made
-    request = Request(
-        y_true=y_true,
-        y_prob=y_prob,
+    source = read(
+        y_true,
+        y_prob,
         y=y,
         prob=prob,
         lens=lens,
@@ -254,16 +257,33 @@ def calibration_tests(
         sample_weight=sample_weight,
         by=by,
         caller=_CALLER,
+        engine=engine,
     )
-    options = {"n_bins": n_bins, "level": level, "n_resamples": count, "seed": _seed(rng)}
-    pushed = request.pushed(engine)
+    report, doubts = run_battery(
+        source, tests=tests, level=level, n_bins=n_bins, n_resamples=count, seed=_seed(rng)
+    )
+    warn_of(doubts, caller=_CALLER)
+    return replace(report, notes=(*notes_on_origin(source, n_bins, "tests"), *report.notes))
+
+
+def run_battery(
+    source: Source,
+    *,
+    level: float,
+    n_bins: Any,
+    n_resamples: int,
+    seed: int,
+    tests: str | Sequence[str] | None = None,
+) -> tuple[TestReport, list[str]]:
+    """Test data that were read; the notes say what was left out and hold the doubts returned."""
+    options = {"n_bins": n_bins, "level": level, "n_resamples": n_resamples, "seed": seed}
     battery: Battery
-    if pushed is not None:
-        battery = sums_battery(pushed, **options)
-        about_data = about_sums(pushed, n_bins=n_bins, caller=_CALLER, of=notes_on_tests)
+    if isinstance(source, SumsSource):
+        battery = sums_battery(source, **options)
     else:
-        battery = _rows_battery(request, **options)
-        about_data = list(battery.induced.notes)
+        assert isinstance(source, SampleSource)
+        parts = None if source.by is None else source.samples_by_group()
+        battery = Battery(induced=source.induced, parts=parts, **options)
     induced = battery.induced
     asked = check_names(tests, induced, caller=_CALLER)
     made = run_tests(battery, asked)
@@ -284,9 +304,8 @@ def calibration_tests(
     if detectable is not None:
         doubts += [f"detectable_error: {note}" for note in detectable.notes]
     doubts += [*_dependent_rows(induced), *_too_few_draws(all_tests, level)]
-    warn_of(doubts, caller=_CALLER)
     families = [family for family in (classes, groups) if family is not None]
-    return TestReport(
+    report = TestReport(
         names=tuple(all_tests),
         tests=tuple(common_part(test) for test in all_tests.values()),
         adjusted=adjusted,
@@ -299,25 +318,9 @@ def calibration_tests(
         classes=classes,
         groups=groups,
         detectable=detectable,
-        notes=(*about_data, *left_out, *doubts),
+        notes=(*left_out, *doubts),
     )
-
-
-def _rows_battery(request: Request, **options: Any) -> Battery:
-    """Tests of rows read into memory."""
-    data = read_data(
-        request.y_true,
-        request.y_prob,
-        caller=_CALLER,
-        y=request.y,
-        prob=request.prob,
-        labels=request.labels,
-        pos_label=request.pos_label,
-        sample_weight=request.sample_weight,
-        by=request.by,
-    )
-    induced = data.through(request.lens, caller=_CALLER)
-    return Battery(induced=induced, parts=data.parts(caller=_CALLER), **options)
+    return report, doubts
 
 
 def _seed(rng: Any) -> int:

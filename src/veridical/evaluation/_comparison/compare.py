@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import math
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal
 
 from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, kept_rows
-from veridical._core.sample import MulticlassSample
-from veridical._core.typing import ArrayLike, IntArray, WeightType
+from veridical._core.data.validation import check_level
+from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import UniformBins
-from veridical.evaluation._battery.pushed import sums_battery
-from veridical.evaluation._comparison.pushed import ComparisonRequest, Pairs
-from veridical.evaluation._data.source import default_error
-from veridical.evaluation._figures.measure import evaluate_sample
-from veridical.evaluation._figures.pushed import about_sums, evaluate_pushed, notes_on_models
-from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
-from veridical.inference import adjust_pvalues, check_groups
-from veridical.inference.core import IntervalOptions, consistency_core, difference_core
-from veridical.lenses import Binary, Canonical, Confidence, Induced, induce_problem
+from veridical.evaluation._comparison.models import RowModels, read_models
+from veridical.evaluation._comparison.pushed import SumModels
+from veridical.evaluation._data.sums import notes_on_origin
+from veridical.evaluation._figures.measure import evaluate_source
+from veridical.exceptions import invalid, warn_of
+from veridical.inference import adjust_pvalues
 from veridical.miscalibration import BinnedError, BrierScore, Estimator, LogScore, ZeroOneLoss
-from veridical.results import Comparison, ConsistencyTest, Difference, Evaluation, ModelDifference
+from veridical.results import Comparison, ConsistencyTest, Difference, ModelDifference
 
 _CALLER = "compare"
 
@@ -55,7 +50,8 @@ def compare(
         Predictions of each model, of shape (n,), (n, 1) or (n, K); or the columns of a frame that
         hold them.
     y_true : array-like, frame or path
-        Labels; or the frame, query or file of the columns.
+        Labels; or the frame, query or file of the columns. Summaries are not taken: sums of one
+        model do not say how its rows go with those of another.
     y : str, optional
         Column of the labels; guessed when unambiguous.
     labels, pos_label, sample_weight
@@ -107,10 +103,10 @@ def compare(
     """
     level = check_level(_CALLER, confidence_level)
     count = check_resamples(n_resamples, caller=_CALLER)
-    models = _check_models(predictions, reference)
-    request = ComparisonRequest(
-        predictions=predictions,
-        y_true=y_true,
+    _check_models(predictions, reference)
+    models = read_models(
+        predictions,
+        y_true,
         y=y,
         lens=lens,
         labels=labels,
@@ -118,124 +114,68 @@ def compare(
         n_bins=n_bins,
         sample_weight=sample_weight,
         weight_type=weight_type,
-        groups=groups,
+        clusters=groups,
+        caller=_CALLER,
+        engine=engine,
     )
+    found = compare_models(
+        models,
+        reference=reference,
+        n_bins=n_bins,
+        confidence_level=level,
+        n_resamples=count,
+        rng=0 if rng is None else rng,
+    )
+    warn_of(found.notes, caller=_CALLER)
+    first = next(iter(models.sources.values()))
+    return replace(found, notes=(*notes_on_origin(first, n_bins, "models"), *found.notes))
+
+
+def compare_models(
+    models: RowModels | SumModels,
+    *,
+    reference: str | None,
+    n_bins: Any,
+    confidence_level: float,
+    n_resamples: int,
+    rng: Any,
+) -> Comparison:
+    """Compare models that were read; doubts are in the notes."""
+    names, sources = tuple(models.sources), list(models.sources.values())
+    _check_alike({name: source.classes for name, source in models.sources.items()})
+    generator = check_rng(rng, caller=_CALLER)
     options = {
         "n_bins": n_bins,
-        "confidence_level": level,
-        "n_resamples": count,
-        "rng": 0 if rng is None else rng,
+        "confidence_level": confidence_level,
+        "n_resamples": n_resamples,
+        "rng": rng,
     }
-    pairs = request.pushed(engine, level)
-    compared = _by_rows(request, options) if pairs is None else _by_sums(pairs, options)
+    evaluations = tuple(evaluate_source(source, **options) for source in sources)
+    tests = models.tests(n_bins, n_resamples, generator)
     notes = [
         f"{name}: {note}"
-        for name, evaluation in zip(models, compared.evaluations, strict=True)
+        for name, evaluation in zip(names, evaluations, strict=True)
         for note in evaluation.notes
     ]
-    notes += _rank_notes(models, compared.tests)
-    figures = _figures(n_bins, compared.evaluations, notes)
-    differences = _differences(figures, models, reference, compared.differ)
-    for note in notes:
-        warnings.warn(f"{_CALLER}: {note}.", VeridicalWarning, stacklevel=2)
+    notes += _rank_notes(names, tests)
+    figures = _figures(n_bins, evaluations, notes)
+    pairs = list(combinations(names, 2))
+    if reference is not None:
+        pairs = [(name, reference) for name in names if name != reference]
+    found = [models.differ(figures, *pair, confidence_level) for pair in pairs]
     return Comparison(
-        models=models,
-        evaluations=compared.evaluations,
-        tests=compared.tests,
-        differences=differences,
-        lens=compared.lens,
-        n_samples=compared.n_samples,
-        confidence_level=level,
-        notes=(*compared.said, *notes),
+        models=names,
+        evaluations=evaluations,
+        tests=tests,
+        differences=_adjusted(pairs, found),
+        lens=sources[0].lens.name,
+        n_samples=sources[0].n,
+        confidence_level=confidence_level,
+        notes=tuple(notes),
     )
 
 
-@dataclass(frozen=True)
-class _Compared:
-    """What is known of the models one by one, and how to find what they differ by."""
-
-    evaluations: tuple[Evaluation, ...]
-    tests: tuple[ConsistencyTest, ...]
-    lens: str
-    n_samples: int
-    differ: Callable[[Sequence[Estimator], str, str], list[Difference]]
-    said: tuple[str, ...] = ()
-
-
-def _by_rows(request: ComparisonRequest, options: dict[str, Any]) -> _Compared:
-    """Compare rows in memory."""
-    data = request.arrays()
-
-    def seen(name: str) -> Induced:
-        try:
-            return induce_problem(
-                data.y_true,
-                data.predictions[name],
-                caller=_CALLER,
-                lens=request.lens,
-                labels=data.labels,
-                pos_label=request.pos_label,
-                sample_weight=data.sample_weight,
-                weight_type=request.weight_type,
-            )
-        except InvalidInputError as error:
-            msg = f"{error}\nModel: {name!r}."
-            raise InvalidInputError(msg) from error
-
-    induced = {name: seen(name) for name in request.predictions}
-    _check_alike({name: each.sample.classes for name, each in induced.items()})
-    generator = check_rng(options["rng"], caller=_CALLER)
-    first = next(iter(induced.values()))
-    kept = kept_rows(data.sample_weight, first.sample)
-    clusters = check_groups(data.groups, kept, caller=_CALLER)
-    evaluations = tuple(
-        evaluate_sample(each.sample, each.lens, **options) for each in induced.values()
-    )
-    tests = tuple(
-        consistency_core(
-            default_error(each.problem, options["n_bins"]),
-            each,
-            n_resamples=options["n_resamples"],
-            rng=generator,
-        )
-        for each in induced.values()
-    )
-
-    def differ(figures: Sequence[Estimator], a: str, b: str) -> list[Difference]:
-        pair, level = (induced[a], induced[b]), options["confidence_level"]
-        return [_difference(estimator, pair, clusters, level) for estimator in figures]
-
-    return _Compared(evaluations, tests, first.lens.name, first.sample.n, differ, tuple(data.said))
-
-
-def _by_sums(pairs: Pairs, options: dict[str, Any]) -> _Compared:
-    """Compare what engines made of the rows."""
-    n_bins = options["n_bins"]
-    evaluations = tuple(
-        evaluate_pushed(each, caller=_CALLER, **options) for each in pairs.pushed.values()
-    )
-    seed = check_rng(options["rng"], caller=_CALLER).integers(2**63, size=len(evaluations))
-    tests = []
-    for each, own in zip(pairs.pushed.values(), seed.tolist(), strict=True):
-        battery = sums_battery(
-            each, n_bins=n_bins, level=0.05, n_resamples=options["n_resamples"], seed=own
-        )
-        test = battery.run("consistency")
-        assert isinstance(test, ConsistencyTest)
-        tests.append(test)
-    first = next(iter(pairs.pushed.values()))
-    said = about_sums(first, n_bins=n_bins, caller=_CALLER, of=notes_on_models)
-    return _Compared(
-        evaluations,
-        tuple(tests),
-        first.lens.name,
-        first.grid.n_samples,
-        pairs.differ,
-        tuple(said),
-    )
-
-
-def _check_models(predictions: Any, reference: str | None) -> tuple[str, ...]:
+def _check_models(predictions: Any, reference: str | None) -> None:
     if not isinstance(predictions, Mapping) or len(predictions) < 2:
         hint = 'pass `{"name": y_prob, ...}` with two models or more, then `y_true`.'
         got = type(predictions).__name__
@@ -248,7 +188,6 @@ def _check_models(predictions: Any, reference: str | None) -> tuple[str, ...]:
     if reference is not None and reference not in predictions:
         hint = f"the models are {', '.join(map(repr, predictions))}."
         raise invalid(_CALLER, "reference", "one of the models", repr(reference), hint=hint)
-    return tuple(predictions)
 
 
 def _check_alike(classes: Mapping[str, tuple[Any, ...]]) -> None:
@@ -270,17 +209,10 @@ def _figures(n_bins: Any, evaluations: Any, notes: list[str]) -> list[Estimator]
     return [*figures, BinnedError(binning, norm=2)]
 
 
-def _differences(
-    figures: Sequence[Estimator],
-    models: tuple[str, ...],
-    reference: str | None,
-    differ: Callable[[Sequence[Estimator], str, str], list[Difference]],
+def _adjusted(
+    pairs: Sequence[tuple[str, str]], found: Sequence[Sequence[Difference]]
 ) -> tuple[ModelDifference, ...]:
     """Differences of every figure between every pair, adjusted for the number of pairs."""
-    pairs = list(combinations(models, 2))
-    if reference is not None:
-        pairs = [(name, reference) for name in models if name != reference]
-    found = [differ(figures, a, b) for a, b in pairs]
     differences = []
     for of_figure in zip(*found, strict=True):
         adjusted = adjust_pvalues([d.pvalue for d in of_figure])
@@ -289,32 +221,6 @@ def _differences(
                 ModelDifference(first=a, second=b, difference=difference, adjusted=float(pvalue))
             )
     return tuple(differences)
-
-
-def _difference(
-    estimator: Estimator,
-    pair: tuple[Induced, Induced],
-    clusters: IntArray | None,
-    level: float,
-) -> Difference:
-    if isinstance(estimator, BinnedError):
-        pair = (_through_binary(pair[0]), _through_binary(pair[1]))
-    else:  # scores are those of the whole prediction, whatever the lens
-        pair = (_whole(pair[0]), _whole(pair[1]))
-    return difference_core(estimator, pair, IntervalOptions("analytic", level), groups=clusters)
-
-
-def _through_binary(seen: Induced) -> Induced:
-    """The lens's own problem, or the confidence where it induces whole vectors."""
-    if not isinstance(seen.problem, MulticlassSample):
-        return seen
-    confidence = Confidence()
-    return Induced(seen.sample, confidence, confidence.induce(seen.sample))
-
-
-def _whole(seen: Induced) -> Induced:
-    chosen = Binary() if len(seen.sample.classes) == 2 else Canonical()
-    return Induced(seen.sample, chosen, chosen.induce(seen.sample))
 
 
 def _rank_notes(models: tuple[str, ...], tests: tuple[ConsistencyTest, ...]) -> list[str]:

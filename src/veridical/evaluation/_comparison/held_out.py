@@ -2,86 +2,110 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.data.left_out import LeftOut
 from veridical._core.runtime.progress import track
-from veridical._core.typing import Array, ArrayLike, FloatArray
-from veridical.evaluation._comparison.compare import compare
-from veridical.evaluation._figures.evaluate import evaluate
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
+from veridical._core.typing import FloatArray
+from veridical.evaluation._comparison.compare import compare_models
+from veridical.evaluation._comparison.models import RowModels
+from veridical.evaluation._data.source import SampleSource
+from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import InvalidInputError
+from veridical.lenses import resolve_lens
 from veridical.results import Comparison, Evaluation
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
-    from veridical.selection.core import CrossFit
+    from veridical.calibrators.core import CheckedRows
+    from veridical.selection.core import CrossFit, Fold
 
 _FEW_ROWS = 50  # so few may not allow every figure of a comparison
+_OPTIONS: dict[str, Any] = {
+    "confidence_level": 0.95,
+    "n_resamples": 1000,
+    "rng": 0,
+}  # defaults of `compare`
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """What was found on held-out rows, and doubts about it, each with the name of who has it."""
+
+    result: Comparison | Evaluation
+    notes: tuple[str, ...]
 
 
 def held_out(
-    calibrator: Calibrator,
-    values: FloatArray,
-    y: Array,
-    sample_weight: ArrayLike | None,
-    *,
-    n_folds: int,
-    lens: Any,
-    n_bins: Any,
-) -> Comparison | Evaluation | str:
+    calibrator: Calibrator, rows: CheckedRows, *, n_folds: int, lens: Any, n_bins: Any
+) -> HeldOut | LeftOut:
     """Predictions before and after calibration by maps fitted to the other folds.
 
     Everything the calibrator decides, an automatic choice too, is decided anew in each fold, so
     that the comparison is fair; it describes maps fitted to (n_folds - 1) / n_folds of the rows.
-    Scores are no probabilities and have no "before": then only what comes out is evaluated. A text
-    says why nothing could be held out.
+    Scores are no probabilities and have no "before": then only what comes out is evaluated.
     """
     from veridical.calibrators import IdentityCalibrator
-    from veridical.calibrators.core import check_rows, positive_column, warn_of
     from veridical.selection.core import make_folds
 
-    rows = check_rows(
-        values,
-        y,
-        sample_weight,
-        input=calibrator.input,
-        labels=calibrator.labels,
-        weight_type="importance",
-        caller="AutoCalibrator",
-    )
     folds = make_folds(rows, (n_folds,))
-    after = _predictions(calibrator, folds)
-    if isinstance(after, str):
+    after = _cross_fitted(calibrator, folds)
+    if isinstance(after, LeftOut):
         return after
-    warn_of(after.notes)
-    classes = rows.classes
-    if len(classes) == 2 and not positive_column(classes):
-        classes = classes[::-1]  # rows have the positive class last
-    held = [fold.held for fold in folds]
-    outcomes = np.asarray(classes)[np.concatenate([part.y for part in held])]
-    weights = [part.weight for part in held if part.weight is not None]
-    options: dict[str, Any] = {
-        "lens": lens,
-        "n_bins": n_bins,
-        "labels": list(classes),
-        "sample_weight": np.concatenate(weights) if weights else None,
-    }
+    source = held_out_source(after.given, rows, folds, lens)
     if calibrator.input == "score":
-        return evaluate(outcomes, after.given, **options)
-    before = _predictions(IdentityCalibrator(input=calibrator.input), folds)
-    if isinstance(before, str):
+        evaluation = evaluate_source(source, n_bins=n_bins, **_OPTIONS)
+        doubts = tuple(f"evaluate: {note}." for note in evaluation.notes)
+        return HeldOut(evaluation, after.notes + doubts)
+    before = _cross_fitted(IdentityCalibrator(input=calibrator.input), folds)
+    if isinstance(before, LeftOut):
         return before
-    models = {"before": before.given, "after": after.given}
+    models = {"before": held_out_source(before.given, rows, folds, lens), "after": source}
     try:
-        return compare(models, outcomes, reference="before", **options)
+        found = compare_held_out(models, "before", n_bins=n_bins)
     except InvalidInputError as error:
         if len(rows.y) >= _FEW_ROWS:
             raise
-        return str(error).splitlines()[0]  # bins of one row, say: that must not cost the fit
+        return LeftOut(error.problem)  # bins of one row, say: that must not cost the fit
+    doubts = tuple(f"compare: {note}." for note in found.notes)
+    return HeldOut(found, after.notes + doubts)
 
 
-def _predictions(calibrator: Calibrator, folds: Any) -> CrossFit | str:
+def compare_held_out(
+    models: dict[str, SampleSource], reference: str, *, n_bins: Any = 15
+) -> Comparison:
+    """Compare held-out predictions of several maps with those of one of them."""
+    return compare_models(RowModels(models), reference=reference, n_bins=n_bins, **_OPTIONS)
+
+
+def held_out_source(
+    p: FloatArray, rows: CheckedRows, folds: Sequence[Fold], lens: Any = None
+) -> SampleSource:
+    """Held-out probabilities (m, K), fold after fold, with their outcomes."""
+    from veridical.calibrators.core import positive_column
+
+    held = [fold.held for fold in folds]
+    y = np.concatenate([part.y for part in held])
+    weights = [part.weight for part in held if part.weight is not None]
+    weight = np.concatenate(weights) if weights else None
+    classes = rows.classes
+    sample: Sample
+    if len(classes) > 2:
+        sample = MulticlassSample(y=y, p=p, weight=weight, classes=classes)
+    else:
+        if not positive_column(classes):
+            classes = classes[::-1]  # rows have the positive class last
+        positive = np.ascontiguousarray(p[:, 1])
+        sample = BinarySample(y=y, p=positive, weight=weight, classes=classes, pair=p)
+    return SampleSource(sample, resolve_lens(lens, sample, caller="compare"))
+
+
+def _cross_fitted(calibrator: Calibrator, folds: Sequence[Fold]) -> CrossFit | LeftOut:
     from sklearn.base import clone
 
     from veridical.selection import AutoCalibrator

@@ -1,23 +1,19 @@
-"""What an evaluation is made from: rows in memory, or sums that an engine made of them.
-
-Null levels of the binned errors of an evaluation, drawn once per binning.
-
-Area under the ROC curve.
-
-The calibration error that speaks for a lens.
-"""
+"""What an evaluation is made from: rows in memory, or sums that an engine made of them."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
+from veridical._core.data.groups import Groups
+from veridical._core.data.left_out import LeftOut
 from veridical._core.sample import BinarySample, MulticlassSample, PooledScores, Sample
-from veridical._core.typing import FloatArray
+from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
 from veridical.inference import (
     depends_on_fixed_sums,
@@ -26,7 +22,15 @@ from veridical.inference import (
     null_summaries,
 )
 from veridical.inference.core import Trials
-from veridical.lenses import ClassSpecific, Classwise, ClasswiseProblem, Confidence, Lens, Problem
+from veridical.lenses import (
+    ClassSpecific,
+    Classwise,
+    ClasswiseProblem,
+    Confidence,
+    Induced,
+    Lens,
+    Problem,
+)
 from veridical.miscalibration import BinnedError
 from veridical.scores import RULES, get_rule
 from veridical.summaries import Summary, VectorSummary, summarise
@@ -134,25 +138,25 @@ Kind = Literal["binary", "classwise", "vector"]
 
 
 class Source(ABC):
-    """Data seen through a lens.
+    """Data seen through a lens, read once.
 
     Attributes
     ----------
     lens : the lens of the calibration errors
-    shown : one binary problem to be drawn and averaged: the lens's own, or the confidence
-    shown_lens : the lens that shows it
+    guessed : what was guessed about the columns, or None
     """
 
     lens: Lens
+    guessed: str | None
 
     @property
     @abstractmethod
-    def shown(self) -> BinarySample:
+    def binary(self) -> BinarySample:
         """One binary problem to be drawn and averaged: the lens's own, or the confidence."""
 
     @property
-    def shown_lens(self) -> Lens:
-        """The lens of `shown`."""
+    def binary_lens(self) -> Lens:
+        """The lens of `binary`."""
         return self.lens if self.kind == "binary" else Confidence()
 
     @property
@@ -172,6 +176,11 @@ class Source(ABC):
 
     @property
     @abstractmethod
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+
+    @property
+    @abstractmethod
     def classes(self) -> tuple[Any, ...]:
         """Labels; of two the positive one is last."""
 
@@ -187,6 +196,11 @@ class Source(ABC):
 
     @property
     @abstractmethod
+    def mean_by_class(self) -> tuple[float, ...]:
+        """Mean probability of each class of three or more."""
+
+    @property
+    @abstractmethod
     def scores(self) -> dict[str, float]:
         """Mean scores of whole predictions by rule."""
 
@@ -196,12 +210,19 @@ class Source(ABC):
         """Areas under the ROC curve of every class."""
 
     @abstractmethod
-    def score_of_shown(self, rule: str) -> float | None:
-        """Mean score of the problem shown, where it is known without looking at it."""
+    def score_of_binary(self, rule: str) -> float | None:
+        """Mean score of `binary`, where it is known without looking at it."""
+
+    @abstractmethod
+    def through(self, lens: Lens) -> BinarySample | None:
+        """The problem of a lens of one probability a row; None if that is not known.
+
+        Its rows may be cells that stand for many: `n` is the number of rows.
+        """
 
     @abstractmethod
     def summary(self, binning: Binning) -> Summary:
-        """Sums by bin of the problem shown."""
+        """Sums by bin of `binary`."""
 
     @abstractmethod
     def binned(self, estimator: BinnedError, through: Lens) -> Summary | VectorSummary:
@@ -211,21 +232,46 @@ class Source(ABC):
     def null_of(self, through: Lens) -> NullSource | None:
         """What outcomes are drawn from; None if that is not known."""
 
+    @abstractmethod
+    def groups(self) -> Iterator[tuple[Any, Source]]:
+        """Every subgroup by itself, with its key."""
+
+    @abstractmethod
+    def some_rows(self, most: int, seed: int) -> tuple[SampleSource, str] | LeftOut:
+        """Rows for what needs rows, at most so many, and a note if they are not all."""
+
 
 @dataclass(frozen=True)
-class Rows(Source):
-    """A checked sample in memory."""
+class SampleSource(Source):
+    """A checked sample in memory.
+
+    Attributes
+    ----------
+    sample : checked rows
+    lens : through which they are seen
+    by : subgroup of each row, or None
+    clusters : number of the cluster of each row, or None if rows are independent
+    guessed : what was guessed about the columns, or None
+    """
 
     sample: Sample
     lens: Lens
+    by: Groups | None = None
+    clusters: IntArray | None = None
+    guessed: str | None = None
 
     @cached_property
     def problem(self) -> Problem:
         """What the lens induces."""
         return self.lens.induce(self.sample)
 
+    @property
+    def induced(self) -> Induced:
+        """The same as tests take it."""
+        return Induced(self.sample, self.lens, self.problem)
+
     @cached_property
-    def shown(self) -> BinarySample:
+    def binary(self) -> BinarySample:
         """The problem itself, or the confidence."""
         if isinstance(self.problem, BinarySample):
             return self.problem
@@ -249,6 +295,11 @@ class Rows(Source):
         return float(self.n if self.sample.weight is None else self.sample.weight.sum())
 
     @property
+    def weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.sample.weight is not None
+
+    @property
     def classes(self) -> tuple[Any, ...]:
         """Labels."""
         return self.sample.classes
@@ -258,6 +309,12 @@ class Rows(Source):
         """Share of each class."""
         counts = np.bincount(self.sample.y, weights=self.sample.weight, minlength=len(self.classes))
         return tuple(float(share) for share in counts / counts.sum())
+
+    @property
+    def mean_by_class(self) -> tuple[float, ...]:
+        """Mean probability of each class."""
+        means = np.average(self.sample.p, axis=0, weights=self.sample.weight)
+        return tuple(float(mean) for mean in means)
 
     @cached_property
     def scores(self) -> dict[str, float]:
@@ -271,13 +328,19 @@ class Rows(Source):
             return auc_by_class(self.sample)
         return (auc_of_pooled(self.sample.pooled),) * 2
 
-    def score_of_shown(self, rule: str) -> float | None:
-        """Known if the whole prediction is what is shown."""
-        return self.scores[rule] if self.shown is self.sample else None
+    def score_of_binary(self, rule: str) -> float | None:
+        """Known if the whole prediction is what is looked at."""
+        return self.scores[rule] if self.binary is self.sample else None
+
+    def through(self, lens: Lens) -> BinarySample:
+        """The rows through another lens."""
+        problem = lens.induce(self.sample)
+        assert isinstance(problem, BinarySample)
+        return problem
 
     def summary(self, binning: Binning) -> Summary:
-        """Sums by bin of the problem shown."""
-        return summarise(self.shown, binning)
+        """Sums by bin of `binary`."""
+        return summarise(self.binary, binning)
 
     def binned(self, estimator: BinnedError, through: Lens) -> Summary | VectorSummary:
         """Sums by bin of the problem of a lens."""
@@ -286,6 +349,31 @@ class Rows(Source):
     def null_of(self, through: Lens) -> NullSource:
         """The rows themselves."""
         return NullSource(self._problem_of(through))
+
+    def groups(self) -> Iterator[tuple[Any, SampleSource]]:
+        """Rows of every subgroup."""
+        for key, part in self.samples_by_group():
+            yield key, SampleSource(part, self.lens)
+
+    def samples_by_group(self) -> list[tuple[Any, Sample]]:
+        """Checked rows of every subgroup."""
+        if self.by is None:
+            return []
+        return list(self.by.of(self.sample, np.ones(self.n, dtype=bool), "evaluate"))
+
+    def take(self, rows: IntArray) -> SampleSource:
+        """Keep some rows."""
+        by = None if self.by is None else replace(self.by, codes=self.by.codes[rows])
+        clusters = None if self.clusters is None else self.clusters[rows]
+        return replace(self, sample=self.sample.take(rows), by=by, clusters=clusters)
+
+    def some_rows(self, most: int, seed: int) -> tuple[SampleSource, str]:
+        """These rows, or a random choice of `most` of them in their order."""
+        if self.n <= most:
+            return self, ""
+        chosen = np.random.default_rng(seed).choice(self.n, most, replace=False)
+        note = f"measured on a random sample of {most:,} of {self.n:,} rows (seed {seed})"
+        return self.take(np.sort(chosen)), note
 
     def _problem_of(self, through: Lens) -> Problem:
         if through is self.lens:

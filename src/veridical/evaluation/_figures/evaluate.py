@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any, Literal
 
 from veridical._core.data.randomness import check_resamples
-from veridical._core.data.validation import check_level, check_sample, kept_rows
-from veridical._core.sample import Sample
+from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike
-from veridical.evaluation._figures.measure import evaluate_sample
-from veridical.evaluation._figures.pushed import Request, about_sums, evaluate_pushed, notes_on_sums
-from veridical.exceptions import VeridicalWarning, invalid
-from veridical.frames.inputs import Inputs, gather_inputs
-from veridical.lenses import resolve_lens
+from veridical.evaluation._data.read import read
+from veridical.evaluation._data.sums import notes_on_origin
+from veridical.evaluation._figures.measure import evaluate_with_groups
+from veridical.exceptions import invalid, warn_of
+from veridical.frames.inputs import Inputs
 from veridical.results import Evaluation
 
 
@@ -100,10 +98,10 @@ def evaluate(
     level = check_level(caller, confidence_level)
     if n_resamples != 0:
         check_resamples(n_resamples, caller=caller)
-    seed = 0 if rng is None else rng
-    request = Request(
-        y_true=y_true,
-        y_prob=y_prob,
+    fitted = None if calibrator is None else _Calibrated(calibrator)
+    source = read(
+        y_true,
+        y_prob,
         y=y,
         prob=prob,
         lens=lens,
@@ -113,69 +111,42 @@ def evaluate(
         sample_weight=sample_weight,
         by=by,
         caller=caller,
+        engine=engine,
+        needs_rows=None if fitted is None else "a calibrator",
+        adapt=fitted,
     )
-    options = {"confidence_level": level, "n_resamples": n_resamples, "rng": seed}
-    pushed = request.pushed(engine, needs_rows=None if calibrator is None else "a calibrator")
-    if pushed is not None:
-        result = evaluate_pushed(pushed, n_bins=n_bins, caller=caller, **options)
-        said = about_sums(pushed, n_bins=n_bins, caller=caller, of=notes_on_sums)
-    else:
-        result, said = _in_memory(request, calibrator, options)
-    for note in result.notes:
-        warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=2)
-    return replace(result, notes=(*said, *result.notes))
-
-
-def _in_memory(
-    request: Request, calibrator: Any, options: dict[str, Any]
-) -> tuple[Evaluation, list[str]]:
-    """Evaluate rows read into memory; with what was guessed about them."""
-    inputs = gather_inputs(
-        request.y_true,
-        request.y_prob,
-        y=request.y,
-        prob=request.prob,
-        sample_weight=request.sample_weight,
-        by=request.by,
-        labels=request.labels,
-        caller=request.caller,
+    result = evaluate_with_groups(
+        source,
+        n_bins=n_bins,
+        confidence_level=level,
+        n_resamples=n_resamples,
+        rng=0 if rng is None else rng,
     )
-    seen = None
-    if calibrator is not None:
-        seen, inputs = _calibrated(calibrator, inputs)
-    sample = check_sample(
-        inputs.y_true,
-        inputs.y_prob,
-        caller=request.caller,
-        labels=inputs.labels,
-        pos_label=request.pos_label,
-        sample_weight=inputs.sample_weight,
-    )
-    chosen = resolve_lens(request.lens, sample, caller=request.caller)
-
-    def measured(part: Sample) -> Evaluation:
-        return evaluate_sample(part, chosen, n_bins=request.n_bins, **options)
-
-    result = measured(sample)
-    if inputs.by is not None:
-        kept = kept_rows(inputs.sample_weight, sample)
-        parts = inputs.by.of(sample, kept, request.caller)
-        result = replace(result, groups=tuple((key, measured(part)) for key, part in parts))
-    if seen is not None:
-        result = replace(result, notes=(seen, *result.notes))
-    return result, [] if inputs.said is None else [inputs.said]
+    doubts = result.notes if fitted is None else (*fitted.doubts, *result.notes)
+    warn_of(doubts, caller=caller)
+    return replace(result, notes=(*notes_on_origin(source, n_bins), *doubts))
 
 
-def _calibrated(calibrator: Any, inputs: Inputs) -> tuple[str | None, Inputs]:
-    """A note if the rows were fitted on, and the inputs with calibrated predictions."""
-    from veridical.calibrators import Calibrator
-    from veridical.calibrators.core import overlap_note
+class _Calibrated:
+    """Puts calibrated predictions in the place of those given."""
 
-    if not isinstance(calibrator, Calibrator):
-        hint = "pass a fitted calibrator of this library, or calibrate the predictions yourself."
-        got = type(calibrator).__name__
-        raise invalid("evaluate", "calibrator", "a fitted calibrator", got, hint=hint)
-    calibrated = calibrator.predict_proba(inputs.y_prob)
-    note = overlap_note(calibrator, inputs.y_prob, inputs.y_true)
-    labels = calibrator.classes_.tolist()
-    return note, replace(inputs, y_prob=calibrated, labels=labels)
+    def __init__(self, calibrator: Any) -> None:
+        self._calibrator = calibrator
+        self.doubts: list[str] = []
+
+    def __call__(self, inputs: Inputs) -> Inputs:
+        """Return the inputs with calibrated predictions; a doubt if the rows were fitted on."""
+        from veridical.calibrators import Calibrator
+        from veridical.calibrators.core import overlap_note
+
+        calibrator = self._calibrator
+        if not isinstance(calibrator, Calibrator):
+            hint = (
+                "pass a fitted calibrator of this library, or calibrate the predictions yourself."
+            )
+            got = type(calibrator).__name__
+            raise invalid("evaluate", "calibrator", "a fitted calibrator", got, hint=hint)
+        calibrated = calibrator.predict_proba(inputs.y_prob)
+        overlap = overlap_note(calibrator, inputs.y_prob, inputs.y_true)
+        self.doubts += [] if overlap is None else [overlap]
+        return replace(inputs, y_prob=calibrated, labels=calibrator.classes_.tolist())

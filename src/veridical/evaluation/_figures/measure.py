@@ -1,27 +1,21 @@
-"""From what is known of the rows to an evaluation.
-
-Statistical doubts about an evaluation, in words.
-
-What an evaluation found, in words.
-
-Which way predictions are wrong, in words.
-"""
+"""From what is known of the rows to an evaluation, and what it found in words."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from veridical._core.data.randomness import check_rng
 from veridical._core.numeric.pava import isotonic_fit
-from veridical._core.sample import MulticlassSample, Sample, weighted_mean
+from veridical._core.sample import weighted_mean
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.curves import curve_from_summary
 from veridical.decomposition import decompose_isotonic
-from veridical.evaluation._data.source import NullDraws, Rows, Source, default_error
+from veridical.evaluation._data.source import NullDraws, SampleSource, Source, default_error
 from veridical.exceptions import InvalidInputError
 from veridical.inference import binned_limits, has_interval, recalibration_line
 from veridical.lenses import Classwise, Lens
@@ -32,7 +26,7 @@ from veridical.miscalibration import (
     SmoothError,
     doubts_of_summary,
 )
-from veridical.results import Coefficient, Evaluation, MeasuredError
+from veridical.results import Coefficient, Evaluation, MeasuredError, ReliabilityCurve
 from veridical.results.base import format_pvalue
 from veridical.scores import get_rule
 from veridical.summaries import Summary, VectorSummary
@@ -46,8 +40,8 @@ def doubts_of(e: Evaluation) -> list[str]:
     notes: list[str] = []
     absent = [repr(label) for label, rate in zip(e.classes, e.base_rate, strict=True) if rate == 0]
     if absent:
-        shown = ", ".join(absent[:5]) + (", ..." if len(absent) > 5 else "")
-        notes.append(f"{len(absent)} of {len(e.classes)} classes did not occur: {shown}")
+        listed = ", ".join(absent[:5]) + (", ..." if len(absent) > 5 else "")
+        notes.append(f"{len(absent)} of {len(e.classes)} classes did not occur: {listed}")
     if e.auc is not None and abs(e.auc - 0.5) < _NEAR_CHANCE:
         notes.append(
             f"AUC {e.auc:.3f} is near 0.5: the predictions hardly tell the classes apart, and"
@@ -82,7 +76,7 @@ def words_of_slope(slope: Coefficient | None, *, of_confidence: bool) -> list[st
     """Say if predictions are too extreme or too timid, where that is beyond chance."""
     if slope is None or 1.0 in slope:
         return []
-    shown = "" if slope.estimate is None else f" {slope.estimate:.3f}"
+    estimate = "" if slope.estimate is None else f" {slope.estimate:.3f}"
     if slope.high < 0:
         word = "Reversed: outcomes are rarer where the prediction is higher"
     elif of_confidence:
@@ -91,7 +85,7 @@ def words_of_slope(slope: Coefficient | None, *, of_confidence: bool) -> list[st
         word = "Over-confident: too extreme"
     else:
         word = "Under-confident: too timid"
-    return [f"{word} (recalibration slope{shown}, {slope.low:.3f} to {slope.high:.3f})."]
+    return [f"{word} (recalibration slope{estimate}, {slope.low:.3f} to {slope.high:.3f})."]
 
 
 _LEVEL = 0.05
@@ -109,15 +103,15 @@ def verdict_of(e: Evaluation) -> str:
 
 def _beside(e: Evaluation) -> list[str]:
     """What other figures find although the error itself is not beyond chance."""
-    said = words_of_slope(e.slope, of_confidence=e.curve.lens == "confidence")
+    words = words_of_slope(e.slope, of_confidence=e.curve.lens == "confidence")
     found = [m for m in e.errors if m.lens != e.default.lens and (m.pvalue or 1.0) <= _LEVEL]
     for m in found:
         assert m.pvalue is not None
-        said.append(
+        words.append(
             f"{m.name} {m.value:.4f} is more than a calibrated model would read"
             f" (p = {format_pvalue(m.pvalue)})."
         )
-    return said
+    return words
 
 
 def _not_rejected(error: MeasuredError, beside: list[str]) -> str:
@@ -149,30 +143,18 @@ def _null(error: MeasuredError) -> str:
 
 def _direction(e: Evaluation) -> list[str]:
     of_confidence = e.curve.lens == "confidence"
-    said = words_of_level(
+    words = words_of_level(
         e.intercept, e.mean_predicted, e.mean_observed, of_confidence=of_confidence
     )
-    said += words_of_slope(e.slope, of_confidence=of_confidence)
-    return said or ["Neither the level nor the slope is off: see the reliability curve for where."]
+    words += words_of_slope(e.slope, of_confidence=of_confidence)
+    return words or ["Neither the level nor the slope is off: see the reliability curve for where."]
 
 
-def evaluate_sample(
-    sample: Sample,
-    lens: Lens,
-    *,
-    n_bins: Any,
-    confidence_level: float,
-    n_resamples: int,
-    rng: Any,
-) -> Evaluation:
-    """Measure everything that fits the lens, from the rows."""
-    return evaluate_source(
-        Rows(sample, lens),
-        n_bins=n_bins,
-        confidence_level=confidence_level,
-        n_resamples=n_resamples,
-        rng=rng,
-    )
+def evaluate_with_groups(source: Source, **options: Any) -> Evaluation:
+    """Measure all rows, and every subgroup by itself."""
+    every_row = evaluate_source(source, **options)
+    groups = tuple((key, evaluate_source(part, **options)) for key, part in source.groups())
+    return replace(every_row, groups=groups)
 
 
 def evaluate_source(
@@ -184,20 +166,12 @@ def evaluate_source(
     rng: Any,
 ) -> Evaluation:
     """Measure everything that fits the lens, from rows or from sums of them."""
-    binning = UniformBins(n_bins)
-    shown = source.shown
-    fit = isotonic_fit(shown.pooled)
-    curve = curve_from_summary(
-        source.summary(binning),
-        lens=source.shown_lens.name,
-        definition=binning.name,
-        interval="wilson",
-        confidence_level=confidence_level,
-    )
+    problem = source.binary
+    fit = isotonic_fit(problem.pooled)
+    curve = binned_curve(source, UniformBins(n_bins), confidence_level)
     null = NullDraws(n_resamples, check_rng(rng, caller="evaluate"))
-    errors, binning_doubts = _errors(source, n_bins, null, confidence_level)
-    line = recalibration_line(shown, confidence_level)
-    predicted, observed = (weighted_mean(v, shown.weight) for v in (shown.p, shown.y))
+    questions = [*_questions(source, n_bins), *_questions_of_classes(source, n_bins)]
+    errors, binning_doubts = measure_errors(source, questions, null, confidence_level)
     areas = source.areas
     known = [area for area in areas if area is not None]
     evaluation = Evaluation(
@@ -209,19 +183,15 @@ def evaluate_source(
         accuracy=1 - source.scores["zero-one"],
         auc=float(np.mean(known)) if len(known) == len(areas) else None,
         auc_by_class=areas,
-        mean_predicted=predicted,
-        mean_observed=observed,
-        calibration_in_the_large=observed - predicted,
-        observed_expected=observed / predicted if predicted > 0 else None,
         scores=source.scores,
         decompositions=tuple(
             replace(
                 decompose_isotonic(
-                    shown,
+                    problem,
                     get_rule(rule, caller="evaluate"),
-                    lens=source.shown_lens.name,
+                    lens=source.binary_lens.name,
                     fit=fit,
-                    score=source.score_of_shown(rule),
+                    score=source.score_of_binary(rule),
                 ),
                 n_samples=source.n,
             )
@@ -230,85 +200,116 @@ def evaluate_source(
         errors=errors,
         curve=curve,
         confidence_level=confidence_level,
-        slope=line.slope,
-        intercept=line.in_the_large,
-        default_error=_default_name(source),
+        default_error="ECE variance-split" if source.kind == "vector" else "ECE",
+        **means_and_line(source, confidence_level),
     )
     evaluation = replace(evaluation, verdict=verdict_of(evaluation))
     notes = dict.fromkeys([*doubts_of(evaluation), *binning_doubts])
     return replace(evaluation, notes=tuple(notes))
 
 
-def _errors(
-    source: Source, n_bins: Any, null: NullDraws, level: float
+def means_and_line(source: Source, level: float) -> dict[str, Any]:
+    """Mean prediction and frequency of the binary problem, and its recalibration line."""
+    problem = source.binary
+    line = recalibration_line(problem, level)
+    predicted, observed = (weighted_mean(v, problem.weight) for v in (problem.p, problem.y))
+    return {
+        "mean_predicted": predicted,
+        "mean_observed": observed,
+        "calibration_in_the_large": observed - predicted,
+        "observed_expected": observed / predicted if predicted > 0 else None,
+        "slope": line.slope,
+        "intercept": line.in_the_large,
+    }
+
+
+def binned_curve(source: Source, binning: Binning, level: float) -> ReliabilityCurve:
+    """Reliability curve of the binary problem, with Wilson limits."""
+    return curve_from_summary(
+        source.summary(binning),
+        lens=source.binary_lens.name,
+        definition=binning.name,
+        interval="wilson",
+        confidence_level=level,
+    )
+
+
+class Question(NamedTuple):
+    """An error that is to be measured: its name in the result, and through which lens."""
+
+    name: str
+    estimator: Estimator
+    lens: Lens
+
+
+def measure_errors(
+    source: Source, questions: Sequence[Question], null: NullDraws, level: float
 ) -> tuple[tuple[MeasuredError, ...], list[str]]:
+    """Measure errors with null levels and intervals where there are any; and doubts about bins."""
     measured: list[MeasuredError] = []
     doubts: list[str] = []
     summaries: dict[tuple[Binning, str], Summary | VectorSummary] = {}
-
-    def record(name: str, value: float, estimator: Estimator, through: Lens, **null: Any) -> None:
+    for name, estimator, lens in questions:
+        beside: dict[str, Any] = {}
+        if isinstance(estimator, BinnedError):
+            key = (estimator.binning, lens.name)
+            if key not in summaries:
+                summaries[key] = source.binned(estimator, lens)
+                doubts.extend(f"{name}: {doubt}" for doubt in doubts_of_summary(summaries[key]))
+            summary = summaries[key]
+            try:
+                value = estimator.from_summary(summary)
+            except InvalidInputError as error:  # too few rows to debias: say so, keep the rest
+                doubts.append(f"{name} left out: {error.hint}")
+                continue
+            beside = null.level(estimator, source.null_of(lens), summary, value)
+            single = source.kind == "binary" and lens is source.lens
+            if single and isinstance(summary, Summary) and has_interval(estimator):
+                beside["low"], beside["high"] = binned_limits(estimator, summary, level)
+        else:
+            value = estimator.measure(source.binary)
         measured.append(
             MeasuredError(
                 name=name,
                 value=value,
                 definition=estimator.definition,
-                lens=through.name,
+                lens=lens.name,
                 n_samples=source.n,
-                **null,
+                **beside,
             )
         )
-
-    def measure(name: str, estimator: BinnedError, through: Lens) -> None:
-        key = (estimator.binning, through.name)
-        if key not in summaries:
-            summaries[key] = source.binned(estimator, through)
-            doubts.extend(f"{name}: {doubt}" for doubt in doubts_of_summary(summaries[key]))
-        summary = summaries[key]
-        try:
-            value = estimator.from_summary(summary)
-        except InvalidInputError as error:  # too few rows to debias: say so, keep the rest
-            doubts.append(f"{name} left out: {str(error).splitlines()[-1].removeprefix('Hint: ')}")
-            return
-        drawn = null.level(estimator, source.null_of(through), summary, value)
-        limits: dict[str, float] = {}
-        single = source.kind == "binary" and through is source.lens
-        if single and isinstance(summary, Summary) and has_interval(estimator):
-            limits["low"], limits["high"] = binned_limits(estimator, summary, level)
-        record(name, value, estimator, through, **drawn, **limits)
-
-    for name, estimator in _estimators(source, n_bins):
-        measure(name, estimator, source.lens)
-    if source.kind == "binary":
-        for unbinned in (SmoothError(), CumulativeError()):
-            record(unbinned.name, unbinned.measure(source.shown), unbinned, source.lens)
-    if source.has_classes and source.kind != "classwise":
-        measure("classwise ECE", BinnedError(UniformBins(n_bins)), Classwise())
     return tuple(measured), doubts
 
 
-def _estimators(source: Source, n_bins: Any) -> list[tuple[str, BinnedError]]:
+def _questions(source: Source, n_bins: Any) -> list[Question]:
+    """Errors of the problem that the lens induces."""
     uniform: Binning = UniformBins(n_bins)
-    plain = [
+    estimators: list[tuple[str, Estimator]] = [
         ("ECE", BinnedError(uniform)),
         ("RMSCE", BinnedError(uniform, norm=2)),
         ("MCE", BinnedError(uniform, norm="max")),
     ]
     if source.kind == "vector":
-        assert isinstance(source, Rows)
-        assert isinstance(source.problem, MulticlassSample)
-        return [*plain[:1], ("ECE variance-split", default_error(source.problem, n_bins))]
-    if source.kind == "classwise":
-        return [*plain, ("ECE worst class", BinnedError(uniform, aggregate="max"))]
-    return [
-        plain[0],
-        ("ECE equal-mass", BinnedError(QuantileBins(n_bins))),
-        ("ECE sweep", BinnedError(SweepBins())),
-        ("ECE debiased", BinnedError(uniform, debias=True)),
-        *plain[1:],
-        ("RMSCE debiased", BinnedError(uniform, norm=2, debias=True)),
-    ]
+        assert isinstance(source, SampleSource)
+        estimators[1:] = [("ECE variance-split", default_error(source.problem, n_bins))]
+    elif source.kind == "classwise":
+        estimators.append(("ECE worst class", BinnedError(uniform, aggregate="max")))
+    else:
+        estimators[1:1] = [
+            ("ECE equal-mass", BinnedError(QuantileBins(n_bins))),
+            ("ECE sweep", BinnedError(SweepBins())),
+            ("ECE debiased", BinnedError(uniform, debias=True)),
+        ]
+        unbinned = (SmoothError(), CumulativeError())
+        estimators += [
+            ("RMSCE debiased", BinnedError(uniform, norm=2, debias=True)),
+            *((estimator.name, estimator) for estimator in unbinned),
+        ]
+    return [Question(name, estimator, source.lens) for name, estimator in estimators]
 
 
-def _default_name(source: Source) -> str:
-    """Name of `default_error` among the errors measured."""
-    return "ECE variance-split" if source.kind == "vector" else "ECE"
+def _questions_of_classes(source: Source, n_bins: Any) -> list[Question]:
+    """The mean error of the classes, where that is not what the lens asks."""
+    if not source.has_classes or source.kind == "classwise":
+        return []
+    return [Question("classwise ECE", BinnedError(UniformBins(n_bins)), Classwise())]

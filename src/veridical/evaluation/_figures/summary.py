@@ -1,21 +1,19 @@
-"""The table of sufficient statistics of any data.
-
-Single errors and curves of a table of sufficient statistics.
-"""
+"""The table of sufficient statistics of any data, and single errors and curves of it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 from veridical._core.data.validation import is_integer
 from veridical._core.typing import ArrayLike
 from veridical.curves.core import check_curve_options, curve_of_summary
-from veridical.evaluation._data.sums import Sums
-from veridical.evaluation._figures.pushed import Request
+from veridical.evaluation._data.read import Request, read
+from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import invalid
 from veridical.frames.grid import RESOLUTION
 from veridical.inference.core import check_estimator
-from veridical.lenses import Binary, Classwise, Confidence, Lens, resolve_lens
+from veridical.lenses import Binary
 from veridical.miscalibration import BinnedError, Estimator, MeanScore
 from veridical.results import ReliabilityCurve
 from veridical.summaries import GridSummary
@@ -136,7 +134,11 @@ def measure_summary(
     """
     caller = "measure_summary"
     check_estimator(estimator, caller=caller)
-    source = _source(summary, lens, group, caller)
+    return measure_source(estimator, _source(summary, lens, group, caller))
+
+
+def measure_source(estimator: Estimator, source: SumsSource) -> float:
+    """Measure a checked estimator from sums."""
     if isinstance(estimator, MeanScore) and isinstance(source.lens, Binary):
         return source.scores[estimator.name]
     hard = isinstance(estimator, BinnedError) and estimator.assignment == "hard"
@@ -144,8 +146,9 @@ def measure_summary(
         return estimator.from_summary(source.binned(estimator, source.lens))
     if source.kind == "classwise":
         hint = "measure one class at a time with `lens=ClassSpecific(label)`."
-        raise invalid(caller, "lens", "of one problem for this estimator", "'classwise'", hint=hint)
-    return estimator.measure(source.shown)
+        expected = "of one problem for this estimator"
+        raise invalid(source.caller, "lens", expected, "'classwise'", hint=hint)
+    return estimator.measure(source.binary)
 
 
 def summary_curve(
@@ -210,16 +213,14 @@ def summary_curve(
     return curve_of_summary(source.grid, source.lens, options, caller=caller)
 
 
-def _source(summary: Any, lens: Any, group: Any, caller: str) -> Sums:
+def _source(summary: Any, lens: Any, group: Any, caller: str) -> SumsSource:
     if not isinstance(summary, GridSummary):
         hint = "make one with `grid_summary`."
         raise invalid(caller, "summary", "a GridSummary", type(summary).__name__, hint=hint)
-    chosen: Lens = Binary() if len(summary.classes) == 2 else Confidence()
-    if lens is not None:
-        sample = summary.sample()  # a given lens does not look at it
-        chosen = resolve_lens(lens, sample, caller=caller)
-    part = summary if group is None else summary.group(group)
-    source = Sums(part, chosen, caller)
-    if not isinstance(chosen, Classwise):
+    source = read(summary, lens=lens, caller=caller, engine="auto")
+    assert isinstance(source, SumsSource)
+    if group is not None:
+        source = replace(source, grid=summary.group(group))
+    if source.kind != "classwise":
         _ = source.cells  # refuses a lens that sums cannot answer
     return source

@@ -1,9 +1,4 @@
-"""Figures by the names that requirements use, with the limits that are known.
-
-Baselines: an object, or a JSON file of figures or of an evaluation.
-
-How much a figure differs from that of a baseline.
-"""
+"""Figures by the names that requirements use, their baselines, and how much they differ."""
 
 from __future__ import annotations
 
@@ -16,6 +11,7 @@ from typing import Any, NamedTuple
 
 from veridical._core.sample import MulticlassSample, Sample
 from veridical.binning import UniformBins
+from veridical.evaluation._data.source import SampleSource
 from veridical.evaluation._gate.language import spelt
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference.core import (
@@ -50,11 +46,14 @@ def figures_of(
     """Every figure of an evaluation; with its rows also limits of scores and accuracy."""
     beside: dict[str, dict[str, Any]] = {
         spelt(m.name): {
-            "low": m.low, "high": m.high, "null_mean": m.null_mean, "null_q95": m.null_q95,
+            "low": m.low,
+            "high": m.high,
+            "null_mean": m.null_mean,
+            "null_q95": m.null_q95,
             "pvalue": m.pvalue,
         }
         for m in evaluation.errors
-    }  # fmt: skip
+    }
     if sample is not None:
         beside |= _score_limits(sample, evaluation.confidence_level)
     found: dict[str, GateFigure] = {}
@@ -198,7 +197,7 @@ class Change(NamedTuple):
 
 
 def paired_change(
-    name: str, pair: tuple[Sample, Sample], lens: Lens, n_bins: Any, level: float, *, caller: str
+    name: str, pair: tuple[SampleSource, SampleSource], n_bins: Any, level: float, *, caller: str
 ) -> Change:
     """Difference on the same rows, from the differences row by row."""
     if name not in PAIRED:
@@ -206,19 +205,18 @@ def paired_change(
         got = f"{name!r}"
         raise invalid(caller, "requirements", "of figures that can be paired", got, hint=hint)
     if name == "squared_rmsce":
-        through: Lens = lens
-        if isinstance(lens.induce(pair[0]), MulticlassSample):
-            through = Confidence()
+        whole_vectors = isinstance(pair[0].problem, MulticlassSample)
+        lens: Lens = Confidence() if whole_vectors else pair[0].lens
         estimator: Any = BinnedError(UniformBins("sqrt" if n_bins == "cv" else n_bins), norm=2)
     else:
-        through = Binary() if len(pair[0].classes) == 2 else Canonical()
+        lens = Binary() if len(pair[0].classes) == 2 else Canonical()
         estimator = SCORES["zero_one" if name == "accuracy" else name]
-    first, second = (Induced(each, through, through.induce(each)) for each in pair)
+    first, second = (Induced(each.sample, lens, lens.induce(each.sample)) for each in pair)
     try:
         options = IntervalOptions("analytic", level)
         found = difference_core(estimator, (first, second), options)
     except InvalidInputError as error:  # an infinite score
-        return Change(None, None, None, None, str(error).splitlines()[0])
+        return Change(None, None, None, None, error.problem)
     if name == "accuracy":
         found = found.reversed()
     what = {"accuracy": "accuracy", "squared_rmsce": f"{found.estimator}, {found.definition}"}

@@ -1,18 +1,17 @@
-"""A release gate: requirements that ask for evidence of calibration.
-
-Requirements that do not ask for what they seem to.
-"""
+"""A release gate: requirements that ask for evidence of calibration."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from veridical._core.data.randomness import check_resamples, check_rng
 from veridical._core.data.validation import check_level, is_integer
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
+from veridical.evaluation._data.read import read, read_rows
+from veridical.evaluation._data.source import SampleSource, Source
+from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._gate.figures import baseline_of, read_baseline
 from veridical.evaluation._gate.language import Rule, read_rule, spelt
 from veridical.evaluation._gate.subject import (
@@ -20,13 +19,12 @@ from veridical.evaluation._gate.subject import (
     Options,
     Subject,
     check_same,
-    old_inputs,
+    subjects_of,
     subjects_of_evaluation,
-    subjects_of_rows,
 )
-from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
-from veridical.frames.inputs import gather_inputs
+from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.results import Evaluation, GateBaseline, GateCheck, GateResult
+from veridical.summaries import GridSummary
 
 
 def doubt_of(rule: Rule) -> str | None:
@@ -43,21 +41,21 @@ def doubt_of(rule: Rule) -> str | None:
     True
     """
     quantity, less = rule.quantity, rule.wants_less
-    said = None
+    doubt = None
     if quantity.field == "pvalue":
-        said = _of_pvalue(quantity.name, less=less)
+        doubt = _of_pvalue(quantity.name, less=less)
     elif rule.minus is not None:
-        said = (
+        doubt = (
             "compares two estimates and takes no account of chance:"
             f" 'difference({quantity.name})' has limits"
         )
     elif quantity.field in ("low", "high") and less == (quantity.field == "low"):
         right = "high" if less else "low"
-        said = (
+        doubt = (
             "is the easier to meet the fewer the rows: that nothing speaks against it is no"
             f" evidence for it; require the {right!r} limit"
         )
-    return None if said is None else f"{rule.text!r} {said}"
+    return None if doubt is None else f"{rule.text!r} {doubt}"
 
 
 def of_estimate(rule: Rule) -> str:
@@ -106,14 +104,16 @@ def check_requirements(
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     rng: Any = None,
+    engine: Literal["auto", "memory", "pushdown"] = "auto",
 ) -> GateResult:
     """Check predictions against requirements, as a gate before a release.
 
     Parameters
     ----------
     y_true, y_prob, y, prob, lens, labels, pos_label, n_bins, sample_weight
-        As in :func:`evaluate`: arrays, or a frame or file with column names. `y_true` may also be
-        an `Evaluation`, alone; then there are no rows, and so no tests and no limits of scores.
+        As in :func:`evaluate`: arrays, or a frame, query or file with column names, or a summary.
+        `y_true` may also be an `Evaluation`, alone; then there are no rows, and so no tests and no
+        limits of scores.
     requirements : str or sequence of str
         Each ``figure[.field] < number`` with <, <=, > or >=. Figures are those of `evaluate`, in
         lower case with underscores (``ece``, ``ece_equal_mass``, ``rmsce``, ``brier``, ``log``,
@@ -138,6 +138,11 @@ def check_requirements(
         Draws for null levels and tests that draw.
     rng : int, Generator or None
         Seed of those draws. None is a fixed seed here: the same data give the same result.
+    engine : {"auto", "memory", "pushdown"}, default "auto"
+        Where rows are summed up. "auto" reads them, for limits of scores need rows; "pushdown" lets
+        the engine that holds them sum them up, and figures and tests are those of the sums, as
+        :func:`evaluate` and :func:`calibration_tests` have them. A summary has no limits of scores
+        either, and neither has paired differences.
 
     Returns
     -------
@@ -188,44 +193,62 @@ def check_requirements(
         hint = "compare with figures, or with predictions for the same rows."
         raise invalid(CALLER, "against_prob", "unset with `against`", "both", hint=hint)
     old = None if against is None else read_baseline(against, caller=CALLER)
-    notes: list[str] = []
-    said: list[str] = []
+    about: list[str] = []
     if isinstance(y_true, Evaluation):
         _check_alone(y_prob, by, against_prob)
         subjects = subjects_of_evaluation(y_true, old)
         compared = _in_words(old)
     else:
         UniformBins(n_bins)  # refuses a bad number before anything is measured
-        inputs = gather_inputs(
-            y_true, y_prob, y=y, prob=prob, sample_weight=sample_weight, by=by, labels=labels,
-            caller=CALLER,
-        )  # fmt: skip
-        said = [] if inputs.said is None else [inputs.said]
-        before = None
+        if engine == "auto" and not isinstance(y_true, GridSummary):
+            engine = "memory"
+        data = {
+            "y": y,
+            "lens": lens,
+            "labels": labels,
+            "pos_label": pos_label,
+            "n_bins": n_bins,
+            "sample_weight": sample_weight,
+            "by": by,
+            "caller": CALLER,
+        }
+        needs_rows = None if against_prob is None else "predictions for the same rows"
+        source = read(y_true, y_prob, prob=prob, engine=engine, needs_rows=needs_rows, **data)
+        earlier = None
         if against_prob is not None:
-            before = old_inputs(y_true, y_prob, y, against_prob, inputs)
-        wanted = count if _draws(rules) else 0
-        options = Options(None, n_bins, level, count, _seed(rng))
-        subjects = subjects_of_rows(inputs, before, old, lens, pos_label, options, wanted)
-        compared = "other predictions for the same rows" if before else _in_words(old)
+            earlier = _read_earlier(y_true, y_prob, against_prob, source, data)
+        about = notes_on_origin(source, n_bins)
+        options = Options(n_bins, level, count, _seed(rng))
+        subjects = subjects_of(source, earlier, old, options, count if _draws(rules) else 0)
+        compared = "other predictions for the same rows" if earlier else _in_words(old)
     check_same(subjects[0].evaluation, old)
-    notes += _doubts(rules, subjects)
-    said += _of_groups(subjects)
-    checks = tuple(_checks(rules, subjects, notes))
-    said += _rows_needed(rules, subjects[0], checks)
-    notes += [note for note in dict.fromkeys(subjects[0].doubts) if note not in notes]
-    for note in notes:
-        warnings.warn(f"{CALLER}: {note}.", VeridicalWarning, stacklevel=2)
-    whole = subjects[0].evaluation
+    notes = _doubts(rules, subjects)
+    about += _of_groups(subjects)
+    checks = _checks(rules, subjects, notes)
+    about += _rows_needed(rules, subjects[0], checks, notes)
+    warn_of(notes, caller=CALLER)
+    every_row = subjects[0].evaluation
     return GateResult(
         checks=checks,
-        measured=baseline_of([(each.group, each.figures) for each in subjects], whole),
+        measured=baseline_of([(each.group, each.figures) for each in subjects], every_row),
         compared=compared,
-        n_samples=whole.n_samples,
-        lens=whole.lens,
-        confidence_level=whole.confidence_level,
-        notes=(*said, *notes),
+        n_samples=every_row.n_samples,
+        lens=every_row.lens,
+        confidence_level=every_row.confidence_level,
+        notes=(*about, *notes),
     )
+
+
+def _read_earlier(
+    y_true: Any, y_prob: Any, against_prob: Any, source: Source, data: dict[str, Any]
+) -> SampleSource:
+    """The same rows with the predictions of the other model."""
+    if y_prob is not None:
+        return read_rows(y_true, against_prob, **data)
+    assert isinstance(source, SampleSource)
+    names = [against_prob] if isinstance(against_prob, str) else list(against_prob)
+    columns = {"labels": list(source.sample.columns), "prob": names}
+    return read_rows(y_true, None, **data | columns)
 
 
 def _read_rules(requirements: Any) -> list[Rule]:
@@ -250,11 +273,12 @@ def _seed(rng: Any) -> int:
     return int(check_rng(rng, caller=CALLER).integers(2**63))
 
 
-def _checks(rules: list[Rule], subjects: list[Subject], notes: list[str]) -> list[GateCheck]:
-    grouped = len(subjects) > 1
-    checks = []
+def _checks(rules: list[Rule], subjects: list[Subject], notes: list[str]) -> tuple[GateCheck, ...]:
+    """Check every requirement; doubts about requirements, then about tests, go to the notes."""
+    checks: list[GateCheck] = []
+    doubts: list[str] = []
     for rule in rules:
-        if rule.scope == "groups" and not grouped:
+        if rule.scope == "groups" and len(subjects) == 1:
             hint = "name the groups as `by`."
             raise invalid(CALLER, "by", f"given for {rule.text!r}", "no groups", hint=hint)
         doubt = doubt_of(rule)
@@ -264,36 +288,45 @@ def _checks(rules: list[Rule], subjects: list[Subject], notes: list[str]) -> lis
                 doubt = of_estimate(rule)
         if doubt is not None:
             notes.append(doubt)
-        whole, groups = subjects[:1], subjects[1:]
-        asked = {"all": whole, "groups": groups}.get(rule.scope, subjects)
-        checks += [_check(rule, subject) for subject in asked]
-    return checks
+        asked = {"all": subjects[:1], "groups": subjects[1:]}.get(rule.scope, subjects)
+        checks += [_check(rule, subject, doubts) for subject in asked]
+    notes += [doubt for doubt in dict.fromkeys(doubts) if doubt not in notes]
+    return tuple(checks)
 
 
-def _rows_needed(rules: list[Rule], whole: Subject, checks: tuple[GateCheck, ...]) -> list[str]:
-    """Say how many rows would have been enough to show equivalence."""
+def _rows_needed(
+    rules: list[Rule], every_row: Subject, checks: tuple[GateCheck, ...], notes: list[str]
+) -> list[str]:
+    """Say how many rows would have been enough to show equivalence; doubts go to the notes."""
     missed = {check.requirement for check in checks if check.group is None and not check.passed}
-    said = []
+    sentences = []
     for rule in rules:
         if rule.text in missed and rule.quantity.name == "equivalence":
-            needed = whole.rows_for(float(rule.quantity.argument or 0))
-            if needed is not None and needed > whole.n:
-                said.append(
-                    f"{rule.text!r}: {needed:,} rows show that of a calibrated model with 80 %"
-                    f" power, and these are {whole.n:,}"
+            needed = every_row.rows_for(float(rule.quantity.argument or 0))
+            if needed is None:
+                continue
+            doubts = [f"required_sample_size: {note}" for note in needed.notes]
+            notes += [doubt for doubt in doubts if doubt not in notes]
+            if needed.n > every_row.n:
+                sentences.append(
+                    f"{rule.text!r}: {needed.n:,} rows show that of a calibrated model with 80 %"
+                    f" power, and these are {every_row.n:,}"
                 )
-    return said
+    return sentences
 
 
-def _check(rule: Rule, subject: Subject) -> GateCheck:
+def _check(rule: Rule, subject: Subject, doubts: list[str]) -> GateCheck:
     value, definition, reason = None, "", ""
     try:
-        value, definition = subject.read(rule.quantity, rule.minus)
+        value, definition, own = subject.read(rule.quantity, rule.minus)
+        doubts.extend(own)
     except InvalidInputError as error:
         if subject.group is None:
             raise
         # What cannot be told of a small group fails with a reason; the other groups are told.
-        reason = " ".join(str(error).removeprefix(f"{CALLER}: ").splitlines())
+        whose = "" if error.caller == CALLER else f"{error.caller}: "
+        what = f"`{error.param}` must be {error.expected}; got {error.got}."
+        reason = f"{whose}{what} Hint: {error.hint}"
     if value is None and not reason:
         reason = f"no value: {definition}"
     return GateCheck(

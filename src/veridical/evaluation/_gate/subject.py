@@ -1,20 +1,20 @@
-"""What requirements are asked of: all rows, or those of one subgroup.
-
-From data to what requirements are asked of, and to what it is compared with.
-"""
+"""What requirements are asked of: all rows, or those of one subgroup."""
 
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from veridical._core.data.validation import check_sample, is_integer, kept_rows
+from veridical._core.data.validation import is_integer
 from veridical._core.runtime.progress import track
-from veridical._core.sample import BinarySample, Sample
+from veridical._core.sample import BinarySample
 from veridical.evaluation._battery.battery import Battery
-from veridical.evaluation._figures.measure import evaluate_sample
+from veridical.evaluation._battery.pushed import sums_battery
+from veridical.evaluation._data.source import SampleSource, Source
+from veridical.evaluation._data.sums import SumsSource
+from veridical.evaluation._figures.measure import evaluate_source
 from veridical.evaluation._gate.figures import (
     Change,
     figures_of,
@@ -24,11 +24,10 @@ from veridical.evaluation._gate.figures import (
 )
 from veridical.evaluation._gate.language import FUNCTIONS, Quantity
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames.inputs import Inputs, gather_inputs
 from veridical.inference.core import check_delta, equivalence_core, equivalence_error, required_core
 from veridical.inference.tests import TESTS
-from veridical.lenses import Induced, Lens, resolve_lens
-from veridical.results import Evaluation, GateBaseline, GateFigure
+from veridical.lenses import Induced
+from veridical.results import Evaluation, GateBaseline, GateFigure, SampleSize
 
 CALLER = "check_requirements"
 _TWO_LIMITS = {"low": "lower limit", "high": "upper limit"}
@@ -39,7 +38,6 @@ _FEWEST = 0.5  # how much a name must look like another to be taken for it
 class Options:
     """What is the same for all rows and every group."""
 
-    lens: Lens | None  # None where there is an evaluation only
     n_bins: Any
     confidence_level: float
     n_resamples: int
@@ -47,10 +45,11 @@ class Options:
 
 
 class Read(NamedTuple):
-    """A number that a requirement speaks of, and what it is."""
+    """A number that a requirement speaks of, what it is, and doubts about it."""
 
     value: float | None
     definition: str
+    doubts: tuple[str, ...] = ()
 
 
 class Subject:
@@ -62,19 +61,18 @@ class Subject:
         evaluation: Evaluation,
         options: Options,
         *,
-        sample: Sample | None = None,
-        old_sample: Sample | None = None,
+        source: Source | None = None,
+        earlier: SampleSource | None = None,
         old: dict[str, GateFigure] | None = None,
-        doubts: list[str] | None = None,
     ) -> None:
-        self.doubts = [] if doubts is None else doubts  # of all subjects, as they are read
         self.group, self.evaluation, self.n = group, evaluation, evaluation.n_samples
-        self._options, self._sample, self._old_sample, self._old = options, sample, old_sample, old
+        self._options, self._source, self._earlier, self._old = options, source, earlier, old
 
     @cached_property
     def figures(self) -> dict[str, GateFigure]:
         """Every figure by name."""
-        return figures_of(self.evaluation, group=self.group, sample=self._sample)
+        rows = self._source.sample if isinstance(self._source, SampleSource) else None
+        return figures_of(self.evaluation, group=self.group, sample=rows)
 
     @property
     def rows_a_bin(self) -> float:
@@ -100,22 +98,18 @@ class Subject:
         """Whether a figure has confidence limits."""
         return name in self.figures and self.figures[name].has_limits
 
-    def rows_for(self, margin: float) -> int | None:
+    def rows_for(self, margin: float) -> SampleSize | None:
         """Rows with which equivalence is shown for a calibrated model, None if not known."""
-        if self._sample is None or self._options.lens is None:
+        source, n_bins = self._source, self._options.n_bins
+        if not (isinstance(source, SampleSource) and is_integer(n_bins)):
             return None
-        problem = self._options.lens.induce(self._sample)
-        n_bins = self._options.n_bins
-        if not (isinstance(problem, BinarySample) and is_integer(n_bins)):
-            return None
-        if problem.weight is not None:
+        problem = source.problem
+        if not isinstance(problem, BinarySample) or problem.weight is not None:
             return None
         try:
-            size = required_core(margin, problem.p, goal="equivalence", n_bins=int(n_bins))
+            return required_core(margin, problem.p, goal="equivalence", n_bins=int(n_bins))
         except InvalidInputError:  # predictions of which there is no saying
             return None
-        self.doubts += [f"required_sample_size: {note}" for note in size.notes]
-        return size.n
 
     def _figure(self, quantity: Quantity) -> Read:
         figure = _named(quantity.name, self.figures)
@@ -135,8 +129,8 @@ class Subject:
         limit = _TWO_LIMITS.get(quantity.field)
         if limit is not None:
             level = f"{100 * self.evaluation.confidence_level:g} % interval"
-            shown = "undefined" if figure.value is None else f"{figure.value:.4f}"
-            definition = f"{limit} of the {level}, estimate {shown}; {definition}"
+            estimate = "undefined" if figure.value is None else f"{figure.value:.4f}"
+            definition = f"{limit} of the {level}, estimate {estimate}; {definition}"
         return Read(value, definition)
 
     def _baseline(self, quantity: Quantity) -> Read:
@@ -160,11 +154,14 @@ class Subject:
     def _difference(self, quantity: Quantity) -> Read:
         old, name = self._known_baseline(), str(quantity.argument)
         options = self._options
-        if self._old_sample is not None and self._sample is not None and options.lens is not None:
+        if self._earlier is not None and isinstance(self._source, SampleSource):
             change: Change = paired_change(
-                name, (self._sample, self._old_sample), options.lens, options.n_bins,
-                options.confidence_level, caller=CALLER,
-            )  # fmt: skip
+                name,
+                (self._source, self._earlier),
+                options.n_bins,
+                options.confidence_level,
+                caller=CALLER,
+            )
         else:
             new, before = _named(name, self.figures), _named(name, old)
             _check_alike(new, before)
@@ -176,42 +173,55 @@ class Subject:
         return Read(getattr(change, quantity.field), change.definition)
 
     def _equivalence(self, quantity: Quantity) -> Read:
-        caller, induced = "equivalence_test", self._induced(quantity)
+        source = self._known_source(quantity)
+        caller = "equivalence_test"
         test = equivalence_core(
-            induced,
+            _induced(source),
             delta=check_delta(float(quantity.argument or 0), caller=caller),
             estimator=equivalence_error(self._options.n_bins),
         )
-        self.doubts += [f"{caller}: {note}" for note in test.notes]
         value = {"pvalue": test.pvalue, "high": test.upper, "value": test.statistic}
-        what = {"pvalue": f"p-value of an error of {test.delta:g} or more",
-                "high": f"upper limit at {100 * (1 - test.level):g} %",
-                "value": "estimate, debiased"}  # fmt: skip
+        what = {
+            "pvalue": f"p-value of an error of {test.delta:g} or more",
+            "high": f"upper limit at {100 * (1 - test.level):g} %",
+            "value": "estimate, debiased",
+        }
         definition = f"{what[quantity.field]}; {test.lens}: {test.definition}"
-        return Read(value[quantity.field], definition)
+        doubts = tuple(f"{caller}: {note}" for note in test.notes)
+        return Read(value[quantity.field], definition, doubts)
 
     def _test(self, quantity: Quantity) -> Read:
-        name, options = quantity.name.replace("_", "-"), self._options
-        battery = Battery(
-            induced=self._induced(quantity),
-            n_bins=options.n_bins,
-            level=1 - options.confidence_level,
-            n_resamples=options.n_resamples,
-            seed=options.seed,
-        )
+        source, options = self._known_source(quantity), self._options
+        name = quantity.name.replace("_", "-")
+        tested: dict[str, Any] = {
+            "n_bins": options.n_bins,
+            "level": 1 - options.confidence_level,
+            "n_resamples": options.n_resamples,
+            "seed": options.seed,
+        }
+        battery: Battery
+        if isinstance(source, SumsSource):
+            battery = sums_battery(source, **tested)
+        else:
+            battery = Battery(induced=_induced(source), **tested)
         test = battery.run(name)
-        self.doubts += TESTS[name].doubts(test)
         value = test.pvalue if quantity.field == "pvalue" else test.statistic
-        return Read(value, f"{test.method}, {test.null}; {test.lens}: {test.definition}")
+        definition = f"{test.method}, {test.null}; {test.lens}: {test.definition}"
+        return Read(value, definition, tuple(TESTS[name].doubts(test)))
 
-    def _induced(self, quantity: Quantity) -> Induced:
-        """The rows as the lens shows them."""
-        sample, lens = self._sample, self._options.lens
-        if sample is None or lens is None:
+    def _known_source(self, quantity: Quantity) -> Source:
+        if self._source is None:
             hint = "pass the outcomes and predictions themselves."
             got = f"'{quantity}' of an evaluation, which has no rows"
             raise invalid(CALLER, "requirements", "of figures", got, hint=hint)
-        return Induced(sample, lens, lens.induce(sample))
+        return self._source
+
+
+def _induced(source: Source) -> Induced:
+    """Rows as tests take them; of sums, those that stand for all."""
+    if isinstance(source, SampleSource):
+        return source.induced
+    return Induced(source.binary, source.binary_lens, source.binary)
 
 
 def _named(name: str, figures: dict[str, GateFigure]) -> GateFigure:
@@ -235,80 +245,48 @@ def _check_alike(new: GateFigure, old: GateFigure) -> None:
         raise invalid(CALLER, "against", "figures of the same definition", got, hint=hint)
 
 
-def old_inputs(y_true: Any, y_prob: Any, y: str | None, old: Any, inputs: Inputs) -> Inputs:
-    """The same rows with the predictions of the other model."""
-    if y_prob is not None:
-        return replace(inputs, y_prob=old)
-    names = [old] if isinstance(old, str) else list(old)
-    found = gather_inputs(
-        y_true, None, y=y, prob=names, sample_weight=None, by=None, labels=inputs.labels,
-        caller=CALLER,
-    )  # fmt: skip
-    return replace(inputs, y_prob=found.y_prob)
-
-
-def subjects_of_rows(
-    inputs: Inputs,
-    before: Inputs | None,
+def subjects_of(
+    source: Source,
+    earlier: SampleSource | None,
     old: GateBaseline | None,
-    lens: Any,
-    pos_label: Any,
     options: Options,
     n_resamples: int,
 ) -> list[Subject]:
-    """All rows, then each group."""
-
-    def checked(given: Inputs) -> Sample:
-        return check_sample(
-            given.y_true, given.y_prob, caller=CALLER, labels=given.labels, pos_label=pos_label,
-            sample_weight=given.sample_weight,
-        )  # fmt: skip
-
-    sample = checked(inputs)
-    earlier = None if before is None else checked(before)
-    if earlier is not None and earlier.classes != sample.classes:
+    """All rows, then each group; `earlier` are the same rows with the other predictions."""
+    if earlier is not None and earlier.classes != source.classes:
         hint = "name predictions of the same classes, in the same order."
-        got = f"{len(earlier.classes)} classes for {len(sample.classes)}"
+        got = f"{len(earlier.classes)} classes for {len(source.classes)}"
         raise invalid(CALLER, "against_prob", "of the same classes", got, hint=hint)
-    chosen = resolve_lens(lens, sample, caller=CALLER)
-    options = replace(options, lens=chosen)
 
-    def measured(part: Sample) -> Evaluation:
-        return evaluate_sample(
-            part, chosen, n_bins=options.n_bins, confidence_level=options.confidence_level,
-            n_resamples=n_resamples, rng=options.seed,
-        )  # fmt: skip
+    def measured(part: Source) -> Evaluation:
+        return evaluate_source(
+            part,
+            n_bins=options.n_bins,
+            confidence_level=options.confidence_level,
+            n_resamples=n_resamples,
+            rng=options.seed,
+        )
 
-    def subject(group: str | None, part: Sample, other: Sample | None) -> Subject:
+    def subject(group: str | None, part: Source, other: SampleSource | None) -> Subject:
         known = None if old is None else old.of(group)
         if other is not None:
             known = {f.name: f for f in figures_of_evaluation(measured(other)).figures}
-        return Subject(
-            group,
-            measured(part),
-            options,
-            sample=part,
-            old_sample=other,
-            old=known,
-            doubts=doubts,
-        )
+        return Subject(group, measured(part), options, source=part, earlier=other, old=known)
 
-    doubts: list[str] = []
-    subjects = [subject(None, sample, earlier)]
-    if inputs.by is not None:
-        kept = kept_rows(inputs.sample_weight, sample)
-        parts = list(inputs.by.of(sample, kept, CALLER))
-        others = [None] * len(parts)
-        if earlier is not None:
-            others = [part for _, part in inputs.by.of(earlier, kept, CALLER)]  # type: ignore[misc]
-        for index in track(len(parts), "measuring groups"):
-            key, part = parts[index]
-            subjects.append(subject(str(key), part, others[index]))
+    subjects = [subject(None, source, earlier)]
+    parts = list(source.groups())
+    others: list[SampleSource | None] = [None] * len(parts)
+    if earlier is not None:
+        others = [part for _, part in earlier.groups()]
+    for index in track(len(parts), "measuring groups"):
+        key, part = parts[index]
+        subjects.append(subject(str(key), part, others[index]))
     return subjects
 
 
 def subjects_of_evaluation(evaluation: Evaluation, old: GateBaseline | None) -> list[Subject]:
-    options = Options(None, None, evaluation.confidence_level, 1, 0)
+    """All rows, then each group, of which only figures are known."""
+    options = Options(None, evaluation.confidence_level, 1, 0)
     parts = [(None, evaluation), *((str(key), part) for key, part in evaluation.groups)]
     return [
         Subject(group, part, options, old=None if old is None else old.of(group))

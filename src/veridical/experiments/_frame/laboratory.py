@@ -6,6 +6,7 @@ import hashlib
 import json
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -95,10 +96,16 @@ class Laboratory:
             write_whole(self.store / _file_name(key), text)
 
 
+@contextmanager
+def without_doubts() -> Iterator[None]:
+    """A simulation meets every statistical doubt there is, thousands of times: say none."""
+    with warnings.catch_warnings(action="ignore", category=VeridicalWarning):
+        yield
+
+
 def _one(work: Work, key: str, cell: Cell) -> str:
     """Return the result of one cell as it is kept, so that kept and fresh ones are the same."""
-    quiet = warnings.catch_warnings(action="ignore", category=VeridicalWarning)
-    with one_blas_thread(), quiet:
+    with one_blas_thread(), without_doubts():
         return json.dumps(work(cell, _generator(key)), default=_plain)
 
 

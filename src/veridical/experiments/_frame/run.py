@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
 from veridical._core.data.validation import check_option, is_integer
 from veridical._core.runtime.files import write_whole
 from veridical._core.version import __version__
-from veridical.exceptions import VeridicalWarning, invalid
+from veridical.exceptions import invalid
 from veridical.experiments._frame.catalogue import EXPERIMENTS, Experiment
-from veridical.experiments._frame.laboratory import Laboratory
+from veridical.experiments._frame.laboratory import Laboratory, without_doubts
 from veridical.experiments._frame.page import Page, markdown_table
 from veridical.results import ExperimentResult
 
@@ -116,8 +115,7 @@ def run_experiment(
     store = None if target is None else target / _CELLS / name
     laboratory = Laboratory(name, quick=quick, seed=rng, n_jobs=jobs, data=paths, store=store)
     page = Page(name)
-    # A simulation meets every doubt there is, thousands of times.
-    with warnings.catch_warnings(action="ignore", category=VeridicalWarning):
+    with without_doubts():
         experiment.run(laboratory, page)
     result = ExperimentResult(
         name=name,

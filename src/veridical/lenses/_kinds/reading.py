@@ -5,6 +5,7 @@ Public functions read here, once, and hand what they read to a core, which check
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from veridical._core.sample import MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, BoolArray, WeightType
 from veridical.exceptions import invalid
 from veridical.frames import GridTable
-from veridical.frames.inputs import gather_inputs
+from veridical.frames.inputs import Inputs, gather_inputs
 from veridical.lenses._kinds.base import Lens, Problem
 from veridical.lenses._kinds.choice import resolve_lens
 from veridical.lenses._kinds.several import Canonical
@@ -81,8 +82,12 @@ def read_data(
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
     by: Any = None,
+    adapt: Callable[[Inputs], Inputs] | None = None,
 ) -> CheckedData:
-    """Check arrays, or columns of a frame or file, on behalf of `caller`."""
+    """Check arrays, or columns of a frame or file, on behalf of `caller`.
+
+    `adapt` changes what was read before it is checked.
+    """
     if y_prob is None and isinstance(getattr(y_true, "table", None), GridTable):
         hint = (
             "pass the rows; `evaluate`, `calibration_tests`, `measure_summary` and"
@@ -100,6 +105,8 @@ def read_data(
         labels=labels,
         caller=caller,
     )
+    if adapt is not None:
+        inputs = adapt(inputs)
     sample = check_sample(
         inputs.y_true,
         inputs.y_prob,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from veridical._core.data.left_out import LeftOut
 from veridical._core.runtime.progress import track
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
@@ -153,8 +154,8 @@ def held_out_difference(
     part: Calibrator = clone(calibrator)
     part.set_params(labels=None)  # rows hold class indices
     found = cross_fit(part, folds, iter(track(len(folds), "holding out folds")))
-    if isinstance(found, str):
-        return HeldOutDifference(None, reason=found)
+    if isinstance(found, LeftOut):
+        return HeldOutDifference(None, reason=str(found))
     y = np.concatenate([fold.held.y for fold in folds])
     held = np.concatenate([fold.held.values for fold in folds])
     before = columns.turned(columns.calibrated(current, columns.turned(held)))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray
+from veridical.evaluation.data import SampleSource, Source, notes_on_origin
 from veridical.report._content.content import DataNote
 from veridical.report._content.curves import short
-from veridical.report._content.rows import Rows
 from veridical.results import Evaluation, TestReport
 
 _FEW_A_BIN, _FEW_EVENTS, _HEAVY_TIE = 20, 10, 0.05
@@ -18,58 +19,73 @@ _MOST_LOOKED_AT = 100_000  # rows whose whole vectors are compared
 
 
 def data_notes(
-    rows: Rows, e: Evaluation, tests: TestReport | None, said: str, seed: int
+    source: Source,
+    e: Evaluation,
+    tests: TestReport | None,
+    guessed: str,
+    *,
+    n_bins: Any,
+    seed: int,
 ) -> tuple[DataNote, ...]:
-    """Notes on the data, problems first."""
-    sample = rows.sample
+    """Notes on the data, problems first; on sums last."""
+    if isinstance(source, SampleSource):
+        columns = [DataNote(topic="columns", finding=guessed, matters="note")] if guessed else []
+        notes = [*_notes_on_rows(source, seed), *columns]
+        return _by_gravity([*notes, *_notes_on_figures(e, tests, known=[guessed])])
+    known = notes_on_origin(source, n_bins)
+    about = [DataNote(topic="sums", finding=note, matters="note") for note in known]
+    return (*_by_gravity(_notes_on_figures(e, tests, known=known)), *about)
+
+
+def _notes_on_rows(source: SampleSource, seed: int) -> list[DataNote]:
+    sample = source.sample
     p = sample.p if isinstance(sample, BinarySample) else sample.top_label[0]
-    notes = [_weights(rows), _ties(p), _rounding(p), _saturation(rows)]
+    weights = [] if sample.weight is None else [_weights(sample)]
+    notes = [*weights, _ties(p), _rounding(p), _saturation(sample)]
     if isinstance(sample, MulticlassSample):
-        notes += [_sums(sample), _repeats(rows, seed)]
-    if said:
-        notes.append(DataNote(topic="columns", finding=said, matters="note"))
-    own = [note for note in notes if note is not None]
-    return by_gravity([*own, *notes_on_figures(e, tests, known=[said])])
+        notes += [_sums(sample), _repeats(source, seed)]
+    return notes
 
 
-def notes_on_figures(
+def _notes_on_figures(
     e: Evaluation, tests: TestReport | None, *, known: list[str]
-) -> tuple[DataNote, ...]:
+) -> list[DataNote]:
     """Notes that figures tell without the rows; `known` are said elsewhere."""
-    notes = [_classes(e), _bins(e), *_ranking(e)]
     doubts = dict.fromkeys([*e.notes, *(() if tests is None else tests.notes)])
-    notes += [
+    about = [
         DataNote(topic="doubt", finding=note, matters="note")
         for note in doubts
         if note not in known
     ]
-    return by_gravity(notes)
+    return list(_by_gravity([_classes(e), _bins(e), *_ranking(e), *about]))
 
 
-def by_gravity(notes: list[DataNote]) -> tuple[DataNote, ...]:
+def _by_gravity(notes: list[DataNote]) -> tuple[DataNote, ...]:
     """Sort problems first."""
     order = {"problem": 0, "note": 1, "fine": 2}
     return tuple(sorted(notes, key=lambda note: order[note.matters]))
 
 
-def _weights(rows: Rows) -> DataNote | None:
-    if rows.sample_weight is None:
-        return None
-    size = rows.sample.size
-    finding = f"{rows.n:,} weighted rows count as {size:,.0f} ({rows.weight_type} weights)"
+def _weights(sample: Sample) -> DataNote:
+    size = f"{sample.size:,.0f}"
+    finding = f"{sample.n:,} weighted rows count as {size} ({sample.weight_type} weights)"
     return DataNote(topic="weights", finding=finding, matters="note")
 
 
 def _classes(e: Evaluation) -> DataNote:
-    counts = [(short(label), rate * e.n_samples)
-              for label, rate in zip(e.classes, e.base_rate, strict=True)]  # fmt: skip
+    counts = [
+        (short(label), rate * e.n_samples)
+        for label, rate in zip(e.classes, e.base_rate, strict=True)
+    ]
     absent = [name for name, count in counts if count == 0]
     rare = [name for name, count in counts if 0 < count < _FEW_EVENTS]
     if len(absent) == len(counts) - 1:
         only = next(name for name, count in counts if count > 0)
-        return DataNote(topic="classes", matters="problem",
-                        finding=f"only {only} occurred: ranking cannot be judged, and"
-                        " calibration only in part")  # fmt: skip
+        return DataNote(
+            topic="classes",
+            matters="problem",
+            finding=f"only {only} occurred: ranking cannot be judged, and calibration only in part",
+        )
     if absent:
         finding = f"{len(absent):,} of {len(counts):,} classes did not occur: {_listed(absent)}"
         return DataNote(topic="classes", finding=finding, matters="problem")
@@ -105,18 +121,17 @@ def _rounding(p: FloatArray) -> DataNote:
     return DataNote(topic="rounding", finding=finding, matters="fine")
 
 
-def _saturation(rows: Rows) -> DataNote:
-    sample = rows.sample
+def _saturation(sample: Sample) -> DataNote:
     p = sample.p
     certain = ((p == 0) | (p == 1)).mean()
     if certain == 0:
         finding = f"no prediction is exactly 0 or 1 (from {p.min():.3g} to {p.max():.3g})"
         return DataNote(topic="saturation", finding=finding, matters="fine")
     if isinstance(sample, BinarySample):
-        given = np.where(sample.y == 1, sample.p, 1 - sample.p)
+        of_outcome = np.where(sample.y == 1, sample.p, 1 - sample.p)
     else:
-        given = sample.p[np.arange(sample.n), sample.y]
-    refuted = int((given == 0).sum())
+        of_outcome = sample.p[np.arange(sample.n), sample.y]
+    refuted = int((of_outcome == 0).sum())
     finding = f"{100 * certain:.1f} % of probabilities are exactly 0 or 1"
     if not refuted:
         return DataNote(topic="saturation", finding=finding, matters="note")
@@ -147,11 +162,11 @@ def _sums(sample: MulticlassSample) -> DataNote:
     return DataNote(topic="sums", finding=finding, matters="fine" if off < 1e-6 else "note")
 
 
-def _repeats(rows: Rows, seed: int) -> DataNote:
-    part = rows.at_most(_MOST_LOOKED_AT, seed)
+def _repeats(source: SampleSource, seed: int) -> DataNote:
+    part, _ = source.some_rows(_MOST_LOOKED_AT, seed)
     p = np.ascontiguousarray(part.sample.p)
-    whole = p.view(np.dtype((np.void, p.dtype.itemsize * p.shape[1]))).reshape(-1)
-    share = 1 - len(np.unique(whole)) / part.n
+    vectors = p.view(np.dtype((np.void, p.dtype.itemsize * p.shape[1]))).reshape(-1)
+    share = 1 - len(np.unique(vectors)) / part.n
     finding = f"{100 * share:.1f} % of rows repeat the probabilities of another row exactly"
     return DataNote(topic="repeats", finding=finding, matters="note" if share > 0.05 else "fine")
 

@@ -51,14 +51,14 @@ def headline_of(e: Evaluation, problem: BinarySample, pvalue: float | None) -> H
     """
     everything = _part(problem, np.ones(problem.n, dtype=bool), "all rows")
     of_confidence = e.curve.lens == "confidence"
-    said = _Words(of_confidence=of_confidence)
+    words = _Words(of_confidence=of_confidence)
     if pvalue is None:
-        return said.headline("untested", everything)
+        return words.headline("untested", everything)
     level = _off(e.intercept, 0.0)
     slope = _off(e.slope, 1.0)
     if pvalue > _LEVEL and not slope:
         elsewhere = any(m.lens != e.default.lens and (m.pvalue or 1.0) <= _LEVEL for m in e.errors)
-        return said.headline("calibrated in part" if elsewhere else "calibrated", everything)
+        return words.headline("calibrated in part" if elsewhere else "calibrated", everything)
     found = []
     sides = _sides(problem, everything)
     if e.slope is not None and slope:
@@ -71,11 +71,11 @@ def headline_of(e: Evaluation, problem: BinarySample, pvalue: float | None) -> H
         size = np.inf if of_confidence else abs(everything.gap)
         found.append((size, word, everything))
     if not found:
-        return said.headline("miscalibrated", everything)
+        return words.headline("miscalibrated", everything)
     found.sort(key=lambda each: -each[0])
     first, second = found[0], found[1] if len(found) > 1 else None
-    also = "" if second is None else said.also(second[1], second[2], e)
-    return said.headline(first[1], first[2], also)
+    also = "" if second is None else words.also(second[1], second[2], e)
+    return words.headline(first[1], first[2], also)
 
 
 class _Words:
@@ -89,8 +89,15 @@ class _Words:
         numbers = f"says {part.says:.2f}, {self.happens} {part.happens:.2f}"
         where = "" if part.where == "all rows" else f" ({part.where})"
         text = f"{_TITLES[word]}: {numbers}{where or _on_average(word)}."
-        return Headline(word=word, text=text, says=part.says, happens=part.happens,
-                        share=part.share, where=part.where, also=also)  # fmt: skip
+        return Headline(
+            word=word,
+            text=text,
+            says=part.says,
+            happens=part.happens,
+            share=part.share,
+            where=part.where,
+            also=also,
+        )
 
     def also(self, word: str, part: _Part, e: Evaluation) -> str:
         if self.of_confidence and word in ("over-confident", "under-confident"):
@@ -132,8 +139,8 @@ def _part(problem: BinarySample, rows: BoolArray, where: str) -> _Part:
 
 def _sides(problem: BinarySample, everything: _Part) -> list[_Part]:
     above = problem.p > everything.happens
-    shown = f"{everything.happens:.2f}"
-    sides = ((above, f"predictions above {shown}"), (~above, f"predictions up to {shown}"))
+    rate = f"{everything.happens:.2f}"
+    sides = ((above, f"predictions above {rate}"), (~above, f"predictions up to {rate}"))
     return [_part(problem, rows, where) for rows, where in sides if rows.any()]
 
 
@@ -165,5 +172,5 @@ def _level_word(level: Coefficient, *, of_confidence: bool) -> str:
 
 
 def _limits(slope: Coefficient) -> str:
-    shown = "" if slope.estimate is None else f" {slope.estimate:.2f}"
-    return f"recalibration slope{shown}, {slope.low:.2f} to {slope.high:.2f}"
+    estimate = "" if slope.estimate is None else f" {slope.estimate:.2f}"
+    return f"recalibration slope{estimate}, {slope.low:.2f} to {slope.high:.2f}"

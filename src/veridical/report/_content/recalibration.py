@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.left_out import LeftOut
 from veridical._core.runtime.threads import one_blas_thread
-from veridical._core.sample import BinarySample
+from veridical._core.typing import WeightType
 from veridical.evaluation.core import held_out
+from veridical.evaluation.data import Source
 from veridical.exceptions import InvalidInputError
 from veridical.report._content.content import Recalibration
-from veridical.report._content.rows import Rows
 from veridical.results import Comparison, Evidence
 
 _FOLDS, _FOLDS_OF_SEVERAL = 5, 3  # maps of several classes take longer to fit
@@ -33,55 +34,55 @@ RULE = (
 )
 
 
-def recalibrate(rows: Rows, *, n_bins: Any, seed: int) -> Recalibration:
+def recalibrate(source: Source, *, n_bins: Any, seed: int) -> Recalibration:
     """Cross-fit the automatic calibrator; a sample of rows stands for very many."""
-    several = rows.n_classes > 2
-    most = max(_LEAST_ROWS, _MOST_VALUES // rows.n_classes) if several else _MOST_ROWS
-    part = rows.at_most(most, seed)
+    n_classes = len(source.classes)
+    most = max(_LEAST_ROWS, _MOST_VALUES // n_classes) if n_classes > 2 else _MOST_ROWS
+    drawn = source.some_rows(most, seed)
+    if isinstance(drawn, LeftOut):
+        return nothing_tried(drawn.reason)
+    part, note = drawn
     sample = part.sample
-    note = ""
-    if part.n < rows.n:
-        note = f"measured on a random sample of {part.n:,} of {rows.n:,} rows (seed {seed})"
     if part.n < _FEW_ROWS or len(np.unique(sample.y)) < 2:
         why = f"fewer than {_FEW_ROWS} rows" if part.n < _FEW_ROWS else "only one class occurred"
         return nothing_tried(why)
-    from veridical.calibrators.core import CheckedRows, fit_rows, warn_of
+    from veridical.calibrators.core import CheckedRows, fit_rows
 
-    values = sample.p if isinstance(sample, BinarySample) else sample.matrix
-    classes = tuple(range(len(sample.classes)))
-    checked = CheckedRows(values, sample.y, sample.weight, sample.weight_type, classes)
-    calibrator = _calibrator(rows)
-    n_folds = _FOLDS_OF_SEVERAL if several else _FOLDS
+    rows = CheckedRows(
+        sample.p, sample.y, sample.weight, sample.weight_type, tuple(range(n_classes))
+    )
+    calibrator = _calibrator(n_classes, sample.weight_type)
+    n_folds = _FOLDS_OF_SEVERAL if n_classes > 2 else _FOLDS
     try:
         with one_blas_thread():
-            warn_of(fit_rows(calibrator, checked))
-            found = held_out(calibrator, values, sample.y, sample.weight,
-                             n_folds=n_folds, lens=None, n_bins=n_bins)  # fmt: skip
+            fit_rows(calibrator, rows)
+            found = held_out(calibrator, rows, n_folds=n_folds, lens=None, n_bins=n_bins)
     except InvalidInputError as error:
-        return nothing_tried(str(error).splitlines()[0])
-    if not isinstance(found, Comparison):
-        return nothing_tried(str(found).removeprefix("left out: "))
+        return nothing_tried(error.problem)
+    if isinstance(found, LeftOut):
+        return nothing_tried(found.reason)
+    assert isinstance(found.result, Comparison)  # probabilities have a before
     evidence = getattr(calibrator, "evidence_", None)
     if evidence is not None:
         evidence = _timeless(evidence)
-    return _described(found, type(calibrator).__name__, evidence, n_folds, note)
+    return _described(found.result, type(calibrator).__name__, evidence, n_folds, note)
 
 
-def _calibrator(rows: Rows) -> Any:
+def _calibrator(n_classes: int, weight_type: WeightType) -> Any:
     from veridical.calibrators import EnsembleTemperatureCalibrator
     from veridical.selection import AutoCalibrator
 
-    if rows.n_classes > _MANY_CLASSES:
-        return EnsembleTemperatureCalibrator(weight_type=rows.weight_type)
-    return AutoCalibrator(weight_type=rows.weight_type)
+    if n_classes > _MANY_CLASSES:
+        return EnsembleTemperatureCalibrator(weight_type=weight_type)
+    return AutoCalibrator(weight_type=weight_type)
 
 
 def _described(
     found: Comparison, name: str, evidence: Evidence | None, n_folds: int, note: str
 ) -> Recalibration:
-    figure, shown = "log", "log loss"
+    figure, title = "log", "log loss"
     if not all(math.isfinite(e.scores["log"]) for e in found.evaluations):
-        figure, shown = "brier", "Brier score"
+        figure, title = "brier", "Brier score"
     difference = found.difference("after", "before", figure)
     before = difference.second
     if before == 0:
@@ -89,8 +90,8 @@ def _described(
     cut, low, high = (-v / before for v in (difference.estimate, difference.high, difference.low))
     return Recalibration(
         calibrator=name,
-        text=_sentence(name, shown, cut, low, high),
-        figure=shown,
+        text=_sentence(name, title, cut, low, high),
+        figure=title,
         before=before,
         after=difference.first,
         cut=cut,

@@ -1,7 +1,4 @@
-"""From a monitor to its page.
-
-What a monitor knows, as one page, Markdown or numbers.
-"""
+"""What a monitor knows, as one page, Markdown or numbers."""
 
 from __future__ import annotations
 
@@ -102,10 +99,13 @@ class MonitorReport(SavedPage):
     @property
     def subtitle(self) -> str:
         """One line on what was looked at."""
-        said = [self.source, f"{self.status.n_samples:,} rows in {self.status.n_batches:,} batches"]
+        facts = [
+            self.source,
+            f"{self.status.n_samples:,} rows in {self.status.n_batches:,} batches",
+        ]
         if self.history is not None and self.history.ended[-1]:
-            said.append(f"up to {self.history.ended[-1]:.60}")
-        return ", ".join(said)
+            facts.append(f"up to {self.history.ended[-1]:.60}")
+        return ", ".join(facts)
 
     @property
     def library(self) -> str:

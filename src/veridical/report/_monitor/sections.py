@@ -1,7 +1,4 @@
-"""The sections of a monitor's page, in order.
-
-A monitor's history as a picture: deviation with its limits, evidence, and the alarm.
-"""
+"""The sections of a monitor's page, in order, and its history as a picture."""
 
 from __future__ import annotations
 

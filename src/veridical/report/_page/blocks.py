@@ -1,7 +1,4 @@
-"""What a section is made of, whatever it is written as.
-
-Numbers as a reader sees them.
-"""
+"""What a section is made of, whatever it is written as, and numbers as a reader sees them."""
 
 from __future__ import annotations
 

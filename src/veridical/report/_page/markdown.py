@@ -31,8 +31,8 @@ def block_markdown(block: Block) -> str:
     """Return one block."""
     match block:
         case Paragraph(text=text, kind=kind):
-            said = plain(text)
-            return {"lead": f"**{said}**", "read": f"_{said}_"}.get(kind, said)
+            sentence = plain(text)
+            return {"lead": f"**{sentence}**", "read": f"_{sentence}_"}.get(kind, sentence)
         case Heading(text=text):
             return f"### {plain(text)}"
         case Table():

@@ -1,9 +1,4 @@
-"""The page: one file, nothing outside it.
-
-What every report can do: be saved, printed and shown.
-
-Versions of what figures are computed with.
-"""
+"""One file with nothing outside it: what every report can do, and the versions it was made with."""
 
 from __future__ import annotations
 

@@ -159,8 +159,18 @@ def _groups(m: ModelFindings, index: int) -> Iterator[Block]:
         )
         for g in m.groups[:_MOST_ROWS]
     )
-    header = ("group", "rows", "observed", "predicted", "AUC", m.evaluation.default.name,
-              "interval", "null 95 %", "p", "p (corrected)")  # fmt: skip
+    header = (
+        "group",
+        "rows",
+        "observed",
+        "predicted",
+        "AUC",
+        m.evaluation.default.name,
+        "interval",
+        "null 95 %",
+        "p",
+        "p (corrected)",
+    )
     more = max(0, len(m.groups) - _MOST_ROWS)
     yield Table(f"{len(m.groups):,} groups, worst first", header, rows, more=more)
     yield Figure(
@@ -177,8 +187,14 @@ def _group_errors(m: ModelFindings) -> dict[str, MeasuredError]:
     error = m.evaluation.default
     return {
         g.label: replace(
-            error, value=g.error, n_samples=g.n_samples, low=g.low, high=g.high,
-            null_mean=g.null_mean, null_q95=g.null_q95, pvalue=g.pvalue,
+            error,
+            value=g.error,
+            n_samples=g.n_samples,
+            low=g.low,
+            high=g.high,
+            null_mean=g.null_mean,
+            null_q95=g.null_q95,
+            pvalue=g.pvalue,
         )
         for g in m.groups
-    }  # fmt: skip
+    }

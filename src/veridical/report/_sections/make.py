@@ -1,14 +1,10 @@
-"""`make_report`: everything about predictions on one page.
-
-Python that makes the same report again.
-"""
+"""`make_report`: everything about predictions on one page, and Python that makes it again."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,25 +16,16 @@ from veridical._core.runtime.files import check_folder
 from veridical._core.runtime.optional import require
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
-from veridical.evaluation.data import Pushed, Request
-from veridical.exceptions import InvalidInputError, invalid
+from veridical.evaluation.data import Source
+from veridical.exceptions import invalid
 from veridical.inference.core import check_delta
 from veridical.lenses import Lens
 from veridical.report._charts.catalogue import runtime_script
-from veridical.report._content.content import ModelFindings, Settings
-from veridical.report._content.gather import Options, Step, comparison_of, findings_of
-from veridical.report._content.rows import (
-    ModelInputs,
-    Origin,
-    Rows,
-    check_rows,
-    gather_models,
-    origin_of,
-)
-from veridical.report._content.sums import findings_of_sums
+from veridical.report._content.content import Settings
+from veridical.report._content.findings import Options, Step, comparison_of, findings_of
+from veridical.report._content.origin import Origin, guesses, origin_of, read_report
 from veridical.report._page.page import check_kind, versions
 from veridical.report._sections.report import Report
-from veridical.results import Comparison
 
 _MOST_LABELS = 20
 
@@ -213,26 +200,33 @@ def build_report(
     runtime = None if path is None else _check_target(Path(path))
     step("reading")
     named = {"y": y, "prob": prob, "sample_weight": sample_weight, "by": by}
-    pushed = None
-    if not (isinstance(y_true, Mapping) or isinstance(prob, Mapping)):
-        request = Request(
-            y_true=y_true, y_prob=y_prob, lens=lens, labels=labels, pos_label=pos_label,
-            n_bins=n_bins, caller=_CALLER, **named,
-        )  # fmt: skip
-        pushed = request.pushed(engine)
-    if pushed is not None:
-        found = _from_sums(pushed, options, step)
-    else:
-        inputs = gather_models(y_true, y_prob, labels=labels, caller=_CALLER, **named)
-        found = _from_rows(inputs, lens, pos_label, options, step)
+    sources = read_report(
+        y_true,
+        y_prob,
+        lens=lens,
+        labels=labels,
+        pos_label=pos_label,
+        n_bins=n_bins,
+        engine=engine,
+        caller=_CALLER,
+        **named,
+    )
+    columns = guesses(sources)
+    models = []
+    for name, source in sources.items():
+        prefixed = _prefixed(step, name) if len(sources) > 1 else step
+        models.append(findings_of(name, source, options, columns, prefixed))
+    if len(models) > 1:
+        step("comparison of models")
     origin = origin_of(y_true, y_prob, **named)
     call = call_of(origin, lens=lens, labels=labels, pos_label=pos_label, options=options)
+    first = next(iter(sources.values()))
     report = Report(
         title=title or origin.title,
         date=date or "",
-        settings=_settings(found, options, origin, call),
-        models=found.models,
-        comparison=found.comparison,
+        settings=_settings(first, columns, options, origin, call),
+        models=tuple(models),
+        comparison=comparison_of(sources, options),
     )
     if path is not None:
         step("writing")
@@ -242,71 +236,21 @@ def build_report(
     return report
 
 
-@dataclass(frozen=True)
-class _Found:
-    """Findings about every model, and what they were made from."""
-
-    models: tuple[ModelFindings, ...]
-    comparison: Comparison | None
-    lens: str
-    weighted: bool
-    weight_type: str
-    said: str
-
-
-def _from_rows(
-    inputs: ModelInputs, lens: Any, pos_label: Any, options: Options, step: Step
-) -> _Found:
-    models = _checked(inputs, lens, pos_label)
-    findings = []
-    for rows in models:
-        named = _prefixed(step, rows.name) if len(models) > 1 else step
-        findings.append(findings_of(rows, options, inputs.said, named))
-    if len(models) > 1:
-        step("comparison of models")
-    first = models[0]
-    return _Found(
-        tuple(findings), comparison_of(models, options), first.lens.name,
-        first.sample_weight is not None, first.weight_type, inputs.said,
-    )  # fmt: skip
-
-
-def _from_sums(pushed: Pushed, options: Options, step: Step) -> _Found:
-    findings = findings_of_sums(pushed, options, step)
-    weighted = pushed.grid.weighted
-    return _Found((findings,), None, pushed.lens.name, weighted, "importance", pushed.said or "")
-
-
-def _checked(inputs: ModelInputs, lens: Any, pos_label: Any) -> list[Rows]:
-    found = []
-    for name, y_prob in inputs.models.items():
-        try:
-            rows = check_rows(
-                name, inputs.y_true, y_prob, sample_weight=inputs.sample_weight,
-                labels=inputs.labels, pos_label=pos_label, by=inputs.by, lens=lens, caller=_CALLER,
-            )  # fmt: skip
-        except InvalidInputError as error:
-            if len(inputs.models) == 1:
-                raise
-            msg = f"{error}\nModel: {name!r}."
-            raise InvalidInputError(msg) from error
-        found.append(rows)
-    return found
-
-
-def _settings(found: _Found, options: Options, origin: Origin, call: str) -> Settings:
+def _settings(
+    source: Source, columns: str, options: Options, origin: Origin, call: str
+) -> Settings:
     return Settings(
         source=origin.source,
         call=call,
-        lens=found.lens,
+        lens=source.lens.name,
         n_bins=options.n_bins,
         confidence_level=options.level,
         n_resamples=options.n_resamples,
         seed=options.seed,
         margins=options.margins,
-        weighted=found.weighted,
-        weight_type=found.weight_type,
-        columns=found.said,
+        weighted=source.weighted,
+        weight_type="importance",
+        columns=columns,
         versions=versions(),
     )
 

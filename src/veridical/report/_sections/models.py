@@ -1,7 +1,4 @@
-"""Sections that compare: before and after recalibration, one model and another.
-
-Sections on using the predictions: decisions, and what to know about the data.
-"""
+"""Sections that compare models, and on using the predictions and what to know of the data."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Iterator
 from veridical.report._charts.catalogue import comparison_chart, cost_slider, evidence_chart
 from veridical.report._content.content import ModelFindings
 from veridical.report._content.curves import short
-from veridical.report._content.gather import COST_RATIOS
+from veridical.report._content.findings import COST_RATIOS
 from veridical.report._page.blocks import (
     Block,
     Figure,
@@ -180,8 +177,16 @@ def decisions_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         " is above that of acting always and of acting never (zero).",
     )
     rows = tuple(_cost_row(m.costs, ratio) for ratio in sorted(COST_RATIOS))
-    header = ("miss : false alarm", "threshold", "acts on", "cost of the model", "always acting",
-              "never acting", "net benefit", "interval")  # fmt: skip
+    header = (
+        "miss : false alarm",
+        "threshold",
+        "acts on",
+        "cost of the model",
+        "always acting",
+        "never acting",
+        "net benefit",
+        "interval",
+    )
     yield Table("Decisions at usual costs", header, rows)
 
 

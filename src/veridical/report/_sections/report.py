@@ -1,7 +1,4 @@
-"""The report as an object: read it, save it, show it.
-
-The sections of a report, in order.
-"""
+"""The report as an object, and its sections in order."""
 
 from __future__ import annotations
 
@@ -105,8 +102,8 @@ class Report(SavedPage):
         lines = []
         for model in self.models:
             parts = (model.headline.text, model.headline.also, model.recalibration.text)
-            said = " ".join(part for part in parts if part)
-            lines.append(f"{model.name}: {said}" if len(self.models) > 1 else said)
+            line = " ".join(part for part in parts if part)
+            lines.append(f"{model.name}: {line}" if len(self.models) > 1 else line)
         return "\n".join(lines)
 
     @cached_property
@@ -127,10 +124,10 @@ class Report(SavedPage):
         classes = f"{len(e.classes):,} classes"
         if len(e.classes) == 2:
             classes = f"positive class {e.classes[1]!s:.60}"
-        said = [self.settings.source, f"{e.n_samples:,} rows", classes]
+        facts = [self.settings.source, f"{e.n_samples:,} rows", classes]
         if len(self.models) > 1:
-            said.append(f"{len(self.models)} models")
-        return ", ".join([*said, self.date] if self.date else said)
+            facts.append(f"{len(self.models)} models")
+        return ", ".join([*facts, self.date] if self.date else facts)
 
     @property
     def library(self) -> str:

@@ -1,7 +1,4 @@
-"""Sections on what was measured: the verdict, ranking, scores, errors.
-
-Sections that are pictures first: reliability diagrams and the triangle of three classes.
-"""
+"""Sections on what was measured: the verdict, ranking, scores, errors, reliability diagrams."""
 
 from __future__ import annotations
 
@@ -42,8 +39,8 @@ _SCORE_NAMES = {
 def verdict_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     """The answer in words, and the few figures behind it."""
     e = m.evaluation
-    said = [m.headline.text, m.headline.also, m.recalibration.text]
-    yield Paragraph(" ".join(text for text in said if text), "lead")
+    sentences = [m.headline.text, m.headline.also, m.recalibration.text]
+    yield Paragraph(" ".join(text for text in sentences if text), "lead")
     yield Paragraph(e.verdict)
     yield Table("Key figures", ("figure", "value", "what it is"), tuple(_key_figures(m)))
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from veridical._core.data.left_out import LeftOut
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
 from veridical.calibrators import AveragedCalibrator, Calibrator, IdentityCalibrator
@@ -108,8 +109,8 @@ def choose(
         part = _prepared(c.calibrator, input, rows)
         until = deadline if number else None  # the first is always tried
         fit = cross_fit(part, folds, steps, until=until)
-        if isinstance(fit, str):
-            tried.append(TriedCandidate(c.name, part, c.basic, None, fit))
+        if isinstance(fit, LeftOut):
+            tried.append(TriedCandidate(c.name, part, c.basic, None, str(fit)))
         else:
             tried.append(TriedCandidate(c.name, part, c.basic, fit))
             notes += fit.notes

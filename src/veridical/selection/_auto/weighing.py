@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.base import clone
 
+from veridical._core.data.left_out import LeftOut
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators import Calibrator
 from veridical.calibrators.core import (
@@ -102,7 +103,7 @@ def cross_fit(
     steps: Iterator[int],
     *,
     until: float | None = None,
-) -> CrossFit | str:
+) -> CrossFit | LeftOut:
     """Fit a copy of `part` to every fold's kept rows, or say why that was not done.
 
     `steps` is advanced once a fold: it draws the progress bar. `until` is a time of
@@ -114,17 +115,17 @@ def cross_fit(
     notes: Notes = ()
     for fold in folds:
         if until is not None and _would_end(start, len(maps), len(folds)) > until:
-            return "left out: time was up"
+            return LeftOut("time was up")
         next(steps, None)
         map = _copy(part)
         found = fit_part_if_possible(map, fold.kept)
         if found is None:
-            return "left out: cannot be fitted to parts of these rows"
+            return LeftOut("cannot be fitted to parts of these rows")
         given.append(map.predict_proba(fold.held.values))
         maps.append(map)
         notes += found
     if not maps:
-        return "left out: too few rows to hold any out"
+        return LeftOut("too few rows to hold any out")
     return CrossFit(np.concatenate(given), tuple(maps), time.perf_counter() - start, notes)
 
 

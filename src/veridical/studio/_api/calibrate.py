@@ -12,7 +12,7 @@ from veridical.calibrators.core import BinaryCalibrator
 from veridical.exceptions import invalid
 from veridical.results import Comparison
 from veridical.selection.core import ALIASES, calibrator_names
-from veridical.studio._api.evaluate import error_data, whole_figures
+from veridical.studio._api.evaluate import error_data, unbinned_figures
 from veridical.studio._data.answers import (
     CALLER,
     Refused,
@@ -21,7 +21,7 @@ from veridical.studio._data.answers import (
     chart_data,
     curve_chart,
     in_thread,
-    whole,
+    whole_number,
 )
 from veridical.studio._data.dataset import Dataset, lens_of
 from veridical.studio._data.fit import BEFORE, Fit
@@ -50,7 +50,7 @@ async def start(request: Request) -> Response:
         raise invalid(CALLER, "methods", "at least one calibrator", "none", hint=hint)
     for name in names:
         check_option(CALLER, "methods", name, calibrator_names())
-    folds = whole(body.get("folds", 5), "folds", 2, 20)
+    folds = whole_number(body.get("folds", 5), "folds", 2, 20)
     with session.lock:
         if session.fit is not None and session.fit.progress()["state"] == "running":
             raise Refused(409, "a fit is running", "wait for it, or cancel it.")
@@ -148,5 +148,5 @@ def _picked_data(data: Dataset) -> dict[str, Any]:
     figures = {}
     for stage in ("before", "after"):
         view = data.view(lens_of(data.stage(stage), None), stage)
-        figures[stage] = whole_figures(view) | {"ece": error_data(view.whole.default)}
+        figures[stage] = unbinned_figures(view) | {"ece": error_data(view.full.default)}
     return {"method": data.picked.method, **figures}

@@ -11,11 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from veridical._core.data.arrays import missing_values
-from veridical._core.data.validation import check_sample
+from veridical.evaluation.data import read_rows
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, guess_columns, labels_from_columns, open_table
 from veridical.frames.files import find_files, scan_file
-from veridical.frames.inputs import gather_inputs
 from veridical.studio._data.answers import CALLER, Refused, answer, body_of, in_thread
 from veridical.studio._data.dataset import Dataset, Mapping, lens_choices, lens_of
 from veridical.studio._data.files import drop, file_in, files_in, keep_upload
@@ -107,11 +106,14 @@ def described(table: OpenTable) -> dict[str, Any]:
 def _opened(session: Session, name: str, path: Path) -> dict[str, Any]:
     try:
         columns = column_names(path, caller=CALLER, param="file")
-        shown = columns[:_PREVIEW_COLUMNS]
-        rows = _first_rows(path, shown)
+        preview = columns[:_PREVIEW_COLUMNS]
+        rows = _first_rows(path, preview)
     except InvalidInputError as error:
         # The reader knows the file by its own name, not by where it is kept.
-        raise InvalidInputError(str(error).replace(str(path), name)) from error
+        expected, got, hint = (
+            text.replace(str(path), name) for text in (error.expected, error.got, error.hint)
+        )
+        raise invalid(error.caller, error.param, expected, got, hint=hint) from error
     table = session.keep(name, path, columns)
     found: dict[str, Any] = {"y": None, "prob": [], "said": ""}
     try:
@@ -123,7 +125,7 @@ def _opened(session: Session, name: str, path: Path) -> dict[str, Any]:
         "id": table.identifier,
         "name": name,
         "columns": columns,
-        "shown": shown,
+        "shown": preview,
         "rows": rows,
         "guess": found,
     }
@@ -168,15 +170,10 @@ def _mapped(table: OpenTable, body: dict[str, Any]) -> Dataset:
         hint = "choose the column of outcomes and at least one of probabilities."
         raise invalid(CALLER, "columns", "chosen", "none for the outcome or predictions", hint=hint)
     labels = _chosen_labels(table, y, prob, body)
-    inputs = gather_inputs(
-        table.path, None, y=y, prob=prob, sample_weight=weight, by=by, labels=labels["labels"],
-        caller=CALLER,
-    )  # fmt: skip
-    sample = check_sample(
-        inputs.y_true, inputs.y_prob, caller=CALLER, labels=inputs.labels,
-        pos_label=labels["pos_label"], sample_weight=inputs.sample_weight,
-    )  # fmt: skip
-    return Dataset(Mapping(y, tuple(prob), weight, by), inputs, sample, labels["pos_label"])
+    source = read_rows(
+        table.path, y=y, prob=prob, sample_weight=weight, by=by, caller=CALLER, **labels
+    )
+    return Dataset(Mapping(y, tuple(prob), weight, by), source, **labels)
 
 
 def _chosen_labels(

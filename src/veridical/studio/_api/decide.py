@@ -1,7 +1,4 @@
-"""Handler of the page "Decide": what costs and priors make of the predictions.
-
-Many rows as few that lead to the same decisions.
-"""
+"""Handler of the page "Decide": what costs and priors make of the predictions."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from veridical.studio._data.answers import (
     decision_chart,
     in_thread,
     number,
-    whole,
+    whole_number,
 )
 from veridical.studio._data.dataset import Dataset
 
@@ -79,9 +76,9 @@ async def decide(request: Request) -> Response:
     cost_fp = number(query.get("cost_fp", 1), "cost_fp", 1e-6, 1e9)
     cost_fn = number(query.get("cost_fn", 1), "cost_fn", 1e-6, 1e9)
     last = len(data.classes) - 1
-    place = whole(query.get("class", last), "class", 0, last)
-    given = query.get("prior") or None
-    prior = None if given is None else number(given, "prior", 0.001, 0.999)
+    place = whole_number(query.get("class", last), "class", 0, last)
+    asked = query.get("prior") or None
+    prior = None if asked is None else number(asked, "prior", 0.001, 0.999)
     stage = query.get("stage", "before")
 
     def work() -> dict[str, Any]:

@@ -17,6 +17,7 @@ from veridical._core.data.validation import check_option
 from veridical._core.runtime.optional import is_installed
 from veridical.calibrators import Calibrator
 from veridical.export.core import DIALECTS, write_file
+from veridical.frames import open_table
 from veridical.frames.files import write_with_columns
 from veridical.report import make_report
 from veridical.studio._data.answers import CALLER, Refused, in_thread
@@ -27,7 +28,7 @@ from veridical.studio._data.session import OpenTable, Session
 dialects = tuple(DIALECTS)
 
 
-class _Made(NamedTuple):
+class _Written(NamedTuple):
     """A file and how it is to be called."""
 
     path: Path
@@ -43,12 +44,12 @@ async def download(request: Request) -> Response:
     table = session.current
     if table is None:
         raise Refused(409, "no data yet", "choose a file and its columns first.")
-    made = await in_thread(_MAKERS[what], session, table, dict(request.query_params))
+    written = await in_thread(_MAKERS[what], session, table, dict(request.query_params))
     return FileResponse(
-        made.path,
-        media_type=made.kind,
-        filename=made.name,
-        background=BackgroundTask(made.path.unlink),  # sent, and no longer needed
+        written.path,
+        media_type=written.kind,
+        filename=written.name,
+        background=BackgroundTask(written.path.unlink),  # sent, and no longer needed
     )
 
 
@@ -63,25 +64,27 @@ def _calibrator(table: OpenTable) -> tuple[Dataset, Calibrator]:
     return table.data, table.data.picked.calibrator
 
 
-def _json(session: Session, table: OpenTable, query: dict[str, str]) -> _Made:
+def _json(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
     data, calibrator = _calibrator(table)
     path = session.new_target("calibrator").with_suffix(".json")
     notes = None
     if len(data.mapping.prob) == 1:  # `veridical apply` finds out which class the column is about
         notes = {"column_of": np.asarray(data.classes[1]).item()}
     write_file(calibrator, path, notes)
-    return _Made(path, _named(table, "calibrator.json"), "application/json")
+    return _Written(path, _named(table, "calibrator.json"), "application/json")
 
 
-def _sql(session: Session, table: OpenTable, query: dict[str, str]) -> _Made:
+def _sql(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
     data, calibrator = _calibrator(table)
     dialect = query.get("dialect", "duckdb")
     columns: list[str] | str = list(data.mapping.prob)
     lines = [f"-- {data.picked and data.picked.method} calibrator, {dialect}"]
     if len(columns) == 1 and not data.one_column:
         columns = "p"
-        lines += ["-- p stands for 1 minus the column of predictions:",
-                  "-- the expression takes the probability of the larger label."]  # fmt: skip
+        lines += [
+            "-- p stands for 1 minus the column of predictions:",
+            "-- the expression takes the probability of the larger label.",
+        ]
     found = export.to_sql(calibrator, dialect=dialect, columns=columns)
     expressions = [found] if isinstance(found, str) else found
     labels = np.asarray(calibrator.classes_).tolist()
@@ -91,12 +94,12 @@ def _sql(session: Session, table: OpenTable, query: dict[str, str]) -> _Made:
     return _written(session, "\n".join(lines) + "\n", _named(table, "calibrator.sql"))
 
 
-def _python(session: Session, table: OpenTable, query: dict[str, str]) -> _Made:
+def _python(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
     _, calibrator = _calibrator(table)
     return _written(session, export.to_python(calibrator), _named(table, "calibrator.py"))
 
 
-def _onnx(session: Session, table: OpenTable, query: dict[str, str]) -> _Made:
+def _onnx(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
     data, calibrator = _calibrator(table)
     if not can_write_onnx():
         hint = 'pip install "veridical[onnx]", or use JSON, SQL or Python.'
@@ -104,14 +107,17 @@ def _onnx(session: Session, table: OpenTable, query: dict[str, str]) -> _Made:
     path = session.new_target("calibrator").with_suffix(".onnx")
     write: Any = export.to_onnx
     write(calibrator, path, one_column=data.one_column)
-    return _Made(path, _named(table, "calibrator.onnx"), "application/octet-stream")
+    return _Written(path, _named(table, "calibrator.onnx"), "application/octet-stream")
 
 
-def _predictions(session: Session, table: OpenTable, query: dict[str, str]) -> _Made:
+def _predictions(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
     data, calibrator = _calibrator(table)
-    values = np.asarray(data.inputs.y_prob, dtype=float)
-    if values.ndim == 1 and not data.one_column:  # about the smaller label
-        values = np.column_stack([values, 1 - values])
+    columns = list(data.mapping.prob)
+    all_rows = open_table(table.path, columns=columns, caller=CALLER)  # of weight zero too
+    values = all_rows.matrix(columns, caller=CALLER, param="prob").astype(np.float64)
+    if len(columns) == 1:
+        one = values[:, 0]
+        values = one if data.one_column else np.column_stack([one, 1 - one])  # of the smaller label
     calibrated = calibrator.predict_proba(values)
     labels = np.asarray(calibrator.classes_).tolist()
     added = {_new(f"calibrated_{label}", table): calibrated[:, k] for k, label in enumerate(labels)}
@@ -120,10 +126,10 @@ def _predictions(session: Session, table: OpenTable, query: dict[str, str]) -> _
         added = {_new("calibrated", table): calibrated[:, place]}
     path = session.new_target("calibrated").with_suffix(".csv")
     write_with_columns(table.path, path, added, caller=CALLER)
-    return _Made(path, _named(table, "calibrated.csv"), "text/csv")
+    return _Written(path, _named(table, "calibrated.csv"), "text/csv")
 
 
-def _report(session: Session, table: OpenTable, query: dict[str, str]) -> _Made:
+def _report(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
     data = table.data
     assert data is not None
     path = session.new_target("report").with_suffix(".html")
@@ -131,19 +137,19 @@ def _report(session: Session, table: OpenTable, query: dict[str, str]) -> _Made:
         table.path,
         y=data.mapping.y,
         prob=list(data.mapping.prob),
-        labels=data.inputs.labels,
+        labels=data.labels,
         pos_label=data.pos_label,
         sample_weight=data.mapping.weight,
         by=data.mapping.by,
         path=path,
     )
-    return _Made(path, _named(table, "report.html"), "text/html")
+    return _Written(path, _named(table, "report.html"), "text/html")
 
 
-def _written(session: Session, text: str, name: str) -> _Made:
+def _written(session: Session, text: str, name: str) -> _Written:
     path = session.new_target("text").with_suffix(".txt")
     path.write_text(text, encoding="utf-8")
-    return _Made(path, name, "text/plain; charset=utf-8")
+    return _Written(path, name, "text/plain; charset=utf-8")
 
 
 def _named(table: OpenTable, ending: str) -> str:
@@ -158,7 +164,7 @@ def _new(name: str, table: OpenTable) -> str:
     return name
 
 
-_MAKERS: dict[str, Callable[[Session, OpenTable, dict[str, str]], _Made]] = {
+_MAKERS: dict[str, Callable[[Session, OpenTable, dict[str, str]], _Written]] = {
     "json": _json,
     "sql": _sql,
     "python": _python,

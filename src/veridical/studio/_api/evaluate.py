@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from veridical._core.data.validation import check_option, kept_rows
-from veridical.evaluation.core import evaluate_sample
+from veridical._core.data.validation import check_option
+from veridical.evaluation.core import evaluate_source
 from veridical.inference import adjust_pvalues
 from veridical.results import Evaluation, MeasuredError
-from veridical.studio._data.answers import CALLER, answer, chart_data, curve_chart, in_thread, whole
+from veridical.studio._data.answers import (
+    CALLER,
+    answer,
+    chart_data,
+    curve_chart,
+    in_thread,
+    whole_number,
+)
 from veridical.studio._data.dataset import Dataset, lens_of
 from veridical.studio._data.live import LEVEL, LensView, without_bins
 
@@ -29,7 +37,7 @@ async def live(request: Request) -> Response:
     method, strategy = query.get("method", "bins"), query.get("strategy", "uniform")
     check_option(CALLER, "method", method, METHODS)
     check_option(CALLER, "strategy", strategy, STRATEGIES)
-    n_bins = whole(query.get("n_bins", 15), "n_bins", 1, MOST_BINS)
+    n_bins = whole_number(query.get("n_bins", 15), "n_bins", 1, MOST_BINS)
 
     def work() -> dict[str, Any]:
         view = data.view(lens_of(data.stage(stage), lens), stage)
@@ -54,7 +62,7 @@ async def figures(request: Request) -> Response:
 
     def work() -> dict[str, Any]:
         view = data.view(lens_of(data.stage(stage), query.get("lens")), stage)
-        return whole_figures(view)
+        return unbinned_figures(view)
 
     return answer(await in_thread(work))
 
@@ -65,9 +73,9 @@ async def groups(request: Request) -> Response:
     return answer(await in_thread(_groups, data, request.query_params.get("lens")))
 
 
-def whole_figures(view: LensView) -> dict[str, Any]:
+def unbinned_figures(view: LensView) -> dict[str, Any]:
     """Figures of the whole prediction, and errors without bins."""
-    found = view.whole
+    found = view.full
     return {
         "scores": [
             {"name": name, "value": value, "parts": _parts(found, name)}
@@ -108,21 +116,15 @@ def _parts(found: Evaluation, rule: str) -> dict[str, float] | None:
 
 
 def _groups(data: Dataset, lens: str | None) -> dict[str, Any]:
-    inputs = data.inputs
-    if inputs.by is None:
-        return {"groups": [], "left_out": 0}
-    kept = kept_rows(inputs.sample_weight, data.sample)
     found = []
-    for key, part in inputs.by.of(data.sample, kept, CALLER):
-        measured = evaluate_sample(
-            part, lens_of(data.sample, lens), n_bins=15, confidence_level=LEVEL,
-            n_resamples=500, rng=0,
-        )  # fmt: skip
+    source = replace(data.source, lens=lens_of(data.sample, lens))
+    for key, part in source.groups():
+        measured = evaluate_source(part, n_bins=15, confidence_level=LEVEL, n_resamples=500, rng=0)
         found.append((str(key), measured))
         if len(found) > _MOST_GROUPS:
             break
-    shown = found[:_MOST_GROUPS]
-    known = [e.default.pvalue for _, e in shown if e.default.pvalue is not None]
+    listed = found[:_MOST_GROUPS]
+    known = [e.default.pvalue for _, e in listed if e.default.pvalue is not None]
     adjusted = iter(adjust_pvalues(known).tolist() if known else [])
     rows = [
         {
@@ -134,7 +136,7 @@ def _groups(data: Dataset, lens: str | None) -> dict[str, Any]:
             "adjusted": None if e.default.pvalue is None else next(adjusted),
             **error_data(e.default),
         }
-        for key, e in shown
+        for key, e in listed
     ]
     rows.sort(key=lambda row: -row["value"])
-    return {"groups": rows, "left_out": len(found) - len(shown)}
+    return {"groups": rows, "left_out": len(found) - len(listed)}

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from veridical.planning import HealthcareGame, TrustingPlayer
 from veridical.results import RoundOutcome
-from veridical.studio._data.answers import Refused, answer, body_of, in_thread, whole
+from veridical.studio._data.answers import Refused, answer, body_of, in_thread, whole_number
 from veridical.studio._data.session import Session
 
 LEVELS = ("calibrated", "over-confident", "very over-confident")
@@ -20,14 +20,14 @@ async def new_game(request: Request) -> Response:
     session: Session = request.app.state.session
     body = await body_of(request)
     level: Any = body.get("level", "over-confident")
-    rounds = whole(body.get("n_rounds", 5), "n_rounds", 1, 20)
-    patients = whole(body.get("n_patients", 10), "n_patients", 2, 30)
+    rounds = whole_number(body.get("n_rounds", 5), "n_rounds", 1, 20)
+    patients = whole_number(body.get("n_patients", 10), "n_patients", 2, 30)
     seed = body.get("seed")
     game = HealthcareGame(
         level,
         n_rounds=rounds,
         n_patients=patients,
-        rng=None if seed is None else whole(seed, "seed", 0, 2**32 - 1),
+        rng=None if seed is None else whole_number(seed, "seed", 0, 2**32 - 1),
     )
     with session.lock:
         session.game = game
@@ -92,8 +92,11 @@ def _shown(game: HealthcareGame) -> dict[str, Any]:
     }
     if not game.finished:
         patients = game.patients()
-        known |= {"round": patients.round_number, "budget": patients.budget,
-                  "reports": patients.reports}  # fmt: skip
+        known |= {
+            "round": patients.round_number,
+            "budget": patients.budget,
+            "reports": patients.reports,
+        }
         return known
     summary = game.summary()
     known |= {

@@ -10,12 +10,19 @@ from starlette.responses import Response
 
 from veridical._core.data.validation import check_sample
 from veridical.decisions import cost_threshold, expected_cost
-from veridical.evaluation.core import evaluate_sample
-from veridical.lenses import Binary
+from veridical.evaluation.core import evaluate_source
+from veridical.evaluation.data import read_rows
 from veridical.results import ReliabilityCurve
 from veridical.simulation import DirichletFakeClassifier, TemperatureMap
 from veridical.studio._api.evaluate import error_data
-from veridical.studio._data.answers import answer, chart_data, curve_chart, in_thread, number, whole
+from veridical.studio._data.answers import (
+    answer,
+    chart_data,
+    curve_chart,
+    in_thread,
+    number,
+    whole_number,
+)
 
 _EDGES = np.linspace(0, 1, 101)
 
@@ -25,9 +32,9 @@ async def learn(request: Request) -> Response:
     query = request.query_params
     temperature = number(query.get("temperature", 1), "temperature", 0.2, 5)
     spread = number(query.get("spread", 1), "spread", 0.2, 10)
-    rows = whole(query.get("rows", 2000), "rows", 50, 20_000)
-    n_bins = whole(query.get("n_bins", 10), "n_bins", 1, 50)
-    seed = whole(query.get("seed", 0), "seed", 0, 10**6)
+    rows = whole_number(query.get("rows", 2000), "rows", 50, 20_000)
+    n_bins = whole_number(query.get("n_bins", 10), "n_bins", 1, 50)
+    seed = whole_number(query.get("seed", 0), "seed", 0, 10**6)
     cost_fn = number(query.get("cost_fn", 1), "cost_fn", 0.02, 50)
     found = await in_thread(_taught, temperature, spread, rows, n_bins, seed, cost_fn)
     return answer(found)
@@ -38,26 +45,24 @@ def _taught(
 ) -> dict[str, Any]:
     fake = DirichletFakeClassifier((spread, spread), TemperatureMap(temperature))
     drawn = fake.sample(rows, rng=seed)  # the same truth at every temperature
-    said, truth = drawn.y_prob[:, 1], drawn.p_true[:, 1]
-    found = evaluate_sample(
-        check_sample(drawn.y, said, caller="learn", labels=[0, 1]), Binary(), n_bins=n_bins,
-        confidence_level=0.95, n_resamples=200, rng=0,
-    )  # fmt: skip
+    predicted, truth = drawn.y_prob[:, 1], drawn.p_true[:, 1]
+    source = read_rows(drawn.y, predicted, labels=[0, 1], caller="learn")
+    found = evaluate_source(source, n_bins=n_bins, confidence_level=0.95, n_resamples=200, rng=0)
     curves = {"measured": found.curve, "truth": _true_curve(temperature)}
     threshold = float(cost_threshold(1, cost_fn))
-    cost = expected_cost(drawn.y, said, (1, cost_fn), labels=[0, 1])
+    cost = expected_cost(drawn.y, predicted, (1, cost_fn), labels=[0, 1])
     best = expected_cost(drawn.y, truth, (1, cost_fn), labels=[0, 1])
     return {
         "verdict": found.verdict,
         "chart": chart_data(curve_chart(curves, "Reliability diagram of the fake classifier")),
         "ece": error_data(found.default),
-        "true_ece": float(np.mean(np.abs(truth - said))),
+        "true_ece": float(np.mean(np.abs(truth - predicted))),
         "scores": {name: found.scores[name] for name in ("log", "brier")},
         "best_scores": _scores_of_truth(drawn.y, truth),
         "accuracy": found.accuracy,
         "auc": found.auc,
         "threshold": threshold,
-        "acts": float(np.mean(said > threshold)),
+        "acts": float(np.mean(predicted > threshold)),
         "should_act": float(np.mean(truth > threshold)),
         "cost": cost.realised.estimate,
         "promised": cost.predicted.estimate,
@@ -67,15 +72,23 @@ def _taught(
 
 def _true_curve(temperature: float) -> ReliabilityCurve:
     """What is true of each prediction: its log-odds times the temperature."""
-    said = (_EDGES[1:] + _EDGES[:-1]) / 2
-    truth = 1 / (1 + np.exp(-temperature * np.log(said / (1 - said))))
+    predicted = (_EDGES[1:] + _EDGES[:-1]) / 2
+    truth = 1 / (1 + np.exp(-temperature * np.log(predicted / (1 - predicted))))
     # Known everywhere, so no rows are counted; every part weighs the same.
-    count, weight = np.zeros(len(said)), np.ones(len(said))
+    count, weight = np.zeros(len(predicted)), np.ones(len(predicted))
     return ReliabilityCurve(
-        lower=_EDGES[:-1].copy(), upper=_EDGES[1:].copy(), count=count, weight=weight,
-        predicted=said, observed=truth, gap=truth - said, lens="binary", method="smooth",
-        definition="known, not estimated", n_samples=0,
-    )  # fmt: skip
+        lower=_EDGES[:-1].copy(),
+        upper=_EDGES[1:].copy(),
+        count=count,
+        weight=weight,
+        predicted=predicted,
+        observed=truth,
+        gap=truth - predicted,
+        lens="binary",
+        method="smooth",
+        definition="known, not estimated",
+        n_samples=0,
+    )
 
 
 def _scores_of_truth(y: Any, truth: Any) -> dict[str, float]:

@@ -1,7 +1,4 @@
-"""What handlers take from a request and send back.
-
-Charts as the pages draw them.
-"""
+"""What handlers take from a request and send back, charts included."""
 
 from __future__ import annotations
 
@@ -44,8 +41,9 @@ class Refused(Exception):
 
 def error_answer(error: VeridicalError | OSError) -> JSONResponse:
     """An error of the library in its own words, its hint apart."""
-    message, _, hint = str(error).partition("\nHint: ")
-    return JSONResponse({"error": message, "hint": hint}, 400)
+    if isinstance(error, OSError):
+        return JSONResponse({"error": str(error), "hint": ""}, 400)
+    return JSONResponse({"error": error.problem, "hint": error.hint}, 400)
 
 
 def answer(data: Any) -> Response:
@@ -89,23 +87,23 @@ async def body_of(request: Request) -> dict[str, Any]:
     return data
 
 
-def number(given: Any, param: str, low: float, high: float) -> float:
+def number(answer: Any, param: str, low: float, high: float) -> float:
     """A finite number between limits, from text or JSON."""
     try:
-        value = float(given)
+        value = float(answer)
     except (TypeError, ValueError):
         value = math.nan
-    if isinstance(given, bool) or not low <= value <= high:
+    if isinstance(answer, bool) or not low <= value <= high:
         hint = "move the control, or type a number."
-        raise invalid(CALLER, param, f"between {low:g} and {high:g}", repr(given), hint=hint)
+        raise invalid(CALLER, param, f"between {low:g} and {high:g}", repr(answer), hint=hint)
     return value
 
 
-def whole(given: Any, param: str, low: int, high: int) -> int:
+def whole_number(answer: Any, param: str, low: int, high: int) -> int:
     """A whole number between limits, from text or JSON."""
-    value = number(given, param, low, high)
+    value = number(answer, param, low, high)
     if value != int(value):
-        raise invalid(CALLER, param, "a whole number", repr(given), hint="leave the fraction out.")
+        raise invalid(CALLER, param, "a whole number", repr(answer), hint="leave the fraction out.")
     return int(value)
 
 

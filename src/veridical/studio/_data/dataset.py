@@ -1,7 +1,4 @@
-"""Predictions and outcomes of a table, checked once, and what is derived from them.
-
-Lenses a page offers, by names that are also shown.
-"""
+"""Predictions and outcomes of a table, checked once, and what is derived from them."""
 
 from __future__ import annotations
 
@@ -16,7 +13,8 @@ from veridical._core.data.validation import check_option, check_sample
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, FloatArray
 from veridical.calibrators import Calibrator
-from veridical.frames.inputs import Inputs
+from veridical.calibrators.core import CheckedRows, positive_column
+from veridical.evaluation.data import SampleSource
 from veridical.lenses import (
     Binary,
     Canonical,
@@ -59,22 +57,26 @@ class Dataset:
     Attributes
     ----------
     mapping : which columns are what
-    inputs : all rows as read, also those of weight zero
-    sample : checked rows
-    pos_label : the positive class, if one was named
+    source : checked rows and their subgroups
+    labels, pos_label : classes in column order and the positive class, if they were named
     picked : the calibrator chosen, if one was
     comparison : of calibrators on held-out rows, if one was made
     """
 
     mapping: Mapping
-    inputs: Inputs
-    sample: Sample
+    source: SampleSource
+    labels: list[Any] | None = None
     pos_label: Any = None
     picked: Picked | None = None
     comparison: Comparison | None = None
     fitted: dict[str, Calibrator] = field(default_factory=dict)
     _views: OrderedDict[tuple[str, str], LensView] = field(default_factory=OrderedDict)
     _lock: threading.RLock = field(default_factory=threading.RLock)
+
+    @property
+    def sample(self) -> Sample:
+        """Checked rows."""
+        return self.source.sample
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -134,6 +136,17 @@ class Dataset:
     def values(self) -> FloatArray:
         """Predictions of the checked rows as calibrators take them."""
         return as_fitted(self.sample, self.one_column)
+
+    @property
+    def rows(self) -> CheckedRows:
+        """The checked rows as calibrators are fitted to them: the larger of two labels last."""
+        sample, classes = self.sample, tuple(np.asarray(self.sample.columns).tolist())
+        if self.one_column:
+            classes = tuple(sorted(classes))
+        values, y = self.values, sample.index
+        if values.ndim == 2 and len(classes) == 2 and not positive_column(classes):
+            values, y = np.ascontiguousarray(values[:, ::-1]), 1 - y
+        return CheckedRows(values, y, sample.weight, sample.weight_type, classes)
 
     @property
     def one_column(self) -> bool:

@@ -1,7 +1,4 @@
-"""Files of the chosen folder, and uploads.
-
-What a studio may read, and how much it takes.
-"""
+"""Files of the chosen folder, uploads, and how much of either a studio takes."""
 
 from __future__ import annotations
 
@@ -93,8 +90,8 @@ def files_in(folder: Path) -> list[dict[str, Any]]:
             path = Path(place, name)
             if name.startswith(".") or ending_of(name) is None or path.is_symlink():
                 continue
-            shown = path.relative_to(folder).as_posix()
-            found.append({"name": shown, "size": shown_size(path.stat().st_size)})
+            below = path.relative_to(folder).as_posix()
+            found.append({"name": below, "size": shown_size(path.stat().st_size)})
         if len(found) >= _MOST_FILES or count >= _MOST_FOLDERS:
             break
     return found[:_MOST_FILES]

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.left_out import LeftOut
 from veridical.calibrators import Calibrator, IdentityCalibrator
-from veridical.calibrators.core import CheckedRows, check_rows, positive_column, warn_of
-from veridical.evaluation import compare
+from veridical.calibrators.core import fit_rows
+from veridical.evaluation.core import compare_held_out, held_out_source
 from veridical.exceptions import VeridicalError
 from veridical.results import Comparison
-from veridical.selection.core import Fold, calibrator_named, cross_fit, make_folds
+from veridical.selection.core import CrossFit, Fold, calibrator_named, cross_fit, make_folds
 from veridical.studio._data.dataset import Dataset
 
 BEFORE = "as given"
@@ -58,8 +59,10 @@ class Fit:
         """How far it is: "running", "done", "cancelled" or "failed"."""
         with self._lock:
             known = {"state": self._state, "done": self._done, "total": self._total}
-            message, _, hint = str(self._error or "").partition("\nHint: ")
-            return known | {"what": self._what, "error": message, "hint": hint}
+            error = {"error": "", "hint": ""}
+            if self._error is not None:
+                error = {"error": self._error.problem, "hint": self._error.hint}
+            return known | {"what": self._what} | error
 
     def _run(self) -> None:
         try:
@@ -82,44 +85,31 @@ class Fit:
                 self._done, self._state = self._total, "done"
 
     def _fitted(self) -> tuple[dict[str, Calibrator], Comparison]:
-        data = self._data
-        labels = np.asarray(data.sample.columns).tolist()
-        if data.one_column:
-            labels = sorted(labels)
-        values, outcomes, weight = data.values, data.outcomes, data.sample.weight
-        rows = check_rows(
-            values,
-            outcomes,
-            weight,
-            input="probability",
-            labels=labels,
-            weight_type="importance",
-            caller="AutoCalibrator",
-        )
+        data, rows = self._data, self._data.rows
+        labels, n_classes = list(rows.classes), len(rows.classes)
         folds = make_folds(rows, (self.n_folds,))
-        given = {BEFORE: self._held_out(BEFORE, IdentityCalibrator(), folds)}
+        before = self._held_out(BEFORE, IdentityCalibrator(), folds)
+        if isinstance(before, LeftOut):
+            msg = f"the rows cannot be held out in parts: {before.reason}"
+            raise VeridicalError(msg)
+        models = {BEFORE: held_out_source(before.given, rows, folds)}
         fitted: dict[str, Calibrator] = {}
-        n_classes = len(labels)
         for name in self.methods:
             part = calibrator_named(name, n_classes, caller="studio", param="methods")
             held = self._held_out(name, part, folds)
-            if isinstance(held, str):
-                self.left_out[name] = held.removeprefix("left out: ")
+            if isinstance(held, LeftOut):
+                self.left_out[name] = held.reason
                 continue
-            given[name] = held
+            models[name] = held_out_source(held.given, rows, folds)
             self._step(f"{name}: fitting to all rows")
-            calibrator = calibrator_named(name, n_classes).set_params(labels=labels)
-            fitted[name] = calibrator.fit(values, outcomes, weight)
+            fitted[name] = calibrator_named(name, n_classes).set_params(labels=labels)
+            fit_rows(fitted[name], rows)
             fitted[name].feature_names_in_ = np.asarray(data.mapping.prob)
         self._step("comparing")
-        return fitted, self._compared(given, rows, folds)
+        return fitted, compare_held_out(models, BEFORE)
 
-    def _held_out(self, name: str, part: Calibrator, folds: list[Fold]) -> Any:
-        found = cross_fit(part, folds, self._steps(name, len(folds)))
-        if isinstance(found, str):
-            return found
-        warn_of(found.notes)
-        return found.given
+    def _held_out(self, name: str, part: Calibrator, folds: list[Fold]) -> CrossFit | LeftOut:
+        return cross_fit(part, folds, self._steps(name, len(folds)))
 
     def _steps(self, name: str, n_folds: int) -> Iterator[int]:
         for fold in range(n_folds):
@@ -131,17 +121,3 @@ class Fit:
             raise _Stopped
         with self._lock:
             self._done, self._what = self._done + 1, what
-
-    def _compared(self, given: dict[str, Any], rows: CheckedRows, folds: list[Fold]) -> Comparison:
-        classes = rows.classes
-        if len(classes) == 2 and not positive_column(classes):
-            classes = classes[::-1]  # rows have the positive class last
-        held = [fold.held for fold in folds]
-        weights = [part.weight for part in held if part.weight is not None]
-        return compare(
-            given,
-            np.asarray(classes)[np.concatenate([part.y for part in held])],
-            reference=BEFORE,
-            labels=list(classes),
-            sample_weight=np.concatenate(weights) if weights else None,
-        )

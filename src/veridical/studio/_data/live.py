@@ -10,17 +10,21 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from veridical._core.sample import BinarySample, MulticlassSample, Sample, weighted_mean
+from veridical._core.sample import BinarySample, Sample
 from veridical.binning import Binning, QuantileBins, UniformBins
-from veridical.curves import curve_from_summary, reliability_curve
-from veridical.evaluation.core import evaluate_sample, verdict_of
-from veridical.evaluation.data import NullDraws, NullSource, default_error
-from veridical.exceptions import InvalidInputError
-from veridical.inference import binned_limits, has_interval, recalibration_line
+from veridical.curves.core import check_curve_options, curve_core
+from veridical.evaluation.core import (
+    Question,
+    binned_curve,
+    evaluate_source,
+    means_and_line,
+    measure_errors,
+    verdict_of,
+)
+from veridical.evaluation.data import NullDraws, SampleSource, default_error
 from veridical.lenses import Confidence, Lens, Problem
 from veridical.miscalibration import BinnedError
 from veridical.results import Evaluation, MeasuredError, ReliabilityCurve
@@ -28,6 +32,42 @@ from veridical.summaries import Summary, VectorSummary, summarise
 
 LEVEL, N_RESAMPLES, SEED = 0.95, 1000, 0
 _KINDS = ("equal-width", "equal-mass")  # bins that a reader can change
+
+
+class SortedSource(SampleSource):
+    """Rows of binary problems in the order of their predictions, the last summary kept."""
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What the lens induces."""
+        problem = self.lens.induce(self.sample)
+        return _sorted(problem) if isinstance(problem, BinarySample) else problem
+
+    @cached_property
+    def binary(self) -> BinarySample:
+        """The problem of the diagram: that of the lens, or the confidence."""
+        if isinstance(self.problem, BinarySample):
+            return self.problem
+        return _sorted(Confidence().induce(self.sample))
+
+    def summary(self, binning: Binning) -> Summary:
+        """Sums by bin, which the curve and every error of these bins share."""
+        summary = self._summaries.get(binning)
+        if summary is None:
+            summary = summarise(self.binary, binning)
+            self._summaries.clear()
+            self._summaries[binning] = summary
+        return summary
+
+    def binned(self, estimator: BinnedError, through: Lens) -> Summary | VectorSummary:
+        """Sums by bin of the problem of a lens."""
+        if self.kind == "binary" and through is self.lens:
+            return self.summary(estimator.binning)
+        return super().binned(estimator, through)
+
+    @cached_property
+    def _summaries(self) -> dict[Binning, Summary]:
+        return {}
 
 
 class LensView:
@@ -41,83 +81,46 @@ class LensView:
     """
 
     def __init__(self, sample: Sample, lens: Lens, base: LensView | None = None) -> None:
-        self.sample, self.lens, self._base = sample, lens, base
+        self.lens, self._base = lens, base
+        self._rows, self._sorted = SampleSource(sample, lens), SortedSource(sample, lens)
         self._lock = threading.RLock()
         self._curves: dict[str, ReliabilityCurve] = {}
 
     @cached_property
-    def problem(self) -> Problem:
-        """What the lens induces; rows of a binary problem in the order of their predictions."""
-        problem = self.lens.induce(self.sample)
-        return _sorted(problem) if isinstance(problem, BinarySample) else problem
-
-    @cached_property
-    def shown(self) -> BinarySample:
-        """The problem of the diagram: that of the lens, or the confidence."""
-        if isinstance(self.problem, BinarySample):
-            return self.problem
-        return _sorted(Confidence().induce(self.sample))
-
-    @property
-    def shown_lens(self) -> str:
-        """Name of the lens of the diagram."""
-        return self.lens.name if isinstance(self.problem, BinarySample) else "confidence"
-
-    @cached_property
-    def whole(self) -> Evaluation:
+    def full(self) -> Evaluation:
         """Everything `evaluate` measures with 15 bins."""
-        return evaluate_sample(
-            self.sample,
-            self.lens,
-            n_bins=15,
-            confidence_level=LEVEL,
-            n_resamples=N_RESAMPLES,
-            rng=SEED,
+        return evaluate_source(
+            self._rows, n_bins=15, confidence_level=LEVEL, n_resamples=N_RESAMPLES, rng=SEED
         )
 
     @cached_property
     def _without_bins(self) -> Evaluation:
         """Means and recalibration line of this lens, and what no lens changes."""
         if self._base is None:
-            return self.whole
+            return self.full
         self._base.warm()
-        shown = self.shown
-        line = recalibration_line(shown, LEVEL)
-        predicted, observed = (weighted_mean(v, shown.weight) for v in (shown.p, shown.y))
-        return replace(
-            self._base.whole,
-            lens=self.lens.name,
-            mean_predicted=predicted,
-            mean_observed=observed,
-            calibration_in_the_large=observed - predicted,
-            observed_expected=observed / predicted if predicted > 0 else None,
-            decompositions=(),
-            slope=line.slope,
-            intercept=line.in_the_large,
-        )
+        own = means_and_line(self._sorted, LEVEL)
+        return replace(self._base.full, lens=self.lens.name, decompositions=(), **own)
 
     def warm(self) -> None:
         """Do what the first question would have to wait for."""
         with self._lock:
-            _ = self._without_bins, self.shown
+            _ = self._without_bins, self._sorted.binary
 
     def evaluation(self, n_bins: int, strategy: str) -> Evaluation:
         """Figures with these bins, the same as those of `evaluate`; those without are left out."""
         self.warm()
         binning: Binning = UniformBins(n_bins)
-        if strategy == "quantile" and isinstance(self.problem, BinarySample):
+        if strategy == "quantile" and self._sorted.kind == "binary":
             binning = QuantileBins(n_bins)
-        summary = summarise(self.shown, binning)
-        curve = curve_from_summary(
-            summary,
-            lens=self.shown_lens,
-            definition=binning.name,
-            interval="wilson",
-            confidence_level=LEVEL,
-        )
-        errors = self._errors(binning, n_bins, summary)
+        null = NullDraws(N_RESAMPLES, np.random.default_rng(SEED))
+        questions = self._questions(binning, n_bins)
+        errors, _ = measure_errors(self._sorted, questions, null, LEVEL)
         found = replace(
-            self._without_bins, curve=curve, errors=errors, default_error=errors[0].name
+            self._without_bins,
+            curve=binned_curve(self._sorted, binning, LEVEL),
+            errors=errors,
+            default_error=errors[0].name,
         )
         return replace(found, verdict=verdict_of(found))
 
@@ -125,52 +128,25 @@ class LensView:
         """Reliability curve by a method without bins, which is kept."""
         with self._lock:
             if method not in self._curves:
-                shown = self.shown
-                found = reliability_curve(
-                    shown.y,
-                    shown.p,
-                    method=method,  # type: ignore[arg-type]  # checked there
-                    interval=None,
-                    sample_weight=shown.weight,
-                    labels=[0, 1],
+                source = self._sorted
+                options = check_curve_options("studio", method=method, interval=None)
+                self._curves[method] = curve_core(
+                    source.binary, source.binary_lens.name, options, caller="studio"
                 )
-                self._curves[method] = replace(found, lens=self.shown_lens)
             return self._curves[method]
 
-    def _errors(self, binning: Binning, n_bins: int, shown: Summary) -> tuple[MeasuredError, ...]:
-        null, problem = NullDraws(N_RESAMPLES, np.random.default_rng(SEED)), self.problem
-        if isinstance(problem, BinarySample):
-            summary: Summary | VectorSummary = shown
-            plain = [
-                ("ECE", BinnedError(binning)),
-                ("ECE debiased", BinnedError(binning, debias=True)),
-                ("RMSCE", BinnedError(binning, norm=2)),
-                ("MCE", BinnedError(binning, norm="max")),
-            ]
-        else:
-            vectors = isinstance(problem, MulticlassSample)
-            plain = [("ECE variance-split" if vectors else "ECE", default_error(problem, n_bins))]
-            summary = plain[0][1].summarise(problem)
-        measured = []
-        for name, estimator in plain:
-            try:
-                value = estimator.from_summary(summary)
-            except InvalidInputError:  # too few rows to debias
-                continue
-            beside: dict[str, Any] = null.level(estimator, NullSource(problem), summary, value)
-            if isinstance(summary, Summary) and len(summary.names) == 1 and has_interval(estimator):
-                beside["low"], beside["high"] = binned_limits(estimator, summary, LEVEL)
-            measured.append(
-                MeasuredError(
-                    name=name,
-                    value=value,
-                    definition=estimator.definition,
-                    lens=self.lens.name,
-                    n_samples=self.sample.n,
-                    **beside,
-                )
-            )
-        return tuple(measured)
+    def _questions(self, binning: Binning, n_bins: int) -> list[Question]:
+        """Errors that follow the bins."""
+        estimators = {
+            "ECE": BinnedError(binning),
+            "ECE debiased": BinnedError(binning, debias=True),
+            "RMSCE": BinnedError(binning, norm=2),
+            "MCE": BinnedError(binning, norm="max"),
+        }
+        if self._sorted.kind != "binary":
+            name = "ECE variance-split" if self._sorted.kind == "vector" else "ECE"
+            estimators = {name: default_error(self._sorted.problem, n_bins)}
+        return [Question(name, each, self.lens) for name, each in estimators.items()]
 
 
 def _sorted(sample: BinarySample) -> BinarySample:

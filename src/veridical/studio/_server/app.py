@@ -1,7 +1,4 @@
-"""Addresses of the studio and what answers them.
-
-Who may talk to the studio: a browser on this machine that was given the token.
-"""
+"""Addresses of the studio, what answers them, and who may ask: a browser with the token."""
 
 from __future__ import annotations
 
@@ -113,8 +110,8 @@ class Guard:
     def _brings_token(self, scope: Scope) -> bool:
         if scope["path"] != "/" or scope["method"] != "GET":
             return False
-        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-        return self._is_token(given)
+        token = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        return self._is_token(token)
 
     def _has_cookie(self, headers: Mapping[str, str]) -> bool:
         try:
@@ -123,8 +120,8 @@ class Guard:
             return False
         return found is not None and self._is_token(found.value)
 
-    def _is_token(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode(), self._settings.token.encode())
+    def _is_token(self, token: str) -> bool:
+        return secrets.compare_digest(token.encode(), self._settings.token.encode())
 
     def _cookie(self) -> str:
         name, token = self._settings.cookie, self._settings.token

@@ -1,0 +1,218 @@
+"""Several models on the same rows, read once: in memory, or left to their engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veridical._core.data.validation import check_option
+from veridical._core.sample import MulticlassSample
+from veridical._core.typing import ArrayLike, WeightType
+from veridical.binning import UniformBins
+from veridical.evaluation._comparison.pushed import SumModels
+from veridical.evaluation._data.read import ENGINES, name_model, read
+from veridical.evaluation._data.source import SampleSource, Source, default_error
+from veridical.evaluation._data.sums import SumsSource
+from veridical.exceptions import InvalidInputError, invalid
+from veridical.frames import column_names, expand_columns, is_frame
+from veridical.frames.inputs import name_columns
+from veridical.inference.core import IntervalOptions, consistency_core, difference_core
+from veridical.lenses import Binary, Canonical, Confidence, Induced, Lens
+from veridical.miscalibration import BinnedError, Estimator
+from veridical.results import ConsistencyTest, Difference
+from veridical.summaries import GridSummary
+
+
+@dataclass(frozen=True)
+class RowModels:
+    """Models whose rows are in memory."""
+
+    sources: Mapping[str, SampleSource]
+
+    def tests(
+        self, n_bins: Any, n_resamples: int, rng: np.random.Generator
+    ) -> tuple[ConsistencyTest, ...]:
+        """Is the calibration error of each more than a calibrated model would show?"""
+        return tuple(
+            consistency_core(
+                default_error(source.problem, n_bins),
+                source.induced,
+                n_resamples=n_resamples,
+                rng=rng,
+            )
+            for source in self.sources.values()
+        )
+
+    def differ(
+        self, figures: Sequence[Estimator], first: str, second: str, level: float
+    ) -> list[Difference]:
+        """Differences of all figures between two models."""
+        pair = self.sources[first], self.sources[second]
+        return [_difference(estimator, pair, level) for estimator in figures]
+
+
+def _difference(
+    estimator: Estimator, pair: tuple[SampleSource, SampleSource], level: float
+) -> Difference:
+    first, second = (_looked_at(estimator, source) for source in pair)
+    options = IntervalOptions("analytic", level)
+    return difference_core(estimator, (first, second), options, groups=pair[0].clusters)
+
+
+def _looked_at(estimator: Estimator, source: SampleSource) -> Induced:
+    """The lens's own problem for errors, the whole prediction for scores."""
+    lens: Lens
+    if not isinstance(estimator, BinnedError):
+        lens = Binary() if len(source.classes) == 2 else Canonical()
+    elif isinstance(source.problem, MulticlassSample):
+        lens = Confidence()
+    else:
+        return source.induced
+    return Induced(source.sample, lens, lens.induce(source.sample))
+
+
+def read_models(
+    predictions: Mapping[str, Any],
+    y_true: Any,
+    *,
+    caller: str,
+    y: str | None,
+    lens: Any,
+    labels: ArrayLike | None,
+    pos_label: Any,
+    sample_weight: Any,
+    n_bins: Any = 15,
+    weight_type: WeightType = "importance",
+    by: Any = None,
+    clusters: Any = None,
+    engine: str = "memory",
+    param: str = "predictions",
+) -> RowModels | SumModels:
+    """Read and check every model's predictions of the same rows on behalf of `caller`."""
+    check_option(caller, "engine", engine, ENGINES)
+    table = _is_table(y_true, y, caller)
+    columns = {}
+    for name, each in predictions.items():
+        if isinstance(each, GridSummary) or isinstance(y_true, GridSummary):
+            hint = "sums of one model do not say how its rows go with those of another: pass rows."
+            got = f"a summary for {name!r}"
+            raise invalid(caller, param, "rows or names of columns", got, hint=hint)
+        if table:
+            columns[name] = _columns(each, name, caller, param)
+    if not table or engine == "memory":
+        engine = "memory"
+    else:
+        why = _needs_rows(y_true, columns, lens, sample_weight, weight_type, clusters, caller)
+        if why is not None and engine == "pushdown":
+            hint = 'use engine="memory".'
+            raise invalid(caller, "engine", '"auto" or "memory" here', why, hint=hint)
+        engine = engine if why is None else "memory"
+    sources: dict[str, Source] = {}
+    for name, each in predictions.items():
+        try:
+            sources[name] = read(
+                y_true,
+                None if table else each,
+                y=y,
+                prob=columns.get(name),
+                lens=lens,
+                labels=labels,
+                pos_label=pos_label,
+                n_bins=n_bins,
+                sample_weight=sample_weight,
+                weight_type=weight_type,
+                by=by,
+                clusters=clusters,
+                caller=caller,
+                engine=engine,
+            )
+        except InvalidInputError as error:
+            if len(predictions) == 1:
+                raise
+            raise name_model(error, name) from error
+    in_memory = {name: s for name, s in sources.items() if isinstance(s, SampleSource)}
+    if in_memory:
+        return RowModels(in_memory)
+    sums = {name: s for name, s in sources.items() if isinstance(s, SumsSource)}
+    return _pushed(y_true, y, columns, sums, sample_weight, n_bins, caller)
+
+
+def _is_table(y_true: Any, y: str | None, caller: str) -> bool:
+    """Whether predictions are columns of a frame or file."""
+    if isinstance(y_true, (str, os.PathLike)) or is_frame(y_true):
+        return True
+    if y is None:
+        return False
+    got = f"a column and a {type(y_true).__name__}"
+    hint = "pass the frame of the columns as second argument."
+    raise invalid(caller, "y_true", "a frame or a file if `y` is given", got, hint=hint)
+
+
+def _columns(prob: Any, model: str, caller: str, param: str) -> str | list[str]:
+    listed = isinstance(prob, (list, tuple)) and all(isinstance(one, str) for one in prob)
+    if isinstance(prob, str):
+        return prob
+    if listed:
+        return list(prob)
+    hint = "with a frame, name the columns of each model."
+    got = f"a {type(prob).__name__} for {model!r}"
+    raise invalid(caller, param, "names of columns", got, hint=hint)
+
+
+def _needs_rows(
+    frame: Any,
+    columns: Mapping[str, str | list[str]],
+    lens: Any,
+    sample_weight: Any,
+    weight_type: str,
+    clusters: Any,
+    caller: str,
+) -> str | None:
+    """What sums cannot serve, if anything."""
+    if clusters is not None:
+        return "clusters"
+    if weight_type != "importance":
+        return "frequencies"
+    if sample_weight is not None and not isinstance(sample_weight, str):
+        return "weights beside the frame"
+    name = "binary" if lens is None else getattr(lens, "name", lens)
+    if name != "binary":
+        return f"the {name} lens"
+    available = column_names(frame, caller=caller, param="y_true")
+    for wanted in columns.values():
+        listed = [wanted] if isinstance(wanted, str) else wanted
+        if len(expand_columns(listed, available, caller=caller, param="predictions")) > 2:
+            return "more than two classes"
+    return None
+
+
+def _pushed(
+    frame: Any,
+    y: str | None,
+    columns: Mapping[str, str | list[str]],
+    sources: dict[str, SumsSource],
+    sample_weight: Any,
+    n_bins: Any,
+    caller: str,
+) -> SumModels:
+    positive_columns = {}
+    for name, prob in columns.items():
+        names = name_columns(
+            frame, y=y, prob=prob, sample_weight=sample_weight, by=None, caller=caller
+        )
+        positive = sources[name].grid.table.positive
+        positive_columns[name] = names.prob[positive if len(names.prob) == 2 else 0]
+    cells = next(iter(sources.values())).grid.cells("binary")
+    rule: Any = "sqrt" if n_bins == "cv" else n_bins  # as in memory
+    return SumModels(
+        sources=sources,
+        frame=frame,
+        y=names.y,
+        columns=positive_columns,
+        sample_weight=names.sample_weight,
+        n_bins=UniformBins(rule).fit(cells.sample).n_cells,
+    )

@@ -1,0 +1,288 @@
+"""Arrays, frames, files, queries and tables of sums become one source, read and checked once."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from veridical._core.data.groups import Groups
+from veridical._core.data.validation import check_option, is_integer
+from veridical._core.typing import ArrayLike, BoolArray, WeightType
+from veridical.evaluation._data.source import SampleSource, Source
+from veridical.evaluation._data.sums import SumsSource
+from veridical.exceptions import InvalidInputError, invalid
+from veridical.frames import grid_table, is_lazy
+from veridical.frames.files import is_large_file
+from veridical.frames.grid import RESOLUTION
+from veridical.frames.inputs import Inputs, name_columns
+from veridical.inference import check_groups
+from veridical.lenses import (
+    Binary,
+    ClassSpecific,
+    Classwise,
+    Confidence,
+    Lens,
+    named_lens,
+    read_data,
+    resolve_lens,
+)
+from veridical.summaries import GridSummary
+from veridical.summaries.core import table_of_sample
+
+ENGINES = ("auto", "memory", "pushdown")
+_BINS = 15  # of a table for a number of bins that is not known before the rows are
+
+
+def read(
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
+    *,
+    caller: str,
+    y: str | None = None,
+    prob: str | list[str] | tuple[str, ...] | None = None,
+    lens: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    n_bins: Any = _BINS,
+    sample_weight: Any = None,
+    weight_type: WeightType = "importance",
+    by: Any = None,
+    clusters: Any = None,
+    engine: str = "memory",
+    needs_rows: str | None = None,
+    adapt: Callable[[Inputs], Inputs] | None = None,
+) -> Source:
+    """Read and check data on behalf of `caller`: rows into memory, or sums by their engine.
+
+    `n_bins` are those a table of sums is made with, `clusters` rows that belong together.
+    `needs_rows` names an argument that sums cannot serve; `adapt` changes arrays before they are
+    checked.
+    """
+    request = Request(
+        y_true=y_true,
+        y_prob=y_prob,
+        y=y,
+        prob=prob,
+        lens=lens,
+        labels=labels,
+        pos_label=pos_label,
+        n_bins=n_bins,
+        sample_weight=sample_weight,
+        weight_type=weight_type,
+        by=by,
+        clusters=clusters,
+        caller=caller,
+    )
+    sums = request.pushed(engine, needs_rows=needs_rows)
+    return request.rows(adapt) if sums is None else sums
+
+
+def read_rows(y_true: Any, y_prob: ArrayLike | None = None, **options: Any) -> SampleSource:
+    """Read data as `read` does, rows into memory whatever they are."""
+    source = read(y_true, y_prob, engine="memory", **options)
+    assert isinstance(source, SampleSource)  # a table of sums is refused there
+    return source
+
+
+def name_model(error: InvalidInputError, name: str) -> InvalidInputError:
+    """The same error, saying which of several models it is about."""
+    named = InvalidInputError(f"{error}\nModel: {name!r}.")
+    named.caller, named.param, named.expected = error.caller, error.param, error.expected
+    named.got, named.hint = error.got, error.hint
+    return named
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """Data as the user gave them, and the name of the function they were given to."""
+
+    y_true: Any
+    y_prob: ArrayLike | None
+    y: str | None
+    prob: str | list[str] | tuple[str, ...] | None
+    lens: Any
+    labels: ArrayLike | None
+    pos_label: Any
+    n_bins: Any
+    sample_weight: Any
+    by: Any
+    caller: str
+    weight_type: WeightType = "importance"
+    clusters: Any = None
+    resolution: int = RESOLUTION
+
+    def pushed(self, engine: str, *, needs_rows: str | None = None) -> SumsSource | None:
+        """Return sums if they are what is to be used, None if the rows are to be read."""
+        check_option(self.caller, "engine", engine, ENGINES)
+        if isinstance(self.y_true, GridSummary):
+            return self._of_summary(engine, needs_rows)
+        if engine == "memory":
+            return None
+        if engine == "auto":
+            fits = needs_rows is None and self._is_summable()
+            return self._by_engine() if fits and self._in_engine() else None
+        if needs_rows is not None:
+            hint = 'use engine="memory".'
+            raise invalid(self.caller, "engine", '"auto" or "memory" here', needs_rows, hint=hint)
+        return self.summed(engine)
+
+    def summed(self, engine: str) -> SumsSource:
+        """Return sums, whoever makes them."""
+        check_option(self.caller, "engine", engine, ENGINES)
+        if not self._is_summable():
+            hint = 'use "binary", "confidence", "classwise" or `ClassSpecific(label)`.'
+            got = f"the {getattr(self.lens, 'name', self.lens)} lens"
+            raise invalid(self.caller, "lens", "one that sums answer", got, hint=hint)
+        forced = engine == "pushdown" and self.y_prob is None and self._names_only()
+        if forced or (engine == "auto" and self._in_engine()):
+            return self._by_engine()
+        return self._of_rows()
+
+    def rows(self, adapt: Callable[[Inputs], Inputs] | None = None) -> SampleSource:
+        """Read the rows and check them."""
+        named = isinstance(self.clusters, str) and self.y_prob is None
+        data = read_data(
+            self.y_true,
+            self.y_prob,
+            y=self.y,
+            prob=self.prob,
+            labels=self.labels,
+            pos_label=self.pos_label,
+            sample_weight=self.sample_weight,
+            weight_type=self.weight_type,
+            by=self.clusters if named else self.by,
+            caller=self.caller,
+            adapt=adapt,
+        )
+        kept, clusters = data.kept, self.clusters
+        groups = None if data.by is None else self._of_kept(data.by, kept)
+        if named and data.by is not None:
+            clusters, groups = data.by.codes, None
+        return SampleSource(
+            data.sample,
+            resolve_lens(self.lens, data.sample, caller=self.caller),
+            by=groups,
+            clusters=check_groups(clusters, kept, caller=self.caller),
+            guessed=data.notes[0] if data.notes else None,
+        )
+
+    def _of_kept(self, by: Groups, kept: BoolArray) -> Groups:
+        """Groups of the rows that have a weight."""
+        if len(by.codes) != len(kept):
+            hint = "pass one group key per row."
+            got = f"{len(by.codes)} keys for {len(kept)} rows"
+            raise invalid(self.caller, "by", "as long as `y_true`", got, hint=hint)
+        return replace(by, codes=by.codes[kept])
+
+    def _in_engine(self) -> bool:
+        """Whether the rows are where they are better left."""
+        if self.y_prob is not None or not self._names_only():
+            return False
+        return is_lazy(self.y_true) or _is_large(self.y_true)
+
+    def _names_only(self) -> bool:
+        """Whether weights and groups, if any, are columns of the frame."""
+        return all(v is None or _is_name(v) for v in (self.sample_weight, self.by))
+
+    def _of_summary(self, engine: str, needs_rows: str | None) -> SumsSource:
+        beside = {
+            "y_prob": self.y_prob,
+            "y": self.y,
+            "prob": self.prob,
+            "labels": self.labels,
+            "pos_label": self.pos_label,
+            "sample_weight": self.sample_weight,
+            "by": self.by,
+        }
+        for name, value in beside.items():
+            if value is not None:
+                hint = "these were decided when the summary was made."
+                raise invalid(self.caller, name, "unset for a summary", "a value", hint=hint)
+        if needs_rows is not None or engine == "memory":
+            got = needs_rows or 'engine="memory"'
+            hint = "pass the data themselves."
+            raise invalid(self.caller, "y_true", "rows here", f"a summary with {got}", hint=hint)
+        return SumsSource(self.y_true, self._lens(len(self.y_true.classes)), self.caller)
+
+    def _is_summable(self) -> bool:
+        """Whether sums by cell answer what the lens asks."""
+        if self.lens is None:
+            return True
+        lens = named_lens(self.lens, caller=self.caller)
+        return isinstance(lens, (Binary, Confidence, ClassSpecific, Classwise))
+
+    def _lens(self, n_classes: int) -> Lens:
+        if self.lens is None:
+            return Binary() if n_classes == 2 else Confidence()
+        return named_lens(self.lens, caller=self.caller)
+
+    def _by_engine(self) -> SumsSource:
+        names = name_columns(
+            self.y_true,
+            y=self.y,
+            prob=self.prob,
+            sample_weight=self.sample_weight,
+            by=self.by,
+            caller=self.caller,
+        )
+        lens = self._lens(max(2, len(names.prob)))
+        table = grid_table(
+            self.y_true,
+            y=names.y,
+            prob=names.prob,
+            problems=_problems_for(max(2, len(names.prob)), lens),
+            n_bins=_table_bins(self.n_bins),
+            resolution=self.resolution,
+            labels=self.labels,
+            pos_label=self.pos_label,
+            sample_weight=names.sample_weight,
+            by=names.by,
+            caller=self.caller,
+        )
+        if not math.isfinite(table.total_w2.sum()):
+            hint = "divide the weights by their mean: only their ratios matter."
+            got = "weights whose squares overflow"
+            raise invalid(self.caller, "sample_weight", "of moderate size", got, hint=hint)
+        return SumsSource(GridSummary(table), lens, self.caller, names.said)
+
+    def _of_rows(self) -> SumsSource:
+        """Sums of rows that are read into memory."""
+        source = self.rows()
+        table = table_of_sample(
+            source.sample,
+            _problems_for(len(source.classes), source.lens),
+            n_bins=_table_bins(self.n_bins),
+            resolution=self.resolution,
+            groups=None if source.by is None else source.samples_by_group(),
+        )
+        return SumsSource(GridSummary(table), source.lens, self.caller, source.guessed)
+
+
+def _problems_for(n_classes: int, lens: Lens) -> Sequence[str | int]:
+    """What a table must hold for an evaluation through a lens."""
+    if n_classes > 2:
+        return ("confidence", *range(n_classes))
+    if isinstance(lens, Binary):
+        return ("binary",)
+    return (
+        ("binary", "confidence") if isinstance(lens, Confidence) else ("binary", "confidence", 0, 1)
+    )
+
+
+def _table_bins(n_bins: Any) -> int:
+    """Bins of a table from which so many are wanted."""
+    return int(n_bins) if is_integer(n_bins) else _BINS
+
+
+def _is_name(value: Any) -> bool:
+    """Whether weights or groups are columns of the frame."""
+    if isinstance(value, str):
+        return True
+    return isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value)
+
+
+def _is_large(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike)) and is_large_file(value)

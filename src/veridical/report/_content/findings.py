@@ -1,0 +1,167 @@
+"""Everything a report shows of one model, section by section, from rows or from sums of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from veridical._core.sample import BinarySample, MulticlassSample
+from veridical.binning import SimplexBins
+from veridical.decisions.core import decision_curve_of
+from veridical.evaluation.core import compare_models, evaluate_source, run_battery
+from veridical.evaluation.data import RowModels, SampleSource, Source, notes_on_sums
+from veridical.exceptions import InvalidInputError
+from veridical.inference.core import equivalence_core, equivalence_error
+from veridical.lenses import Binary, ClassSpecific, Induced, Lens
+from veridical.report._charts.catalogue import slider_thresholds
+from veridical.report._content.content import ModelFindings
+from veridical.report._content.curves import curve_variants
+from veridical.report._content.data import data_notes
+from veridical.report._content.families import class_figures, group_figures
+from veridical.report._content.headline import headline_of
+from veridical.report._content.recalibration import recalibrate
+from veridical.results import Comparison, DecisionCurve, EquivalenceTest, Evaluation, TestReport
+from veridical.summaries import summarise
+
+Step = Callable[[str], None]
+
+# Cost of a miss for each false alarm: 1 to 20, ..., 20 to 1.
+COST_RATIOS = (1 / 20, 1 / 10, 1 / 5, 1 / 2, 1.0, 2.0, 5.0, 10.0, 20.0)
+_SIMPLEX_BINS = 8  # on each side of the triangle
+
+
+@dataclass(frozen=True)
+class Options:
+    """What figures depend on beside the data."""
+
+    n_bins: Any
+    level: float
+    n_resamples: int
+    seed: int
+    margins: tuple[float, ...]
+
+    @property
+    def measuring(self) -> dict[str, Any]:
+        """The same as evaluations and comparisons take it."""
+        return {
+            "n_bins": self.n_bins,
+            "confidence_level": self.level,
+            "n_resamples": self.n_resamples,
+            "rng": self.seed,
+        }
+
+
+def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step) -> ModelFindings:
+    """Everything about one model that its data can answer; doubts are in the results."""
+    step("scores and errors")
+    evaluation = evaluate_source(source, **o.measuring)
+    step("tests")
+    tests = _tests(source, o)
+    equivalence = _equivalence(source, o)
+    step("reliability curves")
+    variants = curve_variants(source, n_bins=o.n_bins, level=o.level, seed=o.seed)
+    step("classes and groups")
+    # Bins chosen by cross-validation follow the outcomes: choosing them in every draw takes long.
+    bins = "sqrt" if o.n_bins == "cv" else o.n_bins
+    classes, class_note = class_figures(
+        source, evaluation, tests, n_bins=bins, n_resamples=o.n_resamples, seed=o.seed
+    )
+    groups, group_test, group_note = group_figures(source, tests, **o.measuring | {"n_bins": bins})
+    step("decisions")
+    label, lens = _decided(source, evaluation)
+    decisions, costs = _decision_figures(source, lens, o)
+    step("recalibration")
+    return ModelFindings(
+        name=name,
+        headline=headline_of(evaluation, source.binary, _pvalue(evaluation, tests)),
+        evaluation=evaluation,
+        tests=tests,
+        equivalence=equivalence,
+        recalibration=recalibrate(source, n_bins=bins, seed=o.seed),
+        variants=variants,
+        classes=classes,
+        class_note=class_note,
+        groups=groups,
+        group_test=group_test,
+        group_note=group_note,
+        decision_class=label,
+        decisions=decisions,
+        costs=costs,
+        simplex=_simplex(source),
+        data=data_notes(source, evaluation, tests, guessed, n_bins=o.n_bins, seed=o.seed),
+    )
+
+
+def comparison_of(sources: Mapping[str, Source], o: Options) -> Comparison | None:
+    """Paired differences of every pair of models."""
+    models = {name: each for name, each in sources.items() if isinstance(each, SampleSource)}
+    if len(models) < 2:
+        return None
+    return compare_models(RowModels(models), reference=None, **o.measuring)
+
+
+def _tests(source: Source, o: Options) -> TestReport | None:
+    if isinstance(source, SampleSource):
+        source = replace(source, by=None)  # groups of rows are tested by themselves
+    try:
+        report, _ = run_battery(
+            source, n_bins=o.n_bins, level=1 - o.level, n_resamples=o.n_resamples, seed=o.seed
+        )
+    except InvalidInputError:  # sums do not tell enough for the classwise lens
+        return None
+    about = notes_on_sums(source, o.n_bins, "tests")
+    return replace(report, notes=(*about, *report.notes))
+
+
+def _equivalence(source: Source, o: Options) -> tuple[EquivalenceTest, ...]:
+    """Whether calibration within each margin is shown."""
+    induced = Induced(source.binary, source.binary_lens, source.binary)
+    try:
+        estimator = equivalence_error(o.n_bins)
+        found = [
+            equivalence_core(induced, delta=margin, estimator=estimator, level=1 - o.level)
+            for margin in o.margins
+        ]
+    except InvalidInputError:  # bins that follow the outcomes, or of one row
+        return ()
+    return tuple(replace(test, n_samples=source.n) for test in found)
+
+
+def _pvalue(e: Evaluation, tests: TestReport | None) -> float | None:
+    """Of the error that speaks for the lens; bins that follow the outcomes are tested apart."""
+    if e.default.pvalue is None and tests is not None and "consistency" in tests.names:
+        return tests.test("consistency").pvalue
+    return e.default.pvalue
+
+
+def _decided(source: Source, e: Evaluation) -> tuple[str, Lens]:
+    """The class decisions are about: the positive one, or the commonest of several."""
+    if not source.has_classes:
+        return str(source.classes[1]), Binary()
+    label = e.classes[int(np.argmax(e.base_rate))]
+    return str(label), ClassSpecific(label)
+
+
+def _decision_figures(
+    source: Source, lens: Lens, o: Options
+) -> tuple[DecisionCurve, DecisionCurve]:
+    """Net benefit at the thresholds of the slider, and at those of usual costs."""
+    problem = source.through(lens)
+    assert isinstance(problem, BinarySample)  # every table of sums holds it
+    usual = 1 / (1 + np.array(COST_RATIOS))
+    slider, table = (
+        replace(decision_curve_of(problem, np.unique(at), level=o.level), n_samples=source.n)
+        for at in (slider_thresholds(), usual)
+    )
+    return slider, table
+
+
+def _simplex(source: Source) -> dict[str, Any] | None:
+    """Cells of the triangle of three classes, which needs whole rows."""
+    if not isinstance(source, SampleSource) or len(source.classes) != 3:
+        return None
+    assert isinstance(source.sample, MulticlassSample)
+    return summarise(source.sample, SimplexBins(_SIMPLEX_BINS)).to_dict()
