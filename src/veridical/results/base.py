@@ -70,6 +70,10 @@ class Result:
 class ArrayResult(Result):
     """A result made of arrays, which are read-only."""
 
+    def _arrays(self, *names: str) -> dict[str, list[Any]]:
+        """Arrays of one length as columns of a table."""
+        return {name: getattr(self, name).tolist() for name in names}
+
     def __post_init__(self) -> None:
         for f in fields(self):  # type: ignore[arg-type]
             value = getattr(self, f.name)

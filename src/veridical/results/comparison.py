@@ -138,9 +138,10 @@ class Comparison(Result):
         rows = []
         for e, test in zip(self.evaluations, self.tests, strict=True):
             level = test.null_level
-            values = (e.scores["brier"], e.scores["log"], e.accuracy, e.auc, test.statistic,
-                      level.mean, level.quantile(0.95))  # fmt: skip
-            rows.append((*map(number_or_blank, values), f"p={format_pvalue(test.pvalue)}"))
+            own = (e.scores["brier"], e.scores["log"], e.accuracy, e.auc)
+            tested = (test.statistic, level.mean, level.quantile(0.95))
+            numbers = map(number_or_blank, (*own, *tested))
+            rows.append((*numbers, f"p={format_pvalue(test.pvalue)}"))
         return header, rows
 
     def _difference_rows(self) -> list[tuple[str, ...]]:

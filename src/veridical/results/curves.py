@@ -20,7 +20,7 @@ class _Curve(ArrayResult):
 
     def _listed(self, *names: str) -> dict[str, list[Any]]:
         """Columns of a table, limits included."""
-        columns: dict[str, list[Any]] = {name: getattr(self, name).tolist() for name in names}
+        columns = self._arrays(*names)
         n = len(columns[names[0]])
         for name in ("low", "high"):
             limits = getattr(self, name)

@@ -82,9 +82,9 @@ class DecisionCurve(ArrayResult):
         return ", ".join(ranges) or "no threshold"
 
     def _columns(self) -> dict[str, list[Any]]:
-        names = ("threshold", "net_benefit", "low", "high", "treat_all", "advantage",
-                 "advantage_low", "advantage_high", "avoided", "called")  # fmt: skip
-        return {name: getattr(self, name).tolist() for name in names}
+        advantage = ("advantage", "advantage_low", "advantage_high")
+        first = ("threshold", "net_benefit", "low", "high", "treat_all")
+        return self._arrays(*first, *advantage, "avoided", "called")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,8 +149,8 @@ class RocHull(ArrayResult):
         for name, value in (("cost_fp", cost_fp), ("cost_fn", cost_fn)):
             if not (is_number(value) and value >= 0):
                 hint = "pass what one error of this kind costs."
-                raise invalid("best_threshold", name, "a number of 0 or more", repr(value),
-                              hint=hint)  # fmt: skip
+                got = repr(value)
+                raise invalid("best_threshold", name, "a number of 0 or more", got, hint=hint)
         if cost_fp == cost_fn == 0:
             hint = "if errors cost nothing, any threshold will do."
             raise invalid("best_threshold", "cost_fp", "positive", "two zeros", hint=hint)
@@ -169,7 +169,7 @@ class RocHull(ArrayResult):
         )
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {name: getattr(self, name).tolist() for name in ("threshold", "fpr", "tpr")}
+        return self._arrays("threshold", "fpr", "tpr")
 
 
 _ROUNDING = 1e-12
@@ -258,6 +258,6 @@ class CostCurve(ArrayResult):
         )
 
     def _columns(self) -> dict[str, list[Any]]:
-        names = ("probability_cost", "cost_share", "model", "envelope", "always_positive",
-                 "always_negative", "loss", "envelope_loss")  # fmt: skip
-        return {name: getattr(self, name).tolist() for name in names}
+        constant = ("always_positive", "always_negative")
+        curves = ("probability_cost", "cost_share", "model", "envelope")
+        return self._arrays(*curves, *constant, "loss", "envelope_loss")

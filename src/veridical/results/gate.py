@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, ClassVar
 from xml.etree import ElementTree
 
-from veridical.results.base import Result
+from veridical.results.base import Result, columns_of
 from veridical.results.text import html_block, html_table, note_lines
 
 # What XML 1.0 cannot hold even as a reference (section 2.2 of the recommendation).
@@ -166,8 +166,9 @@ class GateFigure(Result):
 
     _text_columns: ClassVar[tuple[str, ...]] = ("group",)
     _number_columns: ClassVar[tuple[str, ...]] = (
-        "value", "low", "high", "null_mean", "null_q95", "pvalue",
-    )  # fmt: skip
+        *("value", "low", "high"),
+        *("null_mean", "null_q95", "pvalue"),
+    )
 
     name: str
     group: str | None = None
@@ -343,6 +344,5 @@ class GateResult(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a requirement and group."""
-        names = ("requirement", "group", "value", "operator", "limit", "passed", "n_samples",
-                 "definition", "reason")  # fmt: skip
-        return {name: [getattr(check, name) for check in self.checks] for name in names}
+        names = ("requirement", "group", "value", "operator", "limit", "passed", "n_samples")
+        return columns_of(self.checks, (*names, "definition", "reason"))

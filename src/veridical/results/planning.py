@@ -277,9 +277,9 @@ class DecisionValue(Result):
 
     _text_columns: ClassVar[tuple[str, ...]] = ("name", "basis", "reason")
     _number_columns: ClassVar[tuple[str, ...]] = (
-        "value", "low", "high", "baseline", "gain", "gain_low", "gain_high", "calibrated", "loss",
-        "loss_low", "loss_high", "n_repeats",
-    )  # fmt: skip
+        *("value", "low", "high", "baseline", "gain", "gain_low", "gain_high"),
+        *("calibrated", "loss", "loss_low", "loss_high", "n_repeats"),
+    )
 
     name: str
     accuracy: float

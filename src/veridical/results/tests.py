@@ -236,11 +236,11 @@ class TestReport(Result):
         header = ["test", "statistic", "df", "p", "Holm", "definition"]
         parts = [f"<p>{escape(self.verdict)}</p>", html_table(header, self._rows())]
         for family in self._families():
-            columns = zip(family.names, family.n_samples, family.statistics, family.pvalues,
-                          family.adjusted, strict=True)  # fmt: skip
+            tests = zip(family.names, family.n_samples, family.statistics, strict=True)
+            pvalues = zip(family.pvalues, family.adjusted, strict=True)
             rows = [
-                (str(name), f"{n:,}", f"{value:.4f}", format_pvalue(p), format_pvalue(adjusted))
-                for name, n, value, p, adjusted in columns
+                (str(name), f"{n:,}", f"{value:.4f}", *map(format_pvalue, pair))
+                for (name, n, value), pair in zip(tests, pvalues, strict=True)
             ]
             titles = [family.over, "rows", family.definition, "p", family.correction]
             parts.append(html_table(titles, rows))

@@ -199,10 +199,8 @@ def fit_priors_many(
         open_, scale, pull = open_[moving], scale[moving], pull[moving]
         if not len(open_):
             break
-        curved = np.divide(
-            pulled[:, moving], mixture[:, moving], where=mixture[:, moving] > 0,
-            out=np.zeros((len(p), len(open_))),
-        )  # fmt: skip
+        pulled, mixture = pulled[:, moving], mixture[:, moving]
+        curved = np.divide(pulled, mixture, where=mixture > 0, out=np.zeros(mixture.shape))
         curvature = np.stack([((p * p[:, k : k + 1]).T @ curved).T for k in range(p.shape[1])], 1)
         curvature /= scale[:, :, None] * scale[:, None, :]
         ridge = 1e-13 * np.trace(curvature, axis1=1, axis2=2)[:, None, None]

@@ -65,9 +65,8 @@ class Buckets:
             bucket = c.execute(
                 "INSERT INTO buckets (ordinal, n_batches, n_rows, began, ended, log_e, counts,"
                 " sum_p, predicted) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?)",
-                (ordinal, rows, began, ended, log_e, counts.tobytes(), sum_p.tobytes(),
-                 float(sum_p.sum())),
-            ).lastrowid  # fmt: skip
+                (ordinal, rows, began, ended, log_e, *_cell_values(counts, sum_p, sum_p)),
+            ).lastrowid
         else:
             bucket = last[0]
             self._grow(bucket, (1, rows, ended, log_e), counts, sum_p)
@@ -160,9 +159,8 @@ class Buckets:
             "UPDATE buckets SET n_batches = n_batches + ?, n_rows = n_rows + ?,"
             " ended = coalesce(?, ended), log_e = ?, counts = ?, sum_p = ?,"
             " predicted = predicted + ? WHERE id = ?",
-            (*more, (before[0] + counts).tobytes(), (before[1] + sum_p).tobytes(),
-             float(sum_p.sum()), bucket),
-        )  # fmt: skip
+            (*more, *_cell_values(before[0] + counts, before[1] + sum_p, sum_p), bucket),
+        )
 
     def _add_stream(
         self, bucket: int, stream: int, sums: tuple[float, float, float], factors: FloatArray
@@ -199,3 +197,10 @@ class Buckets:
             ).fetchall():
                 self._add_stream(keep, stream, tuple(sums), np.frombuffer(factors))
             c.execute("DELETE FROM buckets WHERE id = ?", (gone,))
+
+
+def _cell_values(
+    counts: FloatArray, sum_p: FloatArray, added: FloatArray
+) -> tuple[bytes, bytes, float]:
+    """Columns `counts` and `sum_p` of a bucket, and what is added to `predicted`."""
+    return counts.tobytes(), sum_p.tobytes(), float(added.sum())

@@ -184,8 +184,8 @@ class ThresholdProcess(DecisionProcess):
         """Minus the cost of a false alarm, and of a miss."""
         check_class_count("ThresholdProcess", "threshold", 2, y_prob)
         acts = y_prob[:, 1] >= self.threshold
-        return np.column_stack([np.where(acts, -self.cost_fp, 0.0),
-                                np.where(acts, 0.0, -self.cost_fn)])  # fmt: skip
+        negative, positive = np.where(acts, -self.cost_fp, 0.0), np.where(acts, 0.0, -self.cost_fn)
+        return np.column_stack([negative, positive])
 
 
 @dataclass(frozen=True)

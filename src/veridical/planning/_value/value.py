@@ -43,11 +43,15 @@ class SimulationPlan:
 
 
 class Limits(NamedTuple):
-    """A mean over repeats and its limits."""
+    """A mean over repeats or rows and its limits."""
 
     estimate: float
     low: float
     high: float
+
+    def fields(self, name: str, prefix: str = "") -> dict[str, float]:
+        """What a `DecisionValue` calls them."""
+        return {name: self.estimate, f"{prefix}low": self.low, f"{prefix}high": self.high}
 
 
 def values_of_targets(
@@ -136,12 +140,12 @@ def _fields(
     with np.errstate(invalid="ignore"):  # ruin minus ruin
         loss = over_repeats(np.where(value == calibrated, 0.0, calibrated - value), level)
     return {
-        "value": mean.estimate, "low": mean.low, "high": mean.high,
+        **mean.fields("value"),
+        **gain.fields("gain", "gain_"),
+        **loss.fields("loss", "loss_"),
         "baseline": float(baseline.mean()),
-        "gain": gain.estimate, "gain_low": gain.low, "gain_high": gain.high,
         "calibrated": float(calibrated.mean()),
-        "loss": loss.estimate, "loss_low": loss.low, "loss_high": loss.high,
-    }  # fmt: skip
+    }
 
 
 def over_repeats(means: FloatArray, level: float) -> Limits:
@@ -221,18 +225,21 @@ def value_of_predictions(
     ece, notes = BinnedError(UniformBins(15)).measure_with_doubts(Confidence().induce(sample))
     if np.isfinite(value).all():
         notes += doubts_of_mean(value, sample.weight, sample.weight_type)
+    figures: dict[str, Any] = {
+        **mean.fields("value"),
+        **gains.fields("gain", "gain_"),
+        **losses.fields("loss", "loss_"),
+    }
     found = DecisionValue(
         name=name,
         accuracy=weighted_mean(right, sample.weight),
         ece=ece,
-        value=mean.estimate, low=mean.low, high=mean.high,
         baseline=weighted_mean(without, sample.weight),
-        gain=gains.estimate, gain_low=gains.low, gain_high=gains.high,
         calibrated=weighted_mean(calibrated, folded.weight),
-        loss=losses.estimate, loss_low=losses.low, loss_high=losses.high,
         basis="recalibrated",
         n_samples=sample.n,
-    )  # fmt: skip
+        **figures,
+    )
     return Evaluated(found, prior, notes, folded.notes)
 
 
