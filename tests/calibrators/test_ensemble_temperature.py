@@ -9,11 +9,9 @@ import pytest
 from scipy.special import softmax
 
 from calibrators.multiclass_oracles import log_loss, overconfident
+from veridical._core.numeric.simplex import simplex_weights
 from veridical.calibrators._base.persistence import encode
-from veridical.calibrators._softmax.ensemble_temperature import (
-    EnsembleTemperatureCalibrator,
-    fit_mixture,
-)
+from veridical.calibrators._softmax.ensemble_temperature import EnsembleTemperatureCalibrator
 from veridical.calibrators._softmax.temperature import TemperatureCalibrator
 
 
@@ -32,7 +30,7 @@ def test_no_weights_on_a_grid_are_better(seed):
     rng = np.random.default_rng(seed)
     likelihoods = rng.beta(0.5, 0.5, size=(40, 3)) + 1e-9
     share = rng.dirichlet(np.ones(40))
-    fit = fit_mixture(likelihoods, share)
+    fit = simplex_weights(likelihoods, share)
     grid = [(i / 60, j / 60) for i in range(61) for j in range(61 - i)]
     losses = [-share @ np.log(likelihoods @ [a, b, 1 - a - b]) for a, b in grid]
     assert -share @ np.log(likelihoods @ fit.weights) <= min(losses) + 1e-9
@@ -46,7 +44,7 @@ def test_no_weights_on_a_grid_are_better(seed):
 def test_two_forecasts_have_a_closed_form():
     """Sure forecasts of opposite outcomes: each weight is the share of its outcome."""
     likelihoods = np.array([[1.0, 1e-300]] * 3 + [[1e-300, 1.0]])
-    fit = fit_mixture(likelihoods, np.full(4, 0.25))
+    fit = simplex_weights(likelihoods, np.full(4, 0.25))
     np.testing.assert_allclose(fit.weights, [0.75, 0.25], atol=1e-9)
 
 

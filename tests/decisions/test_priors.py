@@ -112,14 +112,14 @@ class TestLikelihood:
         train, priors = np.array([0.2, 0.3, 0.5]), [0.6, 0.3, 0.1]
         _, p = gaussian_rows(np.random.default_rng(seed), 60, priors, train)
         fit = fit_priors(p, np.full(60, 1 / 60), train)
-        np.testing.assert_allclose(fit.priors, em_of_the_paper(p, train, 3000), atol=1e-7)
+        np.testing.assert_allclose(fit.weights, em_of_the_paper(p, train, 3000), atol=1e-7)
         assert fit.violation <= 1e-10
 
     def test_an_absent_class_gets_exactly_nothing(self):
         """With two score values 0.8 and 0.2, fewer than 20 % of 0.8 mean a share below zero."""
         p = np.array([[0.2, 0.8]] * 1 + [[0.8, 0.2]] * 9)
         fit = fit_priors(p, np.full(10, 0.1), np.array([0.5, 0.5]))
-        assert fit.priors.tolist() == [1.0, 0.0]
+        assert fit.weights.tolist() == [1.0, 0.0]
 
     def test_all_resamples_at_once_are_what_each_is_alone(self):
         rng = np.random.default_rng(3)
@@ -127,13 +127,13 @@ class TestLikelihood:
         _, p = gaussian_rows(rng, 40, [0.7, 0.28, 0.02], train)
         weights = rng.multinomial(40, np.full(40, 1 / 40), 30).astype(float)
         trains = rng.dirichlet([20, 30, 50], 30)
-        start = fit_priors(p, np.full(40, 1 / 40), train).priors
+        start = fit_priors(p, np.full(40, 1 / 40), train).weights
         found = fit_priors_many(p, weights, trains, start)
         for one, weight, shares in zip(found, weights, trains, strict=True):
             alone = fit_priors(
                 np.repeat(p, weight.astype(int), axis=0), np.full(40, 1 / 40), shares
             )
-            np.testing.assert_allclose(one, alone.priors, atol=1e-6)
+            np.testing.assert_allclose(one, alone.weights, atol=1e-6)
         assert (found == 0).any()  # some leave the simplex and are fitted one by one
 
 

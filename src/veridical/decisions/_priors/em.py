@@ -6,106 +6,23 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.numeric.blocks import ROWS, row_blocks
+from veridical._core.numeric.simplex import SimplexFit, mixture_derivatives, simplex_weights
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 
-_TOLERANCE = 1e-10
-_MAX_STEPS = 200
-_FLAT = 1e-12  # eigenvalues below this share of the largest are rounding
-_VAGUE = 1e-7  # and below this the likelihood does not tell classes apart
-
-
-@dataclass(frozen=True, kw_only=True)
-class LikelihoodFit:
-    """Priors where the likelihood is largest.
-
-    Attributes
-    ----------
-    priors : (K,) on the simplex
-    n_iter : steps taken
-    pull : (K,) mean ratio of each class density to the mixture; none above 1 at the optimum
-    curvature : (K, K) mean of the products of these ratios, the information of one row
-    violation : max(pull) - 1, which bounds the mean log likelihood still to be gained
-    """
-
-    priors: FloatArray
-    n_iter: int
-    pull: FloatArray
-    curvature: FloatArray
-    violation: float
+_VAGUE = 1e-7  # information below this does not tell classes apart
 
 
 def fit_priors(
     p: FloatArray, share: FloatArray, train: FloatArray, start: FloatArray | None = None
-) -> LikelihoodFit:
+) -> SimplexFit:
     r"""Maximise the mean of log sum_k priors_k p_ik / train_k over the simplex.
 
     This is the limit of the iteration of Saerens, Latinne and Decaestecker (2002, equation 2.9,
     doi 10.1162/089976602753284446), an EM algorithm; the objective is concave, so there is one
-    largest likelihood. Steps solve the local quadratic model over non-negative priors (as mix-SQP:
-    Kim, Carbonetto, Stephens & Anitescu 2020, doi 10.1080/10618600.2019.1689985) and halve where
-    the likelihood would fall. O(n K^2) a step in blocks of rows; about 5 steps.
+    largest likelihood.
     """
-    priors = train / train.sum() if start is None else start
-    value, pull, curvature = _derivatives(p, share, train, priors)
-    steps = 0
-    while (violation := float(pull.max()) - 1) > _TOLERANCE and steps < _MAX_STEPS:
-        steps += 1
-        aim = _model_optimum(pull, curvature)
-        slope = float(pull @ (aim - priors))
-        slack = 1e-14 * max(1.0, abs(value))  # rounding of the mean log likelihood
-        length = 1.0
-        for _ in range(30):
-            moved = priors + length * (aim - priors)
-            found = _derivatives(p, share, train, moved)
-            if found[0] >= value + 1e-4 * length * max(slope, 0.0) - slack:
-                break
-            length /= 2
-        else:
-            moved = priors * pull  # one step of EM, which never lowers the likelihood
-            found = _derivatives(p, share, train, moved / moved.sum())
-        priors = moved / moved.sum()
-        value, pull, curvature = found
-    return LikelihoodFit(
-        priors=priors,
-        n_iter=steps,
-        pull=pull,
-        curvature=curvature,
-        violation=max(violation, 0.0),
-    )
-
-
-def _derivatives(
-    p: FloatArray, share: FloatArray, train: FloatArray, priors: FloatArray
-) -> tuple[float, FloatArray, FloatArray]:
-    """Mean log likelihood, its gradient and minus its Hessian; -inf where it is not finite."""
-    k = p.shape[1]
-    value, pull, curvature = 0.0, np.zeros(k), np.zeros((k, k))
-    for block in row_blocks(len(p), max(1024, ROWS // k)):
-        rows = p[block].astype(np.float64, copy=False)
-        mixture = rows @ (priors / train)
-        if not mixture.min() > 0:
-            return -np.inf, pull, curvature
-        value += float(share[block] @ np.log(mixture))
-        ratios = rows / mixture[:, None]
-        weighted = ratios * share[block][:, None]
-        pull += weighted.sum(axis=0)
-        curvature += weighted.T @ ratios
-    return value, pull / train, curvature / np.outer(train, train)
-
-
-def _model_optimum(pull: FloatArray, curvature: FloatArray) -> FloatArray:
-    """Minimise x' curvature x / 2 - (2 pull - 1)' x over x >= 0, scaled to sum one.
-
-    Minus the log likelihood plus the sum of the priors has its optimum on the simplex, and this is
-    its quadratic model: the constraint on the sum is not needed.
-    """
-    from scipy.optimize import nnls
-
-    sizes, vectors = np.linalg.eigh(curvature)
-    root = np.sqrt(np.maximum(sizes, _FLAT * sizes[-1]))
-    aim = nnls(root[:, None] * vectors.T, (vectors.T @ (2 * pull - 1)) / root)[0]
-    return aim / aim.sum()
+    first = train / train.sum() if start is None else start
+    return simplex_weights(p, share, scale=train, start=first)
 
 
 def edge_limit(
@@ -139,7 +56,7 @@ class NormalPriors:
 
 
 def normal_priors(
-    fit: LikelihoodFit,
+    fit: SimplexFit,
     p: FloatArray,
     weight: FloatArray,
     train: FloatArray,
@@ -165,13 +82,13 @@ def normal_priors(
     total = float(weight.sum())
     score = fit.curvature / total
     if not frequency:
-        score = _derivatives(p, (weight / total) ** 2, train, fit.priors)[2]
+        score = mixture_derivatives(p, (weight / total) ** 2, train, fit.weights)[2]
     covariance = inverse @ score @ inverse
     if reference_size is not None:
-        change = inverse @ (fit.curvature * (fit.priors / train) - np.diag(1 / train))
+        change = inverse @ (fit.curvature * (fit.weights / train) - np.diag(1 / train))
         spread = (np.diag(train) - np.outer(train, train)) / reference_size
         covariance = covariance + change @ spread @ change.T
-    return NormalPriors(centre=fit.priors + inverse @ fit.pull, covariance=covariance)
+    return NormalPriors(centre=fit.weights + inverse @ fit.pull, covariance=covariance)
 
 
 _MANY_TOLERANCE = 1e-9
@@ -213,7 +130,7 @@ def fit_priors_many(
     for index in np.concatenate([*failed, open_]):
         kept = np.flatnonzero(shares[index])
         fit = fit_priors(p[kept], shares[index][kept], train[index], start=start)
-        priors[index] = fit.priors
+        priors[index] = fit.weights
     return priors
 
 

@@ -187,18 +187,18 @@ def by_likelihood(
             if counted is not None:
                 rows = np.maximum(drawn_reference @ counted.table, 0.5)  # never quite without
                 shares = rows / rows.sum(axis=1, keepdims=True)
-            return fit_priors_many(deployed.table, drawn, shares, fit.priors)
+            return fit_priors_many(deployed.table, drawn, shares, fit.weights)
 
         low, high = bootstrap_prior_limits(estimate, deployed, counted, options)
     size = effective_size(weight, len(p), "frequency" if frequency else "importance")
     drop = chi_square_half(options.level) / size
-    for k in np.flatnonzero(fit.priors == 0):  # resamples alone would say 0 to 0
-        high[k] = max(high[k], edge_limit(p, share, train, fit.priors, int(k), drop))
-    if fit.priors.max() == 1:
-        sure = int(fit.priors.argmax())
+    for k in np.flatnonzero(fit.weights == 0):  # resamples alone would say 0 to 0
+        high[k] = max(high[k], edge_limit(p, share, train, fit.weights, int(k), drop))
+    if fit.weights.max() == 1:
+        sure = int(fit.weights.argmax())
         low[sure] = min(low[sure], 1 - np.delete(high, sure).max())
     notes = likelihood_doubts(fit.violation, identified=normal is not None)
-    return FittedPriors(priors=fit.priors, low=low, high=high, iterations=fit.n_iter, notes=notes)
+    return FittedPriors(priors=fit.weights, low=low, high=high, iterations=fit.n_iter, notes=notes)
 
 
 def by_confusion(

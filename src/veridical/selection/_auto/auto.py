@@ -63,7 +63,7 @@ class AutoCalibrator(WrappingCalibrator):
 
     Notes
     -----
-    Weights are found by expectation-maximisation on held-out probabilities of the outcomes, with
+    Weights have the least log loss of held-out probabilities of the outcomes, with
     five imagined rows that keep them off zero. The flexible maps count by the probability that
     they help. The maps of all folds are kept and averaged (up to 50,000 rows), which
     is better than fitting once to all rows. Nothing is random: folds are dealt from sorted rows.

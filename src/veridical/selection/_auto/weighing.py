@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.data.left_out import LeftOut
+from veridical._core.numeric.simplex import simplex_weights
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators import Calibrator
 from veridical.calibrators.core import (
@@ -23,18 +24,14 @@ from veridical.calibrators.core import (
 )
 from veridical.inference.core import make_units, standard_error
 
-_ENOUGH = 1e-7  # change of a weight
-_MOST_STEPS = 2000
-
 
 def pool_weights(given: FloatArray, weight: FloatArray, pseudo_rows: float) -> FloatArray:
     """Maximise sum_i w_i log(given_i . v) + (a / M) sum_m log v_m over the simplex.
 
     `given` (n, M) holds what each of M maps gave to the outcome, `weight` sums to the sample size
     and a is `pseudo_rows`: as if that many more rows had been best foretold by a map drawn at
-    random, which keeps weights off zero where rows are few. The objective is concave. Solved by
-    expectation-maximisation (Dempster, Laird & Rubin 1977, section 4.3), which never leaves the
-    simplex and never gets worse. O(n M) a step.
+    random, which keeps weights off zero where rows are few. As such rows they are handed to
+    `simplex_weights`: each is certain under its map and impossible under the others.
 
     Examples
     --------
@@ -48,16 +45,9 @@ def pool_weights(given: FloatArray, weight: FloatArray, pseudo_rows: float) -> F
     n_maps = given.shape[1]
     # a common factor of a row changes nothing, and keeps tiny probabilities from underflowing
     scaled = given / given.max(axis=1, keepdims=True)
-    total = float(weight.sum()) + pseudo_rows
-    found = np.full(n_maps, 1 / n_maps)
-    for _ in range(_MOST_STEPS):
-        pull = (weight / (scaled @ found)) @ scaled
-        moved = (found * pull + pseudo_rows / n_maps) / total
-        change = float(np.abs(moved - found).max())
-        found = moved
-        if change < _ENOUGH:
-            break
-    return np.asarray(found / found.sum())
+    likelihoods = np.concatenate([scaled, np.eye(n_maps)])
+    counts = np.concatenate([weight, np.full(n_maps, pseudo_rows / n_maps)])
+    return simplex_weights(likelihoods, counts / counts.sum()).weights
 
 
 @dataclass(frozen=True)
