@@ -142,13 +142,15 @@ ODD_WEIGHTS = {
 }
 
 FUNCTIONS = [v.brier_score, v.expected_calibration_error, v.decompose, v.reliability_curve]
+TAKE_TABLES = {v.decompose, v.reliability_curve}  # without predictions, labels should be a table
 functions = pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 
 
 @functions
 @pytest.mark.parametrize("odd", ODD_PROBABILITIES)
 def test_odd_probabilities_are_refused(function, odd):
-    with pytest.raises(v.InvalidInputError, match=f"^{function.__name__}: `y_prob` must be "):
+    param = "y_true" if odd == "nothing" and function in TAKE_TABLES else "y_prob"
+    with pytest.raises(v.InvalidInputError, match=f"^{function.__name__}: `{param}` must be "):
         function([0, 1], ODD_PROBABILITIES[odd])
 
 

@@ -112,7 +112,13 @@ def test_bad_shapes_are_named(rejects, case):
     rejects(y, p, param=param, expected=expected, got=got, hint=hint)
 
 
-@pytest.mark.parametrize("name", ["brier_score", "expected_calibration_error", "decompose"])
+def test_without_probabilities_there_should_be_a_table():
+    message = r"decompose: `y_true` must be a frame or a file when `y_prob` is unset; got y_prob="
+    with pytest.raises(veridical.InvalidInputError, match=message):
+        veridical.decompose([0, 1], None)
+
+
+@pytest.mark.parametrize("name", ["brier_score", "expected_calibration_error"])
 def test_missing_probabilities_are_named(name):
     message = rf"{name}: `y_prob` must be array-like; got None\.\nHint: "
     with pytest.raises(veridical.InvalidInputError, match=message):

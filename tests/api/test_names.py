@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import veridical
-from public import HOMES, NAMES, ON_TOP, ROOMS, STUB
+from public_names import HOMES, NAMES, ON_TOP, ROOMS, STUB
 
 SOURCE = Path(veridical.__file__)
 PACKAGES = sorted(

@@ -9,7 +9,7 @@ from inspect import Parameter
 import pytest
 
 import veridical
-from public import NAMES
+from public_names import NAMES
 from veridical.miscalibration import Estimator
 
 # Functions that take something else first, by the design.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from public import NAMES
+from public_names import NAMES
 
 # Public names that are no figure, lens or binning.
 NOT_METRICS = {

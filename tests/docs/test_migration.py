@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import veridical
-from public import NAMES
+from public_names import NAMES
 
 ROOT = Path(__file__).parents[2]
 RECORDED = json.loads((ROOT / "docs/migration/recorded.json").read_text(encoding="utf-8"))

@@ -22,7 +22,7 @@ import yaml
 import veridical
 from docs.blocks import ROOT
 from needs import needed
-from public import NAMES, ON_TOP, ROOMS
+from public_names import NAMES, ON_TOP, ROOMS
 from veridical import plots
 from veridical.cli.main import build_parser
 from veridical.results.base import Result
