@@ -11,37 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from functools import singledispatchmethod
 from typing import Any
 
 import numpy as np
 
-from veridical._core.formula import (
-    Clip,
-    Column,
-    Constant,
-    Formula,
-    Linear,
-    Log,
-    Logistic,
-    LogSumExp,
-    Node,
-    OfLargest,
-    Piecewise,
-    Quotient,
-    Share,
-    Softmax,
-)
+from veridical._core import formula as expr
+from veridical._core.formula import Formula, Node
 from veridical._core.typing import FloatArray
 
 
+class Step:
+    """An operation on blocks of columns, which gives another block."""
+
+
 @dataclass(frozen=True, eq=False)
-class Inputs:
+class Inputs(Step):
     """The input columns."""
 
 
 @dataclass(frozen=True, eq=False)
-class Take:
+class Take(Step):
     """Some columns of a block, in this order."""
 
     of: int
@@ -49,21 +38,21 @@ class Take:
 
 
 @dataclass(frozen=True, eq=False)
-class Join:
+class Join(Step):
     """Blocks side by side."""
 
     parts: tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Fill:
+class Fill(Step):
     """These numbers in every row."""
 
     values: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedSum:
+class WeightedSum(Step):
     """Constants + sum of weights * block, column by column; None is weight 1.
 
     Blocks of one column belong to every column of the sum.
@@ -75,7 +64,7 @@ class WeightedSum:
 
 
 @dataclass(frozen=True, eq=False)
-class MatrixSum:
+class MatrixSum(Step):
     """Block times matrix, plus constants."""
 
     of: int
@@ -84,7 +73,7 @@ class MatrixSum:
 
 
 @dataclass(frozen=True, eq=False)
-class Ratio:
+class Ratio(Step):
     """Numerator / denominator."""
 
     numerator: int
@@ -92,14 +81,14 @@ class Ratio:
 
 
 @dataclass(frozen=True, eq=False)
-class Logarithm:
+class Logarithm(Step):
     """Natural logarithm."""
 
     of: int
 
 
 @dataclass(frozen=True, eq=False)
-class Limit:
+class Limit(Step):
     """Each column raised to its `low` and lowered to its `high`, if there is one."""
 
     of: int
@@ -108,14 +97,14 @@ class Limit:
 
 
 @dataclass(frozen=True, eq=False)
-class Sigmoid:
+class Sigmoid(Step):
     """1 / (1 + exp(-x))."""
 
     of: int
 
 
 @dataclass(frozen=True, eq=False)
-class SoftmaxRows:
+class SoftmaxRows(Step):
     """Softmax of scale * row."""
 
     of: int
@@ -123,14 +112,14 @@ class SoftmaxRows:
 
 
 @dataclass(frozen=True, eq=False)
-class LogSumExpRows:
+class LogSumExpRows(Step):
     """Logarithm of the sum of exponentials of each row: one column."""
 
     of: int
 
 
 @dataclass(frozen=True, eq=False)
-class ShareOf:
+class ShareOf(Step):
     """Part / total, and `otherwise` where the total is zero."""
 
     part: int
@@ -139,7 +128,7 @@ class ShareOf:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class Choice(Step):
     """Of each row the branch of its largest key, the first if several are."""
 
     keys: int
@@ -147,7 +136,7 @@ class Choice:
 
 
 @dataclass(frozen=True, eq=False)
-class Lookup:
+class Lookup(Step):
     """One polynomial on each interval between edges, in every column its own.
 
     Attributes
@@ -166,25 +155,6 @@ class Lookup:
     above: bool
     starts: FloatArray | None
     coefficients: FloatArray
-
-
-Step = (
-    Inputs
-    | Take
-    | Join
-    | Fill
-    | WeightedSum
-    | MatrixSum
-    | Ratio
-    | Logarithm
-    | Limit
-    | Sigmoid
-    | SoftmaxRows
-    | LogSumExpRows
-    | ShareOf
-    | Choice
-    | Lookup
-)
 
 
 _MATRIX_FROM = 3  # terms from which weighted sums of the same parts are a product of matrices
@@ -271,25 +241,54 @@ class _Plan:
         index = self._add(step, count)
         return [(index, column) for column in range(count)]
 
-    @singledispatchmethod
     def _write(self, first: Node, nodes: list[Any]) -> Places:
         """Compute nodes that are alike, and say where each is."""
+        match first:
+            case expr.Column():
+                return [(0, node.index) for node in nodes]
+            case expr.Softmax():
+                step = SoftmaxRows(self._block(first.scores), first.scale)
+                places = self._whole(step, len(first.scores))
+                return [places[node.index] for node in nodes]
+            case expr.LogSumExp():
+                return self._whole(LogSumExpRows(self._block(first.parts)), 1)
+        return self._whole(self._step(first, nodes), len(nodes))
+
+    def _step(self, first: Node, nodes: list[Any]) -> Step:
+        """Step that has a column for each node."""
+        match first:
+            case expr.Constant():
+                return Fill(np.array([node.value for node in nodes]))
+            case expr.Linear():
+                return self._sum(first, nodes)
+            case expr.Quotient():
+                above = self._block([node.numerator for node in nodes])
+                return Ratio(above, self._operand([node.denominator for node in nodes]))
+            case expr.Log():
+                return Logarithm(self._block([node.of for node in nodes]))
+            case expr.Clip():
+                low = None if first.low is None else np.array([node.low for node in nodes])
+                high = None if first.high is None else np.array([node.high for node in nodes])
+                return Limit(self._block([node.of for node in nodes]), low, high)
+            case expr.Logistic():
+                return Sigmoid(self._block([node.of for node in nodes]))
+            case expr.Share():
+                part = self._block([node.part for node in nodes])
+                total = self._operand([node.total for node in nodes])
+                return ShareOf(part, total, self._block([node.otherwise for node in nodes]))
+            case expr.OfLargest():
+                keys, pairs = self._block(first.keys), range(len(first.branches))
+                branches = (self._block([node.branches[b] for node in nodes]) for b in pairs)
+                return Choice(keys, tuple(branches))
+            case expr.Piecewise():
+                return self._lookup(first, nodes)
         msg = f"a node that cannot be written: {type(first).__name__}"
         raise TypeError(msg)
 
-    @_write.register
-    def _(self, first: Column, nodes: list[Column]) -> Places:
-        return [(0, node.index) for node in nodes]
-
-    @_write.register
-    def _(self, first: Constant, nodes: list[Constant]) -> Places:
-        return self._whole(Fill(np.array([node.value for node in nodes])), len(nodes))
-
-    @_write.register
-    def _(self, first: Linear, nodes: list[Linear]) -> Places:
+    def _sum(self, first: expr.Linear, nodes: list[expr.Linear]) -> Step:
         constants, n_terms = np.array([node.constant for node in nodes]), len(first.terms)
         if not n_terms:
-            return self._whole(Fill(constants), len(nodes))
+            return Fill(constants)
         parts = {id(part): part for node in nodes for _, part in node.terms}
         self._place(list(parts.values()))
         if n_terms >= _MATRIX_FROM and len(parts) <= 2 * n_terms:
@@ -298,9 +297,7 @@ class _Plan:
             for k, node in enumerate(nodes):
                 for weight, part in node.terms:
                     matrix[rows[id(part)], k] += weight
-            return self._whole(
-                MatrixSum(self._block(list(parts.values())), matrix, constants), len(nodes)
-            )
+            return MatrixSum(self._block(list(parts.values())), matrix, constants)
         terms = [[node.terms[j] for node in nodes] for j in range(n_terms)]
         operands = [self._operand([part for _, part in each]) for each in terms]
         weights = [np.array([weight for weight, _ in each]) for each in terms]
@@ -308,62 +305,16 @@ class _Plan:
             (w == 1).all() and self._widths[at] == len(w)
             for w, at in zip(weights, operands, strict=True)
         ]
-        step = WeightedSum(
+        return WeightedSum(
             tuple(operands),
             tuple(None if one else w for w, one in zip(weights, plain, strict=True)),
             constants if constants.any() else None,
         )
-        return self._whole(step, len(nodes))
 
-    @_write.register
-    def _(self, first: Quotient, nodes: list[Quotient]) -> Places:
-        above = self._block([node.numerator for node in nodes])
-        below = self._operand([node.denominator for node in nodes])
-        return self._whole(Ratio(above, below), len(nodes))
-
-    @_write.register
-    def _(self, first: Log, nodes: list[Log]) -> Places:
-        return self._whole(Logarithm(self._block([node.of for node in nodes])), len(nodes))
-
-    @_write.register
-    def _(self, first: Clip, nodes: list[Clip]) -> Places:
-        low = None if first.low is None else np.array([node.low for node in nodes])
-        high = None if first.high is None else np.array([node.high for node in nodes])
-        return self._whole(Limit(self._block([node.of for node in nodes]), low, high), len(nodes))
-
-    @_write.register
-    def _(self, first: Logistic, nodes: list[Logistic]) -> Places:
-        return self._whole(Sigmoid(self._block([node.of for node in nodes])), len(nodes))
-
-    @_write.register
-    def _(self, first: Softmax, nodes: list[Softmax]) -> Places:
-        step = SoftmaxRows(self._block(first.scores), first.scale)
-        whole = self._whole(step, len(first.scores))
-        return [whole[node.index] for node in nodes]
-
-    @_write.register
-    def _(self, first: LogSumExp, nodes: list[LogSumExp]) -> Places:
-        return self._whole(LogSumExpRows(self._block(first.parts)), 1)
-
-    @_write.register
-    def _(self, first: Share, nodes: list[Share]) -> Places:
-        part = self._block([node.part for node in nodes])
-        whole = self._operand([node.total for node in nodes])
-        rest = self._block([node.otherwise for node in nodes])
-        return self._whole(ShareOf(part, whole, rest), len(nodes))
-
-    @_write.register
-    def _(self, first: OfLargest, nodes: list[OfLargest]) -> Places:
-        keys = self._block(first.keys)
-        pairs = range(len(first.branches))
-        branches = tuple(self._block([node.branches[b] for node in nodes]) for b in pairs)
-        return self._whole(Choice(keys, branches), len(nodes))
-
-    @_write.register
-    def _(self, first: Piecewise, nodes: list[Piecewise]) -> Places:
+    def _lookup(self, first: expr.Piecewise, nodes: list[expr.Piecewise]) -> Lookup:
         width = 2 ** len(first.edges).bit_length()  # intervals: a power of two above the edges
         powers = range(first.degree + 1)
-        step = Lookup(
+        return Lookup(
             of=self._block([node.of for node in nodes]),
             edges=_filled([node.edges for node in nodes], width - 1, np.inf),
             counts=tuple(len(node.edges) for node in nodes),
@@ -373,7 +324,6 @@ class _Plan:
                 [_filled([node.coefficients[j] for node in nodes], width, 0.0) for j in powers]
             ),
         )
-        return self._whole(step, len(nodes))
 
 
 def _filled(rows: list[FloatArray], size: int, by: float) -> FloatArray:
@@ -384,17 +334,17 @@ def _filled(rows: list[FloatArray], size: int, by: float) -> FloatArray:
 def _likeness(node: Node) -> tuple[Hashable, ...]:
     """What nodes of one kind must have in common to be computed together."""
     match node:
-        case Linear():
+        case expr.Linear():
             return (len(node.terms),)
-        case Clip():
+        case expr.Clip():
             return (node.low is None, node.high is None)
-        case Piecewise():
+        case expr.Piecewise():
             return (node.side, node.degree, len(node.edges).bit_length())  # tables of like size
-        case Softmax():
+        case expr.Softmax():
             return (id(node.scores), node.scale)
-        case LogSumExp():
+        case expr.LogSumExp():
             return (id(node),)
-        case OfLargest():
+        case expr.OfLargest():
             return (*map(id, node.keys), len(node.branches))
         case _:
             return ()

@@ -2,30 +2,12 @@
 
 from __future__ import annotations
 
-from functools import singledispatchmethod
 from typing import Any
 
 import numpy as np
 
 from veridical._core.typing import FloatArray
-from veridical.export._tensors.blocks import (
-    Choice,
-    Fill,
-    Inputs,
-    Join,
-    Limit,
-    Logarithm,
-    LogSumExpRows,
-    Lookup,
-    MatrixSum,
-    Ratio,
-    ShareOf,
-    Sigmoid,
-    SoftmaxRows,
-    Step,
-    Take,
-    WeightedSum,
-)
+from veridical.export._tensors import blocks
 
 _REDUCE_AXES_ARE_INPUTS = 18  # version of the operators from which ReduceMax takes axes so
 
@@ -57,7 +39,7 @@ class GraphWriter:
             name = self.node("Reshape", name, self.integers([-1, 1]))
         self._inputs = name
 
-    def write(self, steps: tuple[Step, ...]) -> str:
+    def write(self, steps: tuple[blocks.Step, ...]) -> str:
         """Write every step; name of the last one's result."""
         for step in steps:
             self._values.append(self._write(step))
@@ -85,10 +67,9 @@ class GraphWriter:
         if output is None and key in self._computed:
             return self._computed[key]
         name = f"{self._prefix}{operator}_{len(self.nodes)}"
-        made = self._onnx.helper.make_node(
-            operator, inputs, [output or name], name=name, **attributes
+        self.nodes.append(
+            self._onnx.helper.make_node(operator, inputs, [output or name], name=name, **attributes)
         )
-        self.nodes.append(made)
         self._computed[key] = output or name
         return self._computed[key]
 
@@ -108,8 +89,7 @@ class GraphWriter:
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._known:
             self._known[key] = f"{self._prefix}constant_{len(self._known)}"
-            made = self._onnx.numpy_helper.from_array(array, self._known[key])
-            self.initializers.append(made)
+            self.initializers.append(self._onnx.numpy_helper.from_array(array, self._known[key]))
         return self._known[key]
 
     def _largest(self, name: str) -> str:
@@ -117,31 +97,59 @@ class GraphWriter:
             return self.node("ReduceMax", name, axes=(1,), keepdims=1)
         return self.node("ReduceMax", name, self.integers([1]), keepdims=1)
 
-    @singledispatchmethod
-    def _write(self, step: Step) -> str:
+    def _write(self, step: blocks.Step) -> str:
+        values = self._values
+        match step:
+            case blocks.Inputs():
+                return self._inputs
+            case blocks.Take():
+                return self.node("Gather", values[step.of], self.integers(step.columns), axis=1)
+            case blocks.Join():
+                return self.node("Concat", *(values[part] for part in step.parts), axis=1)
+            case blocks.Fill():
+                rows = self.node("Gather", self.node("Shape", self._inputs), self.integers([0]))
+                shape = self.node("Concat", rows, self.integers([len(step.values)]), axis=0)
+                return self.node("Expand", self.doubles(step.values[None, :]), shape)
+            case blocks.WeightedSum():
+                return self._weighted_sum(step)
+            case blocks.MatrixSum():
+                product = self.node("MatMul", values[step.of], self.doubles(step.matrix))
+                return self.node("Add", product, self.doubles(step.constants[None, :]))
+            case blocks.Ratio():
+                return self.node("Div", values[step.numerator], values[step.denominator])
+            case blocks.Logarithm():
+                return self.node("Log", values[step.of])
+            case blocks.Limit():
+                result = values[step.of]
+                if step.low is not None:
+                    result = self.node("Max", result, self.doubles(step.low[None, :]))
+                if step.high is not None:
+                    result = self.node("Min", result, self.doubles(step.high[None, :]))
+                return result
+            case blocks.Sigmoid():
+                return self.node("Sigmoid", values[step.of])
+            case blocks.SoftmaxRows():
+                # The largest first, so that large scores keep their last digits.
+                scores = values[step.of]
+                if step.scale != 1:
+                    scores = self.node("Sub", scores, self._largest(scores))
+                    scores = self.node("Mul", scores, self.doubles(step.scale))
+                return self.node("Softmax", scores, axis=1)
+            case blocks.LogSumExpRows():
+                return self._log_sum_exp(step)
+            case blocks.ShareOf():
+                total = values[step.total]
+                nothing = self.node("Equal", total, self.doubles(0.0))
+                share = self.node("Div", values[step.part], total)
+                return self.node("Where", nothing, values[step.otherwise], share)
+            case blocks.Choice():
+                return self._choice(step)
+            case blocks.Lookup():
+                return self._lookup(step)
         msg = f"a step that cannot be written: {type(step).__name__}"
         raise TypeError(msg)
 
-    @_write.register
-    def _(self, step: Inputs) -> str:
-        return self._inputs
-
-    @_write.register
-    def _(self, step: Take) -> str:
-        return self.node("Gather", self._values[step.of], self.integers(step.columns), axis=1)
-
-    @_write.register
-    def _(self, step: Join) -> str:
-        return self.node("Concat", *(self._values[part] for part in step.parts), axis=1)
-
-    @_write.register
-    def _(self, step: Fill) -> str:
-        rows = self.node("Gather", self.node("Shape", self._inputs), self.integers([0]))
-        shape = self.node("Concat", rows, self.integers([len(step.values)]), axis=0)
-        return self.node("Expand", self.doubles(step.values[None, :]), shape)
-
-    @_write.register
-    def _(self, step: WeightedSum) -> str:
+    def _weighted_sum(self, step: blocks.WeightedSum) -> str:
         result = "" if step.constants is None else self.doubles(step.constants[None, :])
         for part, weights in zip(step.parts, step.weights, strict=True):
             term = self._values[part]
@@ -150,58 +158,14 @@ class GraphWriter:
             result = self.node("Add", result, term) if result else term
         return result
 
-    @_write.register
-    def _(self, step: MatrixSum) -> str:
-        product = self.node("MatMul", self._values[step.of], self.doubles(step.matrix))
-        return self.node("Add", product, self.doubles(step.constants[None, :]))
-
-    @_write.register
-    def _(self, step: Ratio) -> str:
-        return self.node("Div", self._values[step.numerator], self._values[step.denominator])
-
-    @_write.register
-    def _(self, step: Logarithm) -> str:
-        return self.node("Log", self._values[step.of])
-
-    @_write.register
-    def _(self, step: Limit) -> str:
-        result = self._values[step.of]
-        if step.low is not None:
-            result = self.node("Max", result, self.doubles(step.low[None, :]))
-        if step.high is not None:
-            result = self.node("Min", result, self.doubles(step.high[None, :]))
-        return result
-
-    @_write.register
-    def _(self, step: Sigmoid) -> str:
-        return self.node("Sigmoid", self._values[step.of])
-
-    @_write.register
-    def _(self, step: SoftmaxRows) -> str:
-        """The largest score is taken off before scaling: large scores keep their last digits."""
-        scores = self._values[step.of]
-        if step.scale != 1:
-            scores = self.node("Sub", scores, self._largest(scores))
-            scores = self.node("Mul", scores, self.doubles(step.scale))
-        return self.node("Softmax", scores, axis=1)
-
-    @_write.register
-    def _(self, step: LogSumExpRows) -> str:
+    def _log_sum_exp(self, step: blocks.LogSumExpRows) -> str:
         parts = self._values[step.of]
         top = self._largest(parts)
         powers = self.node("Exp", self.node("Sub", parts, top))
         total = self.node("ReduceSum", powers, self.integers([1]), keepdims=1)
         return self.node("Add", top, self.node("Log", total))
 
-    @_write.register
-    def _(self, step: ShareOf) -> str:
-        total = self._values[step.total]
-        nothing = self.node("Equal", total, self.doubles(0.0))
-        share = self.node("Div", self._values[step.part], total)
-        return self.node("Where", nothing, self._values[step.otherwise], share)
-
-    @_write.register
-    def _(self, step: Choice) -> str:
+    def _choice(self, step: blocks.Choice) -> str:
         place = self.node("ArgMax", self._values[step.keys], axis=1, keepdims=1)
         *others, last = step.branches
         result = self._values[last]
@@ -210,8 +174,7 @@ class GraphWriter:
             result = self.node("Where", here, self._values[branch], result)
         return result
 
-    @_write.register
-    def _(self, step: Lookup) -> str:
+    def _lookup(self, step: blocks.Lookup) -> str:
         """Binary search of all rows and columns at once: as many rounds as halvings of a table."""
         of, (count, width) = self._values[step.of], step.edges.shape
         edges = np.pad(step.edges, ((0, 0), (0, 1)), constant_values=np.inf)

@@ -6,7 +6,7 @@ It is found under its name in this file all the same, which is how copies and pi
 
 from __future__ import annotations
 
-from functools import cache, singledispatch
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,25 +14,7 @@ import numpy as np
 from veridical._core.formula import Formula
 from veridical._core.runtime.optional import require
 from veridical.exceptions import invalid
-from veridical.export._tensors.blocks import (
-    Choice,
-    Fill,
-    Inputs,
-    Join,
-    Limit,
-    Logarithm,
-    LogSumExpRows,
-    Lookup,
-    MatrixSum,
-    Ratio,
-    ShareOf,
-    Sigmoid,
-    SoftmaxRows,
-    Step,
-    Take,
-    WeightedSum,
-    steps_of,
-)
+from veridical.export._tensors import blocks
 
 Tensor = Any  # torch.Tensor, without importing it
 Tables = dict[str, Any]
@@ -60,7 +42,7 @@ def module_class() -> Any:
             self.kind, self.input = kind, formula.input
             self.classes = list(formula.classes)
             self._positive = formula.positive
-            self._steps = steps_of(formula)
+            self._steps = blocks.steps_of(formula)
             self._names: list[list[str]] = []
             self.register_buffer("_one", torch.ones((), dtype=dtype))
             # What keeps from zero must not become zero; doubles are kept as they are.
@@ -82,7 +64,8 @@ def module_class() -> Any:
             values: list[Tensor] = []
             for place, step in enumerate(self._steps):
                 tables = {name: getattr(self, f"_{place}_{name}") for name in self._names[place]}
-                values.append(x if isinstance(step, Inputs) else _run(step, values, tables, torch))
+                first = isinstance(step, blocks.Inputs)
+                values.append(x if first else _run(step, values, tables, torch))
             possible = x.isfinite() if self.input != "probability" else (x >= 0) & (x <= 1)
             valid = possible.all(dim=1, keepdim=True)
             still = (x * 0).sum(dim=1, keepdim=True)  # gives steps a gradient, which is zero
@@ -103,7 +86,7 @@ def module_class() -> Any:
     return CalibratorModule
 
 
-def _tables(step: Step, floor: float) -> dict[str, np.ndarray[Any, Any]]:
+def _tables(step: blocks.Step, floor: float) -> dict[str, np.ndarray[Any, Any]]:
     """What a step has learnt, by names; positive lower limits not below `floor`."""
     tables: dict[str, np.ndarray[Any, Any]] = {}
     for name, value in vars(step).items():
@@ -113,103 +96,67 @@ def _tables(step: Step, floor: float) -> dict[str, np.ndarray[Any, Any]]:
             tables[name] = np.array(value, dtype=np.int64)
         elif name == "weights":
             tables.update({f"weights{j}": w for j, w in enumerate(value) if w is not None})
-    if isinstance(step, Limit) and step.low is not None:
+    if isinstance(step, blocks.Limit) and step.low is not None:
         tables["low"] = np.where(step.low > 0, np.maximum(step.low, floor), step.low)
     return tables
 
 
-@singledispatch
-def _run(step: Step, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+def _run(step: blocks.Step, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
     """Compute a step from the results of earlier ones."""
+    match step:
+        case blocks.Take():
+            return values[step.of].index_select(1, tables["columns"])
+        case blocks.Join():
+            return torch.cat([values[part] for part in step.parts], dim=1)
+        case blocks.Fill():
+            return tables["values"].expand(values[0].shape[0], -1)
+        case blocks.WeightedSum():
+            result = tables.get("constants")
+            for j, part in enumerate(step.parts):
+                weights = tables.get(f"weights{j}")
+                term = values[part] if weights is None else values[part] * weights
+                result = term if result is None else result + term
+            return result
+        case blocks.MatrixSum():
+            return values[step.of] @ tables["matrix"] + tables["constants"]
+        case blocks.Ratio():
+            return values[step.numerator] / values[step.denominator]
+        case blocks.Logarithm():
+            return values[step.of].log()
+        case blocks.Limit():
+            result = values[step.of]
+            if "low" in tables:
+                result = torch.maximum(result, tables["low"])
+            return torch.minimum(result, tables["high"]) if "high" in tables else result
+        case blocks.Sigmoid():
+            return values[step.of].sigmoid()
+        case blocks.SoftmaxRows():
+            scores = values[step.of]
+            if step.scale != 1:  # the largest first, so that large scores keep their last digits
+                scores = (scores - scores.detach().amax(dim=1, keepdim=True)) * step.scale
+            return scores.softmax(dim=1)
+        case blocks.LogSumExpRows():
+            return values[step.of].logsumexp(dim=1, keepdim=True)
+        case blocks.ShareOf():
+            total = values[step.total]
+            nothing = total == 0
+            # Without ones instead of zeros, gradients are NaN there.
+            safe = torch.where(nothing, torch.ones_like(total), total)
+            return torch.where(nothing, values[step.otherwise], values[step.part] / safe)
+        case blocks.Choice():
+            place = values[step.keys].argmax(dim=1, keepdim=True)
+            *others, last = step.branches
+            result = values[last]
+            for k, branch in enumerate(others):
+                result = torch.where(place == k, values[branch], result)
+            return result
+        case blocks.Lookup():
+            return _looked_up(step, values, tables, torch)
     msg = f"a step that cannot be run: {type(step).__name__}"
     raise TypeError(msg)
 
 
-@_run.register
-def _(step: Take, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    return values[step.of].index_select(1, tables["columns"])
-
-
-@_run.register
-def _(step: Join, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    return torch.cat([values[part] for part in step.parts], dim=1)
-
-
-@_run.register
-def _(step: Fill, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    return tables["values"].expand(values[0].shape[0], -1)
-
-
-@_run.register
-def _(step: WeightedSum, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    result = tables.get("constants")
-    for j, part in enumerate(step.parts):
-        term = values[part] * tables[f"weights{j}"] if f"weights{j}" in tables else values[part]
-        result = term if result is None else result + term
-    return result
-
-
-@_run.register
-def _(step: MatrixSum, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    return values[step.of] @ tables["matrix"] + tables["constants"]
-
-
-@_run.register
-def _(step: Ratio, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    return values[step.numerator] / values[step.denominator]
-
-
-@_run.register
-def _(step: Logarithm, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    return values[step.of].log()
-
-
-@_run.register
-def _(step: Limit, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    result = values[step.of]
-    if "low" in tables:
-        result = torch.maximum(result, tables["low"])
-    return torch.minimum(result, tables["high"]) if "high" in tables else result
-
-
-@_run.register
-def _(step: Sigmoid, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    return values[step.of].sigmoid()
-
-
-@_run.register
-def _(step: SoftmaxRows, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    scores = values[step.of]
-    if step.scale != 1:  # the largest first, so that large scores keep their last digits
-        scores = (scores - scores.detach().amax(dim=1, keepdim=True)) * step.scale
-    return scores.softmax(dim=1)
-
-
-@_run.register
-def _(step: LogSumExpRows, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    return values[step.of].logsumexp(dim=1, keepdim=True)
-
-
-@_run.register
-def _(step: ShareOf, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    total = values[step.total]
-    nothing = total == 0
-    safe = torch.where(nothing, torch.ones_like(total), total)  # else gradients are NaN there
-    return torch.where(nothing, values[step.otherwise], values[step.part] / safe)
-
-
-@_run.register
-def _(step: Choice, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    place = values[step.keys].argmax(dim=1, keepdim=True)
-    *others, last = step.branches
-    result = values[last]
-    for k, branch in enumerate(others):
-        result = torch.where(place == k, values[branch], result)
-    return result
-
-
-@_run.register
-def _(step: Lookup, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+def _looked_up(step: blocks.Lookup, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
     columns = values[step.of].T.contiguous()  # one row for each table
     place = torch.searchsorted(tables["edges"], columns.detach(), right=step.above)
     place = torch.minimum(place, tables["counts"][:, None])

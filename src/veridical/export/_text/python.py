@@ -3,24 +3,10 @@
 from __future__ import annotations
 
 import keyword
-from functools import singledispatchmethod
+from typing import assert_never
 
-from veridical._core.formula import (
-    Clip,
-    Column,
-    Constant,
-    Formula,
-    Linear,
-    Log,
-    Logistic,
-    LogSumExp,
-    Node,
-    OfLargest,
-    Piecewise,
-    Quotient,
-    Share,
-    Softmax,
-)
+from veridical._core import formula as expr
+from veridical._core.formula import Formula, Node
 from veridical._core.typing import FloatArray
 from veridical.calibrators import Calibrator
 from veridical.calibrators.formulas import formula_of
@@ -168,73 +154,47 @@ class _Module:
             text = text[:-2] + ")"
         return self._tables.setdefault(text, f"_{kind}_{len(self._tables) // 2 + 1}")
 
-    @singledispatchmethod
     def _write(self, node: Node) -> str:
-        msg = f"a node that cannot be written: {type(node).__name__}"
-        raise TypeError(msg)
+        match node:
+            case expr.Column():
+                return f"x[{node.index}]"
+            case expr.Constant():
+                return repr(node.value)
+            case expr.Linear():
+                terms = [self._term(weight, part) for weight, part in node.terms]
+                if node.constant or not terms:
+                    terms = [repr(node.constant), *terms]
+                return self._keep(" + ".join(terms).replace("+ -", "- "))
+            case expr.Quotient():
+                return self._keep(f"{self._of(node.numerator)} / {self._of(node.denominator)}")
+            case expr.Log():
+                return self._keep(f"math.log({self._of(node.of)})")
+            case expr.Clip():
+                text = self._of(node.of)
+                if node.low is not None:
+                    text = f"max({text}, {node.low!r})"
+                return self._keep(text if node.high is None else f"min({text}, {node.high!r})")
+            case expr.Logistic():
+                return self._keep(f"_logistic({self._of(node.of)})")
+            case expr.Softmax():
+                scores = ", ".join(self._of(score) for score in node.scores)
+                return f"{self._keep(f'_softmax(({scores},), {node.scale!r})')}[{node.index}]"
+            case expr.LogSumExp():
+                return self._keep(
+                    f"_log_sum_exp(({', '.join(self._of(part) for part in node.parts)},))"
+                )
+            case expr.Share():
+                whole, rest = self._of(node.total), self._of(node.otherwise)
+                return self._keep(f"{self._of(node.part)} / {whole} if {whole} else {rest}")
+            case expr.OfLargest():
+                keys = self._keep(f"({', '.join(self._of(key) for key in node.keys)},)")
+                branches = ", ".join(self._of(branch) for branch in node.branches)
+                return self._keep(f"({branches},)[{keys}.index(max({keys}))]")
+            case expr.Piecewise():
+                return self._pieces(node)
+        assert_never(node)
 
-    @_write.register
-    def _(self, node: Column) -> str:
-        return f"x[{node.index}]"
-
-    @_write.register
-    def _(self, node: Constant) -> str:
-        return repr(node.value)
-
-    @_write.register
-    def _(self, node: Linear) -> str:
-        terms = [self._term(weight, part) for weight, part in node.terms]
-        if node.constant or not terms:
-            terms = [repr(node.constant), *terms]
-        return self._keep(" + ".join(terms).replace("+ -", "- "))
-
-    def _term(self, weight: float, part: Node) -> str:
-        text = self._of(part)
-        if weight == 1:
-            return text
-        return f"-{text}" if weight == -1 else f"{weight!r} * {text}"
-
-    @_write.register
-    def _(self, node: Quotient) -> str:
-        return self._keep(f"{self._of(node.numerator)} / {self._of(node.denominator)}")
-
-    @_write.register
-    def _(self, node: Log) -> str:
-        return self._keep(f"math.log({self._of(node.of)})")
-
-    @_write.register
-    def _(self, node: Clip) -> str:
-        text = self._of(node.of)
-        if node.low is not None:
-            text = f"max({text}, {node.low!r})"
-        return self._keep(text if node.high is None else f"min({text}, {node.high!r})")
-
-    @_write.register
-    def _(self, node: Logistic) -> str:
-        return self._keep(f"_logistic({self._of(node.of)})")
-
-    @_write.register
-    def _(self, node: Softmax) -> str:
-        scores = ", ".join(self._of(score) for score in node.scores)
-        return f"{self._keep(f'_softmax(({scores},), {node.scale!r})')}[{node.index}]"
-
-    @_write.register
-    def _(self, node: LogSumExp) -> str:
-        return self._keep(f"_log_sum_exp(({', '.join(self._of(part) for part in node.parts)},))")
-
-    @_write.register
-    def _(self, node: Share) -> str:
-        whole, rest = self._of(node.total), self._of(node.otherwise)
-        return self._keep(f"{self._of(node.part)} / {whole} if {whole} else {rest}")
-
-    @_write.register
-    def _(self, node: OfLargest) -> str:
-        keys = self._keep(f"({', '.join(self._of(key) for key in node.keys)},)")
-        branches = ", ".join(self._of(branch) for branch in node.branches)
-        return self._keep(f"({branches},)[{keys}.index(max({keys}))]")
-
-    @_write.register
-    def _(self, node: Piecewise) -> str:
+    def _pieces(self, node: expr.Piecewise) -> str:
         of = self._of(node.of)
         place = self._keep(f"bisect_{node.side}({self._table('EDGES', node.edges)}, {of})")
         parts = zip(("CONSTANT", "SLOPE", "SQUARE"), node.coefficients, strict=False)
@@ -246,6 +206,12 @@ class _Module:
         for column in columns[-2::-1]:
             text = f"{column} + {away} * ({text})"
         return self._keep(text)
+
+    def _term(self, weight: float, part: Node) -> str:
+        text = self._of(part)
+        if weight == 1:
+            return text
+        return f"-{text}" if weight == -1 else f"{weight!r} * {text}"
 
 
 def _plural(kind: str) -> str:

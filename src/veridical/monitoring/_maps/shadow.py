@@ -120,13 +120,19 @@ def shadow_status(
     version: int, against: int | None, trial: Trial, *, level: float, confidence_level: float
 ) -> ShadowStatus:
     """What the trial says so far."""
-    switch = suffices(trial, level)
+    switch, e_value = suffices(trial, level), exp_or_inf(trial.log_e)
     difference = low = high = uncut = None
+    verdict = f"Wait: version {version} has not been tried on any row yet."
     notes = []
     if trial.n_rows:
         smallest, largest = trial.limits(confidence_level)
         low, high = -largest, -smallest
         difference, uncut = -trial.gain / trial.n_rows, -trial.uncut / trial.n_rows
+        verdict = (
+            f"{'Switch to' if switch else 'Wait with'} version {version}: over {trial.n_rows:,} new"
+            f" rows its log loss differs by {difference:+.4f} ({low:+.4f} to {high:+.4f}, negative"
+            f" is better); e = {e_value:.4g}, {1 / level:.4g} needed."
+        )
     if trial.n_cut:
         notes.append(
             f"{trial.n_cut:,} rows on which the candidate gains more than {MOST_GAIN:g} nats or"
@@ -134,7 +140,6 @@ def shadow_status(
         )
         if trial.log_e >= -np.log(level) and not switch:
             notes.append("no switch: without that the candidate is the worse one")
-    e_value = exp_or_inf(trial.log_e)
     return ShadowStatus(
         version=version,
         against=against,
@@ -147,27 +152,6 @@ def shadow_status(
         uncut=uncut,
         n_cut=trial.n_cut,
         switch=switch,
-        verdict=_verdict(version, trial, difference, low, high, e_value, 1 / level, switch=switch),
+        verdict=verdict,
         notes=tuple(notes),
-    )
-
-
-def _verdict(
-    version: int,
-    trial: Trial,
-    difference: float | None,
-    low: float | None,
-    high: float | None,
-    e_value: float,
-    threshold: float,
-    *,
-    switch: bool,
-) -> str:
-    if difference is None:
-        return f"Wait: version {version} has not been tried on any row yet."
-    what = "Switch to" if switch else "Wait with"
-    return (
-        f"{what} version {version}: over {trial.n_rows:,} new rows its log loss differs by"
-        f" {difference:+.4f} ({low:+.4f} to {high:+.4f}, negative is better); e = {e_value:.4g},"
-        f" {threshold:.4g} needed."
     )

@@ -152,56 +152,37 @@ class Versions:
 
     def listed(self, status: MonitorStatus) -> MonitorVersions:
         """Everything, `status` being that of the epoch that goes on."""
-        versions = self._connection.execute(
-            "SELECT id, state, calibrator, made_at, n_rows, difference, low, high FROM versions"
-            " ORDER BY id"
+        cursor = self._connection.cursor()
+        cursor.row_factory = sqlite3.Row
+        versions = cursor.execute(
+            "SELECT id AS version, state, calibrator, made_at, n_rows, difference, low, high"
+            " FROM versions ORDER BY id"
         ).fetchall()
-        epochs = self._connection.execute(
-            "SELECT id, version, ended_at, n_samples, n_batches, alarmed_at, max_e_value, verdict"
-            " FROM epochs ORDER BY id"
+        *ended, last = cursor.execute(
+            "SELECT id AS epoch, version, ended_at, n_samples, n_batches, alarmed_at, max_e_value,"
+            " verdict FROM epochs ORDER BY id"
         ).fetchall()
-        *ended, (number, version, *_) = epochs
+        now = MonitorEpoch(**(dict(last) | {"ended_at": None} | _summary(status)))
         return MonitorVersions(
             current=self.current,
             candidate=self.candidate,
-            versions=tuple(self._version(*row) for row in versions),
-            epochs=(
-                *(_epoch(*row) for row in ended),
-                _epoch(number, version, None, *_summary(status)),
-            ),
+            versions=tuple(map(self._version, versions)),
+            epochs=(*(MonitorEpoch(**dict(epoch)) for epoch in ended), now),
         )
 
-    def _version(
-        self,
-        id: int,
-        state: str,
-        text: str,
-        made_at: str,
-        n_rows: int,
-        *difference: float | None,
-    ) -> CalibratorVersion:
-        trial = self.trial(id)
-        estimate, low, high = difference
-        return CalibratorVersion(
-            version=id,
-            state=state,
-            calibrator=json.loads(text)["calibrator"],
-            made_at=made_at,
-            n_rows=n_rows,
-            difference=estimate,
-            low=low,
-            high=high,
-            n_trial=trial.n_rows,
-            e_value=exp_or_inf(trial.log_e),
-        )
+    def _version(self, row: sqlite3.Row) -> CalibratorVersion:
+        trial = self.trial(row["version"])
+        fitted = dict(row) | {"calibrator": json.loads(row["calibrator"])["calibrator"]}
+        return CalibratorVersion(**fitted, n_trial=trial.n_rows, e_value=exp_or_inf(trial.log_e))
 
     def _next_epoch(self, version: int | None, status: MonitorStatus, now: str) -> None:
         """Write down what is known, and watch another map from nothing."""
         c = self._connection
         c.execute(
-            "UPDATE epochs SET ended_at = ?, n_samples = ?, n_batches = ?, alarmed_at = ?,"
-            " max_e_value = ?, verdict = ? WHERE id = ?",
-            (now, *_summary(status), self.epoch),
+            "UPDATE epochs SET ended_at = :ended_at, n_samples = :n_samples,"
+            " n_batches = :n_batches, alarmed_at = :alarmed_at, max_e_value = :max_e_value,"
+            " verdict = :verdict WHERE id = :epoch",
+            _summary(status) | {"ended_at": now, "epoch": self.epoch},
         )
         c.execute("INSERT INTO epochs (version) VALUES (?)", (version,))
         for table in _WATCHED:
@@ -226,34 +207,7 @@ class Versions:
         return row[0]
 
 
-def _epoch(
-    number: int,
-    version: int | None,
-    ended_at: str | None,
-    n_samples: int,
-    n_batches: int,
-    alarmed_at: str | None,
-    max_e_value: float,
-    verdict: str,
-) -> MonitorEpoch:
-    return MonitorEpoch(
-        epoch=number,
-        version=version,
-        ended_at=ended_at,
-        n_samples=n_samples,
-        n_batches=n_batches,
-        alarmed_at=alarmed_at,
-        max_e_value=max_e_value,
-        verdict=verdict,
-    )
-
-
-def _summary(status: MonitorStatus) -> tuple[int, int, str | None, float, str]:
+def _summary(status: MonitorStatus) -> dict[str, Any]:
     """Columns of an epoch that tell how it went."""
-    return (
-        status.n_samples,
-        status.n_batches,
-        status.alarmed_at,
-        status.max_e_value,
-        status.verdict,
-    )
+    names = ("n_samples", "n_batches", "alarmed_at", "max_e_value", "verdict")
+    return {name: getattr(status, name) for name in names}

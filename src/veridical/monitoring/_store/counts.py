@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 from itertools import pairwise
 from typing import Any
 
@@ -66,12 +67,17 @@ class Tally:
     squared: FloatArray
 
     def __add__(self, other: Tally) -> Tally:
-        return Tally(
-            self.counts + other.counts,
-            self.sum_p + other.sum_p,
-            self.log_likelihood + other.log_likelihood,
-            self.squared + other.squared,
-        )
+        return _combined(np.add, self, other)
+
+    def placed(self, places: list[int], n_streams: int) -> Tally:
+        """The streams at their places among all."""
+
+        def spread(values: FloatArray) -> FloatArray:
+            result = np.zeros((n_streams, *values.shape[1:]))
+            result[places] = values
+            return result
+
+        return _combined(spread, self)
 
     @property
     def rows(self) -> FloatArray:
@@ -192,7 +198,7 @@ def batch_streams(sample: Sample, groups: Groups | None) -> tuple[list[Stream], 
     if groups is not None:
         streams += [Stream("group", name_of(key)) for key in groups.keys]
         parts.append(tally(problem.y, problem.p, groups.codes, len(groups.keys)))
-    return streams, _stacked(parts)
+    return streams, _combined(_stacked, *parts)
 
 
 def _by_region(problem: BinarySample) -> tuple[list[Stream], Tally]:
@@ -208,10 +214,11 @@ def _by_class(sample: MulticlassSample) -> Tally:
     return tally(happened, np.ascontiguousarray(sample.p).reshape(-1), column, n_classes)
 
 
-def _stacked(parts: list[Tally]) -> Tally:
-    return Tally(
-        np.concatenate([part.counts for part in parts]),
-        np.concatenate([part.sum_p for part in parts]),
-        np.concatenate([part.log_likelihood for part in parts]),
-        np.concatenate([part.squared for part in parts]),
-    )
+def _stacked(*arrays: FloatArray) -> FloatArray:
+    return np.concatenate(arrays)
+
+
+def _combined(function: Callable[..., FloatArray], *tallies: Tally) -> Tally:
+    """A function of arrays, applied to each field of tallies."""
+    names = [each.name for each in fields(Tally)]
+    return Tally(*(function(*(getattr(tally, name) for tally in tallies)) for name in names))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import hashlib
 import json
 import math
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.arrays import to_numpy
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.validation import check_probabilities, check_sample, float_array
 from veridical._core.sample import Sample
@@ -17,9 +20,8 @@ from veridical.exceptions import invalid
 from veridical.monitoring._judge.status import combined_log_e
 from veridical.monitoring._store.counts import batch_streams
 from veridical.monitoring._store.evidence import exp_or_inf
-from veridical.monitoring._watch.inputs import as_ids, as_rows, as_timestamp, digest_of, placed
 from veridical.monitoring._watch.maps import calibrated, learn
-from veridical.monitoring._watch.memory import CALLER, Memory
+from veridical.monitoring._watch.memory import CALLER, Memory, as_rows
 from veridical.results import MonitorUpdate
 
 
@@ -47,9 +49,9 @@ def update(
     timestamp: Any,
     by: ArrayLike | None,
     batch_id: str | None,
-    caller: str,
 ) -> MonitorUpdate:
     """Check a batch and count it, unless it is known by its name."""
+    caller = f"{CALLER}.update"
     store, labels = memory.store, memory.classes
     sample = check_sample(
         as_rows(y_true),
@@ -59,8 +61,8 @@ def update(
         pos_label=memory.settings["pos_label"],
     )
     groups = _check_by(by, sample.n, "y_true", caller)
-    batch = Batch(sample, groups, as_timestamp(timestamp, caller))
-    digest = "" if batch_id is None else digest_of(sample, groups)
+    batch = Batch(sample, groups, _as_timestamp(timestamp, caller))
+    digest = "" if batch_id is None else _digest_of(sample, groups)
     with store.transaction():
         if batch_id is not None:
             before = store.batch_digest(batch_id)
@@ -83,9 +85,9 @@ def observe(
     *,
     timestamp: Any,
     by: ArrayLike | None,
-    caller: str,
 ) -> None:
     """Check predictions without outcomes and keep them as a cohort."""
+    caller = f"{CALLER}.observe"
     labels = memory.classes
     if labels is None:
         hint = "pass `labels=` to the monitor: predictions alone do not name the classes."
@@ -96,31 +98,33 @@ def observe(
         hint = f"one column for each of {list(labels)[:6]}."
         got = f"{p.shape[1]} columns"
         raise invalid(caller, "y_prob", f"{len(labels)} columns", got, hint=hint)
-    names = as_ids(id, len(p), caller)
+    names = _as_ids(id, len(p), caller)
     groups = _check_by(by, len(p), "y_prob", caller)
     keys = None if groups is None else [groups.keys[code] for code in groups.codes]
-    when = as_timestamp(timestamp, caller)
+    when = _as_timestamp(timestamp, caller)
     with memory.store.transaction():
         memory.store.set_setting("n_columns", str(p.shape[1] if p.ndim == 2 else 1))
         memory.pending.observe(names, p, keys, when, caller=caller)
         count_cohorts(memory, memory.pending.complete())
 
 
-def resolve(memory: Memory, id: ArrayLike, y_true: ArrayLike, *, caller: str) -> MonitorUpdate:
+def resolve(memory: Memory, id: ArrayLike, y_true: ArrayLike) -> MonitorUpdate:
     """Check outcomes, keep them, and count the cohorts that are complete."""
+    caller = f"{CALLER}.resolve"
     outcomes = np.atleast_1d(np.asarray(as_rows(y_true))).tolist()
     classes = memory.classes
     for outcome in outcomes:
         _check_class(outcome, classes, "y_true", caller)
-    names = as_ids(id, len(outcomes), caller)
+    names = _as_ids(id, len(outcomes), caller)
     with memory.store.transaction():
         memory.pending.resolve(names, outcomes, caller=caller)
         return last_update(memory, count_cohorts(memory, memory.pending.complete()))
 
 
-def mature(memory: Memory, until: Any, missing: Any, *, caller: str) -> MonitorUpdate:
+def mature(memory: Memory, until: Any, missing: Any) -> MonitorUpdate:
     """Count the cohorts observed up to a time, whatever is known of them."""
-    when = as_timestamp(until, caller)
+    caller = f"{CALLER}.mature"
+    when = _as_timestamp(until, caller)
     if when is None:
         hint = "pass the time up to which cohorts are counted."
         raise invalid(caller, "until", "a point in time", "None", hint=hint)
@@ -128,6 +132,41 @@ def mature(memory: Memory, until: Any, missing: Any, *, caller: str) -> MonitorU
         _check_class(missing, memory.classes, "missing", caller)
     with memory.store.transaction():
         return last_update(memory, count_cohorts(memory, memory.pending.mature(when), missing))
+
+
+def _as_timestamp(value: Any, caller: str) -> str | None:
+    """A point in time as text that sorts."""
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, (dt.date, np.datetime64)):
+        return str(value) if isinstance(value, np.datetime64) else value.isoformat()
+    hint = "pass a datetime, a date or text."
+    got = f"a {type(value).__name__}"
+    raise invalid(caller, "timestamp", "a point in time", got, hint=hint)
+
+
+def _as_ids(ids: ArrayLike, n_rows: int, caller: str) -> list[str]:
+    """Names of predictions as text, each once."""
+    names = [str(name) for name in np.atleast_1d(to_numpy(ids, caller=caller, param="id")).tolist()]
+    if len(names) != n_rows:
+        hint = "pass one id per row."
+        raise invalid(caller, "id", f"{n_rows} ids", f"{len(names)}", hint=hint)
+    if len(set(names)) < len(names):
+        again = next(name for i, name in enumerate(names) if name in names[:i])
+        hint = "give every prediction an id of its own."
+        raise invalid(caller, "id", "distinct ids", f"{again!r} twice", hint=hint)
+    return names
+
+
+def _digest_of(sample: Sample, groups: Groups | None) -> str:
+    """What a batch holds, in 32 letters."""
+    text = hashlib.blake2b(digest_size=16)
+    text.update(np.ascontiguousarray(sample.y, dtype=np.int64).tobytes())
+    text.update(np.ascontiguousarray(sample.p, dtype=np.float64).tobytes())
+    if groups is not None:
+        text.update(groups.codes.astype(np.int64).tobytes())
+        text.update(json.dumps(groups.keys, default=str).encode())
+    return text.hexdigest()
 
 
 def _check_by(by: ArrayLike | None, n_rows: int, data: str, caller: str) -> Groups | None:
@@ -154,7 +193,7 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
     state = store.read_streams()
     store.open_streams(state, streams, len(watched.classes))
     place = {stream: i for i, stream in enumerate(state.streams)}
-    tally = placed(tally, [place[stream] for stream in streams], len(place))
+    tally = tally.placed([place[stream] for stream in streams], len(place))
     factors = state.evidence.advance(tally)
     n_batches = store.n_batches
     now = batch.when if batch.when is not None else f"batch {n_batches}"

@@ -22,8 +22,7 @@ from veridical.monitoring._maps.rows import KeptRows, ModelColumns, happened
 from veridical.monitoring._maps.shadow import most_loss, shadow_status, suffices
 from veridical.monitoring._maps.signals import priors_of, signals_of
 from veridical.monitoring._maps.versions import FitRecord
-from veridical.monitoring._watch.inputs import as_rows, check_rows
-from veridical.monitoring._watch.memory import CALLER, Memory
+from veridical.monitoring._watch.memory import CALLER, Memory, as_rows, check_rows
 from veridical.results import MonitorSignals, PriorEstimate, RefitSuggestion, ShadowStatus
 
 

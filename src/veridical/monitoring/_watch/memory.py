@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from veridical._core.data.validation import check_level
-from veridical._core.typing import ArrayLike
+from veridical._core.data.validation import check_level, is_number
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.status import status_of
@@ -18,7 +18,6 @@ from veridical.monitoring._maps.versions import Versions
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.pending import Pending
 from veridical.monitoring._store.store import Store
-from veridical.monitoring._watch.inputs import check_rows
 from veridical.results import MonitorStatus
 
 CALLER = "CalibrationMonitor"
@@ -34,27 +33,33 @@ DEFAULTS: dict[str, Any] = {
 }
 
 
-def check_settings(
-    *,
-    labels: ArrayLike | None,
-    pos_label: Any,
-    level: float | None,
-    window: float | None,
-    half_life: float | None,
-    confidence_level: float | None,
-) -> dict[str, Any]:
+def check_rows(value: Any, name: str, caller: str) -> float:
+    """Return a number of rows."""
+    if not (is_number(value) and value >= 1):
+        hint = "the number of rows, for example 5000."
+        raise invalid(caller, name, "a number of rows, at least 1", repr(value), hint=hint)
+    return float(value)
+
+
+def check_settings(**asked: Any) -> dict[str, Any]:
     """Settings that the user asks for; what is None is as the store has it and left out."""
-    asked = {
-        "labels": None if labels is None else np.asarray(labels).tolist(),
-        "pos_label": pos_label,
-        "level": None if level is None else check_level(CALLER, level, "level"),
-        "window": None if window is None else check_rows(window, "window", CALLER),
-        "half_life": None if half_life is None else check_rows(half_life, "half_life", CALLER),
-        "confidence_level": None
-        if confidence_level is None
-        else check_level(CALLER, confidence_level),
+    checks: dict[str, Callable[[Any], Any]] = {
+        "labels": lambda labels: np.asarray(labels).tolist(),
+        "pos_label": lambda label: label,
+        "level": lambda level: check_level(CALLER, level, "level"),
+        "window": lambda rows: check_rows(rows, "window", CALLER),
+        "half_life": lambda rows: check_rows(rows, "half_life", CALLER),
+        "confidence_level": lambda level: check_level(CALLER, level),
     }
-    return {name: value for name, value in asked.items() if value is not None}
+    return {name: checks[name](value) for name, value in asked.items() if value is not None}
+
+
+def as_rows(values: Any, labels: tuple[Any, ...] | None = None) -> Any:
+    """One row alone as a batch of one."""
+    if np.ndim(values) == 0 and not hasattr(values, "__array__"):
+        return [values]
+    flat = labels is not None and len(labels) > 2 and np.ndim(values) == 1
+    return [values] if flat else values
 
 
 class Memory:

@@ -164,13 +164,7 @@ class CalibrationMonitor:
             Whether there is an alarm, and the evidence. See `status` for all the rest.
         """
         return counting.update(
-            self._memory,
-            y_true,
-            y_prob,
-            timestamp=timestamp,
-            by=by,
-            batch_id=batch_id,
-            caller=f"{CALLER}.update",
+            self._memory, y_true, y_prob, timestamp=timestamp, by=by, batch_id=batch_id
         )
 
     def observe(
@@ -198,9 +192,7 @@ class CalibrationMonitor:
         one class is known sooner than the other: a fraud may be reported within a day, its
         absence never.
         """
-        counting.observe(
-            self._memory, id, y_prob, timestamp=timestamp, by=by, caller=f"{CALLER}.observe"
-        )
+        counting.observe(self._memory, id, y_prob, timestamp=timestamp, by=by)
 
     def resolve(self, id: ArrayLike, y_true: ArrayLike) -> MonitorUpdate:
         """Register outcomes of predictions, in any order; counts the cohorts that are complete.
@@ -212,7 +204,7 @@ class CalibrationMonitor:
         y_true : array-like
             What happened.
         """
-        return counting.resolve(self._memory, id, y_true, caller=f"{CALLER}.resolve")
+        return counting.resolve(self._memory, id, y_true)
 
     def mature(self, until: Any, *, missing: Any = None) -> MonitorUpdate:
         """Wait no longer for outcomes of predictions made up to a time; count what is known.
@@ -225,7 +217,7 @@ class CalibrationMonitor:
             What happened where no outcome came, e.g. no fraud where none was reported. Default:
             such rows are left out, which is right if being known does not depend on the outcome.
         """
-        return counting.mature(self._memory, until, missing, caller=f"{CALLER}.mature")
+        return counting.mature(self._memory, until, missing)
 
     def status(self) -> MonitorStatus:
         """Everything known at this look; looking costs nothing of the level."""
