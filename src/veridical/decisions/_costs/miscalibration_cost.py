@@ -16,7 +16,7 @@ from veridical.decisions._costs.expected_cost import (
 )
 from veridical.decisions._costs.matrix import CostTable, choose, outcome_of
 from veridical.exceptions import invalid, warn_of
-from veridical.inference.core import IntervalOptions, check_interval_options
+from veridical.inference.intervals import IntervalOptions, check_interval_options
 from veridical.results import MiscalibrationCost
 
 if TYPE_CHECKING:

@@ -11,7 +11,8 @@ import numpy as np
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.exceptions import VeridicalWarning, invalid
-from veridical.lenses import ClasswiseProblem, Problem, induce_problem
+from veridical.lenses import ClasswiseProblem, Problem
+from veridical.lenses.reading import induce_problem
 
 
 class Estimator(ABC):
