@@ -98,7 +98,11 @@ def unknown_option(
     return invalid(caller, param, f"one of {listed}", repr(value), hint=hint)
 
 
-def warn_of(notes: Iterable[str], *, caller: str, stacklevel: int = 3) -> None:
-    """Warn the user of the public function `caller`, which calls this directly."""
+def warn_of(notes: Iterable[str], *, caller: str = "", stacklevel: int = 3) -> None:
+    """Warn the user of the public function that calls this directly, and whose name is `caller`.
+
+    Without one, notes are whole sentences that name who has them, as those of maps do.
+    """
     for note in notes:
-        warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=stacklevel)
+        text = f"{caller}: {note}." if caller else note
+        warnings.warn(text, VeridicalWarning, stacklevel=stacklevel)

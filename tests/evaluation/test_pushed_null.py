@@ -9,8 +9,8 @@ from veridical import BinnedError, UniformBins, VeridicalWarning, compare, null_
 from veridical._core.sample import BinarySample
 from veridical.evaluation._data.sums import outcomes_of
 from veridical.evaluation._figures.summary import grid_summary
-from veridical.inference import null_summaries
 from veridical.inference._draws.trials import Trials
+from veridical.inference.draws import null_summaries
 from veridical.summaries import summarise
 
 N = 20_000

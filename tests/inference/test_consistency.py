@@ -156,7 +156,7 @@ def test_weighted_sums_by_class_are_those_of_a_naive_loop(lens, multiclass):
     """Same uniforms, same thresholds: the estimate of each draw is the estimator's own."""
     from veridical.inference._draws.rows import OutcomeDraws
     from veridical.inference._nulls.null import null_sample, with_outcomes
-    from veridical.lenses import induce_problem
+    from veridical.lenses.reading import induce_problem
 
     y, p, w = multiclass.y, multiclass.p, multiclass.w
     induced = induce_problem(

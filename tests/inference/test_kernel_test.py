@@ -17,7 +17,7 @@ from veridical.inference._kernel.nulls import (
     observed_trials,
 )
 from veridical.inference._kernel.test import kernel_test
-from veridical.lenses import induce_problem
+from veridical.lenses.reading import induce_problem
 
 KERNELS = ["laplacian", "gaussian", "total-variation"]
 

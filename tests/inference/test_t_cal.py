@@ -11,7 +11,7 @@ import pytest
 from veridical import InvalidInputError, VeridicalWarning
 from veridical.inference._kernel.nulls import observed_trials
 from veridical.inference._kernel.t_cal import CellTree, t_cal_test
-from veridical.lenses import induce_problem
+from veridical.lenses.reading import induce_problem
 
 
 def rows(n=60, k=2, seed=0, tied=False):

@@ -12,7 +12,7 @@ from veridical import (
     bootstrap_interval,
 )
 from veridical.inference._intervals.binned import _traces
-from veridical.lenses import as_multiclass, induce_problem
+from veridical.lenses.reading import as_multiclass, induce_problem
 
 
 def euclidean(n=4, **options):

@@ -13,7 +13,8 @@ from scipy import stats
 from veridical import SimplexBins, VarianceSplitBins, summarise
 from veridical._core.numeric.triangle import HEIGHT, to_plane
 from veridical.exceptions import InvalidInputError
-from veridical.lenses import Canonical, Grouped, TopK, induce_problem
+from veridical.lenses import Canonical, Grouped, TopK
+from veridical.lenses.reading import induce_problem
 from veridical.plots._diagrams.simplex import MANY, simplex
 from veridical.plots._drawing.simplex import TETRAHEDRON, lattice, to_space
 

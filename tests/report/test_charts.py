@@ -21,7 +21,7 @@ from veridical import (
 )
 from veridical.binning import SimplexBins
 from veridical.exceptions import InvalidInputError, MissingDependencyError, VeridicalWarning
-from veridical.lenses import induce_problem
+from veridical.lenses.reading import induce_problem
 from veridical.report._charts.catalogue import (
     Chart,
     TimePanel,

@@ -22,7 +22,7 @@ from veridical import (
     sequential_test,
 )
 from veridical.binning import SimplexBins
-from veridical.lenses import induce_problem
+from veridical.lenses.reading import induce_problem
 from veridical.report._charts.catalogue import (
     Chart,
     TimePanel,

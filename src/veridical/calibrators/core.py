@@ -1,7 +1,7 @@
 """What calibrators are made of, for rooms that fit, wrap and choose them."""
 
 from veridical.calibrators._base.bases import BinaryCalibrator
-from veridical.calibrators._base.calibrator import Notes, fit_rows, fit_settled, warn_of
+from veridical.calibrators._base.calibrator import Notes, fit_rows, fit_settled
 from veridical.calibrators._base.direction import points_away
 from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.rows import CheckedRows, check_rows
@@ -34,5 +34,4 @@ __all__ = [
     "row_masses",
     "rows_of_mass",
     "smallest_share",
-    "warn_of",
 ]

@@ -1,11 +1,10 @@
 """Reliability curves: what happened when the model said p?"""
 
-from veridical.curves._curve.points import binomial_interval, curve_from_summary
+from veridical.curves._curve.points import binomial_interval
 from veridical.curves._curve.reliability import local_calibration_error, reliability_curve
 
 __all__ = [
     "binomial_interval",
-    "curve_from_summary",
     "local_calibration_error",
     "reliability_curve",
 ]

@@ -1,7 +1,7 @@
 """Curves of checked data, their bands and levels, for tests, maps and plots."""
 
 from veridical.curves._curve.bands import simultaneous_band
-from veridical.curves._curve.points import levels_of_curve, levels_of_rows
+from veridical.curves._curve.points import curve_from_summary, levels_of_curve, levels_of_rows
 from veridical.curves._curve.reliability import check_curve_options, curve_core, curve_of_summary
 from veridical.curves._curve.smooth import CELLS, check_bandwidth
 
@@ -10,6 +10,7 @@ __all__ = [
     "check_bandwidth",
     "check_curve_options",
     "curve_core",
+    "curve_from_summary",
     "curve_of_summary",
     "levels_of_curve",
     "levels_of_rows",

@@ -1,5 +1,5 @@
 """Decompositions of proper scores (survey section 3.1)."""
 
-from veridical.decomposition._parts.decompose import decompose, decompose_isotonic, isotonic_parts
+from veridical.decomposition._parts.decompose import decompose
 
-__all__ = ["decompose", "decompose_isotonic", "isotonic_parts"]
+__all__ = ["decompose"]

@@ -1,18 +1,8 @@
-"""Tests, intervals and judgements of checked data, for rooms above."""
+"""Tests and judgements of checked data, for rooms above."""
 
+from veridical.inference._cox.binary import recalibration_line
 from veridical.inference._design.equivalence import check_delta, equivalence_core, equivalence_error
 from veridical.inference._design.sample_size import detectable_core, required_core
-from veridical.inference._draws.trials import Trials
-from veridical.inference._intervals.bootstrap import scores_by_row
-from veridical.inference._intervals.mean import (
-    IntervalOptions,
-    MeanInterval,
-    check_interval_options,
-    make_units,
-    mean_interval,
-    normal_limits,
-    standard_error,
-)
 from veridical.inference._intervals.paired import difference_core
 from veridical.inference._nulls.consistency import consistency_core, judged
 from veridical.inference._nulls.multiple import Family, corrected, multiple_core
@@ -23,12 +13,8 @@ __all__ = [
     "ONSET_ROWS",
     "Bets",
     "Family",
-    "IntervalOptions",
-    "MeanInterval",
-    "Trials",
     "check_delta",
     "check_estimator",
-    "check_interval_options",
     "consistency_core",
     "corrected",
     "detectable_core",
@@ -36,11 +22,7 @@ __all__ = [
     "equivalence_core",
     "equivalence_error",
     "judged",
-    "make_units",
-    "mean_interval",
     "multiple_core",
-    "normal_limits",
+    "recalibration_line",
     "required_core",
-    "scores_by_row",
-    "standard_error",
 ]

@@ -19,7 +19,8 @@ from veridical.inference._goodness.spiegelhalter import spiegelhalter_core
 from veridical.inference._kernel.t_cal import t_cal_core
 from veridical.inference._kernel.test import kernel_core
 from veridical.inference._nulls.consistency import consistency_core
-from veridical.lenses import ClasswiseProblem, Induced
+from veridical.lenses import ClasswiseProblem
+from veridical.lenses.reading import Induced
 from veridical.results import CalibrationTest
 
 __all__ = ["TESTS", "TEST_OF_CLASSES", "KnownTest"]

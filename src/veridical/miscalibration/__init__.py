@@ -1,7 +1,7 @@
 """Estimators of miscalibration: parameters only, data at call time."""
 
 from veridical.miscalibration._errors.base import Estimator
-from veridical.miscalibration._errors.binned import BinnedError, doubts_of_summary
+from veridical.miscalibration._errors.binned import BinnedError
 from veridical.miscalibration._errors.cost import CostWeightedError
 from veridical.miscalibration._errors.density import DensityError
 from veridical.miscalibration._errors.dirichlet_kernel import DirichletKernelError
@@ -17,7 +17,6 @@ from veridical.miscalibration._errors.recalibration import RecalibrationError
 from veridical.miscalibration._errors.scores import (
     BrierScore,
     LogScore,
-    MeanScore,
     SphericalScore,
     ZeroOneLoss,
 )
@@ -35,14 +34,12 @@ __all__ = [
     "KernelError",
     "LoessError",
     "LogScore",
-    "MeanScore",
     "RecalibrationError",
     "SmoothError",
     "SphericalScore",
     "UCMEError",
     "ZeroOneLoss",
     "classwise_calibration_error",
-    "doubts_of_summary",
     "expected_calibration_error",
     "maximum_calibration_error",
 ]

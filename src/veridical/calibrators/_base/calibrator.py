@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -26,7 +25,7 @@ from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fin
 from veridical.calibrators._base.nodes import NoFormulaError
 from veridical.calibrators._base.persistence import decode, encode, register
 from veridical.calibrators._base.rows import CheckedRows, check_rows
-from veridical.exceptions import InvalidInputError, VeridicalWarning, invalid
+from veridical.exceptions import InvalidInputError, invalid, warn_of
 
 Notes = tuple[str, ...]  # sentences of doubt, each with the name of who has it
 
@@ -368,12 +367,6 @@ def fit_settled(calibrator: Calibrator, y_prob: Any, y: Any, sample_weight: Any)
         return ()
     calibrator._start_fit()
     return calibrator._fit_rows(calibrator._read_rows(y_prob, y, sample_weight))
-
-
-def warn_of(notes: Iterable[str], *, stacklevel: int = 1) -> None:
-    """Warn the user of the function that calls this, or of one `stacklevel` further out."""
-    for note in notes:
-        warnings.warn(note, VeridicalWarning, stacklevel=stacklevel + 2)
 
 
 def _column_names(y_prob: Any) -> list[str] | None:

@@ -11,7 +11,7 @@ from veridical._core.data.arrays import to_numpy
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.options import check_non_negative
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
-from veridical.calibrators._base.calibrator import Calibrator, Notes, warn_of
+from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.direction import direction_doubts
 from veridical.calibrators._base.frames import read_columns
 from veridical.calibrators._base.rows import CheckedRows, positive_last
@@ -20,7 +20,7 @@ from veridical.calibrators._wrappers.wrapping import (
     fit_part,
     fit_part_if_possible,
 )
-from veridical.exceptions import invalid
+from veridical.exceptions import invalid, warn_of
 
 
 class GroupedCalibrator(WrappingCalibrator):

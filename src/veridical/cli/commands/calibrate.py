@@ -26,7 +26,7 @@ from veridical.cli.shared.files import SavedCalibrator, as_fitted
 from veridical.cli.shared.output import add_text_or_json, busy, doubts_as_notes, without_draws
 from veridical.cli.shared.parser import Parser
 from veridical.evaluation.core import HeldOut, held_out
-from veridical.exceptions import invalid
+from veridical.exceptions import invalid, warn_of
 from veridical.frames import column_names, guess_columns
 from veridical.frames.files import check_apart
 from veridical.frames.inputs import gather_inputs
@@ -138,7 +138,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _held_out(
     arguments: argparse.Namespace, calibrator: Calibrator, rows: _Rows, lens: Any, n_bins: Any
 ) -> HeldOut | LeftOut:
-    from veridical.calibrators.core import check_rows, warn_of
+    from veridical.calibrators.core import check_rows
 
     checked = check_rows(
         rows.values, rows.y, rows.weight, input=calibrator.input, labels=calibrator.labels,

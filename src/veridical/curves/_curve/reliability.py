@@ -28,7 +28,8 @@ from veridical.curves._curve.smooth import (
     smooth_points,
 )
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses import Binary, Confidence, Lens, induce_problem, named_lens
+from veridical.lenses import Binary, Confidence, Lens
+from veridical.lenses.reading import induce_problem, named_lens
 from veridical.results import ReliabilityCurve
 from veridical.summaries import GridSummary, summarise
 from veridical.summaries.core import problem_of

@@ -10,7 +10,7 @@ from veridical._core.numeric.pava import isotonic_blocks
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses import Induced, induce_problem
+from veridical.lenses.reading import Induced, induce_problem
 from veridical.results import CostCurve, RocHull
 
 

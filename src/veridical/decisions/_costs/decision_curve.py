@@ -12,7 +12,7 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.decisions._costs.cost_curve import one_problem
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses import induce_problem
+from veridical.lenses.reading import induce_problem
 from veridical.results import DecisionCurve
 
 _CALLER = "decision_curve"

@@ -18,10 +18,10 @@ from veridical.decisions._costs.matrix import (
     outcome_of,
 )
 from veridical.exceptions import invalid, warn_of
-from veridical.inference import check_groups
-from veridical.inference.core import (
+from veridical.inference.intervals import (
     IntervalOptions,
     MeanInterval,
+    check_groups,
     check_interval_options,
     make_units,
     mean_interval,

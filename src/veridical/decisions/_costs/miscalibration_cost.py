@@ -16,7 +16,7 @@ from veridical.decisions._costs.expected_cost import (
 )
 from veridical.decisions._costs.matrix import CostTable, choose, outcome_of
 from veridical.exceptions import invalid, warn_of
-from veridical.inference.core import IntervalOptions, check_interval_options
+from veridical.inference.intervals import IntervalOptions, check_interval_options
 from veridical.results import MiscalibrationCost
 
 if TYPE_CHECKING:
@@ -107,8 +107,6 @@ def miscalibration_cost(
     >>> cost.estimate, cost.changed
     (0.125, 0.5)
     """
-    from veridical.calibrators.core import warn_of as warn_of_maps
-
     options = check_interval_options(method, confidence_level, n_resamples, rng, caller=_CALLER)
     sample, table = checked_decision_rows(
         y_true,
@@ -125,7 +123,7 @@ def miscalibration_cost(
     _check_folds(sample, cv)
     map = _check_calibrator(calibrator, sample)
     cost, map_notes = cost_of_miscalibration(sample, table, map, cv, options)
-    warn_of_maps(map_notes)
+    warn_of(map_notes)
     warn_of(cost.notes, caller=_CALLER)
     return cost
 

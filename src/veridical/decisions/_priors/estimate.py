@@ -30,7 +30,7 @@ from veridical.decisions._priors.fits import (
     size_doubts,
 )
 from veridical.exceptions import invalid, warn_of
-from veridical.inference.core import IntervalOptions
+from veridical.inference.intervals import IntervalOptions
 from veridical.results import PriorEstimate
 
 _CALLER = "estimate_priors"

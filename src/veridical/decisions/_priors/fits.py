@@ -22,7 +22,7 @@ from veridical.decisions._priors.em import (
     solve_priors,
 )
 from veridical.exceptions import invalid
-from veridical.inference.core import IntervalOptions
+from veridical.inference.intervals import IntervalOptions
 
 Limits = tuple[FloatArray, FloatArray]
 

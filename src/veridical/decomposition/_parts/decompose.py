@@ -20,7 +20,8 @@ from veridical._core.typing import (
 )
 from veridical.binning import Binning, UniformBins
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses import Canonical, ClasswiseProblem, Problem, read_data
+from veridical.lenses import Canonical, ClasswiseProblem, Problem
+from veridical.lenses.reading import read_data
 from veridical.results import Decomposition
 from veridical.scores import ScoringRule, get_rule
 from veridical.summaries import Summary, VectorSummary, summarise

@@ -14,7 +14,8 @@ from veridical.evaluation._data.source import default_error
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference.core import multiple_core
 from veridical.inference.tests import TEST_OF_CLASSES, TESTS, KnownTest
-from veridical.lenses import Canonical, Classwise, ClasswiseProblem, Confidence, Induced
+from veridical.lenses import Canonical, Classwise, ClasswiseProblem, Confidence
+from veridical.lenses.reading import Induced
 from veridical.results import CalibrationTest, MultipleTest
 
 NAMES = tuple(TESTS)

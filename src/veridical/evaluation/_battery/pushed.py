@@ -13,10 +13,10 @@ from veridical.evaluation._battery.battery import Battery
 from veridical.evaluation._data.source import default_error
 from veridical.evaluation._data.sums import SumsSource, outcomes_of
 from veridical.exceptions import invalid
-from veridical.inference import depends_on_fixed_sums, null_summaries
 from veridical.inference.core import Family, corrected, judged
+from veridical.inference.draws import depends_on_fixed_sums, null_summaries
 from veridical.inference.tests import TEST_OF_CLASSES, KnownTest
-from veridical.lenses import Induced
+from veridical.lenses.reading import Induced
 from veridical.miscalibration import BinnedError
 from veridical.results import CalibrationTest, ConsistencyTest, MultipleTest
 from veridical.summaries.core import Cells

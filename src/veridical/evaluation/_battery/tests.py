@@ -26,10 +26,11 @@ from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._data.sums import SumsSource, notes_on_origin
 from veridical.evaluation._figures.measure import words_of_level, words_of_slope
 from veridical.exceptions import InvalidInputError, warn_of
-from veridical.inference import adjust_pvalues, recalibration_line
-from veridical.inference.core import detectable_core
+from veridical.inference import adjust_pvalues
+from veridical.inference.core import detectable_core, recalibration_line
 from veridical.inference.tests import TEST_OF_CLASSES
-from veridical.lenses import Confidence, Induced
+from veridical.lenses import Confidence
+from veridical.lenses.reading import Induced
 from veridical.results import (
     CalibrationTest,
     Coefficient,

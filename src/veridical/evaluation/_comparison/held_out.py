@@ -17,7 +17,7 @@ from veridical.evaluation._comparison.models import RowModels
 from veridical.evaluation._data.source import SampleSource
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import InvalidInputError
-from veridical.lenses import resolve_lens
+from veridical.lenses.reading import resolve_lens
 from veridical.results import Comparison, Evaluation
 
 if TYPE_CHECKING:

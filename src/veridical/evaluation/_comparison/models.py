@@ -20,8 +20,10 @@ from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, expand_columns, is_frame
 from veridical.frames.inputs import name_columns
-from veridical.inference.core import IntervalOptions, consistency_core, difference_core
-from veridical.lenses import Binary, Canonical, Confidence, Induced, Lens
+from veridical.inference.core import consistency_core, difference_core
+from veridical.inference.intervals import IntervalOptions
+from veridical.lenses import Binary, Canonical, Confidence, Lens
+from veridical.lenses.reading import Induced
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import ConsistencyTest, Difference
 from veridical.summaries import GridSummary

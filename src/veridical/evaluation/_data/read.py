@@ -18,17 +18,9 @@ from veridical.frames import grid_table, is_lazy
 from veridical.frames.files import is_large_file
 from veridical.frames.grid import RESOLUTION
 from veridical.frames.inputs import Inputs, name_columns
-from veridical.inference import check_groups
-from veridical.lenses import (
-    Binary,
-    ClassSpecific,
-    Classwise,
-    Confidence,
-    Lens,
-    named_lens,
-    read_data,
-    resolve_lens,
-)
+from veridical.inference.intervals import check_groups
+from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens
+from veridical.lenses.reading import named_lens, read_data, resolve_lens
 from veridical.summaries import GridSummary
 from veridical.summaries.core import table_of_sample
 

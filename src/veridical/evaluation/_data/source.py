@@ -15,22 +15,15 @@ from veridical._core.data.left_out import LeftOut
 from veridical._core.sample import BinarySample, MulticlassSample, PooledScores, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
-from veridical.inference import (
+from veridical.inference.draws import (
+    Trials,
     depends_on_fixed_sums,
     monte_carlo_pvalue,
     null_sample,
     null_summaries,
 )
-from veridical.inference.core import Trials
-from veridical.lenses import (
-    ClassSpecific,
-    Classwise,
-    ClasswiseProblem,
-    Confidence,
-    Induced,
-    Lens,
-    Problem,
-)
+from veridical.lenses import ClassSpecific, Classwise, ClasswiseProblem, Confidence, Lens, Problem
+from veridical.lenses.reading import Induced
 from veridical.miscalibration import BinnedError
 from veridical.scores import RULES, get_rule
 from veridical.summaries import Summary, VectorSummary, summarise

@@ -14,7 +14,7 @@ from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical.binning import Binning, IntervalBinning, UniformBins
 from veridical.evaluation._data.source import Kind, NullSource, SampleSource, Source, auc_of_pooled
-from veridical.inference.core import Trials
+from veridical.inference.draws import Trials
 from veridical.lenses import Binary, Classwise, Lens
 from veridical.miscalibration import BinnedError
 from veridical.summaries import GridSummary, Summary

@@ -13,19 +13,15 @@ from veridical._core.data.randomness import check_rng
 from veridical._core.numeric.pava import isotonic_fit
 from veridical._core.sample import weighted_mean
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
-from veridical.curves import curve_from_summary
-from veridical.decomposition import decompose_isotonic
+from veridical.curves.core import curve_from_summary
+from veridical.decomposition.core import decompose_isotonic
 from veridical.evaluation._data.source import NullDraws, SampleSource, Source, default_error
 from veridical.exceptions import InvalidInputError
-from veridical.inference import binned_limits, has_interval, recalibration_line
+from veridical.inference.core import recalibration_line
+from veridical.inference.intervals import binned_limits, has_interval
 from veridical.lenses import Classwise, Lens
-from veridical.miscalibration import (
-    BinnedError,
-    CumulativeError,
-    Estimator,
-    SmoothError,
-    doubts_of_summary,
-)
+from veridical.miscalibration import BinnedError, CumulativeError, Estimator, SmoothError
+from veridical.miscalibration.core import doubts_of_summary
 from veridical.results import Coefficient, Evaluation, MeasuredError, ReliabilityCurve
 from veridical.results.base import format_pvalue
 from veridical.scores import get_rule

@@ -14,7 +14,8 @@ from veridical.exceptions import invalid
 from veridical.frames.grid import RESOLUTION
 from veridical.inference.core import check_estimator
 from veridical.lenses import Binary
-from veridical.miscalibration import BinnedError, Estimator, MeanScore
+from veridical.miscalibration import BinnedError, Estimator
+from veridical.miscalibration.core import MeanScore
 from veridical.results import ReliabilityCurve
 from veridical.summaries import GridSummary
 

@@ -14,22 +14,12 @@ from veridical.binning import UniformBins
 from veridical.evaluation._data.source import SampleSource
 from veridical.evaluation._gate.language import spelt
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference.core import (
-    IntervalOptions,
-    difference_core,
-    make_units,
-    normal_limits,
-    scores_by_row,
-)
-from veridical.lenses import Binary, Canonical, Confidence, Induced, Lens
-from veridical.miscalibration import (
-    BinnedError,
-    BrierScore,
-    LogScore,
-    MeanScore,
-    SphericalScore,
-    ZeroOneLoss,
-)
+from veridical.inference.core import difference_core
+from veridical.inference.intervals import IntervalOptions, make_units, normal_limits, scores_by_row
+from veridical.lenses import Binary, Canonical, Confidence, Lens
+from veridical.lenses.reading import Induced
+from veridical.miscalibration import BinnedError, BrierScore, LogScore, SphericalScore, ZeroOneLoss
+from veridical.miscalibration.core import MeanScore
 from veridical.results import Coefficient, Evaluation, GateBaseline, GateFigure
 
 SCORES: dict[str, MeanScore] = {

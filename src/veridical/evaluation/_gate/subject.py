@@ -26,7 +26,7 @@ from veridical.evaluation._gate.language import FUNCTIONS, Quantity
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference.core import check_delta, equivalence_core, equivalence_error, required_core
 from veridical.inference.tests import TESTS
-from veridical.lenses import Induced
+from veridical.lenses.reading import Induced
 from veridical.results import Evaluation, GateBaseline, GateFigure, SampleSize
 
 CALLER = "check_requirements"

@@ -16,7 +16,7 @@ from veridical.experiments._frame.predictions import (
     digits_predictions,
     read_predictions,
 )
-from veridical.lenses import induce_problem
+from veridical.lenses.reading import induce_problem
 from veridical.simulation import DirichletFakeClassifier, PowerMap
 
 CALIBRATED, OVERCONFIDENT, DIGITS = "calibrated fake", "over-confident fake", "digits"

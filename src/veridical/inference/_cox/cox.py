@@ -17,7 +17,8 @@ from veridical.inference._cox.binary import CoxFit, fit_binary
 from veridical.inference._cox.multinomial import Slopes, fit_multinomial
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
 from veridical.inference._draws.weights import likelihood_weight
-from veridical.lenses import ClasswiseProblem, Induced, induce_problem
+from veridical.lenses import ClasswiseProblem
+from veridical.lenses.reading import Induced, induce_problem
 from veridical.results import CalibrationTest, CoxTest
 
 _CALLER = "cox_test"

@@ -17,7 +17,7 @@ from veridical.curves.core import simultaneous_band
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import announced
 from veridical.inference._intervals.bootstrap import binned_limits, has_interval
-from veridical.lenses import Induced, induce_problem
+from veridical.lenses.reading import Induced, induce_problem
 from veridical.miscalibration import BinnedError
 from veridical.results import EquivalenceTest
 from veridical.summaries import Summary

@@ -7,7 +7,7 @@ from typing import Literal, TypeVar
 
 from veridical._core.typing import FloatArray
 from veridical.exceptions import warn_of
-from veridical.lenses import Induced
+from veridical.lenses.reading import Induced
 from veridical.results import CalibrationTest
 
 _TIE = 1e-12  # relative: sums in another order are the same value

@@ -14,7 +14,8 @@ from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.inference._draws.groups import chi_square, two_columns
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
-from veridical.lenses import ClasswiseProblem, Induced
+from veridical.lenses import ClasswiseProblem
+from veridical.lenses.reading import Induced
 
 NULLS = ("auto", "asymptotic", "monte-carlo")
 

@@ -25,7 +25,7 @@ from veridical.inference._goodness.chi_square import (
     judge,
     question_of,
 )
-from veridical.lenses import Induced, induce_problem
+from veridical.lenses.reading import Induced, induce_problem
 from veridical.results import CalibrationTest
 
 _CALLER = "pearson_test"

@@ -16,7 +16,7 @@ from veridical.inference._draws.groups import null_sums, pooled_trials, weight_n
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
 from veridical.inference._draws.weights import counts_rows
 from veridical.inference._goodness.chi_square import check_null, question_of
-from veridical.lenses import Induced, induce_problem
+from veridical.lenses.reading import Induced, induce_problem
 from veridical.results import CalibrationTest
 
 _CALLER = "spiegelhalter_test"

@@ -25,8 +25,10 @@ from veridical.inference._intervals.mean import (
     mean_interval,
 )
 from veridical.inference._nulls.null import check_estimator, depends_on_fixed_sums
-from veridical.lenses import ClasswiseProblem, Induced, Problem, read_data
-from veridical.miscalibration import BinnedError, Estimator, MeanScore
+from veridical.lenses import ClasswiseProblem, Problem
+from veridical.lenses.reading import Induced, read_data
+from veridical.miscalibration import BinnedError, Estimator
+from veridical.miscalibration.core import MeanScore
 from veridical.results import Interval
 from veridical.summaries import Summary, VectorSummary
 

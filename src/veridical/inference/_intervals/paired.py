@@ -18,8 +18,10 @@ from veridical.inference._intervals.mean import (
     mean_interval,
 )
 from veridical.inference._nulls.null import check_estimator
-from veridical.lenses import CheckedData, ClasswiseProblem, Induced, read_data
-from veridical.miscalibration import BinnedError, Estimator, MeanScore
+from veridical.lenses import ClasswiseProblem
+from veridical.lenses.reading import CheckedData, Induced, read_data
+from veridical.miscalibration import BinnedError, Estimator
+from veridical.miscalibration.core import MeanScore
 from veridical.results import Difference
 from veridical.summaries import Summary
 

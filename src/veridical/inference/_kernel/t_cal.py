@@ -15,7 +15,8 @@ from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray,
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
 from veridical.inference._kernel.nulls import ObservedTrials, doubts_of, observed_trials
-from veridical.lenses import ClasswiseProblem, Induced, induce_problem
+from veridical.lenses import ClasswiseProblem
+from veridical.lenses.reading import Induced, induce_problem
 from veridical.results import CalibrationTest
 
 

@@ -23,7 +23,8 @@ from veridical.inference._kernel.nulls import (
     observed_trials,
     similarity_of,
 )
-from veridical.lenses import ClasswiseProblem, Induced, induce_problem
+from veridical.lenses import ClasswiseProblem
+from veridical.lenses.reading import Induced, induce_problem
 from veridical.miscalibration import KernelError, UCMEError
 from veridical.results import CalibrationTest
 

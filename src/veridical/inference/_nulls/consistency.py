@@ -16,7 +16,8 @@ from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import Alternative, announced, monte_carlo_pvalue
 from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._nulls.null import check_estimator, level_from, null_sample, with_outcomes
-from veridical.lenses import ClasswiseProblem, Induced, Problem, induce_problem
+from veridical.lenses import ClasswiseProblem, Problem
+from veridical.lenses.reading import Induced, induce_problem
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import ConsistencyTest
 

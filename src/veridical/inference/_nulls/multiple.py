@@ -23,7 +23,8 @@ from veridical.inference._nulls.null import (
     repeat_rows,
     with_outcomes,
 )
-from veridical.lenses import ClasswiseProblem, as_multiclass, read_data, resolve_lens
+from veridical.lenses import ClasswiseProblem
+from veridical.lenses.reading import as_multiclass, read_data, resolve_lens
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import MultipleTest
 from veridical.summaries import Summary

@@ -21,7 +21,8 @@ from veridical.inference._draws.sums import (
     resamples_at_once,
 )
 from veridical.inference._draws.weights import repeated_rows, take_repeated
-from veridical.lenses import ClasswiseProblem, Induced, Problem, induce_problem
+from veridical.lenses import ClasswiseProblem, Problem
+from veridical.lenses.reading import Induced, induce_problem
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import NullLevel
 from veridical.summaries import Summary, VectorSummary

@@ -13,7 +13,7 @@ from veridical._core.typing import ArrayLike, ColumnNames
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import announced
 from veridical.inference._sequential.process import ALTERNATIVES, Alternative, EProcess, check_lag
-from veridical.lenses import Induced, induce_problem
+from veridical.lenses.reading import Induced, induce_problem
 from veridical.results import SequentialTest
 
 _CALLER = "sequential_test"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
 from typing import Any
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, WeightType
-from veridical.exceptions import VeridicalWarning, invalid
-from veridical.lenses import ClasswiseProblem, Problem, induce_problem
+from veridical.exceptions import invalid, warn_of
+from veridical.lenses import ClasswiseProblem, Problem
+from veridical.lenses.reading import induce_problem
 
 
 class Estimator(ABC):
@@ -114,6 +114,5 @@ def measure_data(
         weight_type=weight_type,
     )
     value, doubts = estimator.measure_with_doubts(induced.problem)
-    for doubt in doubts:
-        warnings.warn(f"{caller}: {doubt}.", VeridicalWarning, stacklevel=3)
+    warn_of(doubts, caller=caller, stacklevel=4)
     return value

@@ -12,7 +12,7 @@ import numpy as np
 
 from veridical._core.data.validation import check_option
 from veridical._core.sample import BinarySample
-from veridical.decomposition import isotonic_parts
+from veridical.decomposition.core import isotonic_parts
 from veridical.miscalibration._errors.base import ScoreEstimator
 from veridical.scores import RULES, get_rule
 

@@ -11,7 +11,7 @@ from veridical._core.data.options import check_folds
 from veridical._core.data.validation import check_option
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray
-from veridical.exceptions import invalid
+from veridical.exceptions import invalid, warn_of
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.miscalibration._errors.base import Estimator
 from veridical.scores import RULES, get_rule
@@ -122,7 +122,7 @@ class RecalibrationError(Estimator):
     def _fitted(self, sample: Sample, rows: Any) -> Calibrator:
         from sklearn.base import clone
 
-        from veridical.calibrators.core import CheckedRows, fit_rows, warn_of
+        from veridical.calibrators.core import CheckedRows, fit_rows
 
         chosen = _default(sample) if self.calibrator is None else clone(self.calibrator)
         part = sample.take(rows)

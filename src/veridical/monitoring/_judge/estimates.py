@@ -9,7 +9,7 @@ import numpy as np
 
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.binning import IntervalPartition
-from veridical.curves import curve_from_summary
+from veridical.curves.core import curve_from_summary
 from veridical.inference.core import Bets
 from veridical.monitoring._store.buckets import History
 from veridical.results import MonitorEstimate, MonitorHistory, ReliabilityCurve

@@ -141,7 +141,7 @@ def held_out_difference(
     from sklearn.base import clone
 
     from veridical.calibrators.core import CheckedRows
-    from veridical.inference.core import make_units, normal_limits
+    from veridical.inference.intervals import make_units, normal_limits
     from veridical.selection.core import cross_fit, make_folds
 
     n_classes = len(columns.labels)

@@ -9,7 +9,7 @@ import numpy as np
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.decisions.core import priors_of_rows
-from veridical.inference.core import IntervalOptions
+from veridical.inference.intervals import IntervalOptions
 from veridical.monitoring._maps.rows import ModelColumns
 from veridical.results import MonitorSignals, PriorEstimate
 

@@ -10,7 +10,6 @@ from typing import Any, Self
 from veridical._core.data.validation import is_integer
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators import Calibrator
-from veridical.calibrators.core import warn_of as warn_of_maps
 from veridical.exceptions import invalid, warn_of
 from veridical.monitoring._judge.estimates import curve_of_cells, rolling
 from veridical.monitoring._watch import counting, maps
@@ -341,7 +340,7 @@ class CalibrationMonitor:
         A candidate that was not switched to is dropped for the new one.
         """
         found, map_notes = maps.refit(self._memory, calibrator, rows=rows, auto_switch=auto_switch)
-        warn_of_maps(map_notes)
+        warn_of(map_notes)
         warn_of(found.notes, caller=f"{CALLER}.refit")
         return found
 

@@ -11,7 +11,6 @@ from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_level, check_option, is_integer
 from veridical._core.runtime.progress import track
 from veridical._core.typing import ArrayLike, WeightType
-from veridical.calibrators.core import warn_of as warn_of_maps
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.planning._value.processes import DecisionProcess, as_process
 from veridical.planning._value.targets import check_shares, make_targets
@@ -173,7 +172,7 @@ def simulate_decisions(
                 f"{name}: its classes have shares {here}, those of the grid {there}; compare"
                 " savings, not values, or set `class_shares`"
             )
-    warn_of_maps(map_notes)
+    warn_of(map_notes)
     warn_of(notes, caller=_CALLER)
     return RequirementTable(
         grid=tuple(grid),

@@ -16,7 +16,7 @@ from veridical.binning import UniformBins
 from veridical.calibrators.core import cross_fitted
 from veridical.decisions.core import default_calibrator, doubts_of_mean, mean_cost
 from veridical.exceptions import invalid
-from veridical.inference.core import IntervalOptions
+from veridical.inference.intervals import IntervalOptions
 from veridical.lenses import Confidence
 from veridical.miscalibration import BinnedError
 from veridical.planning._value.processes import DecisionProcess

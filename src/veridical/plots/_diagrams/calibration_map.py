@@ -25,7 +25,7 @@ from veridical.binning import SimplexBins
 from veridical.calibrators import Calibrator
 from veridical.curves import reliability_curve
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.lenses import induce_problem
+from veridical.lenses.reading import induce_problem
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, probability_axis, size_text
 from veridical.plots._drawing.legend import corner_text, text_size

@@ -14,7 +14,8 @@ from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import Binning, UniformBins
 from veridical.exceptions import invalid
-from veridical.lenses import ClasswiseProblem, induce_problem
+from veridical.lenses import ClasswiseProblem
+from veridical.lenses.reading import induce_problem
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, probability_axis, short_count, size_text
 from veridical.plots._drawing.legend import legend_above, text_size

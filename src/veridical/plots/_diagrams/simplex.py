@@ -24,7 +24,7 @@ from veridical._core.sample import MulticlassSample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import Binning, SimplexBins
 from veridical.exceptions import invalid
-from veridical.lenses import induce_problem
+from veridical.lenses.reading import induce_problem
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, size_text
 from veridical.plots._drawing.legend import corner_text

@@ -19,8 +19,10 @@ from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import Binning, QuantileBins, UniformBins
 from veridical.curves import reliability_curve
 from veridical.exceptions import invalid
-from veridical.inference import binned_limits, has_interval, null_sample, recalibration_line
-from veridical.lenses import induce_problem
+from veridical.inference.core import recalibration_line
+from veridical.inference.draws import null_sample
+from veridical.inference.intervals import binned_limits, has_interval
+from veridical.lenses.reading import induce_problem
 from veridical.miscalibration import BinnedError
 from veridical.plots._drawing.style import Style
 from veridical.results import Coefficient, Evaluation, MeasuredError, ReliabilityCurve

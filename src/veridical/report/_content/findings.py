@@ -15,7 +15,8 @@ from veridical.evaluation.core import compare_models, evaluate_source, run_batte
 from veridical.evaluation.data import RowModels, SampleSource, Source, notes_on_sums
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import equivalence_core, equivalence_error
-from veridical.lenses import Binary, ClassSpecific, Induced, Lens
+from veridical.lenses import Binary, ClassSpecific, Lens
+from veridical.lenses.reading import Induced
 from veridical.report._charts.catalogue import slider_thresholds
 from veridical.report._content.content import ModelFindings
 from veridical.report._content.curves import curve_variants

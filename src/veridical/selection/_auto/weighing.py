@@ -22,7 +22,7 @@ from veridical.calibrators.core import (
     rows_of_mass,
     smallest_share,
 )
-from veridical.inference.core import make_units, standard_error
+from veridical.inference.intervals import make_units, standard_error
 
 
 def pool_weights(given: FloatArray, weight: FloatArray, pseudo_rows: float) -> FloatArray:

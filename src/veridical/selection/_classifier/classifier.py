@@ -12,8 +12,8 @@ from veridical._core.data.options import check_flag
 from veridical._core.data.validation import check_weight
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
-from veridical.calibrators.core import Notes, warn_of
-from veridical.exceptions import invalid
+from veridical.calibrators.core import Notes
+from veridical.exceptions import invalid, warn_of
 from veridical.selection._classifier.pairs import (
     CALLER,
     Pair,

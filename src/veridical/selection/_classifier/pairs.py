@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from veridical._core.data.validation import check_option, is_integer
 from veridical._core.typing import Array, FloatArray, IntArray
 from veridical.calibrators import Calibrator
 from veridical.calibrators.core import Notes, fit_settled
-from veridical.exceptions import VeridicalWarning, invalid
+from veridical.exceptions import invalid, warn_of
 from veridical.selection._auto.auto import calibrator_named, for_classes
 from veridical.selection._classifier.response import (
     Reading,
@@ -332,8 +331,8 @@ def routed(
             params[f"{_last_step(estimator)}__sample_weight"] = weight
         else:
             name = type(estimator).__name__
-            text = f"{caller}: {name} takes no sample_weight; only its calibration is weighted."
-            warnings.warn(text, VeridicalWarning, stacklevel=3)
+            note = f"{name} takes no sample_weight; only its calibration is weighted"
+            warn_of([note], caller=caller, stacklevel=4)
     if groups is None:
         return params, {}
     if not hasattr(owner.cv, "split"):

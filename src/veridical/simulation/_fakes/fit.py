@@ -5,7 +5,6 @@ A fake classifier whose truth is a set of given rows.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -20,7 +19,7 @@ from veridical._core.data.validation import (
 )
 from veridical._core.sample import BinarySample, effective_size
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
-from veridical.exceptions import VeridicalWarning, invalid
+from veridical.exceptions import invalid, warn_of
 from veridical.simulation._fakes.dirichlet import (
     DirichletFakeClassifier,
     DirichletMixtureFakeClassifier,
@@ -188,8 +187,7 @@ def fit_fake_classifier(
         fake = DirichletFakeClassifier(tuple(fit_dirichlet(log_p, weight)), map=map_)
     else:
         fake = _mixture(log_p, weight, weight_type, map_)
-    for note in notes:
-        warnings.warn(f"{_CALLER}: {note}.", VeridicalWarning, stacklevel=2)
+    warn_of(notes, caller=_CALLER)
     return fake
 
 

@@ -15,15 +15,8 @@ from veridical._core.typing import Array, FloatArray
 from veridical.calibrators import Calibrator
 from veridical.calibrators.core import CheckedRows, positive_column
 from veridical.evaluation.data import SampleSource
-from veridical.lenses import (
-    Binary,
-    Canonical,
-    ClassSpecific,
-    Classwise,
-    Confidence,
-    Lens,
-    default_lens,
-)
+from veridical.lenses import Binary, Canonical, ClassSpecific, Classwise, Confidence, Lens
+from veridical.lenses.reading import default_lens
 from veridical.results import Comparison
 from veridical.studio._data.answers import CALLER
 from veridical.studio._data.live import LensView

@@ -16,9 +16,20 @@ from veridical._core.typing import ArrayLike, BoolArray, WeightType
 from veridical.exceptions import invalid
 from veridical.frames import GridTable
 from veridical.frames.inputs import Inputs, gather_inputs
-from veridical.lenses._kinds.base import Lens, Problem
-from veridical.lenses._kinds.choice import resolve_lens
+from veridical.lenses._kinds.base import Lens, Problem, as_multiclass
+from veridical.lenses._kinds.choice import default_lens, named_lens, resolve_lens
 from veridical.lenses._kinds.several import Canonical
+
+__all__ = [
+    "CheckedData",
+    "Induced",
+    "as_multiclass",
+    "default_lens",
+    "induce_problem",
+    "named_lens",
+    "read_data",
+    "resolve_lens",
+]
 
 
 class Induced(NamedTuple):
