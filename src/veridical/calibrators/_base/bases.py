@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -175,6 +176,7 @@ class MulticlassCalibrator(Calibrator):
         return logits
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class IdentityCalibrator(MulticlassCalibrator):
     """Returns the predictions unchanged: the baseline every calibrator has to beat.
 
@@ -200,16 +202,9 @@ class IdentityCalibrator(MulticlassCalibrator):
 
     _inputs = ("probability", "logit")
 
-    def __init__(
-        self,
-        *,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         pass

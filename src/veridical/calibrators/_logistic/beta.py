@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ _LOG2 = float(np.log(2.0))
 _ROWS = 1 << 13
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BetaCalibrator(LogisticCalibrator):
     r"""Beta calibration: logit p' = a ln p - b ln(1 - p) + c with a, b >= 0.
 
@@ -78,20 +80,11 @@ class BetaCalibrator(LogisticCalibrator):
 
     _inputs = ("probability", "logit")
 
-    def __init__(
-        self,
-        *,
-        parameters: str = "abm",
-        penalty: float | None = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.parameters = parameters
-        self.penalty = penalty
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    parameters: str = "abm"
+    penalty: float | None = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ _SATURATED = 2e3  # log odds beyond which a probability is 0 or 1
 _LARGEST = 1e300
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PlattCalibrator(LogisticCalibrator):
     r"""Platt scaling: logit p' = a z + b, with z the log odds of the prediction (or the score).
 
@@ -83,20 +85,11 @@ class PlattCalibrator(LogisticCalibrator):
     array([[0.25, 0.75]])
     """
 
-    def __init__(
-        self,
-        *,
-        smooth_targets: bool | str = "auto",
-        penalty: float | None = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.smooth_targets = smooth_targets
-        self.penalty = penalty
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    smooth_targets: bool | str = "auto"
+    penalty: float | None = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

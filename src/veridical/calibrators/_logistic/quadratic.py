@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from veridical.calibrators._logistic.bounded_newton import check_two_classes, ri
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class QuadraticCalibrator(LogisticCalibrator):
     r"""Quadratic map of log odds: logit p' = a + b z + c z^2, non-decreasing.
 
@@ -71,18 +73,10 @@ class QuadraticCalibrator(LogisticCalibrator):
 
     _inputs = ("probability", "logit")
 
-    def __init__(
-        self,
-        *,
-        penalty: float | None = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.penalty = penalty
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    penalty: float | None = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         check_penalty(type(self).__name__, self.penalty)

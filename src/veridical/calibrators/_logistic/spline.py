@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -42,6 +43,7 @@ _STEPS = 60  # with a borrowed Hessian
 _ROUGHLY = 1e-6  # gradient per row: moves log losses by its square
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SplineCalibrator(LogisticCalibrator):
     r"""Penalised monotone spline on the scale of log odds.
 
@@ -114,26 +116,14 @@ class SplineCalibrator(LogisticCalibrator):
 
     _inputs = ("probability", "logit")
 
-    def __init__(
-        self,
-        *,
-        n_knots: int = 20,
-        smoothness: float | str = "cv",
-        n_folds: int = 5,
-        penalty: float | None = 1.0,
-        random_state: Any = 0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.n_knots = n_knots
-        self.smoothness = smoothness
-        self.n_folds = n_folds
-        self.penalty = penalty
-        self.random_state = random_state
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    n_knots: int = 20
+    smoothness: float | str = "cv"
+    n_folds: int = 5
+    penalty: float | None = 1.0
+    random_state: Any = 0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

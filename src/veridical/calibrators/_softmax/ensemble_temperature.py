@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from veridical.calibrators._softmax.inverse_temperature import fit_inverse_tempe
 from veridical.calibrators._softmax.softmax import check_pseudo_rows, mixing_share, softmax_in_place
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class EnsembleTemperatureCalibrator(MulticlassCalibrator):
     r"""Mixes temperature-scaled, raw and uniform probabilities.
 
@@ -76,18 +78,10 @@ class EnsembleTemperatureCalibrator(MulticlassCalibrator):
     [[0.25, 0.75]]
     """
 
-    def __init__(
-        self,
-        *,
-        pseudo_rows: float = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.pseudo_rows = pseudo_rows
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    pseudo_rows: float = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         check_pseudo_rows(type(self).__name__, self.pseudo_rows)

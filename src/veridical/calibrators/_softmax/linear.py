@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -172,6 +173,7 @@ def fit_full(
     return matrix[:, :k].copy(), matrix[:, k].copy(), minimum
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class VectorCalibrator(PenalisedCalibrator):
     r"""Scales and shifts the logit of each class: softmax(v * z + b).
 
@@ -244,24 +246,15 @@ class VectorCalibrator(PenalisedCalibrator):
 
     _full = False
 
-    def __init__(
-        self,
-        *,
-        penalty: str | None = "l2",
-        strength: float = 1.0,
-        pseudo_rows: float = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.penalty = penalty
-        self.strength = strength
-        self.pseudo_rows = pseudo_rows
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    penalty: str | None = "l2"
+    strength: float = 1.0
+    pseudo_rows: float = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MatrixCalibrator(PenalisedCalibrator):
     r"""Maps logits linearly: softmax(W z + b) with a full matrix.
 
@@ -337,22 +330,12 @@ class MatrixCalibrator(PenalisedCalibrator):
 
     _full = True
 
-    def __init__(
-        self,
-        *,
-        penalty: str | None = "odir",
-        strength: float = 1.0,
-        pseudo_rows: float = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.penalty = penalty
-        self.strength = strength
-        self.pseudo_rows = pseudo_rows
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    penalty: str | None = "odir"
+    strength: float = 1.0
+    pseudo_rows: float = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
 
 class DirichletCalibrator(MatrixCalibrator):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,25 +16,17 @@ from veridical.calibrators._softmax.linear import LinearCalibrator, check_streng
 from veridical.calibrators._softmax.softmax import log_softmax_in_place, mixing_share
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class _StructuredCalibrator(LinearCalibrator):
     """A linear map of temperature-scaled and mixed log-probabilities."""
 
     strength: float
 
-    def __init__(
-        self,
-        *,
-        strength: float = 1.0,
-        pseudo_rows: float = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.strength = strength
-        self.pseudo_rows = pseudo_rows
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    strength: float = 1.0
+    pseudo_rows: float = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

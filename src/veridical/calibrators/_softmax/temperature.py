@@ -80,6 +80,7 @@ def sums_of_columns(calibrator: Calibrator, columns: FitColumns) -> EngineSums:
     return EngineSums(gaps, floor, table.classes, int(table.rows[0]), size)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class TemperatureCalibrator(MulticlassCalibrator):
     r"""Divides logits by one temperature: softmax(z / T).
 
@@ -148,18 +149,10 @@ class TemperatureCalibrator(MulticlassCalibrator):
     [[0.25, 0.75]]
     """
 
-    def __init__(
-        self,
-        *,
-        pseudo_rows: float = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.pseudo_rows = pseudo_rows
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    pseudo_rows: float = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         check_pseudo_rows(type(self).__name__, self.pseudo_rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ _NEGLIGIBLE = 1e-14  # share of the best model below which a model is left out
 _INSIDE = 1e-12  # centres of bins are kept this far from 0 and 1: a prior needs both classes
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BBQCalibrator(BinaryCalibrator):
     r"""Average of equal-mass histograms of many sizes, weighted by how probable each is.
 
@@ -84,22 +86,12 @@ class BBQCalibrator(BinaryCalibrator):
     array([0.55555556])
     """
 
-    def __init__(
-        self,
-        *,
-        bin_factor: float = 10.0,
-        prior_size: float = 2.0,
-        laplace: float = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.bin_factor = bin_factor
-        self.prior_size = prior_size
-        self.laplace = laplace
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    bin_factor: float = 10.0
+    prior_size: float = 2.0
+    laplace: float = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from veridical.exceptions import invalid
 _GRID = 512  # steps at least; a power of two, so that its points are exact
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class DensityCalibrator(BinaryCalibrator):
     r"""P(positive | score) by Bayes' rule from kernel densities: a smooth map, with intervals.
 
@@ -85,28 +87,15 @@ class DensityCalibrator(BinaryCalibrator):
     [0.5, 1.0]
     """
 
-    def __init__(
-        self,
-        *,
-        bandwidth: float | str = "silverman",
-        kernel: str = "triweight",
-        monotone: bool = False,
-        laplace: float = 1.0,
-        n_resamples: int = 500,
-        random_state: int | None = None,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.bandwidth = bandwidth
-        self.kernel = kernel
-        self.monotone = monotone
-        self.laplace = laplace
-        self.n_resamples = n_resamples
-        self.random_state = random_state
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    bandwidth: float | str = "silverman"
+    kernel: str = "triweight"
+    monotone: bool = False
+    laplace: float = 1.0
+    n_resamples: int = 500
+    random_state: int | None = None
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def predict_interval(self, y_prob: ArrayLike, *, confidence_level: float = 0.95) -> FloatArray:
         """Percentile bootstrap interval of each probability of the positive class, shape (n, 2).

@@ -7,6 +7,7 @@ Equal-mass bins of many scores without sorting them all.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -114,6 +115,7 @@ def selected_edges(value: FloatArray, n_bins: int) -> FloatArray:
 _FEW, _MANY = 64, 1 << 14  # bins and rows for which selecting ends is faster than sorting
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class HistogramCalibrator(BinaryCalibrator):
     r"""Histogram binning: the observed frequency of the bin a score falls into.
 
@@ -171,22 +173,12 @@ class HistogramCalibrator(BinaryCalibrator):
     array([0.4, 0.8])
     """
 
-    def __init__(
-        self,
-        *,
-        n_bins: int | Literal["sqrt", "cbrt"] = 10,
-        strategy: Literal["quantile", "uniform", "kmeans"] = "quantile",
-        laplace: float = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.n_bins = n_bins
-        self.strategy = strategy
-        self.laplace = laplace
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    n_bins: int | Literal["sqrt", "cbrt"] = 10
+    strategy: Literal["quantile", "uniform", "kmeans"] = "quantile"
+    laplace: float = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

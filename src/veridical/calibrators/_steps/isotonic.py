@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from veridical.calibrators._steps.pieces import check_laplace, interpolate, mix,
 _RANK_KNOTS = 1000
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class IsotonicCalibrator(BinaryCalibrator):
     r"""Non-decreasing map closest to the outcomes, by pool-adjacent-violators.
 
@@ -89,22 +91,12 @@ class IsotonicCalibrator(BinaryCalibrator):
     array([0.16666667])
     """
 
-    def __init__(
-        self,
-        *,
-        centered: bool = False,
-        strict: bool = False,
-        laplace: float = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.centered = centered
-        self.strict = strict
-        self.laplace = laplace
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    centered: bool = False
+    strict: bool = False
+    laplace: float = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

@@ -151,6 +151,7 @@ def _merge(
 _NEGLIGIBLE = 80.0  # on the scale of BIC
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NearIsotonicCalibrator(BinaryCalibrator):
     r"""Ensemble of near-isotonic maps (ENIR): monotone where the data do not insist otherwise.
 
@@ -208,18 +209,10 @@ class NearIsotonicCalibrator(BinaryCalibrator):
     [0.25, 0.75]
     """
 
-    def __init__(
-        self,
-        *,
-        laplace: float = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.laplace = laplace
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    laplace: float = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         check_laplace(type(self).__name__, self.laplace)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from veridical.calibrators._steps.pieces import check_bins, pool_rows, steps
 from veridical.calibrators._steps.thresholds import last_within
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ScalingBinningCalibrator(BinaryCalibrator):
     r"""Platt scaling rounded to the mean of its own values in each of a few bins of equal mass.
 
@@ -71,22 +73,12 @@ class ScalingBinningCalibrator(BinaryCalibrator):
     array([[0.5, 0.5]])
     """
 
-    def __init__(
-        self,
-        *,
-        n_bins: int | Literal["sqrt", "cbrt"] = 10,
-        smooth_targets: bool | str = "auto",
-        penalty: float | None = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.n_bins = n_bins
-        self.smooth_targets = smooth_targets
-        self.penalty = penalty
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    n_bins: int | Literal["sqrt", "cbrt"] = 10
+    smooth_targets: bool | str = "auto"
+    penalty: float | None = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _scaling(self) -> PlattCalibrator:
         return PlattCalibrator(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from veridical.exceptions import invalid
 _DIGITS = 12  # probabilities come back from their logarithms with an error in the last digits
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class SimplexHistogramCalibrator(MulticlassCalibrator):
     r"""Observed class frequencies of the cell of the simplex a prediction falls into.
 
@@ -64,20 +66,11 @@ class SimplexHistogramCalibrator(MulticlassCalibrator):
 
     _inputs = ("probability", "logit")
 
-    def __init__(
-        self,
-        *,
-        n_bins: int = 5,
-        laplace: float = 1.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.n_bins = n_bins
-        self.laplace = laplace
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    n_bins: int = 5
+    laplace: float = 1.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

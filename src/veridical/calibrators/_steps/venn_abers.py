@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from veridical.exceptions import invalid
 Steps = tuple[FloatArray, FloatArray]  # scores and values
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class VennAbersCalibrator(BinaryCalibrator):
     r"""Inductive Venn-Abers predictor: probability intervals that hold without a model.
 
@@ -86,18 +88,10 @@ class VennAbersCalibrator(BinaryCalibrator):
     [[0.5, 0.5]]
     """
 
-    def __init__(
-        self,
-        *,
-        cv: int | None = None,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.cv = cv
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    cv: int | None = None
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def predict_interval(self, y_prob: ArrayLike) -> FloatArray:
         """Return (p0, p1) for the positive class, the larger label; shape (n, 2), p0 <= p1.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from veridical.calibrators._wrappers.wrapping import (
 from veridical.exceptions import invalid, warn_of
 
 
+@dataclass(eq=False, repr=False)
 class GroupedCalibrator(WrappingCalibrator):
     r"""A map for each group (site, segment, language), shrunk towards the map of all rows.
 
@@ -85,20 +87,12 @@ class GroupedCalibrator(WrappingCalibrator):
     [0.625, 0.375, 0.5]
     """
 
-    def __init__(
-        self,
-        calibrator: Calibrator,
-        *,
-        shrinkage: float = 100.0,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.calibrator = calibrator
-        self.shrinkage = shrinkage
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    calibrator: Calibrator
+    _: KW_ONLY
+    shrinkage: float = 100.0
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def fit(
         self,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from veridical.calibrators._wrappers.wrapping import (
 from veridical.exceptions import invalid
 
 
+@dataclass(eq=False, repr=False)
 class AveragedCalibrator(WrappingCalibrator):
     r"""Weighted average of the probabilities of several maps (linear opinion pool).
 
@@ -76,20 +78,12 @@ class AveragedCalibrator(WrappingCalibrator):
     [[0.175, 0.825]]
     """
 
-    def __init__(
-        self,
-        calibrators: Sequence[Calibrator],
-        *,
-        weights: Sequence[float] | None = None,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.calibrators = calibrators
-        self.weights = weights
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    calibrators: Sequence[Calibrator]
+    _: KW_ONLY
+    weights: Sequence[float] | None = None
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     @classmethod
     def of_fitted(cls, parts: Iterable[Calibrator], weights: FloatArray, classes: Any) -> Self:
@@ -149,6 +143,7 @@ class AveragedCalibrator(WrappingCalibrator):
 _LOWEST = 1e-300  # stands for a share of zero where the loss is infinite there
 
 
+@dataclass(eq=False, repr=False)
 class MixingCalibrator(WrappingCalibrator):
     r"""Mixes a share of the uniform distribution into the output of another calibrator.
 
@@ -206,22 +201,13 @@ class MixingCalibrator(WrappingCalibrator):
     [[0.25, 0.75]]
     """
 
-    def __init__(
-        self,
-        calibrator: Calibrator,
-        *,
-        mix: float | Literal["fit"] = "fit",
-        cv: int = 5,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.calibrator = calibrator
-        self.mix = mix
-        self.cv = cv
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    calibrator: Calibrator
+    _: KW_ONLY
+    mix: float | Literal["fit"] = "fit"
+    cv: int = 5
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         self._part()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from veridical.calibrators._wrappers.wrapping import (
 from veridical.exceptions import invalid
 
 
+@dataclass(eq=False, repr=False)
 class ClassConditionalCalibrator(WrappingCalibrator):
     """One map for each predicted class, fitted to the rows with that prediction.
 
@@ -89,20 +91,12 @@ class ClassConditionalCalibrator(WrappingCalibrator):
     [0.75, 0.5]
     """
 
-    def __init__(
-        self,
-        calibrator: Calibrator,
-        *,
-        min_rows: float = 50,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.calibrator = calibrator
-        self.min_rows = min_rows
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    calibrator: Calibrator
+    _: KW_ONLY
+    min_rows: float = 50
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         self._part()
@@ -181,6 +175,7 @@ def _fit_event(
     return fit_rows(part, rows.of_event(values, happened))
 
 
+@dataclass(eq=False, repr=False)
 class OneVsRestCalibrator(WrappingCalibrator):
     r"""One binary map a class, fitted to that class against the rest; rows are normalised.
 
@@ -233,18 +228,11 @@ class OneVsRestCalibrator(WrappingCalibrator):
     [[0.5, 0.5, 0.0]]
     """
 
-    def __init__(
-        self,
-        calibrator: Calibrator,
-        *,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.calibrator = calibrator
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    calibrator: Calibrator
+    _: KW_ONLY
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         self._part()
@@ -312,6 +300,7 @@ class OneVsRestCalibrator(WrappingCalibrator):
         )
 
 
+@dataclass(eq=False, repr=False)
 class ConfidenceReducedCalibrator(WrappingCalibrator):
     r"""Calibrates the largest probability as that of being right; the others share what is left.
 
@@ -373,18 +362,11 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
 
     _inputs = ("probability", "logit")
 
-    def __init__(
-        self,
-        calibrator: Calibrator,
-        *,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.calibrator = calibrator
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    calibrator: Calibrator
+    _: KW_ONLY
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         self._part()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from inspect import signature
 from typing import Any, Literal
@@ -22,6 +23,7 @@ from veridical.selection._auto.choice import choose, evidence_of
 _STRATEGIES = ("pool", "select")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AutoCalibrator(WrappingCalibrator):
     r"""Combines the maps that suit the data, or leaves the model alone, and shows why.
 
@@ -95,24 +97,13 @@ class AutoCalibrator(WrappingCalibrator):
     False
     """
 
-    def __init__(
-        self,
-        *,
-        strategy: Literal["pool", "select"] = "pool",
-        candidates: Mapping[str, Calibrator] | Sequence[Calibrator] | None = None,
-        max_seconds: float | None = None,
-        confidence_level: float = 0.95,
-        input: str = "probability",
-        labels: Any = None,
-        weight_type: WeightType = "importance",
-    ) -> None:
-        self.strategy = strategy
-        self.candidates = candidates
-        self.max_seconds = max_seconds
-        self.confidence_level = confidence_level
-        self.input = input
-        self.labels = labels
-        self.weight_type = weight_type
+    strategy: Literal["pool", "select"] = "pool"
+    candidates: Mapping[str, Calibrator] | Sequence[Calibrator] | None = None
+    max_seconds: float | None = None
+    confidence_level: float = 0.95
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

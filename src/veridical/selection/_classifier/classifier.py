@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -61,6 +62,7 @@ def _map_name(fitted: Any) -> str:
     return type(fitted).__name__
 
 
+@dataclass(eq=False, repr=False)
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose probabilities are calibrated on rows its model was not trained on.
 
@@ -149,22 +151,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
     __metadata_request__fit = {"groups": UNUSED}  # groups are for the splitter  # noqa: RUF012
 
-    def __init__(
-        self,
-        estimator: Any,
-        calibrator: str | Calibrator = "auto",
-        *,
-        cv: Any = 5,
-        ensemble: bool = True,
-        response: str = "auto",
-        n_jobs: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.calibrator = calibrator
-        self.cv = cv
-        self.ensemble = ensemble
-        self.response = response
-        self.n_jobs = n_jobs
+    estimator: Any
+    calibrator: str | Calibrator = "auto"
+    _: KW_ONLY
+    cv: Any = 5
+    ensemble: bool = True
+    response: str = "auto"
+    n_jobs: int | None = None
 
     def fit(
         self,
