@@ -6,6 +6,8 @@ New columns for a frame that is in memory, or whose parts will be.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from operator import add, and_
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -18,6 +20,7 @@ from veridical.exceptions import invalid
 from veridical.frames._expressions.lookup import look_up, most_pieces
 from veridical.frames._expressions.writer import ExpressionWriter
 from veridical.frames._tables.detect import unwrap
+from veridical.frames._tables.engines import engine_of
 from veridical.frames._tables.open import lazy_frame
 
 _LARGEST = 1.7976931348623157e308
@@ -106,16 +109,10 @@ def _valid(doubles: list[nw.Expr], input: str, *, single: bool) -> nw.Expr:
     low, high = (0.0, 1.0) if input == "probability" else (-_LARGEST, _LARGEST)
     tests = [(each >= low) & (each <= high) & ~each.is_nan() for each in doubles]
     if input == "probability" and len(doubles) > 1:
-        total = doubles[0]
-        for each in doubles[1:]:
-            total = total + each
-        tests.append(
-            (total - 1.0).abs() <= row_sum_tolerance(np.dtype(np.float32 if single else np.float64))
-        )
-    whole = tests[0]
-    for test in tests[1:]:
-        whole = whole & test
-    return whole.fill_null(value=False)
+        total = reduce(add, doubles)
+        slack = row_sum_tolerance(np.dtype(np.float32 if single else np.float64))
+        tests.append((total - 1.0).abs() <= slack)
+    return reduce(and_, tests).fill_null(value=False)
 
 
 def _fresh(taken: list[str]) -> Iterator[str]:
@@ -173,7 +170,7 @@ def of_partitions(source: Any) -> Callable[[Callable[[Any], Any]], Any] | None:
     Dask runs Python in any case, and plans a formula more slowly than it computes it (0.9 s for
     each of seventy maps). The function has to work on a frame without rows, for its columns.
     """
-    if not nw.dependencies.is_dask_dataframe(unwrap(source)):
-        return None
     native: Any = unwrap(source)
+    if not engine_of(nw.from_native(native)).partitions:
+        return None
     return lambda function: native.map_partitions(function, meta=function(native._meta))

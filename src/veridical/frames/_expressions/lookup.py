@@ -15,6 +15,7 @@ import numpy as np
 
 from veridical._core.formula import Piecewise
 from veridical._core.typing import FloatArray
+from veridical.frames._tables.engines import engine_of
 
 Lookups = Mapping[str, tuple[str, Piecewise]]
 
@@ -23,12 +24,12 @@ _LONGEST_LIST = 1024  # DuckDB copies a list for every block of rows: above, a j
 
 def most_pieces(frame: nw.LazyFrame[Any]) -> int | None:
     """Pieces up to which a tree of CASE is as good as anything; None if there is nothing else."""
-    return _MOST_PIECES.get(str(frame.implementation.value))
+    return engine_of(frame).tree_pieces
 
 
 def look_up(frame: nw.LazyFrame[Any], lookups: Lookups) -> nw.LazyFrame[Any]:
     """Add columns of lookups: new name -> (column, pieces). No row is read."""
-    own = _WAYS[str(frame.implementation.value)]
+    own = _WAYS[engine_of(frame).name]
     return nw.from_native(own(nw.to_native(frame), lookups))
 
 
@@ -147,4 +148,3 @@ def _horner(coefficients: list[str], away: str) -> str:
 
 
 _WAYS = {"polars": _polars, "pyspark": _spark, "duckdb": _duckdb}
-_MOST_PIECES = {"polars": 4, "pyspark": 64, "duckdb": 64}

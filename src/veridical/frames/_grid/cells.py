@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
+    from veridical.frames._tables.engines import Engine
+
 LOGIT_LIMIT = 36  # beyond, 1 - p is no longer told from 1
 _LOGIT_SHARE = 64
 _TINY = 2.2250738585072014e-308  # the smallest normal number
@@ -92,11 +94,11 @@ def within_limits(logit: nw.Expr) -> nw.Expr:
     return logit.clip(-float(LOGIT_LIMIT), float(LOGIT_LIMIT))
 
 
-def log_or_infinite(p: nw.Expr, engine: nw.Implementation) -> nw.Expr:
+def log_or_infinite(p: nw.Expr, engine: Engine) -> nw.Expr:
     """Natural logarithm, minus infinity at zero, where some engines warn, raise or answer NULL."""
     import narwhals.stable.v2 as nw
 
-    if engine is nw.Implementation.POLARS:
+    if engine.log_of_zero:
         return p.log()
     return nw.when(p > 0).then(p.clip(_TINY, 1.0).log()).otherwise(nw.lit(-math.inf))
 

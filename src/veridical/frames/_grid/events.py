@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.numeric.scan import row_sum_tolerance
 from veridical.frames._grid.cells import log_or_infinite
 from veridical.frames._grid.rows import LABEL, LARGEST_FLOAT, WEIGHT, EngineRows
+from veridical.frames._tables.engines import Engine, engine_of
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
@@ -78,8 +79,8 @@ def events_of_column(rows: EngineRows, *, top: bool, other: bool, scores: bool) 
     if scores:
         length = (p * p + (1 - p) * (1 - p)).sqrt()
         frame = frame.with_columns(length.alias("v_length")).with_columns(
-            log_or_infinite(p, frame.implementation).alias("v_s0"),
-            log_or_infinite(1 - p, frame.implementation).alias("v_s1"),
+            log_or_infinite(p, engine_of(frame)).alias("v_s0"),
+            log_or_infinite(1 - p, engine_of(frame)).alias("v_s1"),
             (p / nw.col("v_length")).alias("v_s2"),
             ((1 - p) / nw.col("v_length")).alias("v_s3"),
         )
@@ -161,7 +162,7 @@ def events_of_columns(
     frame = frame.select(columns)
     score_names: dict[str, str] = {}
     if scores:
-        frame = frame.with_columns(*_scores(k, frame.implementation))
+        frame = frame.with_columns(*_scores(k, engine_of(frame)))
         score_names = {"brier": "v_s0", "log": "v_s1", "spherical": "v_s2", "zero-one": "v_s3"}
     return Events(
         frame=frame,
@@ -202,7 +203,7 @@ def sum_tolerance(rows: EngineRows) -> float:
     return row_sum_tolerance(np.dtype(np.float32 if rows.single else np.float64))
 
 
-def _scores(k: int, engine: nw.Implementation) -> list[nw.Expr]:
+def _scores(k: int, engine: Engine) -> list[nw.Expr]:
     import narwhals.stable.v2 as nw
 
     p, squares = nw.col("v_happened"), nw.col("v_squares")

@@ -1,7 +1,4 @@
-"""A random sample of rows, drawn where they are, in which every class has its share.
-
-Random rows of an engine: a number drawn for each row, or the engine's own sampling.
-"""
+"""A random sample of rows, drawn where they are, in which every class has its share."""
 
 from __future__ import annotations
 
@@ -18,6 +15,7 @@ from veridical._core.data.arrays import missing_values
 from veridical._core.data.validation import is_integer
 from veridical.exceptions import invalid
 from veridical.frames._tables.columns import missing_column
+from veridical.frames._tables.engines import engine_of
 from veridical.frames._tables.open import open_lazy, run
 from veridical.frames._tables.table import Table
 
@@ -75,23 +73,23 @@ def pick_rows(
     """
     import narwhals.stable.v2 as nw
 
-    engine, own = frame.implementation, frame.to_native()
-    if engine in (nw.Implementation.DASK, nw.Implementation.IBIS):
+    draws, own = engine_of(frame).draws, frame.to_native()
+    if draws == "memory":
+        return _in_memory(frame.collect(), strata, seed)
+    if draws == "own":
         return nw.concat([_own_sample(frame, one, seed) for one in strata]).collect()
-    if engine is nw.Implementation.POLARS:
+    if draws == "hash":
         import polars as pl
 
         drawn = own.with_row_index(DRAW).with_columns(pl.col(DRAW).hash(seed) / _LARGEST_HASH)
-    elif engine is nw.Implementation.DUCKDB:
+    elif draws == "hash in SQL":
         drawn = own.project(
             f"*, hash(row_number() OVER (), {seed})::DOUBLE / {_LARGEST_HASH!r} AS {DRAW}"
         )
-    elif engine.is_spark_like():
+    else:
         from pyspark.sql import functions
 
         drawn = own.withColumn(DRAW, functions.rand(seed))
-    else:
-        return _in_memory(frame.collect(), strata, seed)
     return nw.from_native(drawn).filter(_any_drawn(strata)).collect()
 
 
@@ -108,7 +106,7 @@ def _own_sample(frame: nw.LazyFrame[Any], stratum: Stratum, seed: int) -> nw.Laz
     if stratum.share >= 1:
         return frame
     own = frame.to_native()
-    if frame.implementation is nw.Implementation.DASK:
+    if engine_of(frame).partitions:
         return nw.from_native(own.sample(frac=stratum.share, random_state=seed))
     return nw.from_native(own.sample(stratum.share, method="row", seed=seed))
 

@@ -14,6 +14,7 @@ import numpy as np
 from veridical.frames._grid.cells import Grid, log_odds, within_limits
 from veridical.frames._grid.events import CODE, HIT, STATE, Events
 from veridical.frames._grid.rows import WEIGHT
+from veridical.frames._tables.engines import engine_of
 from veridical.frames._tables.open import run
 
 if TYPE_CHECKING:
@@ -45,8 +46,7 @@ def unpivot(
     """
     import narwhals.stable.v2 as nw
 
-    if frame.implementation is nw.Implementation.DUCKDB:
-        # narwhals looks the relation up in DuckDB's default connection, where it need not be.
+    if not engine_of(frame).unpivots:
         relation = frame.to_native()
         kept = ", ".join(f'"{name}"' for name in index)
         values = ", ".join(f'"{name}"' for name in numbered)

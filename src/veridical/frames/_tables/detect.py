@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
-# A frame can exist only once its library is loaded; modin and cuDF load pandas.
-_LIBRARIES = frozenset({"pandas", "polars", "pyarrow", "narwhals"})
-_ENGINES = frozenset({"polars", "duckdb", "pyspark", "dask", "ibis", "sqlframe", "narwhals"})
+from veridical.frames._tables.engines import ENGINES
+
+_QUERIES = tuple(test for engine in ENGINES.values() for test in engine.queries)
+# A frame can exist only once its library is loaded, or narwhals, which knows protocols too.
+_OF_TABLES = {"narwhals"} | {each.module or each.name for each in ENGINES.values() if each.tables}
+_OF_QUERIES = {"narwhals"} | {each.module or each.name for each in ENGINES.values() if each.queries}
 
 
 def is_frame(obj: object) -> bool:
@@ -33,7 +35,7 @@ def is_frame(obj: object) -> bool:
     """
     if is_lazy(obj):
         return True
-    if _LIBRARIES.isdisjoint(sys.modules):
+    if _OF_TABLES.isdisjoint(sys.modules):
         return False
     import narwhals.stable.v2 as nw
 
@@ -60,21 +62,12 @@ def is_lazy(obj: object) -> bool:
     >>> is_lazy(pl.LazyFrame({"p": [0.2, 0.7]})), is_lazy(pl.DataFrame({"p": [0.2, 0.7]}))
     (True, False)
     """
-    if _ENGINES.isdisjoint(sys.modules):
+    if _OF_QUERIES.isdisjoint(sys.modules):
         return False
     from narwhals import dependencies as known  # the stable namespace has had few of them for long
 
-    tests: tuple[Callable[[Any], bool], ...] = (
-        known.is_polars_lazyframe,
-        known.is_duckdb_relation,
-        known.is_pyspark_dataframe,
-        known.is_pyspark_connect_dataframe,
-        known.is_dask_dataframe,
-        known.is_ibis_table,
-        known.is_sqlframe_dataframe,
-    )
     obj = unwrap(obj)
-    return any(test(obj) for test in tests)
+    return any(getattr(known, test)(obj) for test in _QUERIES)
 
 
 def unwrap(obj: object) -> Any:

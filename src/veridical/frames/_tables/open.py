@@ -13,6 +13,7 @@ from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames._tables.columns import missing_column
 from veridical.frames._tables.csv import SNIFFED_ROWS, narrow, scan_text
 from veridical.frames._tables.detect import is_frame, is_lazy, unwrap
+from veridical.frames._tables.engines import engine_of
 from veridical.frames._tables.files import (
     check_columns,
     find_files,
@@ -240,12 +241,9 @@ def read_lazy(
 
 def run(query: nw.LazyFrame[Any]) -> Table:
     """Run a query whose answer is small, streamed if polars runs it."""
-    from narwhals.stable.v2 import Implementation
-
-    if query.implementation is Implementation.POLARS:
+    engine = engine_of(query)
+    if engine.streams:
         return Table(query.collect("polars", engine="streaming"))
-    engine = query.implementation
-    if engine.is_duckdb() or engine.is_ibis() or engine.is_spark_like():
-        extra = "duckdb" if engine.is_duckdb() else None
-        require("pyarrow", extra=extra, purpose=f"reading what {engine.value} returns")
+    if engine.arrow:
+        require("pyarrow", extra=engine.extra, purpose=f"reading what {engine.name} returns")
     return Table(query.collect())

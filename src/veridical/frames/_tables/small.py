@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.runtime.optional import require
 from veridical._core.typing import Array
 from veridical.exceptions import invalid, unknown_option
+from veridical.frames._tables.engines import RESULT_LIBRARIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-_BACKENDS = ("polars", "pandas", "pyarrow")
 
 
 def small_table(
@@ -45,18 +44,13 @@ def small_table(
     >>> small_table({"bin": [1, 2], "n": [10, 7]}, caller="evaluate").shape
     (2, 2)
     """
-    if not isinstance(backend, str) or backend not in _BACKENDS:
-        raise unknown_option(caller, "backend", backend, _BACKENDS)
+    if not isinstance(backend, str) or backend not in RESULT_LIBRARIES:
+        raise unknown_option(caller, "backend", backend, RESULT_LIBRARIES)
     lengths = {name: len(values) for name, values in data.items()}
     if len(set(lengths.values())) > 1:
         got = ", ".join(f"{name!r} of {length}" for name, length in lengths.items())
-        raise invalid(
-            caller,
-            "data",
-            "columns of equal length",
-            got,
-            hint="give every column one value a row.",
-        )
+        hint = "give every column one value a row."
+        raise invalid(caller, "data", "columns of equal length", got, hint=hint)
     library = require(backend, extra=None, purpose=f"{caller} with backend={backend!r}")
     if backend == "polars":
         types = dict.fromkeys(text, library.String) | dict.fromkeys(numbers, library.Float64)
