@@ -10,7 +10,7 @@ from veridical._core.numeric.pava import isotonic_blocks
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import CostCurve, RocHull
 
 
@@ -89,18 +89,8 @@ def roc_hull(
     >>> hull.best_threshold(cost_fp=1, cost_fn=2)
     0.2
     """
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_HULL_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type="importance",
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight).through(lens, caller=_HULL_CALLER)
     warn_of(induced.notes, caller=_HULL_CALLER)
     return hull_of(_two_classes(induced, caller=_HULL_CALLER))
 
@@ -198,18 +188,8 @@ def cost_curve(
     >>> round(curve.brier, 12), round(curve.refinement, 12)  # (0.01 + 0.36 + 0.36 + 0.01) / 4
     (0.185, 0.125)
     """
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type="importance",
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight).through(lens, caller=_CALLER)
     warn_of(induced.notes, caller=_CALLER)
     return cost_curve_of(_two_classes(induced, caller=_CALLER))
 

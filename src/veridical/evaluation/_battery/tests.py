@@ -30,7 +30,7 @@ from veridical.inference import adjust_pvalues
 from veridical.inference.core import detectable_core, recalibration_line
 from veridical.inference.tests import TEST_OF_CLASSES
 from veridical.lenses import Confidence
-from veridical.lenses.reading import Induced
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import (
     CalibrationTest,
     Coefficient,
@@ -246,20 +246,9 @@ def calibration_tests(
     level = check_level(_CALLER, level, "level")
     count = check_resamples(n_resamples, caller=_CALLER)
     UniformBins(n_bins)  # refuses a bad number before any test is made
-    source = read(
-        y_true,
-        y_prob,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        n_bins=n_bins,
-        sample_weight=sample_weight,
-        by=by,
-        caller=_CALLER,
-        engine=engine,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+    data = data.weighted(sample_weight)
+    source = read(data, lens=lens, n_bins=n_bins, caller=_CALLER, engine=engine)
     report, doubts = run_battery(
         source, tests=tests, level=level, n_bins=n_bins, n_resamples=count, seed=_seed(rng)
     )

@@ -18,6 +18,7 @@ from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import invalid, warn_of
 from veridical.inference import adjust_pvalues
+from veridical.lenses.reading import RawData
 from veridical.miscalibration import BinnedError, BrierScore, Estimator, LogScore, ZeroOneLoss
 from veridical.results import Comparison, ConsistencyTest, Difference, ModelDifference
 
@@ -104,16 +105,12 @@ def compare(
     level = check_level(_CALLER, confidence_level)
     count = check_resamples(n_resamples, caller=_CALLER)
     _check_models(predictions, reference)
+    data = RawData(y_true, y=y, labels=labels, pos_label=pos_label)
     models = read_models(
         predictions,
-        y_true,
-        y=y,
+        data.weighted(sample_weight, weight_type),
         lens=lens,
-        labels=labels,
-        pos_label=pos_label,
         n_bins=n_bins,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
         clusters=groups,
         caller=_CALLER,
         engine=engine,

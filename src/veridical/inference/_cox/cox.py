@@ -18,7 +18,7 @@ from veridical.inference._cox.multinomial import Slopes, fit_multinomial
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
 from veridical.inference._draws.weights import likelihood_weight
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest, CoxTest
 
 _CALLER = "cox_test"
@@ -156,19 +156,8 @@ def cox_test(
     clip = _check_clip(clip, caller=_CALLER)
     generator = check_rng(rng, caller=_CALLER)
     count = check_resamples(n_resamples, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        whole=True,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = cox_core(
         induced,
         slopes=slopes,

@@ -25,7 +25,7 @@ from veridical.inference._goodness.chi_square import (
     judge,
     question_of,
 )
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
 
 _CALLER = "pearson_test"
@@ -98,19 +98,8 @@ def pearson_test(
     check_null(null, caller=_CALLER)
     count = check_resamples(n_resamples, caller=_CALLER)
     generator = check_rng(rng, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        whole=True,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = pearson_core(induced, null=null, n_resamples=count, rng=generator)
     return announced(test, induced, caller=_CALLER)
 

@@ -16,7 +16,7 @@ from veridical.inference._draws.groups import null_sums, pooled_trials, weight_n
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
 from veridical.inference._draws.weights import counts_rows
 from veridical.inference._goodness.chi_square import check_null, question_of
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
 
 _CALLER = "spiegelhalter_test"
@@ -95,19 +95,8 @@ def spiegelhalter_test(
     check_null(null, caller=_CALLER)
     count = check_resamples(n_resamples, caller=_CALLER)
     generator = check_rng(rng, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        whole=True,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = spiegelhalter_core(induced, null=null, n_resamples=count, rng=generator)
     return announced(test, induced, caller=_CALLER)
 

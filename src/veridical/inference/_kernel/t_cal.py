@@ -16,7 +16,7 @@ from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
 from veridical.inference._kernel.nulls import ObservedTrials, doubts_of, observed_trials
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
 
 
@@ -237,18 +237,8 @@ def t_cal_test(
     _check_smoothness(adaptive, smoothness)
     generator = check_rng(rng, caller=_CALLER)
     count = check_resamples(n_resamples, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER)
     test = t_cal_core(induced, smoothness=smoothness, n_resamples=count, rng=generator)
     return announced(test, induced, caller=_CALLER)
 

@@ -24,7 +24,7 @@ from veridical.inference._kernel.nulls import (
     similarity_of,
 )
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import KernelError, UCMEError
 from veridical.results import CalibrationTest
 
@@ -241,19 +241,8 @@ def kernel_test(
     embedding = UCMEError(test_predictions, test_targets, kernel, bandwidth)
     generator = check_rng(rng, caller=_CALLER)
     count = check_resamples(n_resamples, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        whole=True,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = kernel_core(
         induced,
         method=method,

@@ -17,7 +17,7 @@ from veridical.inference._draws.monte_carlo import Alternative, announced, monte
 from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._nulls.null import check_estimator, level_from, null_sample, with_outcomes
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import ConsistencyTest
 
@@ -104,18 +104,8 @@ def consistency_test(
     check_option(_CALLER, "alternative", alternative, ("greater", "less", "two-sided"))
     generator = check_rng(rng, caller=_CALLER)
     count = check_resamples(n_resamples, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER)
     test = consistency_core(
         estimator,
         induced,

@@ -24,7 +24,7 @@ from veridical.inference._nulls.null import (
     with_outcomes,
 )
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import as_multiclass, read_data, resolve_lens
+from veridical.lenses.reading import RawData, as_multiclass, resolve_lens
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import MultipleTest
 from veridical.summaries import Summary
@@ -165,18 +165,8 @@ def multiple_test(
     check_option(_CALLER, "correction", correction, _CORRECTIONS)
     count = check_resamples(n_resamples, caller=_CALLER)
     generator = check_rng(rng, caller=_CALLER)
-    data = read_data(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        by=by,
-    )
+    raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+    data = raw.weighted(sample_weight, weight_type).check(caller=_CALLER)
     question = over or _default(data.sample, by)
     check_option(_CALLER, "over", question, ("classes", "bins", "groups"))
     if (question == "groups") != (by is not None):

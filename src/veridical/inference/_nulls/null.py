@@ -22,7 +22,7 @@ from veridical.inference._draws.sums import (
 )
 from veridical.inference._draws.weights import repeated_rows, take_repeated
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import NullLevel
 from veridical.summaries import Summary, VectorSummary
@@ -86,18 +86,8 @@ def null_level(
     check_estimator(estimator, caller=caller)
     generator = check_rng(rng, caller=caller)
     count = check_resamples(n_resamples, caller=caller)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=caller,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=caller)
     warn_of(induced.notes, caller=caller)
     null = null_sample(estimator, induced.problem, count, generator)
     return level_from(estimator, induced, null)

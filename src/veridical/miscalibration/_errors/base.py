@@ -11,7 +11,7 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 
 
 class Estimator(ABC):
@@ -103,16 +103,8 @@ def measure_data(
     weight_type: WeightType,
 ) -> float:
     """Check raw data, look through the lens, measure, and warn of doubts on behalf of `caller`."""
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=caller,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=caller)
     value, doubts = estimator.measure_with_doubts(induced.problem)
     warn_of(doubts, caller=caller, stacklevel=4)
     return value

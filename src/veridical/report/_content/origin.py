@@ -11,6 +11,7 @@ from typing import Any
 from veridical._core.typing import ArrayLike
 from veridical.evaluation.data import Source, read, read_models
 from veridical.exceptions import invalid
+from veridical.lenses.reading import RawData
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,9 @@ def read_report(
     caller: str,
 ) -> dict[str, Source]:
     """Read whichever form was given: the data of every model, of a single one by the name ""."""
-    options: dict[str, Any] = {
-        "lens": lens,
-        "labels": labels,
-        "pos_label": pos_label,
-        "n_bins": n_bins,
-        "sample_weight": sample_weight,
-        "by": by,
-        "caller": caller,
-    }
+    options: dict[str, Any] = {"lens": lens, "n_bins": n_bins, "caller": caller}
+    beside: dict[str, Any] = {"labels": labels, "pos_label": pos_label, "by": by}
+    beside["sample_weight"] = sample_weight
     if isinstance(y_true, Mapping):
         _check_names(y_true, caller, "y_true")
         if y_prob is None:
@@ -93,14 +88,19 @@ def read_report(
             hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
             got = "both arrays and column names"
             raise invalid(caller, "y", "unset when arrays are given", got, hint=hint)
-        return dict(read_models(y_true, y_prob, y=None, param="y_true", **options).sources)
+        return dict(
+            read_models(y_true, RawData(y_prob, **beside), param="y_true", **options).sources
+        )
     if isinstance(prob, Mapping):
         _check_names(prob, caller, "prob")
         if y_prob is not None:
             hint = f'pass `{caller}({{"a": p_a, "b": p_b}}, y_true)`, or columns of a frame.'
             raise invalid(caller, "prob", "unset when arrays are given", "a mapping", hint=hint)
-        return dict(read_models(prob, y_true, y=y, param="prob", **options).sources)
-    return {"": read(y_true, y_prob, y=y, prob=prob, engine=engine, **options)}
+        return dict(
+            read_models(prob, RawData(y_true, y=y, **beside), param="prob", **options).sources
+        )
+    data = RawData(y_true, y_prob, y=y, prob=prob, **beside)
+    return {"": read(data, engine=engine, **options)}
 
 
 def guesses(sources: Mapping[str, Source]) -> str:
