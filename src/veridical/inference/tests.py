@@ -45,7 +45,7 @@ class KnownTest:
     Attributes
     ----------
     name, title : how it is asked for, and what a sentence calls it
-    core : the test of checked data, with `n_resamples` and `rng`
+    core : the test of checked data, with `draws`
     takes : what else it takes: "estimator", "confidence_level"
     unasked : whether it is made where no test is named
     without_draws : whether sums of weighted rows, of which none can be drawn, leave it a null

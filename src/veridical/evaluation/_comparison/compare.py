@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_resamples, check_rng
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import UniformBins
@@ -140,7 +140,7 @@ def compare_models(
     """Compare models that were read; doubts are in the notes."""
     names, sources = tuple(models.sources), list(models.sources.values())
     _check_alike({name: source.classes for name, source in models.sources.items()})
-    generator = check_rng(rng, caller=_CALLER)
+    draws = Draws(n_resamples, check_rng(rng, caller=_CALLER))
     options = {
         "n_bins": n_bins,
         "confidence_level": confidence_level,
@@ -148,7 +148,7 @@ def compare_models(
         "rng": rng,
     }
     evaluations = tuple(evaluate_source(source, **options) for source in sources)
-    tests = models.tests(n_bins, n_resamples, generator)
+    tests = models.tests(n_bins, draws)
     notes = [
         f"{name}: {note}"
         for name, evaluation in zip(names, evaluations, strict=True)

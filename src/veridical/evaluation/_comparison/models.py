@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
+from veridical._core.data.randomness import Draws
 from veridical._core.data.validation import check_option
 from veridical._core.sample import MulticlassSample
 from veridical.binning import UniformBins
@@ -34,17 +33,10 @@ class RowModels:
 
     sources: Mapping[str, SampleSource]
 
-    def tests(
-        self, n_bins: Any, n_resamples: int, rng: np.random.Generator
-    ) -> tuple[ConsistencyTest, ...]:
+    def tests(self, n_bins: Any, draws: Draws) -> tuple[ConsistencyTest, ...]:
         """Is the calibration error of each more than a calibrated model would show?"""
         return tuple(
-            consistency_core(
-                default_error(source.problem, n_bins),
-                source.induced,
-                n_resamples=n_resamples,
-                rng=rng,
-            )
+            consistency_core(default_error(source.problem, n_bins), source.induced, draws=draws)
             for source in self.sources.values()
         )
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, is_integer
+from veridical._core.data.randomness import check_resamples, check_seed
+from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
 from veridical.evaluation._data.read import read, read_rows
@@ -213,7 +213,7 @@ def check_requirements(
         if against_prob is not None:
             earlier = read_rows(_earlier(data, against_prob, source), **question)
         about = notes_on_origin(source, n_bins)
-        options = Options(n_bins, level, count, _seed(rng))
+        options = Options(n_bins, level, count, check_seed(rng, caller=CALLER))
         subjects = subjects_of(source, earlier, old, options, count if _draws(rules) else 0)
         compared = "other predictions for the same rows" if earlier else _in_words(old)
     check_same(subjects[0].evaluation, old)
@@ -256,13 +256,6 @@ def _draws(rules: list[Rule]) -> bool:
     """Whether null levels are asked for, which take the time of an evaluation."""
     quantities = [rule.quantity for rule in rules] + [rule.minus for rule in rules if rule.minus]
     return any(q.field in _DRAWN and not q.is_function for q in quantities)
-
-
-def _seed(rng: Any) -> int:
-    if rng is None or is_integer(rng):
-        check_rng(rng, caller=CALLER)
-        return int(rng or 0)
-    return int(check_rng(rng, caller=CALLER).integers(2**63))
 
 
 def _checks(rules: list[Rule], subjects: list[Subject], notes: list[str]) -> tuple[GateCheck, ...]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import find_label
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
@@ -172,18 +172,11 @@ def hosmer_lemeshow_test(
     """
     check_null(null, caller=_CALLER)
     wanted = _check_bins(n_bins, fitted, null, _CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
-    generator = check_rng(rng, caller=_CALLER)
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = hosmer_lemeshow_core(
-        induced,
-        n_bins=wanted,
-        fitted=fitted,
-        reference=reference,
-        null=null,
-        n_resamples=count,
-        rng=generator,
+        induced, n_bins=wanted, fitted=fitted, reference=reference, null=null, draws=draws
     )
     return announced(test, induced, caller=_CALLER)
 
@@ -191,8 +184,7 @@ def hosmer_lemeshow_test(
 def hosmer_lemeshow_core(
     induced: Induced,
     *,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     n_bins: int = 10,
     fitted: bool = False,
     reference: Any = None,
@@ -219,13 +211,8 @@ def hosmer_lemeshow_core(
         got = f"{n_groups} after keeping ties together"
         raise invalid(_CALLER, "y_prob", expected, got, hint=hint)
     df = (n_groups - 2) * (n_classes - 1) if fitted else cells.df
-    verdict = judge(
-        cells,
-        df=df,
-        null=null,
-        n_resamples=n_resamples,
-        simulate=None if fitted else lambda: simulate(n_resamples, rng),
-    )
+    redraw = None if fitted else lambda: simulate(*draws)
+    verdict = judge(cells, df=df, null=null, n_resamples=draws.count, simulate=redraw)
     notes = (*([doubt] if doubt else []), *verdict.notes)
     notes += weight_notes(problem, verdict.n_resamples)
     return CalibrationTest(

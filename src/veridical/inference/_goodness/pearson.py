@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.inference._draws.groups import (
     group_predictions,
@@ -96,17 +96,14 @@ def pearson_test(
     True
     """
     check_null(null, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
-    generator = check_rng(rng, caller=_CALLER)
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
-    test = pearson_core(induced, null=null, n_resamples=count, rng=generator)
+    test = pearson_core(induced, null=null, draws=draws)
     return announced(test, induced, caller=_CALLER)
 
 
-def pearson_core(
-    induced: Induced, *, n_resamples: int, rng: np.random.Generator, null: str = "auto"
-) -> CalibrationTest:
+def pearson_core(induced: Induced, *, draws: Draws, null: str = "auto") -> CalibrationTest:
     """The test of checked data."""
     question = question_of(induced, caller=_CALLER)
     problem = question.problem
@@ -114,9 +111,9 @@ def pearson_core(
     cells, scale = count_cells(problem, groups.index, len(groups.starts))
 
     def simulate() -> FloatArray:
-        return _null_statistics(pooled_trials(problem), scale, cells, n_resamples, rng)
+        return _null_statistics(pooled_trials(problem), scale, cells, *draws)
 
-    verdict = judge(cells, df=cells.df, null=null, n_resamples=n_resamples, simulate=simulate)
+    verdict = judge(cells, df=cells.df, null=null, n_resamples=draws.count, simulate=simulate)
     notes = verdict.notes + weight_notes(problem, verdict.n_resamples)
     return CalibrationTest(
         statistic=cells.statistic,

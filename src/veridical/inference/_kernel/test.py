@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_option
 from veridical._core.numeric import gram
 from veridical._core.sample import Sample
@@ -239,26 +239,17 @@ def kernel_test(
     blocks = method == "asymptotic-block"
     error = KernelError(kernel, bandwidth, "block" if blocks else estimator, block_size)
     embedding = UCMEError(test_predictions, test_targets, kernel, bandwidth)
-    generator = check_rng(rng, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
-    test = kernel_core(
-        induced,
-        method=method,
-        error=error,
-        embedding=embedding,
-        n_resamples=count,
-        rng=generator,
-    )
+    test = kernel_core(induced, method=method, error=error, embedding=embedding, draws=draws)
     return announced(test, induced, caller=_CALLER)
 
 
 def kernel_core(
     induced: Induced,
     *,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     method: str = "consistency",
     error: KernelError = _UNBIASED,
     embedding: UCMEError = _EMBEDDING,
@@ -277,7 +268,7 @@ def kernel_core(
     elif method == "distribution-free":
         found = distribution_free(problem, error)
     else:
-        found = _resampled(problem, method, by, embedding, n_resamples, rng)
+        found = _resampled(problem, method, by, embedding, draws)
     figure = embedding if method == "ucme" else error
     return CalibrationTest(
         statistic=found.statistic,
@@ -293,24 +284,19 @@ def kernel_core(
 
 
 def _resampled(
-    sample: Sample,
-    method: str,
-    by: Similarity,
-    embedding: UCMEError,
-    count: int,
-    rng: np.random.Generator,
+    sample: Sample, method: str, by: Similarity, embedding: UCMEError, draws: Draws
 ) -> Finding:
     """Observed statistic against those of resamples."""
     trials = observed_trials(sample, caller=_CALLER)
-    words = f"{count} draws of outcomes from the predictions"
+    words = f"{draws.count} draws of outcomes from the predictions"
     if method == "ucme":
         places, classes = embedding.places(sample)
-        observed, null = embedding_null(trials, places, classes, by, count, rng)
+        observed, null = embedding_null(trials, places, classes, by, *draws)
     elif method == "bootstrap":
-        observed, null = bootstrap_null(sample, by, count, rng)
-        words = f"bootstrap of the degenerate U-statistic, {count} resamples"
+        observed, null = bootstrap_null(sample, by, *draws)
+        words = f"bootstrap of the degenerate U-statistic, {draws.count} resamples"
     else:
-        observed, null = consistency_null(trials, by, count, rng)
+        observed, null = consistency_null(trials, by, *draws)
     # Equal up to rounding: sums cancel from the size of single terms.
     scale = float(np.abs(null).max()) + abs(observed)
     pvalue = monte_carlo_pvalue(observed, null, tolerance=1e-12 * scale)
@@ -320,7 +306,7 @@ def _resampled(
             f"{sample.size:.4g} rows are few for the bootstrap, which then rejects too often for"
             ' rare outcomes: use method="consistency"',
         )
-    return Finding(observed, pvalue, words, notes, count)
+    return Finding(observed, pvalue, words, notes, draws.count)
 
 
 def _check_size(sample: Sample) -> None:

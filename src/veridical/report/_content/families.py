@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.groups import Groups
+from veridical._core.data.randomness import Draws
 from veridical.binning import UniformBins
 from veridical.evaluation.core import evaluate_source
 from veridical.evaluation.data import SampleSource, Source, default_error
@@ -77,7 +78,7 @@ def _class_family(
     rng = np.random.default_rng(seed)
     try:
         family = multiple_core(
-            estimator, part.sample, over="classes", n_resamples=n_resamples, rng=rng
+            estimator, part.sample, over="classes", draws=Draws(n_resamples, rng)
         )
     except InvalidInputError as error:
         return None, error.problem
@@ -122,8 +123,7 @@ def _group_family(
         over="groups",
         parts=source.samples_by_group(),
         lens=source.lens,
-        n_resamples=n_resamples,
-        rng=np.random.default_rng(seed),
+        draws=Draws(n_resamples, np.random.default_rng(seed)),
     )
 
 
