@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from veridical._core.data.validation import check_option
-from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.inference._draws.groups import chi_square, two_columns
-from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
+from veridical.inference._draws.monte_carlo import Finding, monte_carlo_pvalue
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced
 
@@ -28,15 +28,7 @@ _FEW = 20.0
 _FEW_ALONE = 200.0
 
 
-class Question(NamedTuple):
-    """The problem that is tested, the name of its lens, and the rows of the sample."""
-
-    problem: BinarySample | MulticlassSample
-    lens: str
-    n_samples: int
-
-
-def question_of(induced: Induced, *, caller: str) -> Question:
+def single_problem(induced: Induced, *, caller: str) -> Sample:
     """The single problem to be tested; importance weights that are all the same are dropped."""
     problem = induced.problem
     if isinstance(problem, ClasswiseProblem):
@@ -46,7 +38,7 @@ def question_of(induced: Induced, *, caller: str) -> Question:
     w = problem.weight
     if w is not None and problem.weight_type == "importance" and (w == w[0]).all():
         problem = replace(problem, weight=None)
-    return Question(problem, induced.lens.name, induced.sample.n)
+    return problem
 
 
 @dataclass(frozen=True)
@@ -96,15 +88,6 @@ def count_cells(
     return Cells(observed, expected * scale[:, None]), scale
 
 
-class Verdict(NamedTuple):
-    """P-value, null distribution in words, Monte-Carlo draws and doubts."""
-
-    pvalue: float
-    null: str
-    n_resamples: int | None
-    notes: tuple[str, ...]
-
-
 def judge(
     cells: Cells,
     *,
@@ -112,7 +95,7 @@ def judge(
     null: str,
     n_resamples: int,
     simulate: Callable[[], FloatArray] | None,
-) -> Verdict:
+) -> Finding:
     """Compare the statistic with its null distribution.
 
     Parameters
@@ -129,16 +112,16 @@ def judge(
     observed = cells.statistic
     if observed == np.inf:
         note = "an outcome occurred that was given probability zero: calibration is impossible"
-        return Verdict(0.0, "exact", None, (note,))
+        return Finding(observed, 0.0, "exact", (note,))
     if df == 0:
         note = "every prediction is certain and came true: there is nothing to test"
-        return Verdict(1.0, "exact", None, (note,))
+        return Finding(observed, 1.0, "exact", (note,))
     enough = _FEW if df > 2 else _FEW_ALONE
     if simulate is not None and (
         null == "monte-carlo" or (null == "auto" and cells.smallest < enough)
     ):
         words = f"Monte Carlo, {n_resamples} draws"
-        return Verdict(monte_carlo_pvalue(observed, simulate()), words, n_resamples, ())
+        return Finding(observed, monte_carlo_pvalue(observed, simulate()), words, (), n_resamples)
     notes: tuple[str, ...] = ()
     if cells.smallest < _TOO_FEW:
         notes = (
@@ -147,7 +130,7 @@ def judge(
         )
     from scipy.special import chdtrc
 
-    return Verdict(float(chdtrc(df, observed)), f"chi-square, df={df}", None, notes)
+    return Finding(observed, float(chdtrc(df, observed)), f"chi-square, df={df}", notes)
 
 
 def check_null(null: Any, *, caller: str) -> None:

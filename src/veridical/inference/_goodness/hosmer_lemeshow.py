@@ -29,7 +29,7 @@ from veridical.inference._goodness.chi_square import (
     check_null,
     count_cells,
     judge,
-    question_of,
+    single_problem,
 )
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
@@ -191,8 +191,7 @@ def hosmer_lemeshow_core(
     null: str = "auto",
 ) -> CalibrationTest:
     """The test of checked data."""
-    question = question_of(induced, caller=_CALLER)
-    problem, binning = question.problem, PercentileBins(n_bins)
+    problem, binning = single_problem(induced, caller=_CALLER), PercentileBins(n_bins)
     if isinstance(problem, BinarySample):
         if reference is not None:
             hint = "rows of a binary problem are grouped by their prediction."
@@ -212,21 +211,11 @@ def hosmer_lemeshow_core(
         raise invalid(_CALLER, "y_prob", expected, got, hint=hint)
     df = (n_groups - 2) * (n_classes - 1) if fitted else cells.df
     redraw = None if fitted else lambda: simulate(*draws)
-    verdict = judge(cells, df=df, null=null, n_resamples=draws.count, simulate=redraw)
-    notes = (*([doubt] if doubt else []), *verdict.notes)
-    notes += weight_notes(problem, verdict.n_resamples)
-    return CalibrationTest(
-        statistic=cells.statistic,
-        pvalue=verdict.pvalue,
-        method="Hosmer-Lemeshow test",
-        null=verdict.null,
-        definition=f"{n_groups} percentile bins" + (", fitted on these rows" if fitted else ""),
-        lens=question.lens,
-        n_samples=question.n_samples,
-        df=df,
-        n_resamples=verdict.n_resamples,
-        notes=notes,
-    )
+    found = judge(cells, df=df, null=null, n_resamples=draws.count, simulate=redraw)
+    notes = (*([doubt] if doubt else []), *found.notes)
+    notes += weight_notes(problem, found.n_resamples)
+    definition = f"{n_groups} percentile bins" + (", fitted on these rows" if fitted else "")
+    return found._replace(notes=notes).test(induced, "Hosmer-Lemeshow test", definition, df)
 
 
 def _binary(sample: BinarySample, binning: PercentileBins) -> tuple[Cells, Simulate, str | None]:

@@ -23,7 +23,7 @@ from veridical.inference._goodness.chi_square import (
     check_null,
     count_cells,
     judge,
-    question_of,
+    single_problem,
 )
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
@@ -105,28 +105,17 @@ def pearson_test(
 
 def pearson_core(induced: Induced, *, draws: Draws, null: str = "auto") -> CalibrationTest:
     """The test of checked data."""
-    question = question_of(induced, caller=_CALLER)
-    problem = question.problem
+    problem = single_problem(induced, caller=_CALLER)
     groups = group_predictions(problem)
     cells, scale = count_cells(problem, groups.index, len(groups.starts))
 
     def simulate() -> FloatArray:
         return _null_statistics(pooled_trials(problem), scale, cells, *draws)
 
-    verdict = judge(cells, df=cells.df, null=null, n_resamples=draws.count, simulate=simulate)
-    notes = verdict.notes + weight_notes(problem, verdict.n_resamples)
-    return CalibrationTest(
-        statistic=cells.statistic,
-        pvalue=verdict.pvalue,
-        method="Pearson's chi-square test",
-        null=verdict.null,
-        definition=f"{len(groups.starts)} distinct predictions",
-        lens=question.lens,
-        n_samples=question.n_samples,
-        df=cells.df,
-        n_resamples=verdict.n_resamples,
-        notes=notes,
-    )
+    found = judge(cells, df=cells.df, null=null, n_resamples=draws.count, simulate=simulate)
+    found = found._replace(notes=found.notes + weight_notes(problem, found.n_resamples))
+    definition = f"{len(groups.starts)} distinct predictions"
+    return found.test(induced, "Pearson's chi-square test", definition, cells.df)
 
 
 def _null_statistics(

@@ -13,9 +13,9 @@ from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.inference._draws.groups import null_sums, pooled_trials, weight_notes
-from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
+from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
 from veridical.inference._draws.weights import counts_rows
-from veridical.inference._goodness.chi_square import check_null, question_of
+from veridical.inference._goodness.chi_square import check_null, single_problem
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
 
@@ -102,8 +102,7 @@ def spiegelhalter_test(
 
 def spiegelhalter_core(induced: Induced, *, draws: Draws, null: str = "auto") -> CalibrationTest:
     """The test of checked data."""
-    question = question_of(induced, caller=_CALLER)
-    problem = question.problem
+    problem = single_problem(induced, caller=_CALLER)
     excess = _measure(problem)
     statistic, notes = _standardised(excess)
     drawn = None
@@ -124,17 +123,8 @@ def spiegelhalter_core(induced: Induced, *, draws: Draws, null: str = "auto") ->
                 f"one outcome can move z by {excess.step:.2g}: the normal distribution is a poor"
                 " approximation",
             )
-    return CalibrationTest(
-        statistic=statistic,
-        pvalue=pvalue,
-        method="Spiegelhalter's test",
-        null=words,
-        definition="excess of the Brier score",
-        lens=question.lens,
-        n_samples=question.n_samples,
-        n_resamples=drawn,
-        notes=notes,
-    )
+    found = Finding(statistic, pvalue, words, notes, drawn)
+    return found.test(induced, "Spiegelhalter's test", "excess of the Brier score")
 
 
 class _Excess(NamedTuple):

@@ -13,7 +13,7 @@ from veridical._core.data.validation import is_number
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
+from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
 from veridical.inference._kernel.nulls import ObservedTrials, doubts_of, observed_trials
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData
@@ -265,21 +265,17 @@ def t_cal_core(
     notes = doubts_of(trials)
     if not usable.any():
         notes += ("no two rows with uncertain outcomes share a bin, so nothing can be tested",)
-    found = f", found at {tree.scales[best]} bins" if len(scales) > 1 else ""
+    at = f", found at {tree.scales[best]} bins" if len(scales) > 1 else ""
     bins = f"{scales[0]} bins" if len(scales) == 1 else f"{scales[-1]} to {scales[0]} bins"
     axis = " an axis" if trials.width > 1 else ""
-    return CalibrationTest(
-        statistic=float(observed[best]),
-        # Of the size of standard deviations: rounding is far below.
-        pvalue=monte_carlo_pvalue(float(observed[best]), null, tolerance=1e-9),
-        method="T-Cal",
-        null=f"{draws.count} draws of outcomes from the predictions",
-        definition=f"standardised debiased squared error, {bins}{axis}{found}",
-        lens=induced.lens.name,
-        n_samples=induced.sample.n,
-        n_resamples=draws.count,
-        notes=notes,
+    statistic, words = (
+        float(observed[best]),
+        f"{draws.count} draws of outcomes from the predictions",
     )
+    # Of the size of standard deviations: rounding is far below.
+    pvalue = monte_carlo_pvalue(statistic, null, tolerance=1e-9)
+    definition = f"standardised debiased squared error, {bins}{axis}{at}"
+    return Finding(statistic, pvalue, words, notes, draws.count).test(induced, "T-Cal", definition)
 
 
 def _check_smoothness(adaptive: object, smoothness: Any) -> None:

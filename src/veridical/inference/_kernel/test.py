@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from veridical._core.numeric import gram
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
+from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
 from veridical.inference._kernel.nulls import (
     ObservedTrials,
     Similarity,
@@ -30,16 +30,6 @@ from veridical.results import CalibrationTest
 
 _BOUND = 2.0  # |h| <= 2: a kernel of at most 1 times the product of residuals of length sqrt(2)
 _FEW_BLOCKS = 50
-
-
-class Finding(NamedTuple):
-    """What a kernel test found, and where its null distribution comes from."""
-
-    statistic: float
-    pvalue: float
-    null: str
-    notes: tuple[str, ...] = ()
-    n_resamples: int | None = None
 
 
 def block_test(sample: Sample, by: Similarity, block_size: int) -> Finding:
@@ -270,17 +260,8 @@ def kernel_core(
     else:
         found = _resampled(problem, method, by, embedding, draws)
     figure = embedding if method == "ucme" else error
-    return CalibrationTest(
-        statistic=found.statistic,
-        pvalue=found.pvalue,
-        method="Kernel calibration test",
-        null=found.null,
-        definition=f"{figure.name}: {figure.definition}",
-        lens=induced.lens.name,
-        n_samples=induced.sample.n,
-        n_resamples=found.n_resamples,
-        notes=found.notes,
-    )
+    definition = f"{figure.name}: {figure.definition}"
+    return found.test(induced, "Kernel calibration test", definition)
 
 
 def _resampled(
