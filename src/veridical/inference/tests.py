@@ -13,8 +13,8 @@ import numpy as np
 
 from veridical._core.sample import BinarySample, Sample
 from veridical.inference._cox.cox import cox_core
+from veridical.inference._goodness.chi_square import pearson_core
 from veridical.inference._goodness.hosmer_lemeshow import hosmer_lemeshow_core
-from veridical.inference._goodness.pearson import pearson_core
 from veridical.inference._goodness.spiegelhalter import spiegelhalter_core
 from veridical.inference._kernel.t_cal import t_cal_core
 from veridical.inference._kernel.test import kernel_core

@@ -11,14 +11,14 @@ from typing import Any, NamedTuple
 
 from veridical._core.data.groups import Groups
 from veridical._core.data.validation import check_sample, kept_rows
-from veridical._core.sample import MulticlassSample, Sample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, BoolArray, ColumnNames, WeightType
-from veridical.exceptions import invalid
+from veridical.exceptions import invalid, unknown_option
 from veridical.frames import GridTable
 from veridical.frames.inputs import Inputs, gather_inputs
-from veridical.lenses._kinds.base import Lens, Problem, as_multiclass
-from veridical.lenses._kinds.choice import default_lens, named_lens, resolve_lens
-from veridical.lenses._kinds.several import Canonical
+from veridical.lenses._kinds.base import CustomLens, Lens, Problem, as_multiclass
+from veridical.lenses._kinds.one import Binary, Confidence, Pooled
+from veridical.lenses._kinds.several import Canonical, Classwise
 
 __all__ = [
     "CheckedData",
@@ -29,6 +29,36 @@ __all__ = [
     "named_lens",
     "resolve_lens",
 ]
+
+
+_BY_NAME: dict[str, Callable[[], Lens]] = {
+    "binary": Binary,
+    "confidence": Confidence,
+    "classwise": Classwise,
+    "canonical": Canonical,
+    "pooled": Pooled,
+}
+
+
+def default_lens(sample: Sample) -> Lens:
+    """Return `Binary` for two classes and `Confidence` for more, so a model has one answer."""
+    return Binary() if isinstance(sample, BinarySample) else Confidence()
+
+
+def resolve_lens(lens: Any, sample: Sample, *, caller: str) -> Lens:
+    """Return the lens meant by a name, an object, a callable ``(y, p) -> (z, q)`` or None."""
+    return default_lens(sample) if lens is None else named_lens(lens, caller=caller)
+
+
+def named_lens(lens: Any, *, caller: str) -> Lens:
+    """Return the lens meant by a name, an object or a callable, before any data are known."""
+    if isinstance(lens, Lens):
+        return lens
+    if isinstance(lens, str) and lens in _BY_NAME:
+        return _BY_NAME[lens]()
+    if callable(lens) and not isinstance(lens, type):
+        return CustomLens(lens)
+    raise unknown_option(caller, "lens", lens, _BY_NAME)
 
 
 class Induced(NamedTuple):

@@ -16,7 +16,7 @@ from veridical.inference._cox import multinomial as _cox_multinomial, null as _c
 from veridical.inference._cox.binary import CoxFit, fit_binary
 from veridical.inference._cox.multinomial import Slopes, fit_multinomial
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
-from veridical.inference._draws.weights import likelihood_weight
+from veridical.inference._draws.rows import likelihood_weight
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest, CoxTest

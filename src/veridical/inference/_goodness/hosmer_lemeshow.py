@@ -22,8 +22,8 @@ from veridical.inference._draws.groups import (
     weight_notes,
 )
 from veridical.inference._draws.monte_carlo import announced
+from veridical.inference._draws.rows import repeated_rows, take_repeated
 from veridical.inference._draws.sums import null_summaries
-from veridical.inference._draws.weights import repeated_rows, take_repeated
 from veridical.inference._goodness.chi_square import (
     Cells,
     check_null,

@@ -14,7 +14,7 @@ from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.inference._draws.groups import null_sums, pooled_trials, weight_notes
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
-from veridical.inference._draws.weights import counts_rows
+from veridical.inference._draws.rows import counts_rows
 from veridical.inference._goodness.chi_square import check_null, single_problem
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest

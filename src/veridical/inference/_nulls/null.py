@@ -14,14 +14,13 @@ from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.binning import EdgeBins, QuantileBins, SimplexBinning, UniformBins
 from veridical.exceptions import invalid, warn_of
-from veridical.inference._draws.rows import OutcomeDraws
+from veridical.inference._draws.rows import OutcomeDraws, repeated_rows, take_repeated
 from veridical.inference._draws.sums import (
     ClassCells,
     null_summaries,
     null_vector_summaries,
     resamples_at_once,
 )
-from veridical.inference._draws.weights import repeated_rows, take_repeated
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator
