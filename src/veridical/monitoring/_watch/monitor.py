@@ -225,12 +225,8 @@ class CalibrationMonitor:
     def history(self) -> MonitorHistory:
         """What happened so far, bucket by bucket, for tables and timelines."""
         self._check_rows_seen("history")
-        return rolling(
-            self._memory.buckets.history(1),
-            self._memory.buckets.sums_of_p(),
-            window=self.settings["window"],
-            confidence_level=self.settings["confidence_level"],
-        )
+        buckets = self._memory.buckets
+        return rolling(buckets.history(1), buckets.sums_of_p(), self.settings)
 
     def curves(self, *, n_bins: int = 10) -> dict[str, ReliabilityCurve]:
         """Reliability curves of the rolling window, "now", and of everything before it, "before".
