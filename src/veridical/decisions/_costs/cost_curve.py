@@ -23,17 +23,16 @@ def one_problem(induced: Induced, *, caller: str) -> BinarySample:
     raise invalid(caller, "lens", "one that induces one binary problem", got, hint=hint)
 
 
-def _two_classes(induced: Induced, *, caller: str) -> BinarySample:
-    """The same, and both classes occur."""
+def _rows_of_two_classes(data: RawData, lens: Any, *, caller: str) -> BinarySample:
+    """Checked rows of one binary problem in which both classes occur."""
+    induced = data.through(lens, caller=caller)
+    warn_of(induced.notes, caller=caller)
     sample = one_problem(induced, caller=caller)
     if sample.y.min() == sample.y.max():
         hint = "error rates of a class that did not occur are unknown."
         got = f"only {sample.classes[int(sample.y[0])]!r}"
         raise invalid(caller, "y_true", "of two classes", got, hint=hint)
     return sample
-
-
-_HULL_CALLER = "roc_hull"
 
 
 def roc_hull(
@@ -90,9 +89,8 @@ def roc_hull(
     0.2
     """
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
-    induced = data.weighted(sample_weight).through(lens, caller=_HULL_CALLER)
-    warn_of(induced.notes, caller=_HULL_CALLER)
-    return hull_of(_two_classes(induced, caller=_HULL_CALLER))
+    data = data.weighted(sample_weight)
+    return hull_of(_rows_of_two_classes(data, lens, caller="roc_hull"))
 
 
 def hull_of(sample: BinarySample) -> RocHull:
@@ -118,9 +116,6 @@ def _shares(amount: Any) -> Any:
     """Cumulated shares of blocks from the last to the first, from 0 to 1."""
     total = np.cumsum(amount[::-1])
     return np.concatenate([[0.0], total / total[-1]])
-
-
-_CALLER = "cost_curve"
 
 
 def cost_curve(
@@ -189,9 +184,8 @@ def cost_curve(
     (0.185, 0.125)
     """
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
-    induced = data.weighted(sample_weight).through(lens, caller=_CALLER)
-    warn_of(induced.notes, caller=_CALLER)
-    return cost_curve_of(_two_classes(induced, caller=_CALLER))
+    data = data.weighted(sample_weight)
+    return cost_curve_of(_rows_of_two_classes(data, lens, caller="cost_curve"))
 
 
 def cost_curve_of(sample: BinarySample) -> CostCurve:
