@@ -12,6 +12,7 @@ from veridical.inference._intervals.mean import (
     check_interval_options,
     make_units,
     mean_interval,
+    normal_interval,
     normal_limits,
     standard_error,
 )
@@ -25,6 +26,7 @@ __all__ = [
     "has_interval",
     "make_units",
     "mean_interval",
+    "normal_interval",
     "normal_limits",
     "scores_by_row",
     "standard_error",

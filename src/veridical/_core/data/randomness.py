@@ -37,7 +37,7 @@ def check_seed(rng: Any, *, caller: str) -> int:
 class Draws(NamedTuple):
     """How many times something is drawn, and from which generator."""
 
-    count: int
+    n_resamples: int
     rng: np.random.Generator
 
 

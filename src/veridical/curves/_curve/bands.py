@@ -6,12 +6,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from veridical._core.numeric import poisson_binomial
 from veridical._core.numeric.pava import isotonic_fit
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, PooledScores
 from veridical._core.typing import Array, FloatArray, IntArray
-from veridical.curves._curve.points import Points, Refit, bin_refit, run_points, run_starts
+from veridical.curves._curve.points import (
+    LONGEST,
+    NORMAL_FROM,
+    Points,
+    Refit,
+    bin_refit,
+    count_chances,
+    run_points,
+    run_starts,
+)
 from veridical.summaries import Summary
 
 Draw = Callable[[np.random.Generator], PooledScores]
@@ -99,10 +107,6 @@ def _weighted_rows(kind: str, sample: BinarySample) -> Draw:
     return rows if kind == "bootstrap" else outcomes
 
 
-_NORMAL_FROM = 400.0  # variance of a count from which its quantiles are taken as normal
-_LONGEST = 1 << 22
-
-
 def bin_band(
     kind: str,
     sample: BinarySample,
@@ -128,8 +132,8 @@ def bin_band(
 
 def _too_long(summary: Summary) -> bool:
     """Whether weights stand for more rows than should be multiplied out."""
-    exact = summary.sum_wpq[0] < _NORMAL_FROM
-    return bool((summary.sum_w[0, exact] > _LONGEST).any())
+    exact = summary.sum_wpq[0] < NORMAL_FROM
+    return bool((summary.sum_w[0, exact] > LONGEST).any())
 
 
 def _multinomial_frequencies(
@@ -159,12 +163,8 @@ def _calibrated_quantiles(
     limits = np.rint(mean + np.sqrt(variance) * ndtri(tails)[:, None])
     scores = sample.pooled
     bins = summary.partitions[0].assign(scores.value)  # increasing, as scores are
-    for i in np.flatnonzero(variance < _NORMAL_FROM):
-        rows = slice(*np.searchsorted(bins, [held[i], held[i] + 1]))
-        times = np.maximum(np.rint(scores.weight[rows]), 1).astype(np.int64)
-        cumulated = np.cumsum(
-            poisson_binomial.pmf(np.repeat(scores.value[rows].astype(np.float64), times))
-        )
+    for i in np.flatnonzero(variance < NORMAL_FROM):
+        cumulated = np.cumsum(count_chances(scores, bins, held[i]))
         # The transforms are right to about 1e-15: a level met that closely is met.
         limits[:, i] = np.searchsorted(cumulated, tails - 1e-12)
     low, high = np.clip(limits, 0, size) / size

@@ -193,8 +193,15 @@ def curve_from_summary(
     )
 
 
-_NORMAL_FROM = 400.0  # variance of a count from which it is taken as normal
-_LONGEST = 1 << 22  # rows beyond which a count is taken as normal too
+NORMAL_FROM = 400.0  # variance of a count from which it is taken as normal
+LONGEST = 1 << 22  # rows beyond which a count is taken as normal too
+
+
+def count_chances(scores: PooledScores, bins: IntArray, cell: int) -> FloatArray:
+    """Probabilities of each number of outcomes in one cell, if predictions are right."""
+    rows = slice(*np.searchsorted(bins, [cell, cell + 1]))
+    times = np.maximum(np.rint(scores.weight[rows]), 1).astype(np.int64)
+    return poisson_binomial.pmf(np.repeat(scores.value[rows].astype(np.float64), times))
 
 
 def levels_of_rows(sample: BinarySample, binning: Binning) -> FloatArray:
@@ -234,12 +241,9 @@ def levels_of_rows(sample: BinarySample, binning: Binning) -> FloatArray:
     if not counted:
         return z
     bins = summary.partitions[0].assign(scores.value)  # increasing, as scores are
-    exact = ~certain & (variance < _NORMAL_FROM) & (summary.sum_w[0, held] <= _LONGEST)
+    exact = ~certain & (variance < NORMAL_FROM) & (summary.sum_w[0, held] <= LONGEST)
     for i in np.flatnonzero(exact):
-        rows = slice(*np.searchsorted(bins, [held[i], held[i] + 1]))
-        times = np.maximum(np.rint(scores.weight[rows]), 1).astype(np.int64)
-        chances = poisson_binomial.pmf(np.repeat(scores.value[rows].astype(np.float64), times))
-        z[i] = _score(chances, round(float(observed[i])))
+        z[i] = _score(count_chances(scores, bins, held[i]), round(float(observed[i])))
     return z
 
 

@@ -9,20 +9,22 @@ from typing import Any
 
 from veridical._core.data.randomness import Draws
 from veridical._core.data.validation import check_option
-from veridical._core.sample import MulticlassSample
 from veridical.binning import UniformBins
 from veridical.evaluation._comparison.pushed import SumModels
 from veridical.evaluation._data.read import ENGINES, name_model, read
-from veridical.evaluation._data.source import SampleSource, Source, default_error
+from veridical.evaluation._data.source import (
+    SampleSource,
+    Source,
+    default_error,
+    paired_difference_of,
+)
 from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, expand_columns, is_frame
 from veridical.frames.inputs import name_columns
-from veridical.inference.core import consistency_core, difference_core
-from veridical.inference.intervals import IntervalOptions
-from veridical.lenses import Binary, Canonical, Confidence, Lens
-from veridical.lenses.reading import Induced, RawData
-from veridical.miscalibration import BinnedError, Estimator
+from veridical.inference.core import consistency_core
+from veridical.lenses.reading import RawData
+from veridical.miscalibration import Estimator
 from veridical.results import ConsistencyTest, Difference
 from veridical.summaries import GridSummary
 
@@ -45,27 +47,7 @@ class RowModels:
     ) -> list[Difference]:
         """Differences of all figures between two models."""
         pair = self.sources[first], self.sources[second]
-        return [_difference(estimator, pair, level) for estimator in figures]
-
-
-def _difference(
-    estimator: Estimator, pair: tuple[SampleSource, SampleSource], level: float
-) -> Difference:
-    first, second = (_looked_at(estimator, source) for source in pair)
-    options = IntervalOptions("analytic", level)
-    return difference_core(estimator, (first, second), options, groups=pair[0].clusters)
-
-
-def _looked_at(estimator: Estimator, source: SampleSource) -> Induced:
-    """The lens's own problem for errors, the whole prediction for scores."""
-    lens: Lens
-    if not isinstance(estimator, BinnedError):
-        lens = Binary() if len(source.classes) == 2 else Canonical()
-    elif isinstance(source.problem, MulticlassSample):
-        lens = Confidence()
-    else:
-        return source.induced
-    return Induced(source.sample, lens, lens.induce(source.sample))
+        return [paired_difference_of(estimator, pair, level) for estimator in figures]
 
 
 def read_models(

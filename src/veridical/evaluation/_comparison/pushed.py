@@ -15,6 +15,7 @@ from veridical.binning import UniformBins
 from veridical.evaluation._battery.pushed import battery_of
 from veridical.evaluation._data.sums import SumsSource
 from veridical.frames.grid import PairedSums, paired_sums
+from veridical.inference.intervals import IntervalOptions, normal_interval
 from veridical.lenses import Binary
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import ConsistencyTest, Difference
@@ -48,7 +49,7 @@ class SumModels:
         seeds = draws.rng.integers(2**63, size=len(self.sources)).tolist()
         for source, seed in zip(self.sources.values(), seeds, strict=True):
             battery = battery_of(
-                source, n_bins=n_bins, level=_LEVEL, n_resamples=draws.count, seed=seed
+                source, n_bins=n_bins, level=_LEVEL, n_resamples=draws.n_resamples, seed=seed
             )
             test = battery.run("consistency")
             assert isinstance(test, ConsistencyTest)
@@ -129,27 +130,17 @@ class SumModels:
         lens: str,
         level: float,
     ) -> Difference:
-        from scipy.special import ndtr, ndtri
-
         total, square = float(sums.w.sum()), float(sums.moments[0].sum())
         w_d, w2_d, w2_d2 = moments
         mean = w_d / total
         spread = math.sqrt(max(w2_d2 - 2 * mean * w2_d + mean**2 * square, 0.0)) / total
-        estimate = values[0] - values[1]
-        half = float(ndtri((1 + level) / 2)) * spread
-        away = math.inf if spread == 0 and estimate != 0 else 0.0
         return Difference(
-            estimate=estimate,
-            low=estimate - half,
-            high=estimate + half,
-            confidence_level=level,
-            method="analytic",
+            **normal_interval(values[0] - values[1], spread, level)._asdict(),
+            **IntervalOptions("analytic", level).fields,
             estimator=name,
             definition=definition,
             lens=lens,
             n_samples=next(iter(self.sources.values())).n,
-            n_resamples=None,
-            pvalue=float(2 * ndtr(-(abs(estimate) / spread if spread > 0 else away))),
             first=values[0],
             second=values[1],
         )

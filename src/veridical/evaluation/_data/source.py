@@ -15,6 +15,7 @@ from veridical._core.data.left_out import LeftOut
 from veridical._core.sample import BinarySample, MulticlassSample, PooledScores, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
+from veridical.inference.core import difference_core
 from veridical.inference.draws import (
     Trials,
     depends_on_fixed_sums,
@@ -22,9 +23,20 @@ from veridical.inference.draws import (
     null_sample,
     null_summaries,
 )
-from veridical.lenses import ClassSpecific, Classwise, ClasswiseProblem, Confidence, Lens, Problem
+from veridical.inference.intervals import IntervalOptions
+from veridical.lenses import (
+    Binary,
+    Canonical,
+    ClassSpecific,
+    Classwise,
+    ClasswiseProblem,
+    Confidence,
+    Lens,
+    Problem,
+)
 from veridical.lenses.reading import Induced
-from veridical.miscalibration import BinnedError
+from veridical.miscalibration import BinnedError, Estimator
+from veridical.results import Difference
 from veridical.scores import RULES, get_rule
 from veridical.summaries import Summary, VectorSummary, summarise
 
@@ -261,7 +273,12 @@ class SampleSource(Source):
     @property
     def induced(self) -> Induced:
         """The same as tests take it."""
-        return Induced(self.sample, self.lens, self.problem)
+        return self.induced_by(self.lens)
+
+    def induced_by(self, lens: Lens) -> Induced:
+        """The same through another lens."""
+        problem = self.problem if lens is self.lens else lens.induce(self.sample)
+        return Induced(self.sample, lens, problem)
 
     @cached_property
     def binary(self) -> BinarySample:
@@ -373,6 +390,23 @@ class SampleSource(Source):
             return self.problem
         assert isinstance(through, Classwise)
         return through.induce(self.sample)
+
+
+def lens_of(estimator: Estimator, source: SampleSource) -> Lens:
+    """The lens's own problem for errors, the whole prediction for scores."""
+    if not isinstance(estimator, BinnedError):
+        return Binary() if len(source.classes) == 2 else Canonical()
+    return Confidence() if source.kind == "vector" else source.lens
+
+
+def paired_difference_of(
+    estimator: Estimator, pair: tuple[SampleSource, SampleSource], level: float
+) -> Difference:
+    """Difference of a score or an error between two models of the same rows."""
+    lens = lens_of(estimator, pair[0])
+    first, second = (each.induced_by(lens) for each in pair)
+    options = IntervalOptions("analytic", level)
+    return difference_core(estimator, (first, second), options, groups=pair[0].clusters)
 
 
 def default_error(problem: Problem, n_bins: Any) -> BinnedError:

@@ -9,15 +9,13 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from veridical._core.sample import MulticlassSample, Sample
+from veridical._core.sample import Sample
 from veridical.binning import UniformBins
-from veridical.evaluation._data.source import SampleSource
+from veridical.evaluation._data.source import SampleSource, paired_difference_of
 from veridical.evaluation._gate.language import spelt
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference.core import difference_core
-from veridical.inference.intervals import IntervalOptions, make_units, normal_limits, scores_by_row
-from veridical.lenses import Binary, Canonical, Confidence, Lens
-from veridical.lenses.reading import Induced
+from veridical.inference.intervals import make_units, normal_limits, scores_by_row
+from veridical.lenses import Binary, Canonical
 from veridical.miscalibration import BinnedError, BrierScore, LogScore, SphericalScore, ZeroOneLoss
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Coefficient, Evaluation, GateBaseline, GateFigure
@@ -195,16 +193,11 @@ def paired_change(
         got = f"{name!r}"
         raise invalid(caller, "requirements", "of figures that can be paired", got, hint=hint)
     if name == "squared_rmsce":
-        whole_vectors = isinstance(pair[0].problem, MulticlassSample)
-        lens: Lens = Confidence() if whole_vectors else pair[0].lens
         estimator: Any = BinnedError(UniformBins("sqrt" if n_bins == "cv" else n_bins), norm=2)
     else:
-        lens = Binary() if len(pair[0].classes) == 2 else Canonical()
         estimator = SCORES["zero_one" if name == "accuracy" else name]
-    first, second = (Induced(each.sample, lens, lens.induce(each.sample)) for each in pair)
     try:
-        options = IntervalOptions("analytic", level)
-        found = difference_core(estimator, (first, second), options)
+        found = paired_difference_of(estimator, pair, level)
     except InvalidInputError as error:  # an infinite score
         return Change(None, None, None, None, error.problem)
     if name == "accuracy":

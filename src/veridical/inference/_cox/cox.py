@@ -267,7 +267,7 @@ def _tested(
         null=words,
         definition=f"likelihood ratio of {regression.coefficients}",
         df=float(df),
-        n_resamples=draws.count if drawn else None,
+        n_resamples=draws.n_resamples if drawn else None,
         notes=notes,
         intercepts=fit.intercepts,
         slopes=fit.slopes,

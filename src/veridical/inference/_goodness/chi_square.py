@@ -233,7 +233,7 @@ def pearson_core(induced: Induced, *, draws: Draws, null: str = "auto") -> Calib
     def simulate() -> FloatArray:
         return _null_statistics(pooled_trials(problem), scale, cells, *draws)
 
-    found = judge(cells, df=cells.df, null=null, n_resamples=draws.count, simulate=simulate)
+    found = judge(cells, df=cells.df, null=null, n_resamples=draws.n_resamples, simulate=simulate)
     found = found._replace(notes=found.notes + weight_notes(problem, found.n_resamples))
     definition = f"{len(groups.starts)} distinct predictions"
     return found.test(induced, "Pearson's chi-square test", definition, cells.df)

@@ -211,7 +211,7 @@ def hosmer_lemeshow_core(
         raise invalid(_CALLER, "y_prob", expected, got, hint=hint)
     df = (n_groups - 2) * (n_classes - 1) if fitted else cells.df
     redraw = None if fitted else lambda: simulate(*draws)
-    found = judge(cells, df=df, null=null, n_resamples=draws.count, simulate=redraw)
+    found = judge(cells, df=df, null=null, n_resamples=draws.n_resamples, simulate=redraw)
     notes = (*([doubt] if doubt else []), *found.notes)
     notes += weight_notes(problem, found.n_resamples)
     definition = f"{n_groups} percentile bins" + (", fitted on these rows" if fitted else "")

@@ -112,8 +112,8 @@ def spiegelhalter_core(induced: Induced, *, draws: Draws, null: str = "auto") ->
         trials = pooled_trials(problem)
         sums = null_sums(trials, _class_values(trials.p), *draws)
         pvalue = monte_carlo_pvalue(abs(excess.total), np.abs(sums))
-        words, drawn = f"Monte Carlo, {draws.count} draws", draws.count
-        notes = weight_notes(problem, draws.count)
+        words, drawn = f"Monte Carlo, {draws.n_resamples} draws", draws.n_resamples
+        notes = weight_notes(problem, draws.n_resamples)
     else:
         from scipy.special import ndtr
 

@@ -138,18 +138,22 @@ def mean_interval(
     `estimate` stands for a mean that is known more exactly than that of the units, such as a
     figure whose value by row is a linearisation.
     """
+    centre = units.estimate if estimate is None else estimate
+    found = normal_interval(centre, standard_error(units), options.level)
+    if options.method == "analytic":
+        return found
+    low, high = bootstrap_limits(units, options)
+    return found._replace(low=low, high=high)
+
+
+def normal_interval(estimate: float, spread: float, level: float) -> MeanInterval:
+    """Interval and p-value of an estimate with this standard error."""
     from scipy.special import ndtr, ndtri
 
-    spread = standard_error(units)
-    centre = units.estimate if estimate is None else estimate
-    if options.method == "analytic":
-        half = float(ndtri((1 + options.level) / 2)) * spread
-        low, high = centre - half, centre + half
-    else:
-        low, high = bootstrap_limits(units, options)
-    surely = math.inf if centre != 0 else 0.0
-    deviation = abs(centre) / spread if spread > 0 else surely
-    return MeanInterval(centre, low, high, float(2 * ndtr(-deviation)))
+    half = float(ndtri((1 + level) / 2)) * spread
+    surely = math.inf if estimate != 0 else 0.0
+    deviation = abs(estimate) / spread if spread > 0 else surely
+    return MeanInterval(estimate, estimate - half, estimate + half, float(2 * ndtr(-deviation)))
 
 
 def normal_limits(units: Units, level: float) -> tuple[float, float]:

@@ -258,7 +258,7 @@ def t_cal_core(
     deviation[~usable] = math.inf
 
     observed = tree.errors(*trials.observed())[:, 0] / deviation
-    null = np.empty(draws.count)
+    null = np.empty(draws.n_resamples)
     for which, charge, square in trials.drawn(*draws, "T-Cal"):
         null[which] = (tree.errors(charge, square) / deviation[:, None]).max(axis=0)
     best = int(observed.argmax())
@@ -270,12 +270,13 @@ def t_cal_core(
     axis = " an axis" if trials.width > 1 else ""
     statistic, words = (
         float(observed[best]),
-        f"{draws.count} draws of outcomes from the predictions",
+        f"{draws.n_resamples} draws of outcomes from the predictions",
     )
     # Of the size of standard deviations: rounding is far below.
     pvalue = monte_carlo_pvalue(statistic, null, tolerance=1e-9)
     definition = f"standardised debiased squared error, {bins}{axis}{at}"
-    return Finding(statistic, pvalue, words, notes, draws.count).test(induced, "T-Cal", definition)
+    found = Finding(statistic, pvalue, words, notes, draws.n_resamples)
+    return found.test(induced, "T-Cal", definition)
 
 
 def _check_smoothness(adaptive: object, smoothness: Any) -> None:

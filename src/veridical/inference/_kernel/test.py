@@ -269,13 +269,13 @@ def _resampled(
 ) -> Finding:
     """Observed statistic against those of resamples."""
     trials = observed_trials(sample, caller=_CALLER)
-    words = f"{draws.count} draws of outcomes from the predictions"
+    words = f"{draws.n_resamples} draws of outcomes from the predictions"
     if method == "ucme":
         places, classes = embedding.places(sample)
         observed, null = embedding_null(trials, places, classes, by, *draws)
     elif method == "bootstrap":
         observed, null = bootstrap_null(sample, by, *draws)
-        words = f"bootstrap of the degenerate U-statistic, {draws.count} resamples"
+        words = f"bootstrap of the degenerate U-statistic, {draws.n_resamples} resamples"
     else:
         observed, null = consistency_null(trials, by, *draws)
     # Equal up to rounding: sums cancel from the size of single terms.
@@ -287,7 +287,7 @@ def _resampled(
             f"{sample.size:.4g} rows are few for the bootstrap, which then rejects too often for"
             ' rare outcomes: use method="consistency"',
         )
-    return Finding(observed, pvalue, words, notes, draws.count)
+    return Finding(observed, pvalue, words, notes, draws.n_resamples)
 
 
 def _check_size(sample: Sample) -> None:

@@ -146,7 +146,7 @@ def consistency_core(
         null,
         alternative=alternative,
         notes=_notes(predictions),
-        null=f"{draws.count:,} draws of outcomes from {_source(predictions, null_map)}",
+        null=f"{draws.n_resamples:,} draws of outcomes from {_source(predictions, null_map)}",
     )
 
 
@@ -199,8 +199,8 @@ def _bootstrap_sample(
     """Rows drawn with replacement, then outcomes from their predictions (002 section 4.2)."""
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
     order = OutcomeDraws(sample).order  # row order must not matter
-    values = np.empty(draws.count)
-    for index in track(draws.count, f"consistency test of {estimator.name}"):
+    values = np.empty(draws.n_resamples)
+    for index in track(draws.n_resamples, f"consistency test of {estimator.name}"):
         rows = order[draws.rng.integers(0, sample.n, sample.n)]
         drawn = sample.take(rows)
         resampled: Problem = drawn

@@ -220,9 +220,9 @@ def _classes(estimator: Estimator, sample: Sample, draws: Draws) -> Family:
     if isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator):
         null = _class_errors(estimator, drawn, draws)
     else:
-        null = np.empty((draws.count, len(observed)))
+        null = np.empty((draws.n_resamples, len(observed)))
         outcomes = OutcomeDraws(drawn.sample)
-        for r in track(draws.count, f"null of {estimator.name} by class"):
+        for r in track(draws.n_resamples, f"null of {estimator.name} by class"):
             resampled = with_outcomes(drawn, outcomes(draws.rng))
             assert isinstance(resampled, ClasswiseProblem)
             for k in range(len(observed)):
@@ -234,7 +234,7 @@ def _classes(estimator: Estimator, sample: Sample, draws: Draws) -> Family:
 def _class_errors(estimator: BinnedError, problem: ClasswiseProblem, draws: Draws) -> FloatArray:
     summary = estimator.summarise(problem)
     assert isinstance(summary, Summary)
-    null = np.empty((draws.count, len(summary.names)))
+    null = np.empty((draws.n_resamples, len(summary.names)))
     title = f"null of {estimator.name} by class"
     for at, drawn in summaries_of_classes(problem, summary, draws, title):
         null[at] = estimator.each(drawn).reshape(-1, len(summary.names))

@@ -197,8 +197,8 @@ def summaries_of_classes(
     """Summaries of drawn outcomes of all classes, some at a time, and which draws they are."""
     cells = ClassCells(problem.sample, summary, probabilities)
     step = min(resamples_at_once(summary), 50)  # often enough for a progress bar
-    for block in track(-(-draws.count // step), title):
-        at = slice(block * step, min((block + 1) * step, draws.count))
+    for block in track(-(-draws.n_resamples // step), title):
+        at = slice(block * step, min((block + 1) * step, draws.n_resamples))
         yield at, null_summaries(problem, summary, at.stop - at.start, draws.rng, cells=cells)
 
 

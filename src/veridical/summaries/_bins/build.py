@@ -232,7 +232,7 @@ def summarise(
     if isinstance(problem, BinarySample):
         partition = binning.fit(problem)
         sums, scores = _sums(problem, partition, scored, assignment)
-        return _summary([(sums, scores)], [partition], (problem.classes[1],), problem.weight_type)
+        return summary_of([(sums, scores)], [partition], (problem.classes[1],), problem.weight_type)
     return _classwise_summary(problem, binning, scored, assignment)
 
 
@@ -246,21 +246,18 @@ def _classwise_summary(
     if _ignores_scores(binning) and assignment == "hard" and not rules:
         shared = binning.fit(problem.problem(0))
         sums = matrix_sums(problem.sample, shared)
-        brier = sums.pop("brier")
+        scores = {"brier": sums.pop("brier")}
+        partitions = (shared,) * len(names)
         return Summary(
-            partitions=(shared,) * len(names),
-            names=names,
-            weight_type=weight_type,
-            scores={"brier": brier},
-            **sums,
+            partitions=partitions, names=names, weight_type=weight_type, scores=scores, **sums
         )
-    parts, partitions = [], []
+    parts, fitted = [], []
     for index in range(problem.n_problems):
         single = problem.problem(index)
         partition = binning.fit(single)
-        partitions.append(partition)
+        fitted.append(partition)
         parts.append(_sums(single, partition, rules, assignment))
-    return _summary(parts, partitions, names, weight_type)
+    return summary_of(parts, fitted, names, weight_type)
 
 
 def _sums(
@@ -275,12 +272,13 @@ def _sums(
     return linear_sums(sample, partition, other, inverted=assignment == "linear-inverted")
 
 
-def _summary(
+def summary_of(
     parts: Sequence[tuple[Sums, dict[str, FloatArray]]],
     partitions: Sequence[IntervalPartition],
     names: tuple[object, ...],
-    weight_type: WeightType,
+    weight_type: WeightType = "importance",
 ) -> Summary:
+    """Put the sums of each problem, and those of scores, side by side."""
     sums = stack([part[0] for part in parts])
     scores = {"brier": sums.pop("brier")}
     if parts[0][1]:

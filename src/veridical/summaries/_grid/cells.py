@@ -6,7 +6,7 @@ A table of sums as dictionaries, and back.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +18,9 @@ from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import IntervalBinning
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import GridTable
+from veridical.summaries._bins.build import summary_of
 from veridical.summaries._bins.summary import Summary
+from veridical.summaries._bins.sums import Sums, from_cells
 
 SUMS = ("count", "sum_w", "sum_w2", "sum_wp", "sum_wp2", "sum_w2pq")
 _DUST = 1e-13  # relative rounding error of a variance from sums, times some
@@ -85,25 +87,7 @@ class Cells:
 
     def summary(self, binning: IntervalBinning) -> Summary:
         """Sums by bin; exact if every edge of the bins is one of those of the grid."""
-        partition = binning.fit(self.sample)
-        bins, n_bins = partition.assign(self.p), partition.n_cells
-        flat = self.sums.reshape(-1, len(self.p), 2)
-        each = np.zeros((len(SUMS), n_bins, 2))
-        for total, values in zip(each, flat, strict=True):
-            np.add.at(total, bins, values)
-        count, w, w2, wp, wp2, _ = each.sum(axis=2)
-        wy, wpy = each[1, :, 1], each[3, :, 1]
-        return Summary(
-            partitions=(partition,),
-            names=(self.classes[1],),
-            count=count[None, :],
-            sum_w=w[None, :],
-            sum_w2=w2[None, :],
-            sum_wp=wp[None, :],
-            sum_wy=wy[None, :].copy(),
-            sum_wpq=np.maximum(wp - wp2, 0.0)[None, :],
-            scores={"brier": (wp2 - 2 * wpy + wy)[None, :]},
-        )
+        return summary_of_cells([self], binning)
 
     @property
     def tied_pairs(self) -> float:
@@ -136,6 +120,21 @@ class Cells:
         w, wp, wp2 = (self.sums[i].sum(axis=1) for i in (1, 3, 4))
         variance = wp2 / w - (wp / w) ** 2
         return np.where(variance > _DUST * (wp2 / w), variance, 0.0)
+
+
+def summary_of_cells(problems: Sequence[Cells], binning: IntervalBinning) -> Summary:
+    """Sums by bin of several problems side by side."""
+    partitions = [binning.fit(cells.sample) for cells in problems]
+    parts: list[tuple[Sums, dict[str, FloatArray]]] = []
+    for cells, partition in zip(problems, partitions, strict=True):
+        bins = partition.assign(cells.p)
+        each = np.zeros((5, partition.n_cells, 2))
+        for total, values in zip(each, cells.sums[:5], strict=True):
+            np.add.at(total, bins, values)
+        sums = from_cells(each.reshape(5, -1))
+        sums["sum_wpq"] = np.maximum(sums["sum_wpq"], 0.0)
+        parts.append((sums, {}))
+    return summary_of(parts, partitions, tuple(cells.classes[1] for cells in problems))
 
 
 def same_weight(count: float, w: float, w2: float) -> float | None:

@@ -20,7 +20,6 @@ from veridical.frames import GridTable
 from veridical.frames.files import read_arrays, write_arrays
 from veridical.lenses import Binary, ClassSpecific, Confidence, Lens
 from veridical.summaries._bins.summary import Summary
-from veridical.summaries._bins.sums import stack
 from veridical.summaries._grid.cells import (
     BY_CLASS,
     BY_GROUP,
@@ -31,6 +30,7 @@ from veridical.summaries._grid.cells import (
     cells_of,
     head_of,
     same_weight,
+    summary_of_cells,
     table_from,
 )
 
@@ -286,20 +286,8 @@ class GridSummary:
         if not isinstance(binning, IntervalBinning):
             hint = "use UniformBins or QuantileBins."
             raise invalid("summary", "binning", "bins of an interval", binning.name, hint=hint)
-        if problem != "classwise":
-            return self.cells(problem, group).summary(binning)
-        parts = [self.cells(k, group).summary(binning) for k in range(len(self.classes))]
-        names = ("count", "sum_w", "sum_w2", "sum_wp", "sum_wy", "sum_wpq")
-        sums = stack(
-            [{n: getattr(s, n)[0] for n in names} | {"brier": s.scores["brier"][0]} for s in parts]
-        )
-        brier = sums.pop("brier")
-        return Summary(
-            partitions=tuple(part.partitions[0] for part in parts),
-            names=tuple(part.names[0] for part in parts),
-            scores={"brier": brier},
-            **sums,  # type: ignore[arg-type]
-        )
+        wanted = range(len(self.classes)) if problem == "classwise" else [problem]
+        return summary_of_cells([self.cells(each, group) for each in wanted], binning)
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe form, lossless; `from_dict` reads it back."""
