@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from veridical import BinnedError, UniformBins, VeridicalWarning, compare, null_level
+from veridical._core.data.randomness import Draws
 from veridical._core.sample import BinarySample
 from veridical.evaluation._data.sums import outcomes_of
 from veridical.evaluation._figures.summary import grid_summary
@@ -19,7 +20,7 @@ N = 20_000
 def drawn_sums(sample, n_bins, outcomes=None, n=N, seed=0):
     summary = summarise(sample, UniformBins(n_bins))
     rng = np.random.default_rng(seed)
-    return null_summaries(sample, summary, n, rng, outcomes=outcomes).sum_wy
+    return null_summaries(sample, summary, Draws(n, rng), outcomes=outcomes).sum_wy
 
 
 def rows(p, count):
@@ -87,7 +88,7 @@ def test_weights_keep_mean_and_variance():
     cells = grid_summary(y, p, sample_weight=w, n_bins=2).cells()
     summary = cells.summary(UniformBins(2))
     drawn = null_summaries(
-        cells.sample, summary, N, np.random.default_rng(0), outcomes=outcomes_of(cells)
+        cells.sample, summary, Draws(N, np.random.default_rng(0)), outcomes=outcomes_of(cells)
     )
     low = p < 0.5
     for k, rows_of in enumerate((low, ~low)):

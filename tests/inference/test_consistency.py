@@ -17,6 +17,7 @@ from veridical import (
     VarianceSplitBins,
     VeridicalWarning,
 )
+from veridical._core.data.randomness import Draws
 from veridical.inference import consistency_test
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
 from veridical.results import ConsistencyTest
@@ -161,7 +162,7 @@ def test_weighted_sums_by_class_are_those_of_a_naive_loop(lens, multiclass):
     y, p, w = multiclass.y, multiclass.p, multiclass.w
     induced = RawData(y, p).weighted(w).through(lens, caller="test")
     estimator = BinnedError(UniformBins(4))
-    fast = null_sample(estimator, induced.problem, 20, np.random.default_rng(0))
+    fast = null_sample(estimator, induced.problem, Draws(20, np.random.default_rng(0)))
     draws, rng = OutcomeDraws(induced.sample), np.random.default_rng(0)
     slow = [estimator.measure(with_outcomes(induced.problem, draws(rng))) for _ in range(20)]
     np.testing.assert_allclose(fast, slow, rtol=1e-12)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, KernelError, UCMEError, VeridicalWarning
+from veridical._core.data.randomness import Draws
 from veridical._core.numeric.gram import pair_sums
 from veridical.inference._kernel.nulls import (
     Similarity,
@@ -117,7 +118,7 @@ def test_drawn_statistics_have_the_exact_distribution(kernel, weighted):
         trials = observed_trials(sample, caller="test")
         draws = 20_000
         rng = np.random.default_rng(0)
-        _, null = consistency_null(trials, Similarity(kernel, 0.4), draws, rng)
+        _, null = consistency_null(trials, Similarity(kernel, 0.4), Draws(draws, rng))
         values, counts = np.unique(null.round(9), return_counts=True)
         seen = dict(zip((values + 0.0).tolist(), counts.tolist(), strict=True))
         assert all(any(abs(v - e) < 3e-9 for e in exact) for v in seen)
@@ -134,7 +135,7 @@ def test_bootstrap_statistics_are_those_of_a_double_loop():
         h = terms(y[order], p[order], "laplacian", 0.3)
         counts = np.random.default_rng(3).multinomial(12, np.full(12, 1 / 12), 5)
         _, found = bootstrap_null(
-            problem(y, p), Similarity("laplacian", 0.3), 5, np.random.default_rng(3)
+            problem(y, p), Similarity("laplacian", 0.3), Draws(5, np.random.default_rng(3))
         )
         for c, value in zip(counts, found, strict=True):
             total = 0.0

@@ -92,8 +92,8 @@ class Battery:
         return Induced(self.induced.sample, lens, lens.induce(self.induced.sample))
 
     @property
-    def _drawing(self) -> dict[str, Any]:
-        return {"draws": Draws(self.n_resamples, np.random.default_rng(self.seed))}
+    def _draws(self) -> Draws:
+        return Draws(self.n_resamples, np.random.default_rng(self.seed))
 
     def _make(self, test: KnownTest, induced: Induced, **options: Any) -> CalibrationTest:
         own = {
@@ -101,7 +101,7 @@ class Battery:
             "confidence_level": 1 - self.level,
         }
         options |= {name: own[name] for name in test.takes}
-        return test.core(induced=induced, **self._drawing, **options)
+        return test.core(induced=induced, draws=self._draws, **options)
 
     def _multiple(self, over: str, induced: Induced) -> MultipleTest:
         return multiple_core(
@@ -110,7 +110,7 @@ class Battery:
             over=over,
             parts=self._rows.samples_by_group(),
             lens=induced.lens,
-            **self._drawing,
+            draws=self._draws,
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.randomness import Draws
 from veridical._core.typing import FloatArray
 from veridical.evaluation._battery.battery import Battery
 from veridical.evaluation._data.source import Source, default_error
@@ -116,9 +117,9 @@ class SumsBattery(Battery):
         )
 
     def _consistency(self, error: BinnedError) -> ConsistencyTest:
-        rng = np.random.default_rng(self.seed)
+        draws = self._draws
         drawn = f"{self.n_resamples:,} draws of outcomes from the predictions"
-        return judged(error, self.induced, self._null(error, self.source.cells, rng), null=drawn)
+        return judged(error, self.induced, self._null(error, self.source.cells, draws), null=drawn)
 
     def _family(
         self,
@@ -129,17 +130,15 @@ class SumsBattery(Battery):
         error: BinnedError,
         lens: str,
     ) -> Family:
-        rng = np.random.default_rng(self.seed)
+        draws = self._draws
         observed = np.array([error.from_summary(cells.summary(error.binning)) for cells in parts])
-        null = np.column_stack([self._null(error, cells, rng) for cells in parts])
+        null = np.column_stack([self._null(error, cells, draws) for cells in parts])
         return Family(over, names, rows, observed, null, lens)
 
-    def _null(self, error: BinnedError, cells: Cells, rng: np.random.Generator) -> FloatArray:
+    def _null(self, error: BinnedError, cells: Cells, draws: Draws) -> FloatArray:
         summary = cells.summary(error.binning)
-        drawn = null_summaries(
-            cells.sample, summary, self.n_resamples, rng, outcomes=outcomes_of(cells)
-        )
-        return error.each(drawn)
+        outcomes = outcomes_of(cells)
+        return error.each(null_summaries(cells.sample, summary, draws, outcomes=outcomes))
 
 
 def battery_of(source: Source, **options: Any) -> Battery:

@@ -12,6 +12,7 @@ import numpy as np
 
 from veridical._core.data.groups import Groups
 from veridical._core.data.left_out import LeftOut
+from veridical._core.data.randomness import Draws
 from veridical._core.sample import BinarySample, MulticlassSample, PooledScores, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
@@ -58,7 +59,7 @@ class NullDraws:
     """Resampled summaries, shared by the errors that use the same bins."""
 
     def __init__(self, n_resamples: int, rng: np.random.Generator) -> None:
-        self._n_resamples, self._rng = n_resamples, rng
+        self._draws = Draws(n_resamples, rng)
         self._drawn: dict[tuple[Binning, int], Summary] = {}
 
     def level(
@@ -69,12 +70,12 @@ class NullDraws:
         value: float,
     ) -> dict[str, Any]:
         """Mean, 95 % quantile and p-value of the error on a calibrated model, where quick."""
-        if source is None or not (self._n_resamples and depends_on_fixed_sums(estimator)):
+        if source is None or not (self._draws.n_resamples and depends_on_fixed_sums(estimator)):
             return {}
         problem = source.problem
         sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
         several = not isinstance(problem, BinarySample)
-        if several and sample.p.size * self._n_resamples > _MOST_DRAWN:
+        if several and sample.p.size * self._draws.n_resamples > _MOST_DRAWN:
             return {}
         errors = self._errors(estimator, source, summary)
         return {
@@ -88,14 +89,14 @@ class NullDraws:
     ) -> FloatArray:
         problem = source.problem
         if isinstance(summary, VectorSummary) or isinstance(problem, MulticlassSample):
-            return null_sample(estimator, problem, self._n_resamples, self._rng)
-        if source.outcomes is None and summary.sum_w.size * self._n_resamples > _MOST_KEPT:
-            return null_sample(estimator, problem, self._n_resamples, self._rng)
+            return null_sample(estimator, problem, self._draws)
+        if source.outcomes is None and summary.sum_w.size * self._draws.n_resamples > _MOST_KEPT:
+            return null_sample(estimator, problem, self._draws)
         n_problems = len(summary.names)
         key = (estimator.binning, n_problems)
         if key not in self._drawn:
             self._drawn[key] = null_summaries(
-                problem, summary, self._n_resamples, self._rng, outcomes=source.outcomes
+                problem, summary, self._draws, outcomes=source.outcomes
             )
         return estimator.each(self._drawn[key], n_problems=n_problems)
 

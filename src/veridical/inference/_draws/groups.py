@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from veridical._core.data.randomness import Draws
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
@@ -78,17 +79,15 @@ def two_columns(sample: BinarySample) -> FloatArray:
     return np.column_stack([1 - p, p])
 
 
-def null_sums(
-    trials: Trials, value: FloatArray, n_resamples: int, rng: np.random.Generator
-) -> FloatArray:
+def null_sums(trials: Trials, value: FloatArray, draws: Draws) -> FloatArray:
     """Sums over all outcomes of ``value[row, class]``, (n_resamples,), block by block."""
     weight = trials.weight
     step = np.diff(value, axis=1) * (weight[:, None] if isinstance(weight, np.ndarray) else weight)
-    sums = np.full(n_resamples, float(trials.mass @ value[:, 0]))
-    size = max(1, _BLOCK_DRAWS // n_resamples)
+    sums = np.full(draws.n_resamples, float(trials.mass @ value[:, 0]))
+    size = max(1, _BLOCK_DRAWS // draws.n_resamples)
     for index in track(-(-len(value) // size), "null distribution"):
         rows = slice(index * size, (index + 1) * size)
-        for k, tail in enumerate(trials.draw_tails(rows, n_resamples, rng)):
+        for k, tail in enumerate(trials.draw_tails(rows, *draws)):
             sums += np.einsum("ij,j->i", tail, step[rows, k])  # casts far faster than `@`
     return sums
 
@@ -98,8 +97,7 @@ def null_chi_squares(
     groups: IntArray,
     scale: FloatArray,
     expected: FloatArray,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
 ) -> FloatArray:
     """Chi-square statistics of drawn counts by group and class, (n_resamples,).
 
@@ -112,19 +110,19 @@ def null_chi_squares(
         What weighted counts are multiplied by (to effective sizes).
     expected : array of shape (G, K)
         Expected counts, scaled.
-    n_resamples, rng
+    draws
         How many statistics, and from where.
     """
     order = np.argsort(groups, kind="stable")
     trials = trials.take(order)
     bounds = np.searchsorted(groups[order], np.arange(len(expected) + 1))
-    size = max(1, _BLOCK_DRAWS // (n_resamples * expected.shape[1]))
-    statistics = np.zeros(n_resamples)
+    size = max(1, _BLOCK_DRAWS // (draws.n_resamples * expected.shape[1]))
+    statistics = np.zeros(draws.n_resamples)
     blocks = _group_blocks(bounds, size)
     for index in track(len(blocks), "null distribution"):
         first, last = blocks[index]
         held = slice(first, last)
-        drawn = _drawn_counts(trials, bounds[first : last + 1], size, n_resamples, rng)
+        drawn = _drawn_counts(trials, bounds[first : last + 1], size, *draws)
         drawn[:, expected[held] <= 0] = 0.0  # what cannot happen did not, but for rounding
         statistics += chi_square(drawn * scale[held, None], expected[held])
     return statistics

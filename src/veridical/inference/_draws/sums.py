@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.randomness import Draws
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray
 from veridical.inference._draws.rows import OutcomeDraws, counts_rows
@@ -25,8 +26,7 @@ _BLOCK_SUMS = 1 << 20
 def null_summaries(
     problem: BinarySample | ClasswiseProblem,
     summary: Summary,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     probabilities: FloatArray | None = None,
     cells: ClassCells | None = None,
     outcomes: Trials | None = None,
@@ -42,21 +42,21 @@ def null_summaries(
     binary problem draws, if its rows are not what happened one by one.
     """
     n_problems = len(summary.names)
-    shape = (n_resamples, *summary.sum_w.shape)
+    shape = (draws.n_resamples, *summary.sum_w.shape)
     if isinstance(problem, ClasswiseProblem):
         cells = cells or ClassCells(problem.sample, summary, probabilities)
-        sum_wy = cells.sums(n_resamples, rng)
+        sum_wy = cells.sums(draws)
     else:
-        sum_wy = _binary_sums(problem, summary, n_resamples, rng, probabilities, outcomes)
+        sum_wy = _binary_sums(problem, summary, draws, probabilities, outcomes)
     same: dict[str, Any] = {
         name: np.broadcast_to(getattr(summary, name), shape).reshape(-1, shape[2])
         for name in ("count", "sum_w", "sum_w2", "sum_wp", "sum_wpq")
     }
     return replace(
         summary,
-        partitions=summary.partitions * n_resamples,
-        names=summary.names * n_resamples,
-        sum_wy=sum_wy.reshape(n_resamples * n_problems, -1),
+        partitions=summary.partitions * draws.n_resamples,
+        names=summary.names * draws.n_resamples,
+        sum_wy=sum_wy.reshape(draws.n_resamples * n_problems, -1),
         scores={},
         **same,
     )
@@ -70,18 +70,17 @@ def resamples_at_once(summary: Summary) -> int:
 def null_vector_summaries(
     sample: MulticlassSample,
     summary: VectorSummary,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     probabilities: FloatArray | None = None,
 ) -> Iterator[VectorSummary]:
     """Yield a summary for each resample of the outcomes of whole vectors."""
     n_classes = len(sample.classes)
-    draws = OutcomeDraws(sample, probabilities)
-    base = summary.partition.assign(sample.p)[draws.order] * n_classes
+    outcomes = OutcomeDraws(sample, probabilities)
+    base = summary.partition.assign(sample.p)[outcomes.order] * n_classes
     cells = base[None, :] + np.arange(n_classes)[:, None]
-    weight = None if sample.weight is None else sample.weight[draws.order]
-    for _ in range(n_resamples):
-        sums = draws.cell_sums(cells, summary.sum_wy.size, weight, rng)
+    weight = None if sample.weight is None else sample.weight[outcomes.order]
+    for _ in range(draws.n_resamples):
+        sums = outcomes.cell_sums(cells, summary.sum_wy.size, weight, draws.rng)
         yield replace(summary, sum_wy=sums.reshape(summary.sum_wy.shape))
 
 
@@ -108,54 +107,47 @@ class ClassCells:
         self._weight = None if weight is None else weight[self._draws.order]
         self._n_cells = summary.sum_w.size
 
-    def sums(self, n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    def sums(self, draws: Draws) -> FloatArray:
         """Weighted outcomes by class and bin, (n_resamples, K B)."""
-        sums = np.empty((n_resamples, self._n_cells))
-        for r in range(n_resamples):
-            sums[r] = self._draws.cell_sums(self._cells, self._n_cells, self._weight, rng)
+        sums = np.empty((draws.n_resamples, self._n_cells))
+        for r in range(draws.n_resamples):
+            sums[r] = self._draws.cell_sums(self._cells, self._n_cells, self._weight, draws.rng)
         return sums
 
 
 def _binary_sums(
     sample: BinarySample,
     summary: Summary,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     probabilities: FloatArray | None,
     trials: Trials | None,
 ) -> FloatArray:
     if trials is not None:
-        return _drawn_sums(trials, summary, trials.variance(summary), n_resamples, rng)
+        return _drawn_sums(trials, summary, trials.variance(summary), draws)
     unit, count = 1.0, None
     if sample.weight is not None and counts_rows(sample):
         count = sample.weight
     elif sample.weight is not None:
         unit = float(sample.weight[0])
         if (sample.weight != unit).any():
-            return _weighted_sums(sample, summary, n_resamples, rng, probabilities)
+            return _weighted_sums(sample, summary, draws, probabilities)
     p = sample.p if probabilities is None else probabilities
     drawn = Trials(p, count, unit, score=sample.p)
     if probabilities is None:
-        return _drawn_sums(drawn, summary, unit * summary.sum_wpq[0], n_resamples, rng)
+        return _drawn_sums(drawn, summary, unit * summary.sum_wpq[0], draws)
     mean = drawn.by_bin(summary, p if count is None else p * count)
     expected = replace(summary, sum_wp=unit * mean[None, :])
-    return _drawn_sums(drawn, expected, drawn.variance(summary), n_resamples, rng)
+    return _drawn_sums(drawn, expected, drawn.variance(summary), draws)
 
 
-def _drawn_sums(
-    trials: Trials,
-    summary: Summary,
-    variance: FloatArray,
-    n_resamples: int,
-    rng: np.random.Generator,
-) -> FloatArray:
+def _drawn_sums(trials: Trials, summary: Summary, variance: FloatArray, draws: Draws) -> FloatArray:
     """Weighted outcomes by bin, (n_resamples, B); each has the mean `sum_wp` and this variance."""
     mean = summary.sum_wp[0]
     normal = variance >= _NORMAL_FROM * trials.largest_weight(summary) ** 2
     normal &= summary.occupied[0]
-    sums = np.tile(mean, (n_resamples, 1))
-    sums[:, normal] += np.sqrt(variance[normal]) * rng.standard_normal(
-        (n_resamples, int(normal.sum()))
+    sums = np.tile(mean, (draws.n_resamples, 1))
+    sums[:, normal] += np.sqrt(variance[normal]) * draws.rng.standard_normal(
+        (draws.n_resamples, int(normal.sum()))
     )
     if not isinstance(trials.weight, np.ndarray):  # whole numbers of it, between none and all
         most = np.rint(summary.sum_w[0, normal] / trials.weight)
@@ -168,16 +160,12 @@ def _drawn_sums(
         starts = np.searchsorted(bins[order], np.arange(len(mean) + 1))
         for b in exact:
             held = trials.take(order[starts[b] : starts[b + 1]])
-            sums[:, b] = held.draw_sum(float(mean[b]), n_resamples, rng)
+            sums[:, b] = held.draw_sum(float(mean[b]), *draws)
     return sums
 
 
 def _weighted_sums(
-    sample: BinarySample,
-    summary: Summary,
-    n_resamples: int,
-    rng: np.random.Generator,
-    probabilities: FloatArray | None,
+    sample: BinarySample, summary: Summary, draws: Draws, probabilities: FloatArray | None
 ) -> FloatArray:
     assert sample.weight is not None
     # Sorted by bin, then by score and weight, so that row order does not matter.
@@ -186,10 +174,10 @@ def _weighted_sums(
     w, bins = sample.weight[order], bins[order]
     p = (sample.p if probabilities is None else probabilities)[order]
     held, starts = np.unique(bins, return_index=True)
-    sums = np.zeros((n_resamples, summary.sum_w.shape[1]))
+    sums = np.zeros((draws.n_resamples, summary.sum_w.shape[1]))
     step = max(1, _BLOCK_DRAWS // len(p))
-    for first in range(0, n_resamples, step):
-        size = min(step, n_resamples - first)
-        happened = rng.random((size, len(p))) < p
+    for first in range(0, draws.n_resamples, step):
+        size = min(step, draws.n_resamples - first)
+        happened = draws.rng.random((size, len(p))) < p
         sums[first : first + size, held] = np.add.reduceat(happened * w, starts, axis=1)
     return sums

@@ -231,7 +231,7 @@ def pearson_core(induced: Induced, *, draws: Draws, null: str = "auto") -> Calib
     cells, scale = count_cells(problem, groups.index, len(groups.starts))
 
     def simulate() -> FloatArray:
-        return _null_statistics(pooled_trials(problem), scale, cells, *draws)
+        return _null_statistics(pooled_trials(problem), scale, cells, draws)
 
     found = judge(cells, df=cells.df, null=null, n_resamples=draws.n_resamples, simulate=simulate)
     found = found._replace(notes=found.notes + weight_notes(problem, found.n_resamples))
@@ -239,9 +239,7 @@ def pearson_core(induced: Induced, *, draws: Draws, null: str = "auto") -> Calib
     return found.test(induced, "Pearson's chi-square test", definition, cells.df)
 
 
-def _null_statistics(
-    trials: Trials, scale: FloatArray, cells: Cells, n_resamples: int, rng: np.random.Generator
-) -> FloatArray:
+def _null_statistics(trials: Trials, scale: FloatArray, cells: Cells, draws: Draws) -> FloatArray:
     """Draw statistics; groups are runs of equal predictions.
 
     The part of a group of one outcome k is 1 / p_k - 2 + sum of p: a value to be added up, much
@@ -250,16 +248,16 @@ def _null_statistics(
     new = (trials.p[1:] != trials.p[:-1]).any(axis=1)
     groups = np.concatenate([[0], np.cumsum(new)])
     alone = np.bincount(groups, weights=trials.count)[groups] == 1
-    statistics = np.zeros(n_resamples)
+    statistics = np.zeros(draws.n_resamples)
     if alone.any():
         single = _likely_first(trials.take(alone))
         inverse = np.divide(1.0, single.p, out=np.zeros_like(single.p), where=single.p > _SMALLEST)
         value = (inverse - 2 + single.p.sum(axis=1, keepdims=True)) * scale[groups[alone], None]
-        statistics += null_sums(single, value, n_resamples, rng)
+        statistics += null_sums(single, value, draws)
     if not alone.all():
         held, index = np.unique(groups[~alone], return_inverse=True)
         statistics += null_chi_squares(
-            trials.take(~alone), index, scale[held], cells.expected[held], n_resamples, rng
+            trials.take(~alone), index, scale[held], cells.expected[held], draws
         )
     return statistics
 

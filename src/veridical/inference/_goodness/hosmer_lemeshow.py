@@ -88,7 +88,7 @@ class PercentileBins(IntervalBinning):
 
 
 _CALLER = "hosmer_lemeshow_test"
-Simulate = Callable[[int, np.random.Generator], FloatArray]
+Simulate = Callable[[Draws], FloatArray]
 
 
 def hosmer_lemeshow_test(
@@ -210,7 +210,7 @@ def hosmer_lemeshow_core(
         got = f"{n_groups} after keeping ties together"
         raise invalid(_CALLER, "y_prob", expected, got, hint=hint)
     df = (n_groups - 2) * (n_classes - 1) if fitted else cells.df
-    redraw = None if fitted else lambda: simulate(*draws)
+    redraw = None if fitted else lambda: simulate(draws)
     found = judge(cells, df=df, null=null, n_resamples=draws.n_resamples, simulate=redraw)
     notes = (*([doubt] if doubt else []), *found.notes)
     notes += weight_notes(problem, found.n_resamples)
@@ -223,14 +223,14 @@ def _binary(sample: BinarySample, binning: PercentileBins) -> tuple[Cells, Simul
     observed, expected = _by_outcome(summary)
     cells = Cells(observed[0], expected[0])
 
-    def simulate(n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    def simulate(draws: Draws) -> FloatArray:
         rows, of_rows = repeated_rows(sample), summary
         if rows is None and sample.weight is not None:
-            return _simulate_rows(sample, summary, cells, n_resamples, rng)
+            return _simulate_rows(sample, summary, cells, draws)
         drawn_from = sample if rows is None else take_repeated(sample, rows)
         if rows is not None:
             of_rows = summarise(drawn_from, binning)
-        drawn = null_summaries(drawn_from, of_rows, n_resamples, rng)
+        drawn = null_summaries(drawn_from, of_rows, draws)
         return chi_square(_by_outcome(drawn)[0], cells.expected)
 
     return cells, simulate, summary.partitions[0].doubt
@@ -246,27 +246,23 @@ def _multinomial(
     partition = binning.fit(of_rest)
     cells, scale = count_cells(sample, partition.assign(complement), partition.n_cells)
 
-    def simulate(n_resamples: int, rng: np.random.Generator) -> FloatArray:
+    def simulate(draws: Draws) -> FloatArray:
         trials = pooled_trials(sample)
         groups = partition.assign(_complement(trials.p, reference))
-        return null_chi_squares(trials, groups, scale, cells.expected, n_resamples, rng)
+        return null_chi_squares(trials, groups, scale, cells.expected, draws)
 
     return cells, simulate, partition.doubt
 
 
 def _simulate_rows(
-    sample: BinarySample,
-    summary: Summary,
-    cells: Cells,
-    n_resamples: int,
-    rng: np.random.Generator,
+    sample: BinarySample, summary: Summary, cells: Cells, draws: Draws
 ) -> FloatArray:
     """Null statistics of a binary problem whose rows cannot be counted."""
     trials = pooled_trials(sample)
     # Bins were found in the type of the scores.
     groups = summary.partitions[0].assign(trials.p[:, 1].astype(sample.p.dtype))
     scale = summary.size[0] / summary.sum_w[0]
-    return null_chi_squares(trials, groups, scale, cells.expected, n_resamples, rng)
+    return null_chi_squares(trials, groups, scale, cells.expected, draws)
 
 
 def _by_outcome(summary: Summary) -> tuple[FloatArray, FloatArray]:

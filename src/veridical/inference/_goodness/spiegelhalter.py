@@ -110,7 +110,7 @@ def spiegelhalter_core(induced: Induced, *, draws: Draws, null: str = "auto") ->
         pvalue, words = (1.0 if statistic == 0 else 0.0), "exact"
     elif null == "monte-carlo" or (null == "auto" and excess.step > _LARGEST_STEP):
         trials = pooled_trials(problem)
-        sums = null_sums(trials, _class_values(trials.p), *draws)
+        sums = null_sums(trials, _class_values(trials.p), draws)
         pvalue = monte_carlo_pvalue(abs(excess.total), np.abs(sums))
         words, drawn = f"Monte Carlo, {draws.n_resamples} draws", draws.n_resamples
         notes = weight_notes(problem, draws.n_resamples)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from veridical._core.data.randomness import Draws
 from veridical._core.numeric import gram
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, one_hot
@@ -70,13 +71,13 @@ class ObservedTrials:
         return self.residuals(self.counts.reshape(len(self.p), self.width, 1))
 
     def drawn(
-        self, n_resamples: int, rng: np.random.Generator, what: str, numbers: int = _BLOCK
+        self, draws: Draws, what: str, numbers: int = _BLOCK
     ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Blocks of about so many numbers: which resamples, and what `observed` gives for each."""
-        size = max(1, min(n_resamples, numbers // self.p.size))
-        for block in track(-(-n_resamples // size), what):
-            which = slice(block * size, min((block + 1) * size, n_resamples))
-            counts = self.trials.draw_counts(which.stop - which.start, rng)
+        size = max(1, min(draws.n_resamples, numbers // self.p.size))
+        for block in track(-(-draws.n_resamples // size), what):
+            which = slice(block * size, min((block + 1) * size, draws.n_resamples))
+            counts = self.trials.draw_counts(which.stop - which.start, draws.rng)
             yield (which, *self.residuals(counts))
 
     def residuals(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -163,7 +164,7 @@ def similarity_of(sample: Sample, kernel: str, bandwidth: float | str) -> Simila
 
 
 def consistency_null(
-    trials: ObservedTrials, similarity: Similarity, n_resamples: int, rng: np.random.Generator
+    trials: ObservedTrials, similarity: Similarity, draws: Draws
 ) -> tuple[float, FloatArray]:
     """Unbiased SKCE of the outcomes, and of outcomes drawn from the predictions.
 
@@ -182,9 +183,9 @@ def consistency_null(
         sums = _pair_sums(points, columns, similarity)
         return scale * (sums.reshape(charge.shape[1:]).sum(axis=0) - square.sum(axis=0)) / pairs
 
-    null = np.empty(n_resamples)
+    null = np.empty(draws.n_resamples)
     numbers = _NULL_BLOCK if trials.width == 1 else _VECTOR_BLOCK
-    for which, charge, square in trials.drawn(n_resamples, rng, "kernel test", numbers):
+    for which, charge, square in trials.drawn(draws, "kernel test", numbers):
         null[which] = estimate(charge, square)
     return float(estimate(*trials.observed())[0]), null
 
@@ -198,7 +199,7 @@ def _distinct(p: FloatArray) -> IntArray:
 
 
 def bootstrap_null(
-    sample: Sample, similarity: Similarity, n_resamples: int, rng: np.random.Generator
+    sample: Sample, similarity: Similarity, draws: Draws
 ) -> tuple[float, FloatArray]:
     """Unbiased SKCE, and its bootstrap as a degenerate U-statistic with multinomial weights.
 
@@ -227,11 +228,11 @@ def bootstrap_null(
         return scale * (sums - own @ np.square(factor))
 
     observed = float(between(np.ones((n, 1)))[0])
-    null, even = np.empty(n_resamples), np.full(n, 1 / n)
-    step = max(1, min(n_resamples, _NULL_BLOCK // n))
-    for block in track(-(-n_resamples // step), "kernel test"):
-        which = slice(block * step, min((block + 1) * step, n_resamples))
-        counts = rng.multinomial(n, even, which.stop - which.start)
+    null, even = np.empty(draws.n_resamples), np.full(n, 1 / n)
+    step = max(1, min(draws.n_resamples, _NULL_BLOCK // n))
+    for block in track(-(-draws.n_resamples // step), "kernel test"):
+        which = slice(block * step, min((block + 1) * step, draws.n_resamples))
+        counts = draws.rng.multinomial(n, even, which.stop - which.start)
         null[which] = between(np.subtract(counts.T, 1.0, order="C"))
     return observed, null
 

@@ -259,7 +259,7 @@ def t_cal_core(
 
     observed = tree.errors(*trials.observed())[:, 0] / deviation
     null = np.empty(draws.n_resamples)
-    for which, charge, square in trials.drawn(*draws, "T-Cal"):
+    for which, charge, square in trials.drawn(draws, "T-Cal"):
         null[which] = (tree.errors(charge, square) / deviation[:, None]).max(axis=0)
     best = int(observed.argmax())
     notes = doubts_of(trials)

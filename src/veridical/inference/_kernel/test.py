@@ -74,8 +74,7 @@ def embedding_null(
     places: FloatArray,
     classes: list[int],
     similarity: Similarity,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
 ) -> tuple[float, FloatArray]:
     """Quadratic form d' C^+ d of the outcomes, and of outcomes drawn from the predictions.
 
@@ -95,8 +94,8 @@ def embedding_null(
             sums[column == k] = values[:, column == k].T @ charge[:, k]
         return np.square(whiten.T @ sums).sum(axis=0)
 
-    null = np.empty(n_resamples)
-    for which, charge, _ in trials.drawn(n_resamples, rng, "kernel test"):
+    null = np.empty(draws.n_resamples)
+    for which, charge, _ in trials.drawn(draws, "kernel test"):
         null[which] = statistic(charge)
     return float(statistic(trials.observed()[0])[0]), null
 
@@ -272,12 +271,12 @@ def _resampled(
     words = f"{draws.n_resamples} draws of outcomes from the predictions"
     if method == "ucme":
         places, classes = embedding.places(sample)
-        observed, null = embedding_null(trials, places, classes, by, *draws)
+        observed, null = embedding_null(trials, places, classes, by, draws)
     elif method == "bootstrap":
-        observed, null = bootstrap_null(sample, by, *draws)
+        observed, null = bootstrap_null(sample, by, draws)
         words = f"bootstrap of the degenerate U-statistic, {draws.n_resamples} resamples"
     else:
-        observed, null = consistency_null(trials, by, *draws)
+        observed, null = consistency_null(trials, by, draws)
     # Equal up to rounding: sums cancel from the size of single terms.
     scale = float(np.abs(null).max()) + abs(observed)
     pvalue = monte_carlo_pvalue(observed, null, tolerance=1e-12 * scale)

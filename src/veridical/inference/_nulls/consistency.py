@@ -136,7 +136,7 @@ def consistency_core(
     truth = None if null_map is None else _mapped(null_map, problem)
     if predictions == "fixed":
         null = null_sample(
-            estimator, problem, *draws, probabilities=truth, fixed_bins=not refit_bins
+            estimator, problem, draws, probabilities=truth, fixed_bins=not refit_bins
         )
     else:
         null = _bootstrap_sample(estimator, problem, draws, truth)

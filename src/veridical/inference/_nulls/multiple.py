@@ -257,7 +257,7 @@ def _bins(estimator: Estimator, sample: Sample, lens: Any, draws: Draws) -> Fami
     assert isinstance(summary, Summary)
     assert isinstance(repeated, BinarySample)
     held = summary.occupied[0]
-    drawn = null_summaries(repeated, summary, *draws)
+    drawn = null_summaries(repeated, summary, draws)
     predicted, weight = summary.mean_p[0, held], summary.sum_w[0, held]
     null = np.abs(drawn.sum_wy[:, held] / weight - predicted)
     spread = np.sqrt(np.mean(null**2, axis=0))
@@ -282,7 +282,7 @@ def _groups(
     for _, part in parts:
         problem = chosen.induce(part)
         observed.append(estimator.measure(problem))
-        columns.append(null_sample(estimator, problem, *draws))
+        columns.append(null_sample(estimator, problem, draws))
     rows = tuple(part.n for _, part in parts)
     names = tuple(key for key, _ in parts)
     null = np.column_stack(columns)

@@ -88,7 +88,7 @@ def null_level(
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=caller)
     warn_of(induced.notes, caller=caller)
-    null = null_sample(estimator, induced.problem, *draws)
+    null = null_sample(estimator, induced.problem, draws)
     return level_from(estimator, induced, null)
 
 
@@ -111,8 +111,7 @@ def level_from(estimator: Estimator, induced: Induced, null: FloatArray) -> Null
 def null_sample(
     estimator: Estimator,
     problem: Problem,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     *,
     probabilities: FloatArray | None = None,
     fixed_bins: bool = False,
@@ -130,12 +129,12 @@ def null_sample(
     if binned is None or not isinstance(problem, BinarySample):
         problem, probabilities = repeat_rows(problem, probabilities)
     if binned is not None:  # of a binary problem, sums by bin need no row written out
-        return _from_sums(binned, problem, n_resamples, rng, probabilities)
+        return _from_sums(binned, problem, draws, probabilities)
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    draws = OutcomeDraws(sample, probabilities)
-    values = np.empty(n_resamples)
-    for index in track(n_resamples, f"null level of {estimator.name}"):
-        values[index] = estimator.measure(with_outcomes(problem, draws(rng)))
+    outcomes = OutcomeDraws(sample, probabilities)
+    values = np.empty(draws.n_resamples)
+    for index in track(draws.n_resamples, f"null level of {estimator.name}"):
+        values[index] = estimator.measure(with_outcomes(problem, outcomes(draws.rng)))
     return values
 
 
@@ -164,24 +163,19 @@ def with_outcomes(problem: Problem, y: IntArray) -> Problem:
 
 
 def _from_sums(
-    estimator: BinnedError,
-    problem: Problem,
-    n_resamples: int,
-    rng: np.random.Generator,
-    probabilities: FloatArray | None,
+    estimator: BinnedError, problem: Problem, draws: Draws, probabilities: FloatArray | None
 ) -> FloatArray:
-    summary = estimator.summarise(problem)
-    values = np.empty(n_resamples)
+    summary, title = estimator.summarise(problem), f"null level of {estimator.name}"
+    values = np.empty(draws.n_resamples)
     if isinstance(problem, MulticlassSample):
         assert isinstance(summary, VectorSummary)
-        vectors = null_vector_summaries(problem, summary, n_resamples, rng, probabilities)
-        for index in track(n_resamples, f"null level of {estimator.name}"):
+        vectors = null_vector_summaries(problem, summary, draws, probabilities)
+        for index in track(draws.n_resamples, title):
             values[index] = estimator.from_summary(next(vectors))
         return values
     assert isinstance(summary, Summary)
     if isinstance(problem, BinarySample):
-        return estimator.each(null_summaries(problem, summary, n_resamples, rng, probabilities))
-    draws, title = Draws(n_resamples, rng), f"null level of {estimator.name}"
+        return estimator.each(null_summaries(problem, summary, draws, probabilities))
     for at, drawn in summaries_of_classes(problem, summary, draws, title, probabilities):
         values[at] = estimator.each(drawn, n_problems=len(summary.names))
     return values
@@ -199,7 +193,8 @@ def summaries_of_classes(
     step = min(resamples_at_once(summary), 50)  # often enough for a progress bar
     for block in track(-(-draws.n_resamples // step), title):
         at = slice(block * step, min((block + 1) * step, draws.n_resamples))
-        yield at, null_summaries(problem, summary, at.stop - at.start, draws.rng, cells=cells)
+        some = Draws(at.stop - at.start, draws.rng)
+        yield at, null_summaries(problem, summary, some, cells=cells)
 
 
 def repeat_rows(

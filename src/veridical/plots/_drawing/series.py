@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from matplotlib.axes import Axes
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import check_draws
 from veridical._core.data.validation import check_level, check_probabilities, float_array
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
@@ -163,9 +163,8 @@ def measured(series: Series, options: CurveOptions, detail: str | None) -> Serie
     if detail != "value" and series.curve.lens != _DEPENDENT:
         if has_interval(estimator):
             limits["low"], limits["high"] = binned_limits(estimator, summary, level)
-        draws = check_resamples(options.n_resamples, caller="plots")
-        generator = check_rng(_seed(options.rng), caller="plots")
-        limits["null_mean"] = float(null_sample(estimator, sample, draws, generator).mean())
+        draws = check_draws(options.n_resamples, _seed(options.rng), caller="plots")
+        limits["null_mean"] = float(null_sample(estimator, sample, draws).mean())
     error = MeasuredError(
         name="ECE",
         value=estimator.from_summary(summary),
