@@ -2,7 +2,7 @@
 
 from veridical.inference._cox.binary import recalibration_line
 from veridical.inference._design.equivalence import check_delta, equivalence_core, equivalence_error
-from veridical.inference._design.sample_size import detectable_core, required_core
+from veridical.inference._design.sample_size import Plan, detectable_core, required_core
 from veridical.inference._intervals.paired import difference_core
 from veridical.inference._nulls.consistency import consistency_core, judged
 from veridical.inference._nulls.multiple import Family, corrected, multiple_core
@@ -13,6 +13,7 @@ __all__ = [
     "ONSET_ROWS",
     "Bets",
     "Family",
+    "Plan",
     "check_delta",
     "check_estimator",
     "consistency_core",

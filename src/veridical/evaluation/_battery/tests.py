@@ -21,7 +21,7 @@ from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import words_of_level, words_of_slope
 from veridical.exceptions import InvalidInputError, warn_of
 from veridical.inference import adjust_pvalues
-from veridical.inference.core import detectable_core, recalibration_line
+from veridical.inference.core import Plan, detectable_core, recalibration_line
 from veridical.inference.tests import TEST_OF_CLASSES
 from veridical.lenses import Confidence
 from veridical.lenses.reading import Induced, RawData
@@ -314,7 +314,7 @@ def _detectable(induced: Induced, n_bins: Any, level: float) -> SampleSize | Non
     if rows < 2:
         return None
     try:
-        return detectable_core(rows, p, power=_POWER, level=level, n_bins=bins)
+        return detectable_core(rows, p, Plan(power=_POWER, level=level, n_bins=bins))
     except InvalidInputError:  # too few rows to find any error there can be
         return None
 

@@ -22,7 +22,13 @@ from veridical.evaluation._gate.figures import (
 )
 from veridical.evaluation._gate.language import FUNCTIONS, Quantity
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference.core import check_delta, equivalence_core, equivalence_error, required_core
+from veridical.inference.core import (
+    Plan,
+    check_delta,
+    equivalence_core,
+    equivalence_error,
+    required_core,
+)
 from veridical.inference.tests import TESTS
 from veridical.lenses.reading import Induced
 from veridical.results import Evaluation, GateBaseline, GateFigure, SampleSize
@@ -105,7 +111,7 @@ class Subject:
         if not isinstance(problem, BinarySample) or problem.weight is not None:
             return None
         try:
-            return required_core(margin, problem.p, goal="equivalence", n_bins=int(n_bins))
+            return required_core(margin, problem.p, Plan(goal="equivalence", n_bins=int(n_bins)))
         except InvalidInputError:  # predictions of which there is no saying
             return None
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -154,6 +154,16 @@ Shape = Literal["even", "slope", "shift"]
 _MOST = 10**12
 
 
+class Plan(NamedTuple):
+    """What a study is to reach, and with how many bins."""
+
+    power: float = 0.8
+    level: float = 0.05
+    goal: Goal = "detect"
+    shape: Shape = "even"
+    n_bins: int = 15
+
+
 def required_sample_size(
     delta: float,
     *,
@@ -217,26 +227,16 @@ def required_sample_size(
     """
     caller = "required_sample_size"
     margin = check_delta(delta, caller=caller)
-    p = _check(caller, power, level, goal, shape, y_prob, n_bins)
-    size = required_core(
-        margin, p, power=power, level=level, goal=goal, shape=shape, n_bins=int(n_bins)
-    )
+    plan = Plan(power, level, goal, shape, n_bins)
+    size = required_core(margin, _check(caller, plan, y_prob), plan)
     warn_of(size.notes, caller=caller)
     return size
 
 
-def required_core(
-    delta: float,
-    p: FloatArray | None,
-    *,
-    n_bins: int,
-    power: float = 0.8,
-    level: float = 0.05,
-    goal: Goal = "detect",
-    shape: Shape = "even",
-) -> SampleSize:
+def required_core(delta: float, p: FloatArray | None, plan: Plan) -> SampleSize:
     """Rows needed, with predictions like `p`."""
     caller = "required_sample_size"
+    power, level, goal, shape, n_bins = plan
     design, words = _design(p, n_bins)
     if goal == "equivalence":
         n = smallest_count(lambda n: equivalence_power(design, delta, n, level), power, _MOST)
@@ -250,7 +250,7 @@ def required_core(
     if n is None:
         hint = "ask for a larger `delta`."
         raise invalid(caller, "delta", f"within reach of {_MOST:.0e} rows", f"{delta:g}", hint=hint)
-    return _result(n, delta, power, level, goal, shape, words, _doubts(design, n))
+    return _result(n, delta, plan, words, _doubts(design, n))
 
 
 def detectable_error(
@@ -288,25 +288,15 @@ def detectable_error(
     if not (is_integer(n) and 2 <= n <= _MOST):
         hint = "pass the number of rows."
         raise invalid(caller, "n", f"an integer from 2 to {_MOST:.0e}", repr(n), hint=hint)
-    p = _check(caller, power, level, goal, shape, y_prob, n_bins)
-    size = detectable_core(
-        int(n), p, power=power, level=level, goal=goal, shape=shape, n_bins=int(n_bins)
-    )
+    plan = Plan(power, level, goal, shape, n_bins)
+    size = detectable_core(int(n), _check(caller, plan, y_prob), plan)
     warn_of(size.notes, caller=caller)
     return size
 
 
-def detectable_core(
-    n: int,
-    p: FloatArray | None,
-    *,
-    power: float,
-    level: float,
-    n_bins: int,
-    goal: Goal = "detect",
-    shape: Shape = "even",
-) -> SampleSize:
+def detectable_core(n: int, p: FloatArray | None, plan: Plan) -> SampleSize:
     """The smallest error that two rows or more can show, with predictions like `p`."""
+    power, level, goal, shape, n_bins = plan
     design, words = _design(p, n_bins)
     largest = 0.999
     if goal == "detect":
@@ -322,13 +312,12 @@ def detectable_core(
         got = f"{n}, too few for an error of {largest:.4f}, the largest there is"
         raise invalid("detectable_error", "n", "enough for some error", got, hint=hint)
     delta = find_root(missing, 1e-9, largest)
-    return _result(n, delta, power, level, goal, shape, words, _doubts(design, n))
+    return _result(n, delta, plan, words, _doubts(design, n))
 
 
-def _check(
-    caller: str, power: Any, level: Any, goal: Any, shape: Any, y_prob: Any, n_bins: Any
-) -> FloatArray | None:
+def _check(caller: str, plan: Plan, y_prob: Any) -> FloatArray | None:
     """Check what both functions take; the predictions as they will be."""
+    power, level, goal, shape, n_bins = plan
     if check_level(caller, power, "power") <= check_level(caller, level, "level"):
         hint = "a coin that ignores the data reaches the level."
         raise invalid(caller, "power", "above `level`", f"{power!r}", hint=hint)
@@ -363,23 +352,14 @@ def _doubts(design: Design, n: int) -> tuple[str, ...]:
     return (f"{sparse} of {len(design.share)} bins would hold fewer than 5 rows on average",)
 
 
-def _result(
-    n: int,
-    delta: float,
-    power: float,
-    level: float,
-    goal: str,
-    shape: str,
-    words: str,
-    notes: tuple[str, ...],
-) -> SampleSize:
+def _result(n: int, delta: float, plan: Plan, words: str, notes: tuple[str, ...]) -> SampleSize:
     return SampleSize(
         n=n,
         delta=delta,
-        power=float(power),
-        level=float(level),
-        goal=goal,
-        shape=shape if goal == "detect" else None,
+        power=float(plan.power),
+        level=float(plan.level),
+        goal=plan.goal,
+        shape=plan.shape if plan.goal == "detect" else None,
         definition=words,
         notes=notes,
     )

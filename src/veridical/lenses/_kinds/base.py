@@ -89,12 +89,13 @@ def as_multiclass(sample: Sample) -> MulticlassSample:
     if isinstance(sample, MulticlassSample):
         return sample
     return MulticlassSample(
-        y=sample.index,
-        p=sample.matrix,
-        weight=sample.weight,
-        weight_type=sample.weight_type,
-        classes=sample.columns,
+        y=sample.index, p=sample.matrix, classes=sample.columns, **weights_of(sample)
     )
+
+
+def weights_of(sample: Sample) -> dict[str, Any]:
+    """The weights of a sample, for another one of the same rows."""
+    return {"weight": sample.weight, "weight_type": sample.weight_type}
 
 
 def one_versus_rest(sample: MulticlassSample, index: int) -> BinarySample:
@@ -102,7 +103,6 @@ def one_versus_rest(sample: MulticlassSample, index: int) -> BinarySample:
     return BinarySample(
         y=(sample.y == index).view(np.uint8),
         p=np.ascontiguousarray(sample.p[:, index]),
-        weight=sample.weight,
-        weight_type=sample.weight_type,
         classes=("rest", sample.classes[index]),
+        **weights_of(sample),
     )

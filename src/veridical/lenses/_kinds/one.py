@@ -10,7 +10,7 @@ import numpy as np
 from veridical._core.data.labels import find_label
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical.exceptions import invalid
-from veridical.lenses._kinds.base import Lens, as_multiclass, one_versus_rest
+from veridical.lenses._kinds.base import Lens, as_multiclass, one_versus_rest, weights_of
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,8 @@ class Confidence(Lens):
         """Return correctness of the top label and its probability."""
         several = as_multiclass(sample)
         top, right = several.top_label
-        return BinarySample(
-            y=right.view(np.uint8),
-            p=top,
-            weight=several.weight,
-            weight_type=several.weight_type,
-            classes=("wrong", "right"),
-        )
+        classes = ("wrong", "right")
+        return BinarySample(y=right.view(np.uint8), p=top, classes=classes, **weights_of(several))
 
 
 @dataclass(frozen=True)

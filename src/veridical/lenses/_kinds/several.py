@@ -12,7 +12,7 @@ from veridical._core.data.labels import find_label
 from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical.exceptions import invalid
-from veridical.lenses._kinds.base import ClasswiseProblem, Lens, as_multiclass
+from veridical.lenses._kinds.base import ClasswiseProblem, Lens, as_multiclass, weights_of
 from veridical.lenses._kinds.one import Confidence
 
 
@@ -109,13 +109,7 @@ class TopK(Lens):
         np.maximum(remaining, 0, out=remaining)
         leading[:, self.k] = remaining.sum(axis=1)
         names = (*(f"top {i + 1}" for i in range(self.k)), "rest")
-        return MulticlassSample(
-            y=rank,
-            p=leading,
-            weight=several.weight,
-            weight_type=several.weight_type,
-            classes=names,
-        )
+        return MulticlassSample(y=rank, p=leading, classes=names, **weights_of(several))
 
 
 @dataclass(frozen=True)
@@ -152,21 +146,9 @@ class Grouped(Lens):
         np.minimum(q, 1, out=q)  # a sum of probabilities may exceed one by rounding
         z = np.asarray(group_of)[several.y]
         if len(names) == 2:
-            return BinarySample(
-                y=z,
-                p=np.ascontiguousarray(q[:, 1]),
-                weight=several.weight,
-                weight_type=several.weight_type,
-                classes=tuple(names),
-                pair=q,
-            )
-        return MulticlassSample(
-            y=z,
-            p=q,
-            weight=several.weight,
-            weight_type=several.weight_type,
-            classes=tuple(names),
-        )
+            second = np.ascontiguousarray(q[:, 1])
+            return BinarySample(y=z, p=second, classes=tuple(names), pair=q, **weights_of(several))
+        return MulticlassSample(y=z, p=q, classes=tuple(names), **weights_of(several))
 
     def _groups(self) -> list[tuple[str, list[Any]]]:
         named = isinstance(self.partition, Mapping)
