@@ -20,120 +20,8 @@ from veridical.results.text import (
 )
 
 _MOST_CLASSES = 6  # base rates beyond these are summarised
-
-
-def evaluation_text(e: Evaluation) -> str:
-    """Compact, readable table."""
-    lines = [headline(e), ""]
-    if e.verdict:
-        lines += [*textwrap.wrap(e.verdict, 98, initial_indent="  ", subsequent_indent="  "), ""]
-    lines += [f"  {name:<26}{value}" for name, value in _overview(e)]
-    lines += ["", f"  {'score':<12}{'value':>8}      parts"]
-    lines += [f"  {name:<12}{value:>8}      {parts}" for name, value, parts in _scores(e)]
-    lines += [
-        "",
-        f"  {'calibration error':<20}{'value':>8}  {'interval':>16}"
-        f"  {'null':>7}  95 % up to  {'p':>7}  definition",
-    ]
-    lines += [
-        f"  {m.name:<20}{m.value:>8.4f}  {_range(m.low, m.high):>16}"
-        f"  {number_or_blank(m.null_mean):>7}  {number_or_blank(m.null_q95):>10}  {_pvalue(m):>7}"
-        f"  {m.lens}: {m.definition}"
-        for m in e.errors
-    ]
-    lines += ["", f"  reliability ({e.curve.lens}: {e.curve.definition})"]
-    lines += ["  " + line for line in e.curve.table()]
-    lines += note_lines(e.notes)
-    if e.groups:
-        lines.append("")
-        for key, rows, *figures in (_group_header(e), *_group_rows(e)):
-            lines.append(f"  {key[:23]:<24}{rows:>9}{text_row(figures, 14)}")
-    return "\n".join(lines)
-
-
-def evaluation_html(e: Evaluation) -> str:
-    """Plain tables without scripts or outside resources; everything escaped."""
-    parts = [f"<p>{escape(e.verdict)}</p>"] if e.verdict else []
-    parts.append(html_table(["figure", "value"], _overview(e)))
-    parts.append(html_table(["score", "value", "parts"], _scores(e)))
-    errors = [
-        (
-            m.name,
-            f"{m.value:.4f}",
-            _range(m.low, m.high),
-            number_or_blank(m.null_mean),
-            number_or_blank(m.null_q95),
-            _pvalue(m),
-            f"{m.lens}: {m.definition}",
-        )
-        for m in e.errors
-    ]
-    header = ["calibration error", "value", "interval", "null", "95 % up to", "p", "definition"]
-    parts.append(html_table(header, errors))
-    c = e.curve
-    bins = []
-    for i in range(len(c)):
-        row = (f"{c.lower[i]:.3f} to {c.upper[i]:.3f}", f"{c.count[i]:,.10g}")
-        means = (f"{c.predicted[i]:.4f}", f"{c.observed[i]:.4f}", f"{c.gap[i]:+.4f}")
-        bins.append((*row, *means, limits_text(c, i)))
-    interval = "" if c.interval is None else f"{c.confidence_level:.0%} {c.interval}"
-    parts.append(
-        f"<p>reliability ({escape(c.lens)}: {escape(c.definition)})</p>"
-        + html_table(["bin", "rows", "predicted", "observed", "gap", interval], bins)
-    )
-    parts.append(html_list(e.notes))
-    if e.groups:
-        parts.append(html_table(_group_header(e), _group_rows(e)))
-    return html_block(headline(e), *parts)
-
-
-def headline(e: Evaluation) -> str:
-    """Return one line: what was evaluated."""
-    weighted = "" if e.sum_weight == e.n_samples else f", sum of weights {e.sum_weight:.6g}"
-    if len(e.classes) == 2:
-        what = f"positive class {e.classes[1]!r}"
-    else:
-        what = f"{len(e.classes)} classes"
-    return f"Evaluation of {e.n_samples:,} rows, {what}, {e.lens} lens{weighted}"
-
-
-def _overview(e: Evaluation) -> list[tuple[str, str]]:
-    if len(e.classes) == 2:
-        rates = f"{e.base_rate[1]:.4f}"
-    else:
-        pairs = zip(e.classes[:_MOST_CLASSES], e.base_rate[:_MOST_CLASSES], strict=True)
-        rates = ", ".join(f"{label}: {rate:.3f}" for label, rate in pairs)
-        rates += ", ..." if len(e.classes) > _MOST_CLASSES else ""
-    auc = "undefined (a class did not occur)" if e.auc is None else f"{e.auc:.4f}"
-    if e.auc is not None and len(e.classes) > 2:
-        auc += " (mean of one-vs-rest)"
-    lines = [
-        (f"recalibration {name}", _coefficient(value))
-        for name, value in (("slope", e.slope), ("intercept", e.intercept))
-        if value is not None
-    ]
-    ratio = "" if e.observed_expected is None else f", ratio {e.observed_expected:.4f}"
-    return [
-        ("base rate", rates),
-        ("accuracy", f"{e.accuracy:.4f}"),
-        ("AUC", auc),
-        (
-            "calibration in the large",
-            f"{e.calibration_in_the_large:+.4f} (observed {e.mean_observed:.4f},"
-            f" predicted {e.mean_predicted:.4f}{ratio})",
-        ),
-        *lines,
-    ]
-
-
-def _scores(e: Evaluation) -> list[tuple[str, str, str]]:
-    parts = {}
-    for d in e.decompositions:
-        text = f"{d.miscalibration:z.4f} miscalibration - {d.discrimination:z.4f} discrimination"
-        text += f" + {d.uncertainty:.4f} uncertainty ({d.definition})"
-        complete = len(e.classes) == 2 and d.lens == "binary"
-        parts[d.rule] = text if complete else f"{d.lens} lens: {d.score:.4f} = {text}"
-    return [(name, f"{value:.4f}", parts.get(name, "")) for name, value in e.scores.items()]
+_SCORE_HEADER = ("score", "value", "parts")
+_ERROR_HEADER = ("calibration error", "value", "interval", "null", "95 % up to", "p", "definition")
 
 
 def _range(low: float | None, high: float | None) -> str:
@@ -147,19 +35,6 @@ def _pvalue(m: MeasuredError) -> str:
 def _coefficient(value: Coefficient) -> str:
     estimate = "unknown" if value.estimate is None else f"{value.estimate:.4f}"
     return f"{estimate} ({value.low:.4f} to {value.high:.4f})"
-
-
-def _group_header(e: Evaluation) -> tuple[str, ...]:
-    return ("group", "rows", "observed", "brier", "log", e.errors[0].name, "in the large")
-
-
-def _group_rows(e: Evaluation) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for key, g in e.groups:
-        figures = (g.mean_observed, g.scores["brier"], g.scores["log"], g.errors[0].value)
-        cells = (f"{value:.4f}" for value in (*figures, g.calibration_in_the_large))
-        rows.append((str(key), f"{g.n_samples:,}", *cells))
-    return rows
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -249,10 +124,117 @@ class Evaluation(Result):
         raise KeyError(msg)
 
     def __str__(self) -> str:
-        return evaluation_text(self)
+        lines = [self._headline(), ""]
+        if self.verdict:
+            lines += textwrap.wrap(self.verdict, 98, initial_indent="  ", subsequent_indent="  ")
+            lines.append("")
+        lines += [f"  {name:<26}{value}" for name, value in self._overview()]
+        lines.append("")
+        for name, value, parts in (_SCORE_HEADER, *self._scores()):
+            lines.append(f"  {name:<12}{value:>8}      {parts}")
+        lines.append("")
+        for name, value, limits, null, q95, pvalue, what in (_ERROR_HEADER, *self._error_rows()):
+            null_columns = f"{null:>7}  {q95:>10}  {pvalue:>7}"
+            lines.append(f"  {name:<20}{value:>8}  {limits:>16}  {null_columns}  {what}")
+        lines += ["", f"  reliability ({self.curve.lens}: {self.curve.definition})"]
+        lines += ["  " + line for line in self.curve.table()]
+        lines += note_lines(self.notes)
+        if self.groups:
+            lines.append("")
+            for key, rows, *figures in (self._group_header(), *self._group_rows()):
+                lines.append(f"  {key[:23]:<24}{rows:>9}{text_row(figures, 14)}")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return evaluation_html(self)
+        """Plain tables without scripts or outside resources; everything escaped."""
+        parts = [f"<p>{escape(self.verdict)}</p>"] if self.verdict else []
+        parts.append(html_table(["figure", "value"], self._overview()))
+        parts.append(html_table(_SCORE_HEADER, self._scores()))
+        parts.append(html_table(_ERROR_HEADER, self._error_rows()))
+        c = self.curve
+        bins = []
+        for i in range(len(c)):
+            row = (f"{c.lower[i]:.3f} to {c.upper[i]:.3f}", f"{c.count[i]:,.10g}")
+            means = (f"{c.predicted[i]:.4f}", f"{c.observed[i]:.4f}", f"{c.gap[i]:+.4f}")
+            bins.append((*row, *means, limits_text(c, i)))
+        interval = "" if c.interval is None else f"{c.confidence_level:.0%} {c.interval}"
+        parts.append(
+            f"<p>reliability ({escape(c.lens)}: {escape(c.definition)})</p>"
+            + html_table(["bin", "rows", "predicted", "observed", "gap", interval], bins)
+        )
+        parts.append(html_list(self.notes))
+        if self.groups:
+            parts.append(html_table(self._group_header(), self._group_rows()))
+        return html_block(self._headline(), *parts)
+
+    def _headline(self) -> str:
+        """Return one line: what was evaluated."""
+        weighted = (
+            "" if self.sum_weight == self.n_samples else f", sum of weights {self.sum_weight:.6g}"
+        )
+        if len(self.classes) == 2:
+            what = f"positive class {self.classes[1]!r}"
+        else:
+            what = f"{len(self.classes)} classes"
+        return f"Evaluation of {self.n_samples:,} rows, {what}, {self.lens} lens{weighted}"
+
+    def _overview(self) -> list[tuple[str, str]]:
+        if len(self.classes) == 2:
+            rates = f"{self.base_rate[1]:.4f}"
+        else:
+            pairs = zip(self.classes[:_MOST_CLASSES], self.base_rate[:_MOST_CLASSES], strict=True)
+            rates = ", ".join(f"{label}: {rate:.3f}" for label, rate in pairs)
+            rates += ", ..." if len(self.classes) > _MOST_CLASSES else ""
+        auc = "undefined (a class did not occur)" if self.auc is None else f"{self.auc:.4f}"
+        if self.auc is not None and len(self.classes) > 2:
+            auc += " (mean of one-vs-rest)"
+        lines = [
+            (f"recalibration {name}", _coefficient(value))
+            for name, value in (("slope", self.slope), ("intercept", self.intercept))
+            if value is not None
+        ]
+        ratio = "" if self.observed_expected is None else f", ratio {self.observed_expected:.4f}"
+        return [
+            ("base rate", rates),
+            ("accuracy", f"{self.accuracy:.4f}"),
+            ("AUC", auc),
+            (
+                "calibration in the large",
+                f"{self.calibration_in_the_large:+.4f} (observed {self.mean_observed:.4f},"
+                f" predicted {self.mean_predicted:.4f}{ratio})",
+            ),
+            *lines,
+        ]
+
+    def _scores(self) -> list[tuple[str, str, str]]:
+        parts = {}
+        for d in self.decompositions:
+            text = (
+                f"{d.miscalibration:z.4f} miscalibration - {d.discrimination:z.4f} discrimination"
+            )
+            text += f" + {d.uncertainty:.4f} uncertainty ({d.definition})"
+            complete = len(self.classes) == 2 and d.lens == "binary"
+            parts[d.rule] = text if complete else f"{d.lens} lens: {d.score:.4f} = {text}"
+        return [(name, f"{value:.4f}", parts.get(name, "")) for name, value in self.scores.items()]
+
+    def _error_rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
+        for m in self.errors:
+            numbers = (number_or_blank(m.null_mean), number_or_blank(m.null_q95), _pvalue(m))
+            own = (m.name, f"{m.value:.4f}", _range(m.low, m.high))
+            rows.append((*own, *numbers, f"{m.lens}: {m.definition}"))
+        return rows
+
+    def _group_header(self) -> tuple[str, ...]:
+        return ("group", "rows", "observed", "brier", "log", self.errors[0].name, "in the large")
+
+    def _group_rows(self) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
+        for key, g in self.groups:
+            figures = (g.mean_observed, g.scores["brier"], g.scores["log"], g.errors[0].value)
+            cells = (f"{value:.4f}" for value in (*figures, g.calibration_in_the_large))
+            rows.append((str(key), f"{g.n_samples:,}", *cells))
+        return rows
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a figure; `group` is None for the whole sample, the rest for errors only."""

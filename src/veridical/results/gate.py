@@ -18,87 +18,6 @@ _NOT_IN_CODE = re.compile(r"[\\`|]")
 _MOST_SHOWN = 60  # characters of a requirement or group in plain text
 
 
-def gate_text(result: GateResult) -> str:
-    """Return a headline, one line a requirement, and notes."""
-    lines = [headline(result), ""] if result.checks else [headline(result)]
-    rows = [_cells(check) for check in result.checks]
-    spans = [max((len(row[k]) for row in rows), default=0) for k in range(3)]
-    for check, (requirement, group, value) in zip(result.checks, rows, strict=True):
-        word = "pass" if check.passed else "FAIL"
-        within = f"  {group:<{spans[1]}}" if spans[1] else ""
-        lines.append(
-            f"  {word}  {requirement:<{spans[0]}}{within}  {value:>{spans[2]}}"
-            f"  n={check.n_samples:,}  {_reason(check)}"
-        )
-    if result.compared:
-        lines += ["", f"  baseline: {result.compared}"]
-    return "\n".join([*lines, *note_lines(result.notes)])
-
-
-def gate_html(result: GateResult) -> str:
-    """Return a plain table without scripts or outside resources."""
-    parts = [html_table(_HEADER, [_row(check) for check in result.checks])]
-    if result.compared:
-        parts.append(f"<p>{escape(f'baseline: {result.compared}')}</p>")
-    return html_block(headline(result), *parts, notes=result.notes)
-
-
-def gate_markdown(result: GateResult) -> str:
-    """Return GitHub Markdown."""
-    table = [_HEADER, ["---"] * len(_HEADER)]
-    for check in result.checks:
-        word, requirement, group, *rest = _row(check)
-        code = [_code(text) if text else "" for text in (requirement, group)]
-        table.append([word, *code, *map(_plain, rest)])
-    lines = [f"**{_plain(headline(result))}**", "", *(f"| {' | '.join(row)} |" for row in table)]
-    if result.compared:
-        lines += ["", _plain(f"baseline: {result.compared}")]
-    if result.notes:
-        lines += ["", *(f"- {_plain(note)}" for note in result.notes)]
-    return "\n".join(lines)
-
-
-def gate_junit(result: GateResult) -> str:
-    """Return JUnit XML, one test case a requirement and group."""
-    suite = ElementTree.Element(
-        "testsuite",
-        name="veridical check",
-        tests=str(len(result.checks)),
-        failures=str(len(result.failed)),
-        errors="0",
-        skipped="0",
-    )
-    for check in result.checks:
-        name = check.requirement if check.group is None else f"{check.requirement} [{check.group}]"
-        case = ElementTree.SubElement(
-            suite, "testcase", classname="veridical.check", name=_NOT_XML.sub("?", name)
-        )
-        if not check.passed:
-            failure = ElementTree.SubElement(
-                case, "failure", type="requirement", message=_NOT_XML.sub("?", str(check))
-            )
-            failure.text = _NOT_XML.sub("?", _reason(check))
-    notes = [headline(result), *result.notes]
-    ElementTree.SubElement(suite, "system-out").text = _NOT_XML.sub("?", "\n".join(notes))
-    suites = ElementTree.Element("testsuites")
-    suites.append(suite)
-    ElementTree.indent(suites)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, "unicode")
-
-
-def headline(result: GateResult) -> str:
-    """Return one line: passed or failed, of what."""
-    count, failed = len(result.checks), len(result.failed)
-    what = f"{result.n_samples:,} rows, {result.lens} lens, {100 * result.confidence_level:g} %"
-    if not count:
-        return f"Nothing was required ({what} limits)"
-    if failed:
-        verb = "is" if failed == 1 else "are"
-        which = "the requirement" if count == 1 else f"{failed} of {count} requirements"
-        return f"Failed: {which} {verb} not met ({what} limits)"
-    return f"Passed: {_all(count)} met ({what} limits)"
-
-
 _HEADER = ["", "requirement", "group", "value", "rows", "what it is"]
 
 
@@ -330,17 +249,83 @@ class GateResult(Result):
 
     def to_junit(self) -> str:
         """JUnit XML: one test case a requirement, for the test report of a build server."""
-        return gate_junit(self)
+        suite = ElementTree.Element(
+            "testsuite",
+            name="veridical check",
+            tests=str(len(self.checks)),
+            failures=str(len(self.failed)),
+            errors="0",
+            skipped="0",
+        )
+        for check in self.checks:
+            name = (
+                check.requirement if check.group is None else f"{check.requirement} [{check.group}]"
+            )
+            case = ElementTree.SubElement(
+                suite, "testcase", classname="veridical.check", name=_NOT_XML.sub("?", name)
+            )
+            if not check.passed:
+                failure = ElementTree.SubElement(
+                    case, "failure", type="requirement", message=_NOT_XML.sub("?", str(check))
+                )
+                failure.text = _NOT_XML.sub("?", _reason(check))
+        notes = [self._headline(), *self.notes]
+        ElementTree.SubElement(suite, "system-out").text = _NOT_XML.sub("?", "\n".join(notes))
+        suites = ElementTree.Element("testsuites")
+        suites.append(suite)
+        ElementTree.indent(suites)
+        return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, "unicode")
 
     def to_markdown(self) -> str:
         """Markdown with one table, for a pull request."""
-        return gate_markdown(self)
+        table = [_HEADER, ["---"] * len(_HEADER)]
+        for check in self.checks:
+            word, requirement, group, *rest = _row(check)
+            code = [_code(text) if text else "" for text in (requirement, group)]
+            table.append([word, *code, *map(_plain, rest)])
+        lines = [
+            f"**{_plain(self._headline())}**",
+            "",
+            *(f"| {' | '.join(row)} |" for row in table),
+        ]
+        if self.compared:
+            lines += ["", _plain(f"baseline: {self.compared}")]
+        if self.notes:
+            lines += ["", *(f"- {_plain(note)}" for note in self.notes)]
+        return "\n".join(lines)
 
     def __str__(self) -> str:
-        return gate_text(self)
+        lines = [self._headline(), ""] if self.checks else [self._headline()]
+        rows = [_cells(check) for check in self.checks]
+        spans = [max((len(row[k]) for row in rows), default=0) for k in range(3)]
+        for check, (requirement, group, value) in zip(self.checks, rows, strict=True):
+            word = "pass" if check.passed else "FAIL"
+            within = f"  {group:<{spans[1]}}" if spans[1] else ""
+            lines.append(
+                f"  {word}  {requirement:<{spans[0]}}{within}  {value:>{spans[2]}}"
+                f"  n={check.n_samples:,}  {_reason(check)}"
+            )
+        if self.compared:
+            lines += ["", f"  baseline: {self.compared}"]
+        return "\n".join([*lines, *note_lines(self.notes)])
 
     def _repr_html_(self) -> str:
-        return gate_html(self)
+        parts = [html_table(_HEADER, [_row(check) for check in self.checks])]
+        if self.compared:
+            parts.append(f"<p>{escape(f'baseline: {self.compared}')}</p>")
+        return html_block(self._headline(), *parts, notes=self.notes)
+
+    def _headline(self) -> str:
+        """One line: passed or failed, of what."""
+        count, failed = len(self.checks), len(self.failed)
+        what = f"{self.n_samples:,} rows, {self.lens} lens, {100 * self.confidence_level:g} %"
+        if not count:
+            return f"Nothing was required ({what} limits)"
+        if failed:
+            verb = "is" if failed == 1 else "are"
+            which = "the requirement" if count == 1 else f"{failed} of {count} requirements"
+            return f"Failed: {which} {verb} not met ({what} limits)"
+        return f"Passed: {_all(count)} met ({what} limits)"
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a requirement and group."""

@@ -137,14 +137,7 @@ def _best_choice(
             return choice, 0.0, n_core
         core = find_core(worth, cost, solved, gap - tolerance, limit=limit)
         n_core = sum(len(bundle) for bundle in core.bundles)
-        outcome = search(
-            core,
-            price=solved.price,
-            room=solved.residual,
-            known=known,
-            tolerance=tolerance,
-            max_states=max_states,
-        )
+        outcome = search(core, solved, known, tolerance=tolerance, max_states=max_states)
         known = outcome.gain
         if outcome.moves is not None:
             choice = solved.base.copy()

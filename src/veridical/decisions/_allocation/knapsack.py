@@ -225,13 +225,7 @@ def _bundle(
 
 
 def search(
-    core: Core,
-    *,
-    price: float,
-    room: float,
-    known: float,
-    tolerance: float,
-    max_states: int,
+    core: Core, solved: Relaxation, known: float, *, tolerance: float, max_states: int
 ) -> Improvement:
     """Best allocation worth more than `known` beyond the base, by undominated states.
 
@@ -240,6 +234,7 @@ def search(
     1995). Bundles come in order of `least`, and whenever a better allocation is found, states
     and bundles that can no longer beat it are dropped. `room` is the budget beyond the base.
     """
+    price, room = solved.price, solved.residual
     up, down = _reach(core.extra_cost)
     usable = room - core.unusable(room)
     bound = price * usable  # no allocation gains more than this

@@ -26,6 +26,7 @@ from veridical.inference.intervals import (
     make_units,
     mean_interval,
 )
+from veridical.lenses.reading import RawData
 from veridical.results import ActionCost, Difference, ExpectedCost, Interval
 
 _CALLER = "expected_cost"
@@ -142,17 +143,10 @@ def expected_cost(
     [(0, 0.5, 0.5, 1.0), (1, 0.5, 0.375, 0.5)]
     """
     options = check_interval_options(method, confidence_level, n_resamples, rng, caller=_CALLER)
+    data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
+    data = data.weighted(sample_weight, weight_type)
     sample, table = checked_decision_rows(
-        y_true,
-        y_prob,
-        costs,
-        actions=actions,
-        abstain_cost=abstain_cost,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        caller=_CALLER,
+        data, costs, actions=actions, abstain_cost=abstain_cost, caller=_CALLER
     )
     clusters = check_groups(groups, kept_rows(sample_weight, sample), caller=_CALLER)
     cost = cost_of_decisions(sample, table, clusters, options)
@@ -197,19 +191,24 @@ def cost_of_decisions(
 
 
 def checked_decision_rows(
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
+    data: RawData,
     costs: Any,
     *,
     actions: ArrayLike | None,
     abstain_cost: ArrayLike | None,
-    sample_weight: ArrayLike | None,
     caller: str,
-    **labelled: Any,
 ) -> tuple[Sample, CostTable]:
     """Rows of positive weight and the costs that go with them."""
-    sample = check_sample(y_true, y_prob, caller=caller, sample_weight=sample_weight, **labelled)
-    kept = kept_rows(sample_weight, sample)
+    sample = check_sample(
+        data.y_true,
+        data.y_prob,
+        caller=caller,
+        labels=data.labels,
+        pos_label=data.pos_label,
+        sample_weight=data.sample_weight,
+        weight_type=data.weight_type,
+    )
+    kept = kept_rows(data.sample_weight, sample)
     table = check_costs(
         costs, sample, len(kept), actions=actions, abstain_cost=abstain_cost, caller=caller
     )

@@ -17,6 +17,7 @@ from veridical.decisions._costs.expected_cost import (
 from veridical.decisions._costs.matrix import CostTable, choose, outcome_of
 from veridical.exceptions import invalid, warn_of
 from veridical.inference.intervals import IntervalOptions, check_interval_options
+from veridical.lenses.reading import RawData
 from veridical.results import MiscalibrationCost
 
 if TYPE_CHECKING:
@@ -108,17 +109,10 @@ def miscalibration_cost(
     (0.125, 0.5)
     """
     options = check_interval_options(method, confidence_level, n_resamples, rng, caller=_CALLER)
+    data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
+    data = data.weighted(sample_weight, weight_type)
     sample, table = checked_decision_rows(
-        y_true,
-        y_prob,
-        costs,
-        actions=actions,
-        abstain_cost=abstain_cost,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        caller=_CALLER,
+        data, costs, actions=actions, abstain_cost=abstain_cost, caller=_CALLER
     )
     _check_folds(sample, cv)
     map = _check_calibrator(calibrator, sample)

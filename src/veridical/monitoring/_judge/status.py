@@ -81,7 +81,7 @@ def combined_log_e(log_e: FloatArray, shares: FloatArray) -> float:
 
 
 def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
-    """Read the store, at one moment, and say what is known."""
+    """Say what a store knows; the caller sees to it that all is read at one moment."""
     state = store.read_streams()
     log_max, alarmed_at = store.log_max, store.alarmed_at
     classes = store.classes(settings["labels"]) or ()

@@ -139,13 +139,13 @@ def _fields(
     gain = over_repeats(value - baseline, level)
     with np.errstate(invalid="ignore"):  # ruin minus ruin
         loss = over_repeats(np.where(value == calibrated, 0.0, calibrated - value), level)
-    return {
-        **mean.fields("value"),
-        **gain.fields("gain", "gain_"),
-        **loss.fields("loss", "loss_"),
-        "baseline": float(baseline.mean()),
-        "calibrated": float(calibrated.mean()),
-    }
+    means = {"baseline": float(baseline.mean()), "calibrated": float(calibrated.mean())}
+    return _named_limits(mean, gain, loss) | means
+
+
+def _named_limits(mean: Limits, gain: Limits, loss: Limits) -> dict[str, Any]:
+    gains, losses = gain.fields("gain", "gain_"), loss.fields("loss", "loss_")
+    return mean.fields("value") | gains | losses
 
 
 def over_repeats(means: FloatArray, level: float) -> Limits:
@@ -225,11 +225,6 @@ def value_of_predictions(
     ece, notes = BinnedError(UniformBins(15)).measure_with_doubts(Confidence().induce(sample))
     if np.isfinite(value).all():
         notes += doubts_of_mean(value, sample.weight, sample.weight_type)
-    figures: dict[str, Any] = {
-        **mean.fields("value"),
-        **gains.fields("gain", "gain_"),
-        **losses.fields("loss", "loss_"),
-    }
     found = DecisionValue(
         name=name,
         accuracy=weighted_mean(right, sample.weight),
@@ -238,7 +233,7 @@ def value_of_predictions(
         calibrated=weighted_mean(calibrated, folded.weight),
         basis="recalibrated",
         n_samples=sample.n,
-        **figures,
+        **_named_limits(mean, gains, losses),
     )
     return Evaluated(found, prior, notes, folded.notes)
 

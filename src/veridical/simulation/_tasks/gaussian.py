@@ -199,18 +199,10 @@ def _trapezoids(values: FloatArray, nodes: FloatArray) -> FloatArray:
 
 
 def _figures(figures: FloatArray, error: FloatArray, method: str, count: int) -> BayesFigures:
-    accuracy, brier, log_loss = (float(value) for value in figures)
-    accuracy_error, brier_error, log_loss_error = (float(value) for value in error)
-    return BayesFigures(
-        accuracy=accuracy,
-        brier=brier,
-        log_loss=log_loss,
-        accuracy_error=accuracy_error,
-        brier_error=brier_error,
-        log_loss_error=log_loss_error,
-        method=method,
-        n_nodes=count,
-    )
+    names = ("accuracy", "brier", "log_loss")
+    values = dict(zip(names, figures.tolist(), strict=True))
+    errors = {f"{name}_error": e for name, e in zip(names, error.tolist(), strict=True)}
+    return BayesFigures(**values, **errors, method=method, n_nodes=count)
 
 
 class GaussianMixtureTask:
