@@ -1,12 +1,6 @@
-"""Temperature scaling: one number makes predictions sharper or flatter.
-
-What a temperature is fitted to, where the rows stay in an engine.
-"""
+"""Temperature scaling: one number makes predictions sharper or flatter."""
 
 from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,62 +16,6 @@ from veridical.calibrators._softmax.inverse_temperature import (
     inverse_temperature_of,
 )
 from veridical.calibrators._softmax.softmax import GuardedCalibrator, softmax_in_place
-
-if TYPE_CHECKING:
-    from veridical.calibrators._base.calibrator import Calibrator
-    from veridical.frames.grid import TemperatureSums
-
-
-@dataclass(frozen=True)
-class EngineSums:
-    """Rows of an engine, known by sums.
-
-    Attributes
-    ----------
-    gaps : the loss and its derivatives, each by one query
-    floor : what probabilities are raised to before logarithms
-    classes : labels in column order
-    n_rows, size : number of rows, and the sample size that counts
-    """
-
-    gaps: TemperatureSums
-    floor: float
-    classes: tuple[Any, ...]
-    n_rows: int
-    size: float
-
-
-def sums_of_columns(calibrator: Calibrator, columns: FitColumns) -> EngineSums:
-    """Check the columns in the engine, find their classes, and get ready to sum."""
-    from veridical.frames import grid_table
-    from veridical.frames.grid import TemperatureSums
-
-    caller = columns.caller
-    table = grid_table(
-        columns.source,
-        y=columns.y,
-        prob=columns.prob,
-        sample_weight=columns.weight,
-        labels=calibrator.labels,
-        problems=["confidence"],
-        n_bins=1,
-        resolution=64,  # the coarsest: only the check, the labels and the totals are wanted
-        scores=False,
-        caller=caller,
-    )
-    gaps = TemperatureSums(
-        columns.source,
-        y=columns.y,
-        prob=columns.prob,
-        sample_weight=columns.weight,
-        classes=table.classes,
-        caller=caller,
-    )
-    floor = smallest_share(np.array([gaps.least, gaps.least_positive]))
-    gaps.raise_to(floor)
-    total, squares = float(table.total_w[0]), float(table.total_w2[0])
-    size = total if calibrator.weight_type == "frequency" else total * total / squares
-    return EngineSums(gaps, floor, table.classes, int(table.rows[0]), size)
 
 
 class TemperatureCalibrator(GuardedCalibrator):
@@ -152,11 +90,19 @@ class TemperatureCalibrator(GuardedCalibrator):
         self._keep(fit_inverse_temperature(logits, rows), rows.size)
 
     def _fit_sums(self, columns: FitColumns) -> None:
-        sums = sums_of_columns(self, columns)
-        self._keep(inverse_temperature_of(sums.gaps, sums.size), sums.size)
-        self.floor_, self.classes_ = sums.floor, np.asarray(sums.classes)
-        self.positive_index_ = positive_column(sums.classes)
-        self.fitted_on_ = f"all {sums.n_rows:,} rows, by sums of an engine"
+        from veridical.frames.grid import TemperatureSums
+
+        # Of the coarsest grid only the check of the columns, the labels and the totals are wanted.
+        table = columns.grid("confidence", labels=self.labels, n_bins=1, resolution=64)
+        gaps = TemperatureSums(columns.source, classes=table.classes, **columns.named)
+        self.floor_ = smallest_share(np.array([gaps.least, gaps.least_positive]))
+        gaps.raise_to(self.floor_)
+        total, squares = float(table.total_w[0]), float(table.total_w2[0])
+        size = total if self.weight_type == "frequency" else total * total / squares
+        self._keep(inverse_temperature_of(gaps, size), size)
+        self.classes_ = np.asarray(table.classes)
+        self.positive_index_ = positive_column(table.classes)
+        self.fitted_on_ = f"all {int(table.rows[0]):,} rows, by sums of an engine"
 
     def _keep(self, fit: TemperatureFit, size: float) -> None:
         self.inverse_temperature_ = fit.inverse
