@@ -39,11 +39,8 @@ def add_arguments(parser: Parser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("calibrator", metavar="CALIBRATOR", help="JSON file of a calibrator")
     parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
-    parser.add_argument(
-        "--prob",
-        metavar="COLUMN[,COLUMN...]",
-        help="predictions, in the order of the classes (default: the columns it was fitted to)",
-    )
+    meaning = "predictions, in the order of the classes (default: the columns it was fitted to)"
+    data.add_column_arguments(parser, "prob", prob=meaning)
     parser.add_argument(
         "--prefix", default="calibrated", metavar="TEXT", help="of new columns; default: calibrated"
     )

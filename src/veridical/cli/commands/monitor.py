@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical._core.runtime.files import write_whole
-from veridical.cli.shared.data import file_argument, split_names
+from veridical.cli.shared.data import add_column_arguments, file_argument, split_names
 from veridical.cli.shared.output import add_page_output, add_text_or_json, busy, doubts_as_notes
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
@@ -126,12 +126,12 @@ def add_arguments(parser: Parser) -> None:
     kinds = parser.add_subparsers(title="what", metavar="WHAT", required=True)
     _init(add_kind(kinds, "init", "start a store", init))
     update = add_kind(kinds, "update", "count predictions with their outcomes", run_update)
-    _add_rows(update, y=True, prob=True)
+    _add_rows(update, "y", "prob")
     update.add_argument("--batch-id", metavar="NAME", help="the same batch sent again counts once")
     observed = add_kind(kinds, "observe", "register predictions whose outcomes come later", observe)
-    _add_rows(observed, prob=True, identified=True)
+    _add_rows(observed, "prob", identified=True)
     resolved = add_kind(kinds, "resolve", "register outcomes of predictions", resolve)
-    _add_rows(resolved, y=True, identified=True)
+    _add_rows(resolved, "y", identified=True)
     matured = add_kind(kinds, "mature", "wait no longer for outcomes", mature)
     matured.add_argument("until", metavar="TIME", help="of predictions made up to then")
     matured.add_argument("--missing", metavar="LABEL", help="what happened where nothing is known")
@@ -149,10 +149,8 @@ def add_arguments(parser: Parser) -> None:
 
 
 def _init(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--labels", metavar="A,B,...", help="classes in column order")
-    parser.add_argument(
-        "--pos-label", metavar="LABEL", help="positive class of two; default: the larger label"
-    )
+    positive = "positive class of two; default: the larger label"
+    add_column_arguments(parser, "labels", "pos_label", pos_label=positive)
     parser.add_argument("--level", type=float, help="chance of a false alarm, ever; default: 0.05")
     parser.add_argument(
         "--window", type=float, metavar="ROWS",
@@ -164,20 +162,12 @@ def _init(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _add_rows(
-    parser: argparse.ArgumentParser,
-    *,
-    y: bool = False,
-    prob: bool = False,
-    identified: bool = False,
-) -> None:
+def _add_rows(parser: argparse.ArgumentParser, *columns: str, identified: bool = False) -> None:
     parser.add_argument(
         "file", metavar="FILE", type=file_argument, help="CSV, Parquet or Arrow; - for stdin"
     )
-    if y:
-        parser.add_argument("--y", metavar="COLUMN", help="outcome")
-    if prob:
-        parser.add_argument("--prob", metavar="COLUMN[,COLUMN...]", help="predictions")
+    add_column_arguments(parser, *columns, prob="predictions")
+    if "prob" in columns:
         parser.add_argument("--by", metavar="COLUMN", help="group of each row")
         parser.add_argument("--timestamp", metavar="TIME", help="of the batch, e.g. 2026-03-04")
     if identified:
