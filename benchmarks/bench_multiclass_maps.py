@@ -82,7 +82,7 @@ def netcal_temperature(sample: Sample) -> tuple[np.ndarray, float]:
 
 def ours_ensemble(sample: Sample) -> tuple[np.ndarray, float]:
     """Ensemble temperature of this package."""
-    from veridical.calibrators._softmax.ensemble_temperature import EnsembleTemperatureCalibrator
+    from veridical.calibrators._softmax.temperature import EnsembleTemperatureCalibrator
 
     calibrator = EnsembleTemperatureCalibrator(pseudo_rows=0).fit(sample.p, sample.y)
     return calibrator.predict_proba(sample.p), 0.0

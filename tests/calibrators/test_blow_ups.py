@@ -20,7 +20,6 @@ from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
 from veridical.calibrators._logistic.spline import SplineCalibrator
-from veridical.calibrators._softmax.ensemble_temperature import EnsembleTemperatureCalibrator
 from veridical.calibrators._softmax.linear import (
     DirichletCalibrator,
     MatrixCalibrator,
@@ -30,11 +29,11 @@ from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,
 )
-from veridical.calibrators._steps.histogram import HistogramCalibrator
+from veridical.calibrators._softmax.temperature import EnsembleTemperatureCalibrator
+from veridical.calibrators._steps.histogram import HistogramCalibrator, SimplexHistogramCalibrator
 from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
 from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
-from veridical.calibrators._steps.simplex_histogram import SimplexHistogramCalibrator
 from veridical.calibrators._wrappers.mixtures import MixingCalibrator
 from veridical.calibrators._wrappers.reductions import OneVsRestCalibrator
 

@@ -11,8 +11,10 @@ from scipy.special import softmax
 from calibrators.multiclass_oracles import log_loss, overconfident
 from veridical._core.numeric.simplex import simplex_weights
 from veridical.calibrators._base.persistence import encode
-from veridical.calibrators._softmax.ensemble_temperature import EnsembleTemperatureCalibrator
-from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+from veridical.calibrators._softmax.temperature import (
+    EnsembleTemperatureCalibrator,
+    TemperatureCalibrator,
+)
 
 
 def blunders(n, seed):

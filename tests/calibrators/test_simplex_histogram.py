@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from veridical.calibrators._steps.histogram import HistogramCalibrator
-from veridical.calibrators._steps.simplex_histogram import SimplexHistogramCalibrator
+from veridical.calibrators._steps.histogram import HistogramCalibrator, SimplexHistogramCalibrator
 from veridical.exceptions import InvalidInputError
 
 

@@ -13,7 +13,6 @@ from sklearn.linear_model import LogisticRegression
 from calibrators.multiclass_oracles import log_loss, objective, overconfident, slopes
 from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.persistence import encode
-from veridical.calibrators._softmax.ensemble_temperature import EnsembleTemperatureCalibrator
 from veridical.calibrators._softmax.linear import (
     DirichletCalibrator,
     MatrixCalibrator,
@@ -23,7 +22,10 @@ from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,
 )
-from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+from veridical.calibrators._softmax.temperature import (
+    EnsembleTemperatureCalibrator,
+    TemperatureCalibrator,
+)
 from veridical.calibrators._softmax.truncated_newton import DiagonalMap, FullMap, truncated_newton
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 

@@ -5,7 +5,6 @@ from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
 from veridical.calibrators._logistic.spline import SplineCalibrator
-from veridical.calibrators._softmax.ensemble_temperature import EnsembleTemperatureCalibrator
 from veridical.calibrators._softmax.linear import (
     DirichletCalibrator,
     MatrixCalibrator,
@@ -15,14 +14,16 @@ from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,
 )
-from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+from veridical.calibrators._softmax.temperature import (
+    EnsembleTemperatureCalibrator,
+    TemperatureCalibrator,
+)
 from veridical.calibrators._steps.bbq import BBQCalibrator
 from veridical.calibrators._steps.density import DensityCalibrator
-from veridical.calibrators._steps.histogram import HistogramCalibrator
+from veridical.calibrators._steps.histogram import HistogramCalibrator, SimplexHistogramCalibrator
 from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
 from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
-from veridical.calibrators._steps.simplex_histogram import SimplexHistogramCalibrator
 from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
 from veridical.calibrators._wrappers.grouped import GroupedCalibrator
 from veridical.calibrators._wrappers.mixtures import AveragedCalibrator, MixingCalibrator

@@ -11,10 +11,10 @@ from veridical._core.data.validation import is_integer, is_number
 from veridical.exceptions import invalid
 
 
-def check_flag(caller: str, param: str, value: object) -> None:
+def check_flag(caller: str, param: str, value: object, *, hint: str | None = None) -> None:
     """Raise unless `value` is True or False."""
     if not isinstance(value, (bool, np.bool_)):
-        hint = f"e.g. `{caller}({param}=True)`."
+        hint = hint or f"e.g. `{caller}({param}=True)`."
         raise invalid(caller, param, "True or False", repr(value), hint=hint)
 
 

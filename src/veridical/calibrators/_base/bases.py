@@ -159,19 +159,16 @@ class MulticlassCalibrator(Calibrator):
         return self._fit_map(matrix, outcomes)
 
     def _predict(self, values: FloatArray) -> FloatArray:
-        values = values.astype(np.float64, copy=False)
-        if self.input != "probability":
-            return self._map(self._two_columns(values))
-        if values.ndim == 1:
-            values = np.column_stack([1 - values, values])[:, :: 1 if self.positive_index_ else -1]
-        return self._map(log_probabilities(values, self.floor_))
+        matrix = self._columns(values.astype(np.float64, copy=False))
+        if self.input == "probability":
+            matrix = log_probabilities(matrix, self.floor_)
+        return self._map(matrix)
 
-    def _two_columns(self, scores: FloatArray) -> FloatArray:
-        if scores.ndim == 2:
-            return scores
-        logits = np.zeros((len(scores), 2))
-        logits[:, self.positive_index_] = scores
-        return logits
+    def _columns(self, values: FloatArray) -> FloatArray:
+        """Predictions with a column for each class, in the order of `classes_`."""
+        if values.ndim == 2:
+            return values
+        return two_columns(values, self.input)[:, :: 1 if self.positive_index_ else -1]
 
 
 class IdentityCalibrator(MulticlassCalibrator):
@@ -210,11 +207,7 @@ class IdentityCalibrator(MulticlassCalibrator):
     def _predict(self, values: FloatArray) -> FloatArray:
         if self.input != "probability":
             return super()._predict(values)
-        values = values.astype(np.float64)  # a copy: the user's array stays the user's
-        if values.ndim == 2:
-            return values
-        p = np.column_stack([1 - values, values])
-        return p if self.positive_index_ else p[:, ::-1]
+        return self._columns(values.astype(np.float64))  # a copy: the user's array stays the user's
 
     def _formula(self, inputs: Nodes) -> Nodes:
         return inputs if self.input == "probability" else softmax_of(inputs)

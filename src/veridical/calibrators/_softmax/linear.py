@@ -11,13 +11,8 @@ from veridical._core.data.options import check_non_negative
 from veridical._core.data.validation import check_option
 from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray
+from veridical.calibrators._base import nodes
 from veridical.calibrators._base.bases import Notes, WeightedOutcomes
-from veridical.calibrators._base.nodes import (
-    log_softmax_of,
-    logits_of,
-    mixed_with_uniform,
-    softmax_of,
-)
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.softmax import (
     GuardedCalibrator,
@@ -103,13 +98,13 @@ class LinearCalibrator(GuardedCalibrator):
         return bool((self._scores(features).argmax(axis=1) == rows.y).all())
 
     def _formula(self, inputs: Nodes) -> Nodes:
-        features = self._feature_nodes(logits_of(self, inputs))
+        features = self._feature_nodes(nodes.logits_of(self, inputs))
         matrix = self.coef_ if self._full else np.diag(self.coef_)
         scores = tuple(
             Linear(tuple((w, x) for w, x in zip(row, features, strict=True) if w), constant)
             for row, constant in zip(matrix.tolist(), self.intercept_.tolist(), strict=True)
         )
-        return mixed_with_uniform(softmax_of(scores), self.mix_)
+        return nodes.mixed_with_uniform(nodes.softmax_of(scores), self.mix_)
 
     def _feature_nodes(self, logits: Nodes) -> Nodes:
         """Formulas of `_features`."""
@@ -375,4 +370,4 @@ class DirichletCalibrator(MatrixCalibrator):
         return log_softmax_in_place(np.array(logits))
 
     def _feature_nodes(self, logits: Nodes) -> Nodes:
-        return logits if self.input == "probability" else log_softmax_of(logits)
+        return logits if self.input == "probability" else nodes.log_softmax_of(logits)

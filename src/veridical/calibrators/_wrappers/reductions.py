@@ -6,19 +6,8 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
+from veridical._core import formula
 from veridical._core.data.validation import check_scores, is_number
-from veridical._core.formula import (
-    Constant,
-    LogSumExp,
-    Nodes,
-    OfLargest,
-    Quotient,
-    Share,
-    Softmax,
-    looks_up,
-    minus,
-    total,
-)
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes, fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, both_columns, positive_class_last
@@ -125,14 +114,15 @@ class ClassConditionalCalibrator(WrappingCalibrator):
                 result[chosen] = (part or self.pooled_).predict_proba(values[chosen])
         return result
 
-    def _formula(self, inputs: Nodes) -> Nodes:
+    def _formula(self, inputs: formula.Nodes) -> formula.Nodes:
         # Keys stay in the order of classes, so that the first of equal ones is chosen there too.
         chosen = positive_class_last(self.parts_, self.classes_)
         turned = positive_class_last(inputs, self.classes_)
         branches = [(part or self.pooled_)._formula(turned) for part in chosen]
         branches = [positive_class_last(each, self.classes_) for each in branches]
         return tuple(
-            OfLargest(inputs, tuple(branch[k] for branch in branches)) for k in range(len(inputs))
+            formula.OfLargest(inputs, tuple(branch[k] for branch in branches))
+            for k in range(len(inputs))
         )
 
 
@@ -248,10 +238,10 @@ class OneVsRestCalibrator(WrappingCalibrator):
             return self.parts_[0].predict_proba(values)
         columns = zip(self.parts_, self._columns(values).T, strict=True)
         result = np.column_stack([part.predict_proba(column)[:, 1] for part, column in columns])
-        total = result.sum(axis=1)
-        empty = total == 0
-        total[empty] = 1.0
-        result /= total[:, None]
+        row_sums = result.sum(axis=1)
+        empty = row_sums == 0
+        row_sums[empty] = 1.0
+        result /= row_sums[:, None]
         if empty.any():
             result[empty] = self._as_predicted(values[empty])
         return result
@@ -264,28 +254,29 @@ class OneVsRestCalibrator(WrappingCalibrator):
         p = values.astype(np.float64)
         return np.asarray(p / p.sum(axis=1, keepdims=True))
 
-    def _combine_nodes(self, inputs: Nodes) -> Nodes:
+    def _combine_nodes(self, inputs: formula.Nodes) -> formula.Nodes:
         if len(self.parts_) == 1:
             return self.parts_[0]._formula(inputs)
         columns = inputs
         if self.input == "logit":
             columns = tuple(
-                minus(each, LogSumExp(inputs[:k] + inputs[k + 1 :]))
+                formula.minus(each, formula.LogSumExp(inputs[:k] + inputs[k + 1 :]))
                 for k, each in enumerate(inputs)
             )
         pairs = zip(self.parts_, columns, strict=True)
         parts = tuple(part._formula(both_columns(x, part.input))[1] for part, x in pairs)
-        if self.input == "logit" and looks_up(parts):
+        if self.input == "logit" and formula.looks_up(parts):
             # Odds against the rest differ in the last bit between engines; a step needs every bit.
             raise NoFormulaError("steps on logits of several classes (fit it to probabilities)")
-        otherwise: Nodes = tuple(Constant(share) for share in self.shares_.tolist())
+        otherwise: formula.Nodes = tuple(formula.Constant(share) for share in self.shares_.tolist())
         if self.input == "logit":
-            otherwise = tuple(Softmax(inputs, k) for k in range(len(inputs)))
+            otherwise = tuple(formula.Softmax(inputs, k) for k in range(len(inputs)))
         elif self.input == "probability":
-            otherwise = tuple(Quotient(each, total(inputs)) for each in inputs)
-        sum_of_parts = total(parts)
+            otherwise = tuple(formula.Quotient(each, formula.total(inputs)) for each in inputs)
+        sum_of_parts = formula.total(parts)
         return tuple(
-            Share(part, sum_of_parts, rest) for part, rest in zip(parts, otherwise, strict=True)
+            formula.Share(part, sum_of_parts, rest)
+            for part, rest in zip(parts, otherwise, strict=True)
         )
 
 
@@ -379,9 +370,9 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
             shares[rows, top] = -np.inf
             return softmax_in_place(shares)
         shares[rows, top] = 0.0
-        total = shares.sum(axis=1)
-        empty = total == 0
-        shares[empty], total[empty] = 1.0, matrix.shape[1] - 1
+        row_sums = shares.sum(axis=1)
+        empty = row_sums == 0
+        shares[empty], row_sums[empty] = 1.0, matrix.shape[1] - 1
         shares[rows, top] = 0.0
-        shares /= total[:, None]
+        shares /= row_sums[:, None]
         return shares

@@ -63,10 +63,15 @@ class WrappingCalibrator(Calibrator):
                 hint = f"set it on the wrapper: `{caller}(..., {name}=...)`."
                 got = f"one with {name}={value!r}"
                 raise invalid(caller, "calibrator", f"one without its own `{name}`", got, hint=hint)
-        part: Calibrator = clone(given)
-        part.set_params(input=input or self.input, weight_type=self.weight_type)
-        part.keeps_fingerprint = False
-        return part
+        return fresh_part(given, input=input or self.input, weight_type=self.weight_type)
+
+
+def fresh_part(calibrator: Calibrator, **parameters: Any) -> Calibrator:
+    """Copy with these parameters, not fitted, which will not keep a fingerprint of its rows."""
+    part: Calibrator = clone(calibrator)
+    part.set_params(**parameters)
+    part.keeps_fingerprint = False
+    return part
 
 
 def fit_part(part: Calibrator, rows: CheckedRows) -> Notes:
@@ -174,9 +179,7 @@ def cross_fitted(sample: Sample, calibrator: Calibrator, n_folds: int) -> CrossF
     notes: Notes = ()
     for mass in held_out_masses(rows, n_folds):
         kept, held = rows_of_mass(rows, row_masses(rows) - mass), rows_of_mass(rows, mass)
-        part: Calibrator = clone(calibrator)
-        part.set_params(labels=labels, weight_type=sample.weight_type)
-        part.keeps_fingerprint = False
+        part = fresh_part(calibrator, labels=labels, weight_type=sample.weight_type)
         notes += fit_part(part, kept)
         taken.append(np.flatnonzero(mass))
         predicted.append(part.predict_proba(held.values))

@@ -10,9 +10,7 @@ from veridical._core.data.validation import check_probabilities, check_scores
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
-from veridical.cli.shared.data import split_names
-from veridical.cli.shared.files import SavedCalibrator, as_fitted, read_calibrator
-from veridical.cli.shared.output import add_table_output, busy
+from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames import column_names, expand_columns, open_table
@@ -41,40 +39,39 @@ def add_arguments(parser: Parser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("calibrator", metavar="CALIBRATOR", help="JSON file of a calibrator")
     parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
-    parser.add_argument(
-        "--prob",
-        metavar="COLUMN[,COLUMN...]",
-        help="predictions, in the order of the classes (default: the columns it was fitted to)",
-    )
+    meaning = "predictions, in the order of the classes (default: the columns it was fitted to)"
+    data.add_column_arguments(parser, "prob", prob=meaning)
     parser.add_argument(
         "--prefix", default="calibrated", metavar="TEXT", help="of new columns; default: calibrated"
     )
-    add_table_output(parser)
+    output.add_table_output(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read, calibrate, write."""
-    saved = read_calibrator(arguments.calibrator, caller=_CALLER)
+    saved = files.read_calibrator(arguments.calibrator, caller=_CALLER)
     check_target(arguments.file, arguments.output, caller=_CALLER)
     available = column_names(arguments.file, caller=_CALLER, param="FILE")
-    columns = _columns(saved, split_names(arguments.prob), available)
+    columns = _columns(saved, data.split_names(arguments.prob), available)
     names = [arguments.prefix]
     if len(columns) > 1:
         names = [f"{arguments.prefix}_{label}" for label in saved.classes]
     check_new_columns(names, available, caller=_CALLER)
-    with busy(f"reading {arguments.file}"):
+    with output.busy(f"reading {arguments.file}"):
         table = open_table(arguments.file, columns=columns, caller=_CALLER, param="FILE")
         given = table.matrix(columns, caller=_CALLER, param="prob")
     calibrated = _calibrated(saved, given[:, 0] if len(columns) == 1 else given)
     added = {name: calibrated[:, k] for k, name in enumerate(names)}
-    with busy(f"writing {arguments.output}"):
+    with output.busy(f"writing {arguments.output}"):
         write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
     print(f"{len(calibrated):,} rows with {', '.join(names)} written to {arguments.output}")
     return 0
 
 
-def _columns(saved: SavedCalibrator, prob: list[str] | None, available: list[str]) -> list[str]:
+def _columns(
+    saved: files.SavedCalibrator, prob: list[str] | None, available: list[str]
+) -> list[str]:
     """Columns to calibrate, in the order in which the calibrator was fitted to them."""
     fitted = saved.columns
     if prob is None:
@@ -87,7 +84,7 @@ def _columns(saved: SavedCalibrator, prob: list[str] | None, available: list[str
     return list(fitted) if fitted is not None and set(columns) == set(fitted) else columns
 
 
-def _calibrated(saved: SavedCalibrator, values: FloatArray) -> FloatArray:
+def _calibrated(saved: files.SavedCalibrator, values: FloatArray) -> FloatArray:
     """Calibrated probabilities: (n, 1) of the same class for one column, else (n, K)."""
     calibrator = saved.calibrator
     # All rows are checked at once, so that errors tell where they are in the file.
@@ -105,6 +102,6 @@ def _calibrated(saved: SavedCalibrator, values: FloatArray) -> FloatArray:
     blocks = list(row_blocks(len(values), max(256, _BLOCK_VALUES // len(saved.classes))))
     for block in track(len(blocks), "calibrating"):
         rows = blocks[block]
-        fed = as_fitted(values[rows], of_smaller=of_smaller, input=calibrator.input)
+        fed = files.as_fitted(values[rows], of_smaller=of_smaller, input=calibrator.input)
         parts.append(np.ascontiguousarray(calibrator.predict_proba(fed)[:, wanted]))
     return np.concatenate(parts)

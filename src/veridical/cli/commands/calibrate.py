@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
 import shlex
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,16 +12,7 @@ import numpy as np
 from veridical._core.data.labels import check_label_array, encode_labels, find_label
 from veridical._core.data.left_out import LeftOut
 from veridical._core.typing import Array, FloatArray
-from veridical.cli.shared.data import (
-    GUESSING,
-    LabelReader,
-    add_data_arguments,
-    parse_lens,
-    read_data_arguments,
-    split_names,
-)
-from veridical.cli.shared.files import SavedCalibrator, as_fitted
-from veridical.cli.shared.output import add_text_or_json, busy, doubts_as_notes, without_draws
+from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
 from veridical.evaluation.core import HeldOut, held_out
 from veridical.exceptions import invalid, warn_of
@@ -53,7 +42,7 @@ methods:
 fitted to all rows. Before and after are compared on each fold with a calibrator fitted to the other
 folds, so that takes --folds times as long as the fit. Use rows the model was not trained on.
 
-{GUESSING}"""
+{data.GUESSING}"""
 
 
 @dataclass(frozen=True)
@@ -86,7 +75,7 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.epilog = _EPILOG
     parser.formatter_class = _Help
-    add_data_arguments(parser)
+    data.add_data_arguments(parser)
     parser.add_argument("--method", default="auto", metavar="NAME", help="see below; default: auto")
     parser.add_argument(
         "--strategy",
@@ -107,7 +96,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="N",
         help="for the table of before and after; 0 for none (default: 5)",
     )
-    add_text_or_json(parser, "of what is printed")
+    output.add_text_or_json(parser, "of what is printed")
     parser.add_argument(
         "-o", "--output", metavar="PATH", required=True, help="the calibrator, as JSON"
     )
@@ -117,12 +106,12 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Fit, compare, save, and print."""
     _check_options(arguments)
-    with doubts_as_notes():
-        prob = split_names(arguments.prob)
-        typed = LabelReader(arguments.file, arguments.y, prob, caller=_CALLER)
-        options = read_data_arguments(arguments, typed)
-        lens = parse_lens(arguments.lens, typed)
-        with busy(f"reading {arguments.file}"):
+    with output.doubts_as_notes():
+        prob = data.split_names(arguments.prob)
+        typed = data.LabelReader(arguments.file, arguments.y, prob, caller=_CALLER)
+        options = data.read_data_arguments(arguments, typed)
+        lens = data.parse_lens(arguments.lens, typed)
+        with output.busy(f"reading {arguments.file}"):
             rows = _read(arguments, options)
         calibrator = _calibrator(arguments, rows)
         calibrator.fit(rows.values, rows.y, rows.weight)
@@ -130,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
         found: HeldOut | LeftOut | None = None
         if arguments.folds:
             found = _held_out(arguments, calibrator, rows, lens, options["n_bins"])
-    SavedCalibrator(calibrator, rows.columns, rows.column_of).write(arguments.output)
+    files.SavedCalibrator(calibrator, rows.columns, rows.column_of).write(arguments.output)
     _print(arguments, calibrator, rows, found)
     return 0
 
@@ -181,7 +170,7 @@ def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
     if values.ndim == 1:
         labels, column_of = _two_labels(y, labels, options["pos_label"])
         of_smaller = column_of == labels[0]
-        values = as_fitted(values, of_smaller=of_smaller, input=arguments.input)
+        values = files.as_fitted(values, of_smaller=of_smaller, input=arguments.input)
     elif options["pos_label"] is not None:
         hint = "each column is about a class of its own."
         got = f"{options['pos_label']!r} with {values.shape[1]} columns"
@@ -262,8 +251,7 @@ def _print(
             "held_out": None if result is None else result.to_dict(),
             "notes": [*notes, *about],
         }
-        text = json.dumps(without_draws(figures), indent=2, allow_nan=False, ensure_ascii=False)
-        print(text)
+        print(output.as_json(output.without_draws(figures)))
         _tell(notes)
         return
     if evidence is not None:
@@ -276,8 +264,7 @@ def _print(
 
 
 def _tell(notes: list[str]) -> None:
-    for note in notes:
-        print(f"veridical: note: {note}", file=sys.stderr)
+    output.tell(f"note: {note}" for note in notes)
 
 
 def _listed_methods() -> str:

@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from veridical._core.runtime.files import check_folder, write_whole
-from veridical.cli.shared.data import (
-    GUESSING,
-    add_data_arguments,
-    add_drawing_arguments,
-    asked_of_file,
-    split_names,
-)
-from veridical.cli.shared.output import add_output_arguments, busy, hearing_doubts, put_out
+from veridical.cli.shared import data, output
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames.files import check_apart
@@ -47,7 +39,7 @@ A limit such as ece.high is evidence of calibration; a test that does not reject
 requirements such as cox().pvalue > 0.05 are answered with a note. A figure that is undefined never
 passes. A stored baseline is taken as measured on other rows than these.
 
-{GUESSING}
+{data.GUESSING}
 exit codes:
   0  all requirements are met
   {NOT_MET}  some are not, or an output could not be written
@@ -62,7 +54,7 @@ def add_arguments(parser: Parser) -> None:
         " of the calibration error, and fail if they are not met."
     )
     parser.epilog = _EPILOG
-    add_data_arguments(parser)
+    data.add_data_arguments(parser)
     parser.add_argument(
         "--require",
         action="append",
@@ -84,13 +76,13 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("--junit", metavar="PATH", help="write JUnit XML there")
     parser.add_argument("--markdown", metavar="PATH", help="write Markdown there")
-    add_drawing_arguments(
+    data.add_drawing_arguments(
         parser,
         intervals="of the intervals that .low and .high are of; default: 0.95",
         draws="draws of outcomes",
         seed="of the draws",
     )
-    add_output_arguments(parser)
+    output.add_output_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -99,16 +91,13 @@ def run(arguments: argparse.Namespace) -> int:
     from veridical.evaluation import check_requirements
 
     _check_arguments(arguments)
-    with busy(f"checking {arguments.file}"), hearing_doubts() as caught:
+    with output.busy(f"checking {arguments.file}"), output.hearing_doubts() as caught:
         result = check_requirements(
             arguments.file,
             requirements=arguments.require,
-            **asked_of_file(arguments, caller=_CALLER),
+            **data.asked_of_file(arguments, caller=_CALLER),
             against=arguments.against,
-            against_prob=split_names(arguments.against_column),
-            confidence_level=arguments.confidence_level,
-            n_resamples=arguments.n_resamples,
-            rng=arguments.seed,
+            against_prob=data.split_names(arguments.against_column),
         )
     if arguments.junit is not None:
         write_whole(arguments.junit, result.to_junit() + "\n")
@@ -116,10 +105,10 @@ def run(arguments: argparse.Namespace) -> int:
         write_whole(arguments.markdown, result.to_markdown() + "\n")
     if arguments.save_baseline is not None and result.passed:
         write_whole(arguments.save_baseline, result.measured.to_json(indent=2) + "\n")
-    put_out(result, arguments, caught)
+    output.put_out(result, arguments, caught)
     if arguments.save_baseline is not None:
         done = "written" if result.passed else "not written, as not all requirements are met"
-        print(f"veridical: baseline {arguments.save_baseline} {done}", file=sys.stderr)
+        output.tell([f"baseline {arguments.save_baseline} {done}"])
     return 0 if result.passed else NOT_MET
 
 

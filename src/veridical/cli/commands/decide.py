@@ -3,34 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical import frames
 from veridical._core.data.validation import check_sample
 from veridical._core.typing import Array, FloatArray
-from veridical.cli.shared.data import LabelReader, add_column_arguments, split_names
-from veridical.cli.shared.files import (
-    add_cost_arguments,
-    as_numbers,
-    check_cost_arguments,
-    classes_of,
-    read_costs,
-    with_labels,
-)
-from veridical.cli.shared.output import add_text_or_json, busy, doubts_as_notes
+from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
 from veridical.decisions import cost_threshold, decide, expected_cost, miscalibration_cost
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames import (
-    column_names,
-    expand_columns,
-    label_of_column,
-    labels_from_columns,
-    open_table,
-)
 from veridical.frames.files import check_new_columns, check_target, write_with_columns
 
 if TYPE_CHECKING:
@@ -83,19 +67,17 @@ def add_arguments(parser: Parser) -> None:
     parser.description = "Choose the action of least expected cost for each row of a file."
     parser.epilog = _EPILOG
     parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
-    add_column_arguments(parser, "prob", required=True)
-    add_cost_arguments(parser)
-    add_column_arguments(
+    data.add_column_arguments(parser, "prob", required=True)
+    files.add_cost_arguments(parser)
+    data.add_column_arguments(
         parser,
         *("y", "weight", "labels", "pos_label"),
         y="outcome, to see what decisions cost",
         weight="weights of rows in costs; needs --y",
         labels="classes in column order, to name them without --y",
     )
-    parser.add_argument(
-        "--confidence-level", type=float, default=0.95, metavar="LEVEL", help="default: 0.95"
-    )
-    add_text_or_json(parser, "of what is printed")
+    data.add_confidence_level(parser)
+    output.add_text_or_json(parser, "of what is printed")
     parser.add_argument(
         "--prefix", default="", metavar="TEXT", help="of the new columns action, expected_cost"
     )
@@ -111,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         check_target(arguments.file, arguments.output, caller=_CALLER)
     costs = _costs(arguments)
-    with busy(f"deciding {arguments.file}"), doubts_as_notes():
+    with output.busy(f"deciding {arguments.file}"), output.doubts_as_notes():
         rows = _read(arguments)
         if arguments.output is not None:
             names = [f"{arguments.prefix}{name}" for name in ("action", "expected_cost")]
@@ -127,16 +109,16 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _costs(arguments: argparse.Namespace) -> Any:
     """A mapping from a file, or (false_positive, false_negative)."""
-    check_cost_arguments(arguments, caller=_CALLER)
+    files.check_cost_arguments(arguments, caller=_CALLER)
     if arguments.costs is not None:
-        return read_costs(arguments.costs, caller=_CALLER)
+        return files.read_costs(arguments.costs, caller=_CALLER)
     return (arguments.cost_fp, arguments.cost_fn)
 
 
 def _read(arguments: argparse.Namespace) -> _Rows:
-    available = column_names(arguments.file, caller=_CALLER, param="FILE")
-    prob = split_names(arguments.prob) or []
-    columns = expand_columns(prob, available, caller=_CALLER, param="prob")
+    available = frames.column_names(arguments.file, caller=_CALLER, param="FILE")
+    prob = data.split_names(arguments.prob) or []
+    columns = frames.expand_columns(prob, available, caller=_CALLER, param="prob")
     if arguments.weight is not None and arguments.y is None:
         hint = "weights count in means of costs, for which outcomes are needed."
         raise invalid(_CALLER, "weight", "unset without --y", repr(arguments.weight), hint=hint)
@@ -144,10 +126,10 @@ def _read(arguments: argparse.Namespace) -> _Rows:
     def one(name: str | None, param: str) -> list[str]:
         if name is None:
             return []
-        return expand_columns([name], available, caller=_CALLER, param=param)[:1]
+        return frames.expand_columns([name], available, caller=_CALLER, param=param)[:1]
 
     y, weight = one(arguments.y, "y"), one(arguments.weight, "weight")
-    table = open_table(
+    table = frames.open_table(
         arguments.file, columns=[*columns, *y, *weight], caller=_CALLER, param="FILE"
     )
     p = table.matrix(columns, caller=_CALLER, param="prob")
@@ -165,7 +147,7 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
     from_file = arguments.costs is not None
     if pos_label is None and len(rows.columns) == 1:
         known = labels if labels is not None else [] if rows.y is None else np.unique(rows.y)
-        pos_label = label_of_column(rows.columns[0], list(known))
+        pos_label = frames.label_of_column(rows.columns[0], list(known))
     if rows.y is not None:
         sample = check_sample(
             rows.y, rows.p, caller=_CALLER, labels=labels, pos_label=pos_label,
@@ -173,7 +155,7 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
         )  # fmt: skip
         labels = np.asarray(sample.columns).tolist()
     if from_file and labels is not None:
-        costs = with_labels(costs, labels)
+        costs = files.with_labels(costs, labels)
     about = {"abstain_cost": arguments.abstain_cost, "labels": labels, "pos_label": pos_label}
     decisions = replace(decide(rows.p, costs, **about), notes=())  # below in words of options
     threshold = None
@@ -205,22 +187,22 @@ def _which_positive(rows: _Rows, labels: list[Any] | None, pos_label: Any) -> tu
 
 def _labels(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> tuple[list[Any] | None, Any]:
     """Classes in column order if anything says what they are, and the positive one."""
-    texts = split_names(arguments.labels)
+    texts = data.split_names(arguments.labels)
     named = None if arguments.pos_label is None else [arguments.pos_label]
     if rows.y is not None:
-        typed = LabelReader(arguments.file, arguments.y, rows.columns, caller=_CALLER)
+        typed = data.LabelReader(arguments.file, arguments.y, rows.columns, caller=_CALLER)
         if texts is None and len(rows.columns) > 1:
-            return labels_from_columns(rows.columns, rows.y), named and typed(named)[0]
+            return frames.labels_from_columns(rows.columns, rows.y), named and typed(named)[0]
         return texts and typed(texts), named and typed(named)[0]
     if texts is not None:
-        return as_numbers(texts), named and as_numbers(named)[0]
-    positive = named and as_numbers(named)[0]
+        return files.as_numbers(texts), named and files.as_numbers(named)[0]
+    positive = named and files.as_numbers(named)[0]
     if arguments.costs is None:
         return None, positive
-    classes = classes_of(costs)
+    classes = files.classes_of(costs)
     if len(rows.columns) == 1:
         return sorted(classes, key=lambda label: (isinstance(label, str), label)), positive
-    labels = labels_from_columns(rows.columns, np.asarray(classes))
+    labels = frames.labels_from_columns(rows.columns, np.asarray(classes))
     if labels is None:
         hint = "say which class each column is about, e.g. --labels a,b,c."
         got = f"columns {rows.columns[:6]} and classes {classes[:6]}"
@@ -264,4 +246,4 @@ def _as_json(found: _Found) -> str:
         "miscalibration_cost": found.miscalibration and found.miscalibration.to_dict(),
         "notes": list(found.notes),
     }
-    return json.dumps(result, indent=2, allow_nan=False, ensure_ascii=False)
+    return output.as_json(result)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical import __version__
-from veridical.cli.shared.output import add_text_or_json
+from veridical.cli.shared import output
 from veridical.cli.shared.parser import Parser
 
 _CORE = ("numpy", "scipy", "scikit-learn", "narwhals", "polars", "rich")
@@ -74,7 +74,7 @@ def add_arguments(parser: Parser) -> None:
     """Say what the command is for, what it takes and what it runs."""
     parser.description = "Show what is installed, and how to install what is missing."
     parser.epilog = _EPILOG
-    add_text_or_json(parser)
+    output.add_text_or_json(parser)
     parser.set_defaults(run=run)
 
 

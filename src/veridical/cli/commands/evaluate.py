@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from veridical.cli.shared.data import (
-    GUESSING,
-    add_data_arguments,
-    add_drawing_arguments,
-    asked_of_file,
-)
-from veridical.cli.shared.output import add_output_arguments, busy, hearing_doubts, put_out
+from veridical.cli.shared import data, output
 from veridical.cli.shared.parser import Parser
 from veridical.evaluation import evaluate
 
@@ -21,34 +15,31 @@ examples:
   veridical evaluate 'part-*.parquet' --y label --prob 'p_*' --weight w --lens classwise
   veridical evaluate predictions.csv --format json -o evaluation.json
 
-{GUESSING}"""
+{data.GUESSING}"""
 
 
 def add_arguments(parser: Parser) -> None:
     """Say what the command is for, what it takes and what it runs."""
     parser.description = "Measure discrimination and calibration of the predictions in a file."
     parser.epilog = _EXAMPLES
-    add_data_arguments(parser)
+    data.add_data_arguments(parser)
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="evaluate each subgroup too")
-    add_drawing_arguments(
+    data.add_drawing_arguments(
         parser,
         intervals="of all intervals; default: 0.95",
         draws="for null levels; 0 for none",
         seed="of the resamples",
     )
-    add_output_arguments(parser)
+    output.add_output_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Evaluate the file and print or write the result."""
-    with busy(f"evaluating {arguments.file}"), hearing_doubts() as caught:
+    with output.busy(f"evaluating {arguments.file}"), output.hearing_doubts() as caught:
         result = evaluate(
             arguments.file,
-            **asked_of_file(arguments, caller="evaluate"),
-            confidence_level=arguments.confidence_level,
-            n_resamples=arguments.n_resamples,
-            rng=arguments.seed,
+            **data.asked_of_file(arguments, caller="evaluate"),
         )
-    put_out(result, arguments, caught)
+    output.put_out(result, arguments, caught)
     return 0

@@ -1,20 +1,20 @@
 """``veridical monitor``: watch calibration from a shell or a scheduler.
 
-``veridical monitor refit`` and what follows from it: trial, switch, rollback, versions.
-
-What every subcommand of ``veridical monitor`` needs: a parser, and the store it names.
+Subcommands about maps (refit, trial, switch, rollback, versions) and signals ask one thing of a
+store; the others have a function each.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical._core.runtime.files import write_whole
-from veridical.cli.shared.data import file_argument, split_names
-from veridical.cli.shared.output import add_text_or_json, busy, doubts_as_notes
+from veridical.cli.shared.data import add_column_arguments, file_argument, split_names
+from veridical.cli.shared.output import add_page_output, add_text_or_json, busy, doubts_as_notes
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames import Table, column_names, expand_columns, guess_columns, open_table
@@ -41,77 +41,60 @@ def open_store(arguments: argparse.Namespace) -> CalibrationMonitor:
     return CalibrationMonitor(arguments.store)
 
 
-def check_apart(stores: list[str], output: str) -> None:
+def check_apart(stores: list[str], path: str) -> None:
     """Raise if a store would be written over."""
-    target = Path(output)
+    target = Path(path)
     if target.exists() and any(Path(s).exists() and target.samefile(s) for s in stores):
         hint = "nothing is written over a store: name another file."
-        raise invalid("monitor", "output", "another file than the store", repr(output), hint=hint)
+        raise invalid("monitor", "output", "another file than the store", repr(path), hint=hint)
 
 
-def add_map_kinds(kinds: Any) -> None:
-    """Add the subcommands about maps."""
-    refitted = add_kind(kinds, "refit", "fit a new map to recent rows and put it on trial", refit)
-    refitted.add_argument("--calibrator", default="beta", metavar="NAME", help="default: beta")
-    refitted.add_argument("--rows", type=float, metavar="N", help="fit to so many of the last rows")
-    refitted.add_argument(
+# Subcommands that ask one thing of a store: what each is for, and what it asks.
+_QUESTIONS: dict[str, tuple[str, Callable[[CalibrationMonitor, argparse.Namespace], Any]]] = {
+    "refit": (
+        "fit a new map to recent rows and put it on trial",
+        lambda monitor, asked: monitor.refit(
+            asked.calibrator, rows=asked.rows, auto_switch=asked.auto_switch
+        ),
+    ),
+    "trial": ("say how the new map does", lambda monitor, _: monitor.shadow_status()),
+    "switch": (
+        "use the new map from now on",
+        lambda monitor, asked: monitor.switch(force=asked.force),
+    ),
+    "rollback": ("use the map before again", lambda monitor, _: monitor.rollback()),
+    "versions": ("list all maps and what they did", lambda monitor, _: monitor.versions()),
+    "signals": (
+        "say what predictions without outcomes show",
+        lambda monitor, _: monitor.signals(),
+    ),
+}
+
+
+def _add_questions(kinds: Any) -> None:
+    """Add the subcommands about maps and about predictions without outcomes."""
+    parsers = {
+        name: add_kind(kinds, name, text, run_question) for name, (text, _) in _QUESTIONS.items()
+    }
+    refit, switch = parsers["refit"], parsers["switch"]
+    refit.add_argument("--calibrator", default="beta", metavar="NAME", help="default: beta")
+    refit.add_argument("--rows", type=float, metavar="N", help="fit to so many of the last rows")
+    refit.add_argument(
         "--auto-switch", action="store_true", help="use it as soon as its trial suffices"
     )
-    add_text_or_json(refitted)
-    add_text_or_json(add_kind(kinds, "trial", "say how the new map does", trial))
-    switched = add_kind(kinds, "switch", "use the new map from now on", switch)
-    switched.add_argument("--force", action="store_true", help="even if its trial does not suffice")
-    add_text_or_json(switched)
-    add_text_or_json(add_kind(kinds, "rollback", "use the map before again", rollback))
-    add_text_or_json(add_kind(kinds, "versions", "list all maps and what they did", versions))
-    add_text_or_json(
-        add_kind(kinds, "signals", "say what predictions without outcomes show", signals)
-    )
+    switch.add_argument("--force", action="store_true", help="even if its trial does not suffice")
+    for name, parser in parsers.items():
+        parser.set_defaults(question=name)
+        add_text_or_json(parser)
 
 
-def _put_out(found: Any, arguments: argparse.Namespace) -> int:
+def run_question(arguments: argparse.Namespace) -> int:
+    """Ask the store, and print what it answers."""
+    _, ask = _QUESTIONS[arguments.question]
+    with doubts_as_notes(), busy("working"), open_store(arguments) as monitor:
+        found = ask(monitor, arguments)
     print(found.to_json(indent=2) if arguments.format == "json" else found)
     return 0
-
-
-def refit(arguments: argparse.Namespace) -> int:
-    """Fit a map."""
-    with doubts_as_notes(), busy("fitting"), open_store(arguments) as monitor:
-        found = monitor.refit(
-            arguments.calibrator, rows=arguments.rows, auto_switch=arguments.auto_switch
-        )
-    return _put_out(found, arguments)
-
-
-def trial(arguments: argparse.Namespace) -> int:
-    """Say how the candidate does."""
-    with open_store(arguments) as monitor:
-        return _put_out(monitor.shadow_status(), arguments)
-
-
-def switch(arguments: argparse.Namespace) -> int:
-    """Use the candidate."""
-    with open_store(arguments) as monitor:
-        return _put_out(monitor.switch(force=arguments.force), arguments)
-
-
-def rollback(arguments: argparse.Namespace) -> int:
-    """Use what the current map replaced."""
-    with open_store(arguments) as monitor:
-        return _put_out(monitor.rollback(), arguments)
-
-
-def versions(arguments: argparse.Namespace) -> int:
-    """List maps and epochs."""
-    with open_store(arguments) as monitor:
-        return _put_out(monitor.versions(), arguments)
-
-
-def signals(arguments: argparse.Namespace) -> int:
-    """Say what can be seen without outcomes."""
-    with doubts_as_notes(), open_store(arguments) as monitor:
-        found = monitor.signals()
-    return _put_out(found, arguments)
 
 
 ALARM = 3
@@ -143,12 +126,12 @@ def add_arguments(parser: Parser) -> None:
     kinds = parser.add_subparsers(title="what", metavar="WHAT", required=True)
     _init(add_kind(kinds, "init", "start a store", init))
     update = add_kind(kinds, "update", "count predictions with their outcomes", run_update)
-    _add_rows(update, y=True, prob=True)
+    _add_rows(update, "y", "prob")
     update.add_argument("--batch-id", metavar="NAME", help="the same batch sent again counts once")
     observed = add_kind(kinds, "observe", "register predictions whose outcomes come later", observe)
-    _add_rows(observed, prob=True, identified=True)
+    _add_rows(observed, "prob", identified=True)
     resolved = add_kind(kinds, "resolve", "register outcomes of predictions", resolve)
-    _add_rows(resolved, y=True, identified=True)
+    _add_rows(resolved, "y", identified=True)
     matured = add_kind(kinds, "mature", "wait no longer for outcomes", mature)
     matured.add_argument("until", metavar="TIME", help="of predictions made up to then")
     matured.add_argument("--missing", metavar="LABEL", help="what happened where nothing is known")
@@ -161,21 +144,13 @@ def add_arguments(parser: Parser) -> None:
     looked.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
     page = add_kind(kinds, "report", "write a page of what is known", run_report)
     page.add_argument("--title", metavar="TEXT", help="heading of the page")
-    page.add_argument(
-        "-o",
-        "--output",
-        metavar="PATH",
-        default="monitor.html",
-        help="a name that ends in .html, .md or .json (default: monitor.html)",
-    )
-    add_map_kinds(kinds)
+    add_page_output(page, "monitor.html")
+    _add_questions(kinds)
 
 
 def _init(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--labels", metavar="A,B,...", help="classes in column order")
-    parser.add_argument(
-        "--pos-label", metavar="LABEL", help="positive class of two; default: the larger label"
-    )
+    positive = "positive class of two; default: the larger label"
+    add_column_arguments(parser, "labels", "pos_label", pos_label=positive)
     parser.add_argument("--level", type=float, help="chance of a false alarm, ever; default: 0.05")
     parser.add_argument(
         "--window", type=float, metavar="ROWS",
@@ -187,20 +162,12 @@ def _init(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def _add_rows(
-    parser: argparse.ArgumentParser,
-    *,
-    y: bool = False,
-    prob: bool = False,
-    identified: bool = False,
-) -> None:
+def _add_rows(parser: argparse.ArgumentParser, *columns: str, identified: bool = False) -> None:
     parser.add_argument(
         "file", metavar="FILE", type=file_argument, help="CSV, Parquet or Arrow; - for stdin"
     )
-    if y:
-        parser.add_argument("--y", metavar="COLUMN", help="outcome")
-    if prob:
-        parser.add_argument("--prob", metavar="COLUMN[,COLUMN...]", help="predictions")
+    add_column_arguments(parser, *columns, prob="predictions")
+    if "prob" in columns:
         parser.add_argument("--by", metavar="COLUMN", help="group of each row")
         parser.add_argument("--timestamp", metavar="TIME", help="of the batch, e.g. 2026-03-04")
     if identified:

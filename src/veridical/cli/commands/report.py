@@ -9,16 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from veridical.cli.shared.data import (
-    GUESSING,
-    LabelReader,
-    add_data_arguments,
-    add_drawing_arguments,
-    parse_lens,
-    read_data_arguments,
-    split_names,
-)
-from veridical.cli.shared.output import busy, doubts_as_notes
+from veridical.cli.shared import data, output
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames.files import check_apart
@@ -40,7 +31,7 @@ The suffix of the output says what is written: .html is one page that needs no n
 extra: pip install "veridical[report]"), .md Markdown for pull requests, .json every number. For a
 PDF print the page from the browser.
 
-{GUESSING}"""
+{data.GUESSING}"""
 
 
 def add_arguments(parser: Parser) -> None:
@@ -50,7 +41,7 @@ def add_arguments(parser: Parser) -> None:
         " errors, tests, diagrams, groups, what recalibration would do, decisions."
     )
     parser.epilog = _EXAMPLES
-    add_data_arguments(parser)
+    data.add_data_arguments(parser)
     parser.add_argument(
         "--model",
         action="append",
@@ -58,7 +49,7 @@ def add_arguments(parser: Parser) -> None:
         help="a model and its columns, instead of --prob; give it once for each model",
     )
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="look at each subgroup too")
-    add_drawing_arguments(
+    data.add_drawing_arguments(
         parser,
         intervals="of all intervals; default: 0.95",
         draws="for null levels and tests",
@@ -68,13 +59,7 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("--date", metavar="TEXT", help="shown under the heading (default: none)")
     parser.add_argument("--json", metavar="PATH", help="write every number there too")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="PATH",
-        default="report.html",
-        help="a name that ends in .html, .md or .json (default: report.html)",
-    )
+    output.add_page_output(parser, "report.html")
     parser.set_defaults(run=run)
 
 
@@ -89,21 +74,19 @@ def run(arguments: argparse.Namespace) -> int:
         hint = "end the name in .json."
         raise invalid(_CALLER, "json", "a name that ends in .json", repr(arguments.json), hint=hint)
     models = _models(arguments)
-    prob = split_names(arguments.prob)
+    prob = data.split_names(arguments.prob)
     columns = prob if models is None else [name for own in models.values() for name in own]
-    status = busy(f"reading {arguments.file}")
-    with doubts_as_notes(), status:
-        typed = LabelReader(arguments.file, arguments.y, columns, caller=_CALLER)
-        options = read_data_arguments(arguments, typed)
+    status = output.busy(f"reading {arguments.file}")
+    with output.doubts_as_notes(), status:
+        typed = data.LabelReader(arguments.file, arguments.y, columns, caller=_CALLER)
+        options = data.read_data_arguments(arguments, typed)
         options["prob"] = prob if models is None else models
         report = build_report(
             arguments.file,
-            lens=parse_lens(arguments.lens, typed),
+            lens=data.parse_lens(arguments.lens, typed),
             **options,
-            confidence_level=arguments.confidence_level,
-            n_resamples=arguments.n_resamples,
+            **data.read_drawing_arguments(arguments),
             margins=(0.01, 0.02, 0.05, 0.1),
-            rng=arguments.seed,
             title=arguments.title,
             date=arguments.date,
             path=arguments.output,

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING
 
 from veridical._core.runtime.files import check_folder, whole_file
 from veridical._core.typing import Array
-from veridical.cli.shared.output import (
-    add_direction,
-    add_format_arguments,
-    add_table_output,
-    as_json,
-    busy,
-)
+from veridical.cli.shared import output
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import small_table
@@ -52,12 +46,12 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--ece", type=float, required=True, metavar="ERROR", help="to have; 0 is calibrated"
     )
-    add_direction(parser)
+    output.add_direction(parser)
     parser.add_argument("--rows", type=int, default=10_000, metavar="N", help="default: 10,000")
     parser.add_argument("--seed", type=int, default=0, metavar="SEED", help="default: 0")
     parser.add_argument("--truth", action="store_true", help="write the true probabilities too")
-    add_format_arguments(parser)
-    add_table_output(parser)
+    output.add_format_arguments(parser)
+    output.add_table_output(parser)
     parser.set_defaults(run=run)
 
 
@@ -72,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise invalid(_CALLER, "rows", "a positive integer", str(arguments.rows), hint=hint)
     if arguments.rows * arguments.classes > sys.maxsize // 8:  # bytes of a number
         raise _too_many(arguments)
-    with busy(f"simulating {arguments.output}"):
+    with output.busy(f"simulating {arguments.output}"):
         fake = fake_classifier_for(
             arguments.accuracy,
             arguments.ece,
@@ -87,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         figures = {"accuracy": fake.accuracy(), "ece": fake.expected_calibration_error()}
     if arguments.format == "json":
         known = {name: figure.to_dict() for name, figure in figures.items()}
-        print(as_json({"output": arguments.output, "n_samples": arguments.rows, **known}))
+        print(output.as_json({"output": arguments.output, "n_samples": arguments.rows, **known}))
         return 0
     manner = "calibrated" if arguments.ece == 0 else f"always {arguments.direction}-confident"
     print(

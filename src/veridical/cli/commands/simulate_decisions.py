@@ -15,20 +15,7 @@ import numpy as np
 from veridical._core.data.validation import check_sample
 from veridical._core.runtime.files import check_folder, whole_file
 from veridical._core.sample import Sample, weighted_mean
-from veridical.cli.shared.data import LabelReader, add_column_arguments, split_names
-from veridical.cli.shared.files import (
-    add_cost_arguments,
-    check_cost_arguments,
-    classes_of,
-    read_costs,
-    with_labels,
-)
-from veridical.cli.shared.output import (
-    add_direction,
-    add_format_arguments,
-    as_json,
-    doubts_as_notes,
-)
+from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
 from veridical.decisions.core import check_costs
 from veridical.exceptions import invalid
@@ -79,9 +66,9 @@ class Model:
 def read_model(arguments: argparse.Namespace, *, caller: str) -> Model:
     """Read the predictions that --file and its companions are about."""
     column_names(arguments.file, caller=caller, param="file")
-    prob = split_names(arguments.prob)
-    typed = LabelReader(arguments.file, arguments.y, prob, caller=caller)
-    labels, positive = split_names(arguments.labels), arguments.pos_label
+    prob = data.split_names(arguments.prob)
+    typed = data.LabelReader(arguments.file, arguments.y, prob, caller=caller)
+    labels, positive = data.split_names(arguments.labels), arguments.pos_label
     inputs = gather_inputs(
         arguments.file,
         None,
@@ -126,23 +113,21 @@ def add_arguments(parser: Parser) -> None:
     _add_questions(parser)
     of_file = parser.add_argument_group("predictions of a real model")
     of_file.add_argument("--file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
-    add_column_arguments(of_file, *_OF_FILE)
+    data.add_column_arguments(of_file, *_OF_FILE)
     of_simulation = parser.add_argument_group("simulation")
     of_simulation.add_argument(
         "--n-samples", type=int, default=20_000, metavar="N", help="rows a repeat; default: 20,000"
     )
     of_simulation.add_argument("--n-repeats", type=int, default=10, metavar="N", help="default: 10")
     of_simulation.add_argument("--seed", type=int, default=0, metavar="SEED", help="default: 0")
-    of_simulation.add_argument(
-        "--confidence-level", type=float, default=0.95, metavar="LEVEL", help="default: 0.95"
-    )
-    add_format_arguments(parser)
+    data.add_confidence_level(of_simulation)
+    output.add_format_arguments(parser)
     parser.add_argument("--plot", metavar="PATH", help="draw it: .png, .svg or .pdf")
     parser.set_defaults(run=run)
 
 
 def _add_questions(parser: argparse.ArgumentParser) -> None:
-    add_cost_arguments(parser)
+    files.add_cost_arguments(parser)
     parser.add_argument(
         "--accuracy", type=float, nargs="+", metavar="SHARE",
         help="to simulate; default: six from chance to certainty",
@@ -151,7 +136,7 @@ def _add_questions(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ece", type=float, nargs="+", default=_ECE, metavar="ERROR", help=f"default: {shown}"
     )
-    add_direction(parser)
+    output.add_direction(parser)
     parser.add_argument(
         "--class-shares", type=float, nargs="+", metavar="SHARE",
         help="how frequent classes are: negative and positive, else in the order of the costs (or"
@@ -171,7 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
     from veridical.planning import CostProcess, simulate_decisions
 
     _check_options(arguments)
-    with doubts_as_notes():
+    with output.doubts_as_notes():
         model = None if arguments.file is None else read_model(arguments, caller=_CALLER)
         costs = _costs(arguments, model)
         table = simulate_decisions(
@@ -201,7 +186,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_options(arguments: argparse.Namespace) -> None:
     """Find out what is wrong before anything takes time."""
-    check_cost_arguments(arguments, caller=_CALLER)
+    files.check_cost_arguments(arguments, caller=_CALLER)
     if arguments.file is None:
         given = [name for name in _OF_FILE if getattr(arguments, name) is not None]
         if arguments.relative_to == "file":
@@ -224,10 +209,10 @@ def _costs(arguments: argparse.Namespace, model: Model | None) -> Any:
     """Costs with a row for each class in the order of the process: for two the positive last."""
     if arguments.costs is None:
         return (arguments.cost_fp, arguments.cost_fn)
-    costs = read_costs(arguments.costs, caller=_CALLER)
+    costs = files.read_costs(arguments.costs, caller=_CALLER)
     if model is not None:
         return _table(costs, model.sample)[model.places()]
-    classes = classes_of(costs)
+    classes = files.classes_of(costs)
     if len(classes) < 2:
         hint = "a decision depends on which of several classes is the true one."
         raise invalid(_CALLER, "costs", "of two classes or more", f"{classes}", hint=hint)
@@ -238,7 +223,7 @@ def _costs(arguments: argparse.Namespace, model: Model | None) -> Any:
 
 def _table(costs: dict[str, dict[Any, float]], sample: Sample) -> Array:
     """Costs (K, A) in the order of columns."""
-    named = with_labels(costs, np.asarray(sample.columns).tolist())
+    named = files.with_labels(costs, np.asarray(sample.columns).tolist())
     found = check_costs(named, sample, sample.n, actions=None, abstain_cost=None, caller=_CALLER)
     return found.matrix
 
@@ -271,7 +256,7 @@ def _print(
             "plot": arguments.plot,
             "notes": notes,
         }
-        print(as_json(result))
+        print(output.as_json(result))
         return
     print(table)
     for note in notes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from veridical.cli.shared.output import add_format_arguments, as_json
+from veridical.cli.shared import output
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 
@@ -43,7 +43,7 @@ def add_arguments(parser: Parser) -> None:
         "--seed", type=int, metavar="SEED", help="of the patients; default: others every time"
     )
     parser.add_argument("--auto", action="store_true", help="show the reference players only")
-    add_format_arguments(parser)
+    output.add_format_arguments(parser)
     parser.set_defaults(run=run)
 
 
@@ -81,4 +81,4 @@ def _as_text(summary: GameSummary) -> str:
 def _as_json(summary: GameSummary, seed: int) -> str:
     known = summary.to_dict()
     del known["you"]
-    return as_json({"seed": seed, **known, "sentences": list(summary.sentences()[:-1])})
+    return output.as_json({"seed": seed, **known, "sentences": list(summary.sentences()[:-1])})

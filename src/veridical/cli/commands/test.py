@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from veridical.cli.shared.data import (
-    GUESSING,
-    add_data_arguments,
-    add_drawing_arguments,
-    asked_of_file,
-    split_names,
-)
-from veridical.cli.shared.output import add_output_arguments, busy, hearing_doubts, put_out
+from veridical.cli.shared import data, output
 from veridical.cli.shared.parser import Parser
 from veridical.evaluation import calibration_tests
 from veridical.evaluation.core import NAMES
@@ -28,7 +21,7 @@ examples:
 P-values of several tests are corrected for their number (Holm). A test that does not reject is no
 evidence of calibration: the verdict says which error would have been found.
 
-{GUESSING}
+{data.GUESSING}
 exit codes:
   0  done
   1  could not finish (for instance the output could not be written)
@@ -43,7 +36,7 @@ def add_arguments(parser: Parser) -> None:
         "Test whether the predictions in a file are calibrated, with a verdict in plain words."
     )
     parser.epilog = _EPILOG
-    add_data_arguments(parser)
+    data.add_data_arguments(parser)
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="test each subgroup too")
     parser.add_argument(
         "--tests",
@@ -51,26 +44,24 @@ def add_arguments(parser: Parser) -> None:
         help=f"of {', '.join(NAMES)} (default: all that are quick but the last two)",
     )
     parser.add_argument("--level", type=float, default=0.05, metavar="LEVEL", help="default: 0.05")
-    add_drawing_arguments(parser, draws="draws of outcomes", seed="of the draws")
+    data.add_drawing_arguments(parser, draws="draws of outcomes", seed="of the draws")
     parser.add_argument(
         "--fail-if-rejected",
         action="store_true",
         help=f"exit with code {REJECTED} if calibration is rejected",
     )
-    add_output_arguments(parser)
+    output.add_output_arguments(parser)
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Test the file and print or write the result."""
-    with busy(f"testing {arguments.file}"), hearing_doubts() as caught:
+    with output.busy(f"testing {arguments.file}"), output.hearing_doubts() as caught:
         result = calibration_tests(
             arguments.file,
-            **asked_of_file(arguments, caller="calibration_tests"),
-            tests=split_names(arguments.tests),
+            **data.asked_of_file(arguments, caller="calibration_tests"),
+            tests=data.split_names(arguments.tests),
             level=arguments.level,
-            n_resamples=arguments.n_resamples,
-            rng=arguments.seed,
         )
-    put_out(result, arguments, caught)
+    output.put_out(result, arguments, caught)
     return REJECTED if arguments.fail_if_rejected and result.rejected else 0

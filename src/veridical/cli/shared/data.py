@@ -50,14 +50,21 @@ def add_column_arguments(
         )
 
 
+def add_confidence_level(
+    parser: argparse._ActionsContainer, meaning: str = "default: 0.95"
+) -> None:
+    """Add the level of intervals."""
+    parser.add_argument(
+        "--confidence-level", type=float, default=0.95, metavar="LEVEL", help=meaning
+    )
+
+
 def add_drawing_arguments(
     parser: argparse.ArgumentParser, *, draws: str, seed: str, intervals: str | None = None
 ) -> None:
     """Add how much is drawn from which seed, and the level of intervals where there are any."""
     if intervals is not None:
-        parser.add_argument(
-            "--confidence-level", type=float, default=0.95, metavar="LEVEL", help=intervals
-        )
+        add_confidence_level(parser, intervals)
     parser.add_argument("--n-resamples", type=int, default=1000, metavar="N", help=draws)
     parser.add_argument("--seed", type=int, default=0, metavar="SEED", help=seed)
 
@@ -100,7 +107,19 @@ def asked_of_file(arguments: argparse.Namespace, *, caller: str) -> dict[str, An
     """Return what these arguments are to `evaluate`, and to functions that take the same."""
     prob = split_names(arguments.prob)
     typed = LabelReader(arguments.file, arguments.y, prob, caller=caller)
-    return {"lens": parse_lens(arguments.lens, typed), **read_data_arguments(arguments, typed)}
+    return {
+        "lens": parse_lens(arguments.lens, typed),
+        **read_data_arguments(arguments, typed),
+        **read_drawing_arguments(arguments),
+    }
+
+
+def read_drawing_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return how much is drawn, and the level of intervals where there are any."""
+    drawing = {"n_resamples": arguments.n_resamples, "rng": arguments.seed}
+    if "confidence_level" in arguments:
+        drawing["confidence_level"] = arguments.confidence_level
+    return drawing
 
 
 def read_data_arguments(arguments: argparse.Namespace, typed: LabelReader) -> dict[str, Any]:

@@ -1,7 +1,4 @@
-"""Where a result goes: standard output or a file, in words or as data.
-
-What the kinds of `simulate` share: the form of what is printed.
-"""
+"""Where a result goes: standard output or a file, in words or as data."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ import argparse
 import json
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -81,7 +78,7 @@ def doubts_as_notes() -> Iterator[None]:
     """Keep statistical doubts, which results hold as notes, off the screen; tell other warnings."""
     with hearing_doubts() as caught:
         yield
-    _tell(_others(caught))
+    tell(_others(caught))
 
 
 def without_draws(result: Any) -> Any:
@@ -113,7 +110,7 @@ def _render(result: Printable, form: str) -> str:
 
 def _report(result: Printable, caught: list[warnings.WarningMessage]) -> None:
     """Say on standard error what the text form would have said in its notes."""
-    _tell([f"note: {note}" for note in result.notes] + _others(caught))
+    tell([f"note: {note}" for note in result.notes] + _others(caught))
 
 
 def _others(caught: list[warnings.WarningMessage]) -> list[str]:
@@ -122,7 +119,8 @@ def _others(caught: list[warnings.WarningMessage]) -> list[str]:
     return [f"warning: {w.message}" for w in other]
 
 
-def _tell(lines: list[str]) -> None:
+def tell(lines: Iterable[str]) -> None:
+    """Say something on standard error, line by line."""
     for line in lines:
         print(f"veridical: {line}", file=sys.stderr)
 
@@ -141,6 +139,12 @@ def add_table_output(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="CSV, Parquet or Arrow by its ending; written whole or not at all",
     )
+
+
+def add_page_output(parser: argparse.ArgumentParser, default: str) -> None:
+    """Add the file that a page is written to."""
+    meaning = f"a name that ends in .html, .md or .json (default: {default})"
+    parser.add_argument("-o", "--output", metavar="PATH", default=default, help=meaning)
 
 
 def add_direction(parser: argparse.ArgumentParser) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import find_label
+from veridical._core.data.options import check_flag
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, MulticlassSample
@@ -278,9 +279,7 @@ def _complement(p: FloatArray, reference: int) -> FloatArray:
 
 
 def _check_bins(n_bins: Any, fitted: Any, null: str, caller: str) -> int:
-    if not isinstance(fitted, (bool, np.bool_)):
-        hint = "True if the model was fitted on these same rows."
-        raise invalid(caller, "fitted", "True or False", repr(fitted), hint=hint)
+    check_flag(caller, "fitted", fitted, hint="True if the model was fitted on these same rows.")
     if fitted and null == "monte-carlo":
         hint = 'use null="asymptotic", or test on rows the model has not seen.'
         got = "'monte-carlo' with fitted=True, whose null depends on how the model is fitted"

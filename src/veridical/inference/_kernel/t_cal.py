@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from veridical._core.data.options import check_flag
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import is_number
 from veridical._core.sample import Sample
@@ -281,8 +282,7 @@ def t_cal_core(
 
 def _check_smoothness(adaptive: object, smoothness: Any) -> None:
     caller, hint = _CALLER, "pass `adaptive=False, smoothness=1.0`, or neither."
-    if not isinstance(adaptive, (bool, np.bool_)):
-        raise invalid(caller, "adaptive", "True or False", repr(adaptive), hint=hint)
+    check_flag(caller, "adaptive", adaptive, hint=hint)
     if adaptive:
         if smoothness is not None:
             raise invalid(caller, "smoothness", "None if adaptive", repr(smoothness), hint=hint)

@@ -194,7 +194,7 @@ def calibrator_named(
     given = name.lower().replace("_", "-") if isinstance(name, str) else name
     check_option(caller, param, given, known)
     kind = known[given]
-    return for_classes(_auto() if kind is None else kind(), n_classes)
+    return for_classes(AutoCalibrator() if kind is None else kind(), n_classes)
 
 
 def for_classes(calibrator: Calibrator, n_classes: int) -> Calibrator:
@@ -205,11 +205,6 @@ def for_classes(calibrator: Calibrator, n_classes: int) -> Calibrator:
     default: WeightType = "importance"
     calibrator.set_params(input="probability", labels=None, weight_type=default)
     return OneVsRestCalibrator(calibrator, **own)
-
-
-def _auto() -> Calibrator:
-
-    return AutoCalibrator()
 
 
 def _has_a_name(thing: object) -> bool:

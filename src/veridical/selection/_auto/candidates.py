@@ -24,6 +24,7 @@ from veridical.exceptions import invalid
 
 _FEW_CLASSES = 30  # up to here one map a class is worth its time
 _ROWS_A_CLASS = 30  # and from here it has rows enough
+_BINS_OF_SCORES = 10
 _MANY_CLASSES = 150  # up to here a full matrix is worth its time
 
 
@@ -51,15 +52,18 @@ def default_candidates(n_classes: int, size: float, input: str, strategy: str) -
     which can stay near the identity; who must deploy one simple map gets the plain one.
     """
     if input == "score" and n_classes == 2:
-        return _scores()
+        return [c for c in _binary(_BINS_OF_SCORES) if input in c.calibrator._inputs]
     first = Candidate("ensemble temperature", EnsembleTemperatureCalibrator(), basic=True)
     if strategy == "select":
         first = Candidate("temperature", TemperatureCalibrator(), basic=True)
-    return [first, *(_binary(size) if n_classes == 2 else _multiclass(n_classes, size))]
+    return [first, *(_binary(_bins(size)) if n_classes == 2 else _multiclass(n_classes, size))]
 
 
-def _binary(size: float) -> list[Candidate]:
-    bins = min(max(round(size**0.4), 5), 20)
+def _bins(size: float) -> int:
+    return min(max(round(size**0.4), 5), 20)
+
+
+def _binary(n_bins: int) -> list[Candidate]:
     return [
         Candidate("platt", PlattCalibrator(), basic=True),
         Candidate("beta", BetaCalibrator(), basic=True),
@@ -67,16 +71,7 @@ def _binary(size: float) -> list[Candidate]:
         Candidate("loose spline", SplineCalibrator(smoothness=1.0), basic=False),
         Candidate("centred isotonic", IsotonicCalibrator(centered=True), basic=False),
         Candidate("venn-abers", VennAbersCalibrator(), basic=False),
-        Candidate("histogram", HistogramCalibrator(n_bins=bins), basic=False),
-    ]
-
-
-def _scores() -> list[Candidate]:
-    return [
-        Candidate("platt", PlattCalibrator(), basic=True),
-        Candidate("centred isotonic", IsotonicCalibrator(centered=True), basic=False),
-        Candidate("venn-abers", VennAbersCalibrator(), basic=False),
-        Candidate("histogram", HistogramCalibrator(n_bins=10), basic=False),
+        Candidate("histogram", HistogramCalibrator(n_bins=n_bins), basic=False),
     ]
 
 

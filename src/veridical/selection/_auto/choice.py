@@ -17,20 +17,13 @@ from veridical.calibrators.core import (
     Notes,
     fit_part,
     fit_part_if_possible,
+    fresh_part,
     held_out_masses,
     rows_of_mass,
 )
 from veridical.results import CandidateEvidence, Evidence
+from veridical.selection._auto import weighing
 from veridical.selection._auto.candidates import Candidate
-from veridical.selection._auto.weighing import (
-    CrossFit,
-    Fold,
-    Judge,
-    cross_fit,
-    identity_share,
-    make_folds,
-    pooled_weights,
-)
 
 _MOST_ROWS = 50_000
 _MOST_VALUES = 500_000
@@ -46,7 +39,7 @@ class TriedCandidate:
     name: str
     calibrator: Calibrator
     basic: bool
-    fit: CrossFit | None
+    fit: weighing.CrossFit | None
     note: str = ""
 
 
@@ -72,7 +65,7 @@ class CalibratorChoice:
     weights: FloatArray
     identity: FloatArray | None
     identity_weight: float
-    judge: Judge
+    judge: weighing.Judge
     partitions: tuple[int, ...]
     n_used: int
     notes: Notes = ()
@@ -100,15 +93,15 @@ def choose(
 ) -> CalibratorChoice:
     """Cross-fit the candidates, weigh or select them, and fit what was chosen."""
     used = _thinned(rows)
-    folds = make_folds(used, _partitions(used))
+    folds = weighing.make_folds(used, _partitions(used))
     deadline = None if max_seconds is None else time.perf_counter() + max_seconds
     steps = iter(track(len(candidates) * len(folds), "trying calibrators"))
     tried = []
     notes: Notes = ()
     for number, c in enumerate(candidates):
-        part = _prepared(c.calibrator, input, rows)
+        part = fresh_part(c.calibrator, input=input, weight_type=rows.weight_type)
         until = deadline if number else None  # the first is always tried
-        fit = cross_fit(part, folds, steps, until=until)
+        fit = weighing.cross_fit(part, folds, steps, until=until)
         if isinstance(fit, LeftOut):
             tried.append(TriedCandidate(c.name, part, c.basic, None, str(fit)))
         else:
@@ -116,7 +109,7 @@ def choose(
             notes += fit.notes
     alone = _identity(rows, input)
     identity = None if input == "score" else _own_predictions(alone, folds)
-    judge = Judge.of(folds, used, identity)
+    judge = weighing.Judge.of(folds, used, identity)
     start = CalibratorChoice(
         alone,
         tuple(tried),
@@ -131,23 +124,14 @@ def choose(
     return _with_map((_selected if strategy == "select" else _pooled)(start), rows)
 
 
-def _prepared(given: Calibrator, input: str, rows: CheckedRows) -> Calibrator:
-    from sklearn.base import clone
-
-    part: Calibrator = clone(given)
-    part.set_params(input=input, weight_type=rows.weight_type)
-    part.keeps_fingerprint = False
-    return part
-
-
 def _identity(rows: CheckedRows, input: str) -> Calibrator:
     kind = "logit" if input == "score" else input
-    identity = _prepared(IdentityCalibrator(), kind, rows)
+    identity = fresh_part(IdentityCalibrator(), input=kind, weight_type=rows.weight_type)
     fit_part(identity, rows)
     return identity
 
 
-def _own_predictions(identity: Calibrator, folds: Sequence[Fold]) -> FloatArray:
+def _own_predictions(identity: Calibrator, folds: Sequence[weighing.Fold]) -> FloatArray:
     """Predictions of held-out rows as they came, fold after fold."""
     own = [identity.predict_proba(fold.held.values) for fold in folds]
     return np.concatenate(own) if own else np.empty((0, len(identity.classes_)))
@@ -180,12 +164,12 @@ def _pooled(choice: CalibratorChoice) -> CalibratorChoice:
     if not numbers:
         return choice
     basic = np.array([choice.tried[i].basic for i in numbers])
-    found = pooled_weights(judge, given, basic)
+    found = weighing.pooled_weights(judge, given, basic)
     found[found < _NEGLIGIBLE] = 0.0
     found /= found.sum()
     share = 0.0
     if choice.identity is not None:
-        share = identity_share(judge, given @ found, judge.outcome(choice.identity))
+        share = weighing.identity_share(judge, given @ found, judge.outcome(choice.identity))
     weights = np.zeros(len(choice.tried))
     weights[numbers] = found * (1 - share)
     return replace(choice, weights=weights, identity_weight=share)

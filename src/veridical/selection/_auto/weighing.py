@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.base import clone
 
 from veridical._core.data.left_out import LeftOut
 from veridical._core.numeric.simplex import simplex_weights
@@ -17,6 +16,7 @@ from veridical.calibrators.core import (
     CheckedRows,
     Notes,
     fit_part_if_possible,
+    fresh_part,
     held_out_masses,
     row_masses,
     rows_of_mass,
@@ -107,7 +107,7 @@ def cross_fit(
         if until is not None and _would_end(start, len(maps), len(folds)) > until:
             return LeftOut("time was up")
         next(steps, None)
-        map = _copy(part)
+        map = fresh_part(part)
         found = fit_part_if_possible(map, fold.kept)
         if found is None:
             return LeftOut("cannot be fitted to parts of these rows")
@@ -123,12 +123,6 @@ def _would_end(start: float, done: int, n_folds: int) -> float:
     """When all folds would be done at the speed so far."""
     now = time.perf_counter()
     return now if done == 0 else start + (now - start) * n_folds / done
-
-
-def _copy(part: Calibrator) -> Calibrator:
-    copy: Calibrator = clone(part)
-    copy.keeps_fingerprint = False
-    return copy
 
 
 _PSEUDO_ROWS = 5.0

@@ -15,20 +15,8 @@ from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
 from veridical.calibrators.core import Notes
 from veridical.exceptions import invalid, warn_of
-from veridical.selection._classifier.pairs import (
-    CALLER,
-    Pair,
-    Split,
-    Task,
-    check_tested_once,
-    fit_or_foretell,
-    fit_pair,
-    pair_of_fitted,
-    positive_rows,
-    routed,
-    single_pair,
-    splits_of,
-)
+from veridical.selection._classifier import pairs
+from veridical.selection._classifier.pairs import CALLER
 from veridical.selection._classifier.response import innermost, is_frozen
 from veridical.selection._classifier.target import (
     LabelwiseMaps,
@@ -38,14 +26,14 @@ from veridical.selection._classifier.target import (
 )
 
 
-def summary_of(pairs: list[Pair], rows: list[IntArray], n_rows: int, scheme: str) -> str:
+def summary_of(fitted: list[pairs.Pair], rows: list[IntArray], n_rows: int, scheme: str) -> str:
     """Two sentences about a fitted classifier; `scheme` is "ensemble", "single" or "prefit"."""
     used = len(np.unique(np.concatenate(rows)))
     share = f"{used:,} of {n_rows:,} rows calibrate"
-    count = "1 pair" if len(pairs) == 1 else f"{len(pairs)} pairs"
-    model = type(innermost(pairs[0].estimator)).__name__
-    readings = " or ".join(sorted({str(pair.reading) for pair in pairs}))
-    who = f"{count} of {model} and {_map_name(pairs[0].calibrator)}, read by {readings}."
+    count = "1 pair" if len(fitted) == 1 else f"{len(fitted)} pairs"
+    model = type(innermost(fitted[0].estimator)).__name__
+    readings = " or ".join(sorted({str(pair.reading) for pair in fitted}))
+    who = f"{count} of {model} and {_map_name(fitted[0].calibrator)}, read by {readings}."
     how = {
         "ensemble": "a model that never saw them; probabilities are averaged",
         "single": "models that never saw them; a model trained on all rows predicts",
@@ -200,7 +188,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         n_rows = _num_samples(X)
         target = check_target(y, n_rows, caller=CALLER)
         weight = check_weight(sample_weight, n_rows, caller=CALLER)
-        kept = positive_rows(weight, n_rows)
+        kept = pairs.positive_rows(weight, n_rows)
         prefit = self._is_fitted_before()
         params: dict[str, Any] = {}
         split_params: dict[str, Any] = {}
@@ -208,13 +196,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             target = known_to_model(target, self.estimator, caller=CALLER)
         else:
             target = to_be_learnt(target, kept, caller=CALLER)
-            params, split_params = routed(self, weight, groups, fit_params, caller=CALLER)
-        task = Task(self.estimator, X, target, weight, params, self.calibrator, self.response)
+            params, split_params = pairs.routed(self, weight, groups, fit_params, caller=CALLER)
+        task = pairs.Task(self.estimator, X, target, weight, params, self.calibrator, self.response)
         task.check()
         if prefit:
-            fits, rows = [pair_of_fitted(task, kept)], [kept]
+            fits, rows = [pairs.pair_of_fitted(task, kept)], [kept]
         else:
-            splits = splits_of(self.cv, X, target, kept, split_params, caller=CALLER)
+            splits = pairs.splits_of(self.cv, X, target, kept, split_params, caller=CALLER)
             fit_all = self._all_pairs if self.ensemble else self._one_pair
             fits, rows = fit_all(task, splits, kept)
         self.pairs_, self.calibration_rows_ = [pair for pair, _ in fits], rows
@@ -290,22 +278,24 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         return prefit or is_frozen(self.estimator)
 
     def _all_pairs(
-        self, task: Task, splits: list[Split], kept: Array
-    ) -> tuple[list[tuple[Pair, Notes]], list[Array]]:
+        self, task: pairs.Task, splits: list[pairs.Split], kept: Array
+    ) -> tuple[list[tuple[pairs.Pair, Notes]], list[Array]]:
         from sklearn.utils.parallel import Parallel, delayed
 
-        fits = Parallel(n_jobs=self.n_jobs)(delayed(fit_pair)(task, split) for split in splits)
+        fits = Parallel(n_jobs=self.n_jobs)(
+            delayed(pairs.fit_pair)(task, split) for split in splits
+        )
         return fits, [test for _, test in splits]
 
     def _one_pair(
-        self, task: Task, splits: list[Split], kept: Array
-    ) -> tuple[list[tuple[Pair, Notes]], list[Array]]:
+        self, task: pairs.Task, splits: list[pairs.Split], kept: Array
+    ) -> tuple[list[tuple[pairs.Pair, Notes]], list[Array]]:
         from sklearn.utils.parallel import Parallel, delayed
 
-        check_tested_once(splits, len(task.target.y), caller=CALLER)
+        pairs.check_tested_once(splits, len(task.target.y), caller=CALLER)
         jobs = [*splits, (kept, None)]  # the last model, on all rows, is the one that predicts
         *said, model = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_or_foretell)(task, train, test) for train, test in jobs
+            delayed(pairs.fit_or_foretell)(task, train, test) for train, test in jobs
         )
         rows = np.sort(np.concatenate([test for _, test in splits]))
-        return [single_pair(task, said, splits, model)], [rows]
+        return [pairs.single_pair(task, said, splits, model)], [rows]
