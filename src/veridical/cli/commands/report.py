@@ -80,7 +80,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the report, write it and say where it is."""
-    from veridical.report.charts import build_report
+    from veridical.report.charts import ReportRequest, build_report
 
     targets = [arguments.output, *([arguments.json] if arguments.json else [])]
     for target in targets:
@@ -96,8 +96,8 @@ def run(arguments: argparse.Namespace) -> int:
         typed = LabelReader(arguments.file, arguments.y, columns, caller=_CALLER)
         options = read_data_arguments(arguments, typed)
         options["prob"] = prob if models is None else models
-        report = build_report(
-            arguments.file,
+        request = ReportRequest(
+            y_true=arguments.file,
             lens=parse_lens(arguments.lens, typed),
             **options,
             confidence_level=arguments.confidence_level,
@@ -108,8 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
             date=arguments.date,
             path=arguments.output,
             engine="auto",
-            step=_shown(status),
         )
+        report = build_report(request, _shown(status))
         if arguments.json:
             report.save(arguments.json)
     _tell(report, targets)

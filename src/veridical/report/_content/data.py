@@ -10,8 +10,7 @@ import numpy as np
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray
 from veridical.evaluation.data import SampleSource, Source, notes_on_origin
-from veridical.report._content.content import DataNote
-from veridical.report._content.curves import short
+from veridical.report._content.content import DataNote, short
 from veridical.results import Evaluation, TestReport
 
 _FEW_A_BIN, _FEW_EVENTS, _HEAVY_TIE = 20, 10, 0.05

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from veridical.report._charts.catalogue import Chart, TimePanel, reliability_chart, timeline_chart
-from veridical.report._content.curves import short
+from veridical.report._content.content import short
 from veridical.report._page.blocks import (
     MISSING,
     Block,

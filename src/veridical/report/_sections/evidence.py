@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from veridical.report._charts.catalogue import classwise_chart, groups_chart
-from veridical.report._content.content import ModelFindings
-from veridical.report._content.curves import short
+from veridical.report._content.content import ModelFindings, short
 from veridical.report._page.blocks import (
     Block,
     Figure,

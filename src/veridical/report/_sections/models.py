@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from veridical.report._charts.catalogue import comparison_chart, cost_slider, evidence_chart
-from veridical.report._content.content import ModelFindings
-from veridical.report._content.curves import short
+from veridical.report._content.content import ModelFindings, short
 from veridical.report._content.findings import COST_RATIOS
 from veridical.report._page.blocks import (
     Block,

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from veridical.report._content.content import ModelFindings, Settings
-from veridical.report._content.curves import short
+from veridical.report._content.content import ModelFindings, Settings, short
 from veridical.report._page.blocks import Block, Heading, Section
-from veridical.report._page.markdown import plain, section_markdown
 from veridical.report._page.page import SavedPage
 from veridical.report._sections.appendix import appendix_blocks
 from veridical.report._sections.evidence import evidence_blocks, families_blocks
@@ -111,12 +109,6 @@ class Report(SavedPage):
         """What is shown, block by block."""
         return sections_of(self.models, self.comparison, self.settings)
 
-    @cached_property
-    def markdown(self) -> str:
-        """The report for a pull request: all words and tables, no charts."""
-        parts = [f"# {plain(self.title)}", plain(self.subtitle)]
-        return "\n\n".join([*parts, *map(section_markdown, self.sections)]) + "\n"
-
     @property
     def subtitle(self) -> str:
         """Return one line on what was looked at."""
@@ -128,11 +120,6 @@ class Report(SavedPage):
         if len(self.models) > 1:
             facts.append(f"{len(self.models)} models")
         return ", ".join([*facts, self.date] if self.date else facts)
-
-    @property
-    def library(self) -> str:
-        """Version of the library that made it."""
-        return self.settings.versions["veridical"]
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a figure of the evaluations; `model` names the model."""
