@@ -40,19 +40,18 @@ def evidence_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         yield Paragraph("No test could be made of these rows.", "note")
     else:
         yield Paragraph(tests.verdict)
-        rows = tuple(
-            (
-                t.method,
-                format_statistic(t.statistic),
-                "" if t.df is None else f"{t.df:g}",
-                pvalue(t.pvalue),
-                pvalue(adjusted),
-                f"{t.lens}: {t.definition}",
-            )
-            for t, adjusted in zip(tests.tests, tests.adjusted, strict=True)
+        yield Table.of(
+            f"Tests of calibration at level {tests.level:g}",
+            list(zip(tests.tests, tests.adjusted, strict=True)),
+            {
+                "test": lambda pair: pair[0].method,
+                "statistic": lambda pair: format_statistic(pair[0].statistic),
+                "df": lambda pair: "" if pair[0].df is None else f"{pair[0].df:g}",
+                "p": lambda pair: pvalue(pair[0].pvalue),
+                "p (Holm)": lambda pair: pvalue(pair[1]),
+                "definition": lambda pair: f"{pair[0].lens}: {pair[0].definition}",
+            },
         )
-        header = ("test", "statistic", "df", "p", "p (Holm)", "definition")
-        yield Table(f"Tests of calibration at level {tests.level:g}", header, rows)
     yield from _equivalence(m)
 
 
@@ -66,12 +65,15 @@ def _equivalence(m: ModelFindings) -> Iterator[Block]:
         f" ({first.definition}; {first.lens} lens) is at most {number(first.upper)}. A margin is"
         " shown where it is above that limit."
     )
-    rows = tuple(
-        (f"{t.delta:g}", "shown" if t.equivalent else "not shown", pvalue(t.pvalue))
-        for t in m.equivalence
+    yield Table.of(
+        "Evidence for calibration within a margin",
+        m.equivalence,
+        {
+            "margin": lambda t: f"{t.delta:g}",
+            "calibrated within it": lambda t: "shown" if t.equivalent else "not shown",
+            "p": lambda t: pvalue(t.pvalue),
+        },
     )
-    header = ("margin", "calibrated within it", "p")
-    yield Table("Evidence for calibration within a margin", header, rows)
 
 
 def families_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
@@ -82,23 +84,20 @@ def families_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
             " are corrected for the number of classes.",
             "read",
         )
-        yield Table(
+        yield Table.of(
             f"{len(m.classes):,} classes, worst first",
-            ("class", "observed", "predicted", "difference", "AUC", "ECE", "p", "p (corrected)"),
-            tuple(
-                (
-                    short(c.label, _LONG),
-                    number(c.observed),
-                    number(c.predicted),
-                    signed(c.observed - c.predicted),
-                    number(c.auc),
-                    number(c.error),
-                    pvalue(c.pvalue),
-                    pvalue(c.adjusted),
-                )
-                for c in m.classes[:_MOST_ROWS]
-            ),
-            more=max(0, len(m.classes) - _MOST_ROWS),
+            m.classes,
+            {
+                "class": lambda c: short(c.label, _LONG),
+                "observed": lambda c: number(c.observed),
+                "predicted": lambda c: number(c.predicted),
+                "difference": lambda c: signed(c.observed - c.predicted),
+                "AUC": lambda c: number(c.auc),
+                "ECE": lambda c: number(c.error),
+                "p": lambda c: pvalue(c.pvalue),
+                "p (corrected)": lambda c: pvalue(c.adjusted),
+            },
+            most=_MOST_ROWS,
         )
         curves = _class_curves(m)
         if curves:
@@ -143,35 +142,23 @@ def _groups(m: ModelFindings, index: int) -> Iterator[Block]:
         " before the error.",
         "read",
     )
-    rows = tuple(
-        (
-            short(g.label, _LONG),
-            f"{g.n_samples:,}",
-            number(g.observed),
-            number(g.predicted),
-            number(g.auc),
-            number(g.error),
-            limits(g.low, g.high),
-            number(g.null_q95),
-            pvalue(g.pvalue),
-            pvalue(g.adjusted),
-        )
-        for g in m.groups[:_MOST_ROWS]
+    yield Table.of(
+        f"{len(m.groups):,} groups, worst first",
+        m.groups,
+        {
+            "group": lambda g: short(g.label, _LONG),
+            "rows": lambda g: f"{g.n_samples:,}",
+            "observed": lambda g: number(g.observed),
+            "predicted": lambda g: number(g.predicted),
+            "AUC": lambda g: number(g.auc),
+            m.evaluation.default.name: lambda g: number(g.error),
+            "interval": lambda g: limits(g.low, g.high),
+            "null 95 %": lambda g: number(g.null_q95),
+            "p": lambda g: pvalue(g.pvalue),
+            "p (corrected)": lambda g: pvalue(g.adjusted),
+        },
+        most=_MOST_ROWS,
     )
-    header = (
-        "group",
-        "rows",
-        "observed",
-        "predicted",
-        "AUC",
-        m.evaluation.default.name,
-        "interval",
-        "null 95 %",
-        "p",
-        "p (corrected)",
-    )
-    more = max(0, len(m.groups) - _MOST_ROWS)
-    yield Table(f"{len(m.groups):,} groups, worst first", header, rows, more=more)
     yield Figure(
         f"groups-{index}",
         lambda: groups_chart(_group_errors(m), test=m.group_test),
@@ -183,17 +170,10 @@ def _groups(m: ModelFindings, index: int) -> Iterator[Block]:
 
 
 def _group_errors(m: ModelFindings) -> dict[str, MeasuredError]:
-    error = m.evaluation.default
+    same = ("n_samples", "low", "high", "null_mean", "null_q95", "pvalue")
     return {
         g.label: replace(
-            error,
-            value=g.error,
-            n_samples=g.n_samples,
-            low=g.low,
-            high=g.high,
-            null_mean=g.null_mean,
-            null_q95=g.null_q95,
-            pvalue=g.pvalue,
+            m.evaluation.default, value=g.error, **{name: getattr(g, name) for name in same}
         )
         for g in m.groups
     }

@@ -15,11 +15,13 @@ from veridical.report._page.blocks import (
     Points,
     Table,
     level_words,
+    limits,
     number,
     pvalue,
     sentence,
     share,
     signed,
+    signed_limits,
 )
 from veridical.results import Comparison, DecisionCurve
 
@@ -49,7 +51,19 @@ def recalibration_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
                 "Change in log loss on held-out rows against leaving the predictions alone:"
                 " left of zero is better.",
             )
-        yield _candidates(m)
+        yield Table.of(
+            "Candidates on held-out rows",
+            evidence.candidates,
+            {
+                "candidate": lambda c: c.candidate,
+                "log loss": lambda c: number(c.log_loss),
+                "Brier": lambda c: number(c.brier),
+                "change in log loss": lambda c: signed(c.difference),
+                "interval": lambda c: signed_limits(c.low, c.high),
+                "weight": lambda c: share(c.weight) if c.chosen else "",
+                "note": lambda c: c.note,
+            },
+        )
     notes = [note for note in (r.note, *(r.evidence.notes if r.evidence else ())) if note]
     if notes:
         yield Points(tuple(sentence(note) for note in notes))
@@ -68,32 +82,11 @@ def _before_after(c: Comparison, n_folds: int) -> Table:
     rows = []
     for name, old, new, key in figures:
         difference = paired.get(key)
-        limit = (
-            "" if difference is None else f"{signed(difference.low)} to {signed(difference.high)}"
-        )
+        limit = "" if difference is None else signed_limits(difference.low, difference.high)
         change = None if old is None or new is None else new - old
         rows.append((name, number(old), number(new), signed(change), limit))
     header = ("figure", "before", "after", "change", f"{level_words(c.confidence_level)} interval")
     return Table(f"Before and after, held out in {n_folds} folds", header, tuple(rows))
-
-
-def _candidates(m: ModelFindings) -> Table:
-    evidence = m.recalibration.evidence
-    assert evidence is not None
-    rows = tuple(
-        (
-            c.candidate,
-            number(c.log_loss),
-            number(c.brier),
-            signed(c.difference),
-            f"{signed(c.low)} to {signed(c.high)}" if c.low is not None else "",
-            share(c.weight) if c.chosen else "",
-            c.note,
-        )
-        for c in evidence.candidates
-    )
-    header = ("candidate", "log loss", "Brier", "change in log loss", "interval", "weight", "note")
-    return Table("Candidates on held-out rows", header, rows)
 
 
 def comparison_blocks(c: Comparison) -> Iterator[Block]:
@@ -104,25 +97,21 @@ def comparison_blocks(c: Comparison) -> Iterator[Block]:
         " its own null level.",
         "read",
     )
-    rows = []
-    for name, e, test in zip(c.models, c.evaluations, c.tests, strict=True):
-        null = test.null_level
-        rows.append(
-            (
-                short(name, _LONG),
-                number(e.scores["brier"]),
-                number(e.scores["log"]),
-                number(e.accuracy),
-                number(e.auc),
-                number(test.statistic),
-                number(null.mean),
-                number(null.quantile(0.95)),
-                pvalue(test.pvalue),
-            )
-        )
-    error = c.tests[0].null_level.estimator
-    header = ("model", "Brier", "log loss", "accuracy", "AUC", error, "null mean", "null 95 %", "p")
-    yield Table("Models side by side", header, tuple(rows))
+    yield Table.of(
+        "Models side by side",
+        list(zip(c.models, c.evaluations, c.tests, strict=True)),
+        {
+            "model": lambda row: short(row[0], _LONG),
+            "Brier": lambda row: number(row[1].scores["brier"]),
+            "log loss": lambda row: number(row[1].scores["log"]),
+            "accuracy": lambda row: number(row[1].accuracy),
+            "AUC": lambda row: number(row[1].auc),
+            c.tests[0].null_level.estimator: lambda row: number(row[2].statistic),
+            "null mean": lambda row: number(row[2].null_level.mean),
+            "null 95 %": lambda row: number(row[2].null_level.quantile(0.95)),
+            "p": lambda row: pvalue(row[2].pvalue),
+        },
+    )
     known = {d.difference.estimator for d in c.differences}
     figure = "log" if "log" in known else "brier"
     yield Figure(
@@ -130,23 +119,20 @@ def comparison_blocks(c: Comparison) -> Iterator[Block]:
         lambda: comparison_chart(c, figure=figure),
         "Paired differences: an interval left of zero says that the first model is better.",
     )
-    differences = tuple(
-        (
-            f"{short(d.first)} - {short(d.second)}",
-            d.difference.estimator,
-            signed(d.difference.estimate, 5),
-            f"{signed(d.difference.low, 5)} to {signed(d.difference.high, 5)}",
-            pvalue(d.difference.pvalue),
-            pvalue(d.adjusted),
-        )
-        for d in c.differences
-    )
-    level = level_words(c.confidence_level)
-    yield Table(
+    yield Table.of(
         "Paired differences, first minus second: negative means the first is better",
-        ("models", "figure", "difference", f"{level} interval", "p", "p (Holm)"),
-        differences[:_MOST_ROWS],
-        more=max(0, len(differences) - _MOST_ROWS),
+        c.differences,
+        {
+            "models": lambda d: f"{short(d.first)} - {short(d.second)}",
+            "figure": lambda d: d.difference.estimator,
+            "difference": lambda d: signed(d.difference.estimate, 5),
+            f"{level_words(c.confidence_level)} interval": lambda d: signed_limits(
+                d.difference.low, d.difference.high, 5
+            ),
+            "p": lambda d: pvalue(d.difference.pvalue),
+            "p (Holm)": lambda d: pvalue(d.adjusted),
+        },
+        most=_MOST_ROWS,
     )
     if c.notes:
         yield Heading("Notes")
@@ -166,7 +152,7 @@ def decisions_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         " their ratio sets the threshold. Costs are a row, in units of one false alarm.",
         "read",
     )
-    yield Paragraph(_useful(m.decisions))
+    yield Paragraph(sentence(str(m.decisions).splitlines()[0]))
     curve = m.decisions
     yield Figure(
         f"decisions-{index}",
@@ -175,40 +161,28 @@ def decisions_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         " use, the numbers what that costs a row. The model is worth using where its net benefit"
         " is above that of acting always and of acting never (zero).",
     )
-    rows = tuple(_cost_row(m.costs, ratio) for ratio in sorted(COST_RATIOS))
-    header = (
-        "miss : false alarm",
-        "threshold",
-        "acts on",
-        "cost of the model",
-        "always acting",
-        "never acting",
-        "net benefit",
-        "interval",
-    )
-    yield Table("Decisions at usual costs", header, rows)
+    yield _usual_costs(m.costs)
 
 
-def _useful(d: DecisionCurve) -> str:
-    return sentence(str(d).splitlines()[0])
-
-
-def _cost_row(d: DecisionCurve, ratio: float) -> tuple[str, ...]:
+def _usual_costs(d: DecisionCurve) -> Table:
     """At threshold t = 1 / (1 + ratio) the cost in misses is the prevalence less net benefit.
 
     A miss costs `ratio` false alarms, the unit of what is shown.
     """
-    i = int(abs(d.threshold - 1 / (1 + ratio)).argmin())
-    name = f"{ratio:g} : 1" if ratio >= 1 else f"1 : {1 / ratio:g}"
-    return (
-        name,
-        number(d.threshold[i]),
-        share(d.called[i]),
-        number(ratio * (d.prevalence - d.net_benefit[i])),
-        number(ratio * (d.prevalence - d.treat_all[i])),
-        number(ratio * d.prevalence),
-        number(d.net_benefit[i]),
-        f"{number(d.low[i])} to {number(d.high[i])}",
+    at = {ratio: int(abs(d.threshold - 1 / (1 + ratio)).argmin()) for ratio in COST_RATIOS}
+    return Table.of(
+        "Decisions at usual costs",
+        sorted(COST_RATIOS),
+        {
+            "miss : false alarm": lambda r: f"{r:g} : 1" if r >= 1 else f"1 : {1 / r:g}",
+            "threshold": lambda r: number(d.threshold[at[r]]),
+            "acts on": lambda r: share(d.called[at[r]]),
+            "cost of the model": lambda r: number(r * (d.prevalence - d.net_benefit[at[r]])),
+            "always acting": lambda r: number(r * (d.prevalence - d.treat_all[at[r]])),
+            "never acting": lambda r: number(r * d.prevalence),
+            "net benefit": lambda r: number(d.net_benefit[at[r]]),
+            "interval": lambda r: limits(d.low[at[r]], d.high[at[r]]),
+        },
     )
 
 

@@ -25,7 +25,7 @@ from veridical.report._page.blocks import (
     pvalue,
     signed,
 )
-from veridical.results import Decomposition, Evaluation, MeasuredError, ReliabilityCurve
+from veridical.results import Decomposition, Evaluation, ReliabilityCurve
 from veridical.summaries import VectorSummary
 
 _SCORE_NAMES = {
@@ -89,33 +89,19 @@ def discrimination_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
             " what it could not. The thin bar below it is what the predictions are worth, against"
             " always saying the base rate.",
         )
-    rows = [
-        ("AUC", number(e.auc), "discrimination", _auc_words(e)),
-        ("accuracy", number(e.accuracy), "discrimination", "at equal costs of all errors"),
-        (
-            "recalibration slope",
-            coefficient(e.slope),
-            "calibration",
-            "1 if calibrated; below 1 too extreme",
-        ),
-        (
-            "recalibration intercept",
-            coefficient(e.intercept),
-            "calibration",
-            "0 if calibrated; below 0 predictions are too high",
-        ),
-        (
-            "observed / expected",
-            number(e.observed_expected),
-            "calibration",
-            "1 if predictions are right on average",
-        ),
-    ]
-    level = level_words(e.confidence_level)
+    calibrated = "1 if calibrated; below 1 too extreme"
+    too_high = "0 if calibrated; below 0 predictions are too high"
+    ratio = "1 if predictions are right on average"
     yield Table(
-        f"Discrimination and calibration ({level} intervals)",
+        f"Discrimination and calibration ({level_words(e.confidence_level)} intervals)",
         ("figure", "value", "about", "how to read it"),
-        tuple(rows),
+        (
+            ("AUC", number(e.auc), "discrimination", _auc_words(e)),
+            ("accuracy", number(e.accuracy), "discrimination", "at equal costs of all errors"),
+            ("recalibration slope", coefficient(e.slope), "calibration", calibrated),
+            ("recalibration intercept", coefficient(e.intercept), "calibration", too_high),
+            ("observed / expected", number(e.observed_expected), "calibration", ratio),
+        ),
     )
 
 
@@ -154,19 +140,18 @@ def scores_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         ("score", "value"),
         tuple((_SCORE_NAMES[name], number(value)) for name, value in e.scores.items()),
     )
-    parts = tuple(
-        (
-            f"{_SCORE_NAMES[d.rule]} ({d.lens} lens)",
-            number(d.score),
-            number(d.miscalibration),
-            number(d.discrimination),
-            number(d.uncertainty),
-            d.definition,
-        )
-        for d in e.decompositions
+    yield Table.of(
+        "Parts of the score",
+        e.decompositions,
+        {
+            "score": lambda d: f"{_SCORE_NAMES[d.rule]} ({d.lens} lens)",
+            "value": lambda d: number(d.score),
+            "miscalibration": lambda d: number(d.miscalibration),
+            "discrimination": lambda d: number(d.discrimination),
+            "uncertainty": lambda d: number(d.uncertainty),
+            "how": lambda d: d.definition,
+        },
     )
-    header = ("score", "value", "miscalibration", "discrimination", "uncertainty", "how")
-    yield Table("Parts of the score", header, parts)
 
 
 def errors_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
@@ -184,20 +169,18 @@ def errors_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         "Each error with its interval; the grey bar is what 95 % of calibrated models with these"
         " predictions stay below. An interval well beyond the bar is more than chance.",
     )
-    level = level_words(e.confidence_level)
-    header = ("error", "value", f"{level} interval", "null mean", "null 95 %", "p", "definition")
-    yield Table("Calibration errors", header, tuple(_error_row(error) for error in e.errors))
-
-
-def _error_row(m: MeasuredError) -> tuple[str, ...]:
-    return (
-        m.name,
-        number(m.value),
-        limits(m.low, m.high),
-        number(m.null_mean),
-        number(m.null_q95),
-        pvalue(m.pvalue),
-        f"{m.lens}: {m.definition}",
+    yield Table.of(
+        "Calibration errors",
+        e.errors,
+        {
+            "error": lambda error: error.name,
+            "value": lambda error: number(error.value),
+            f"{level_words(e.confidence_level)} interval": lambda x: limits(x.low, x.high),
+            "null mean": lambda error: number(error.null_mean),
+            "null 95 %": lambda error: number(error.null_q95),
+            "p": lambda error: pvalue(error.pvalue),
+            "definition": lambda error: f"{error.lens}: {error.definition}",
+        },
     )
 
 

@@ -1,60 +1,47 @@
-"""Handler of the page "Learn": a fake classifier whose truth is known."""
+"""What the page "Learn" asks for: a fake classifier whose truth is known."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from starlette.requests import Request
-from starlette.responses import Response
 
 from veridical._core.data.validation import check_sample
 from veridical.decisions import cost_threshold, expected_cost
 from veridical.evaluation.core import evaluate_source
 from veridical.evaluation.data import read_rows
+from veridical.report.charts import reliability_chart
 from veridical.results import ReliabilityCurve
 from veridical.simulation import DirichletFakeClassifier, TemperatureMap
 from veridical.studio._api.evaluate import error_data
-from veridical.studio._data.answers import (
-    answer,
-    chart_data,
-    curve_chart,
-    in_thread,
-    number,
-    whole_number,
-)
+from veridical.studio._data.answers import chart_data, number, whole_number
+from veridical.studio._data.session import Session
 
 _EDGES = np.linspace(0, 1, 101)
 
 
-async def learn(request: Request) -> Response:
+def learn(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """Rows of a fake classifier at a temperature, and what is measured on them."""
-    query = request.query_params
     temperature = number(query.get("temperature", 1), "temperature", 0.2, 5)
     spread = number(query.get("spread", 1), "spread", 0.2, 10)
     rows = whole_number(query.get("rows", 2000), "rows", 50, 20_000)
     n_bins = whole_number(query.get("n_bins", 10), "n_bins", 1, 50)
     seed = whole_number(query.get("seed", 0), "seed", 0, 10**6)
     cost_fn = number(query.get("cost_fn", 1), "cost_fn", 0.02, 50)
-    found = await in_thread(_taught, temperature, spread, rows, n_bins, seed, cost_fn)
-    return answer(found)
-
-
-def _taught(
-    temperature: float, spread: float, rows: int, n_bins: int, seed: int, cost_fn: float
-) -> dict[str, Any]:
     fake = DirichletFakeClassifier((spread, spread), TemperatureMap(temperature))
     drawn = fake.sample(rows, rng=seed)  # the same truth at every temperature
     predicted, truth = drawn.y_prob[:, 1], drawn.p_true[:, 1]
     source = read_rows(drawn.y, predicted, labels=[0, 1], caller="learn")
     found = evaluate_source(source, n_bins=n_bins, confidence_level=0.95, n_resamples=200, rng=0)
     curves = {"measured": found.curve, "truth": _true_curve(temperature)}
+    title = "Reliability diagram of the fake classifier"
     threshold = float(cost_threshold(1, cost_fn))
     cost = expected_cost(drawn.y, predicted, (1, cost_fn), labels=[0, 1])
     best = expected_cost(drawn.y, truth, (1, cost_fn), labels=[0, 1])
     return {
         "verdict": found.verdict,
-        "chart": chart_data(curve_chart(curves, "Reliability diagram of the fake classifier")),
+        "chart": chart_data(reliability_chart(curves, title=title)),
         "ece": error_data(found.default),
         "true_ece": float(np.mean(np.abs(truth - predicted))),
         "scores": {name: found.scores[name] for name in ("log", "brier")},

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 
 from veridical.exceptions import VeridicalError, invalid
-from veridical.report.charts import (
-    Chart,
-    chart_style,
-    decision_chart,
-    reliability_chart,
-    runtime_script,
-)
-from veridical.results import ReliabilityCurve
+from veridical.report.charts import Chart
 
 CALLER = "studio"
 _LARGEST_BODY = 10_000_000  # names of 10,000 columns take a fifth of it
@@ -46,13 +39,8 @@ def error_answer(error: VeridicalError | OSError) -> JSONResponse:
     return JSONResponse({"error": error.problem, "hint": error.hint}, 400)
 
 
-def answer(data: Any) -> Response:
-    """Data as JSON, which has no infinity: such numbers are sent as text."""
-    return JSONResponse(plain(data))
-
-
 def plain(value: Any) -> Any:
-    """Only what JSON has."""
+    """Only what JSON has, which knows no infinity: such numbers are sent as text."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -107,14 +95,9 @@ def whole_number(answer: Any, param: str, low: int, high: int) -> int:
     return int(value)
 
 
-__all__ = ["chart_data", "chart_style", "curve_chart", "decision_chart", "runtime_script"]
-
-
-def curve_chart(
-    curves: ReliabilityCurve | Mapping[str, ReliabilityCurve], title: str | None = None
-) -> Chart:
-    """Reliability diagram of one curve or of several."""
-    return reliability_chart(curves, title=title)
+def values_of(record: Any, *names: str) -> dict[str, Any]:
+    """Attributes of a result by their names."""
+    return {name: getattr(record, name) for name in names}
 
 
 def chart_data(chart: Chart) -> dict[str, Any]:

@@ -25,7 +25,7 @@ _MOST_VIEWS = 16
 
 
 @dataclass(frozen=True)
-class Mapping:
+class ColumnMapping:
     """Which columns are what."""
 
     y: str
@@ -56,7 +56,7 @@ class Dataset:
     comparison : of calibrators on held-out rows, if one was made
     """
 
-    mapping: Mapping
+    mapping: ColumnMapping
     source: SampleSource
     labels: list[Any] | None = None
     pos_label: Any = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.cookies import CookieError, SimpleCookie
 from importlib import resources
@@ -20,23 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from veridical import __version__
 from veridical.exceptions import VeridicalError
-from veridical.studio._api import (
-    calibrate as _calibrate_api,
-    data as _data_api,
-    decide as _decide_api,
-    download as _download_api,
-    evaluate as _evaluate_api,
-    game as _game_api,
-    learn as _learn_api,
-)
-from veridical.studio._data.answers import (
-    Refused,
-    answer,
-    chart_style,
-    error_answer,
-    in_thread,
-    runtime_script,
-)
+from veridical.report.charts import chart_style, runtime_script
+from veridical.studio._api import calibrate, data, decide, download, evaluate, game, learn
+from veridical.studio._data.answers import Refused, body_of, error_answer, in_thread, plain
 from veridical.studio._data.files import Settings
 from veridical.studio._data.session import Session
 
@@ -154,27 +140,24 @@ def create_app(settings: Settings, first: str | None = None) -> Starlette:
             return PlainTextResponse("Not found.\n", 404)
         return Response(assets[name], media_type=_KINDS[name.rpartition(".")[2]])
 
-    async def state(request: Request) -> Response:
-        session: Session = request.app.state.session
+    def state(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
         current = session.current
-        return answer(
-            {
-                "version": __version__,
-                "max_upload": settings.max_upload,
-                "folder": str(settings.folder),
-                "first": first,
-                "current": None if current is None else _data_api.described(current),
-                "dialects": _download_api.dialects,
-                "onnx": _download_api.can_write_onnx(),
-                "most_bins": _evaluate_api.MOST_BINS,
-            }
-        )
+        return {
+            "version": __version__,
+            "max_upload": settings.max_upload,
+            "folder": str(settings.folder),
+            "first": first,
+            "current": None if current is None else data.described(current),
+            "dialects": download.dialects,
+            "onnx": download.can_write_onnx(),
+            "most_bins": evaluate.MOST_BINS,
+        }
 
     app = Starlette(
         routes=[
             Route("/", page),
             Route("/assets/{name}", asset),
-            Route("/api/state", state),
+            _asked("/api/state", state),
             *_routes(),
         ],
         middleware=[Middleware(Guard, settings=settings)],
@@ -191,27 +174,49 @@ def create_app(settings: Settings, first: str | None = None) -> Starlette:
 
 def _routes() -> list[Route]:
     return [
-        Route("/api/files", _data_api.list_files),
-        Route("/api/upload", _data_api.upload, methods=["PUT"]),
-        Route("/api/open", _data_api.open_file, methods=["POST"]),
-        Route("/api/labels", _data_api.find_labels, methods=["POST"]),
-        Route("/api/use", _data_api.use, methods=["POST"]),
-        Route("/api/live", _evaluate_api.live),
-        Route("/api/figures", _evaluate_api.figures),
-        Route("/api/groups", _evaluate_api.groups),
-        Route("/api/methods", _calibrate_api.methods),
-        Route("/api/fit", _calibrate_api.start, methods=["POST"]),
-        Route("/api/fit", _calibrate_api.progress, methods=["GET"]),
-        Route("/api/fit", _calibrate_api.cancel, methods=["DELETE"]),
-        Route("/api/pick", _calibrate_api.pick, methods=["POST"]),
-        Route("/api/decide", _decide_api.decide),
-        Route("/api/download/{what}", _download_api.download),
-        Route("/api/learn", _learn_api.learn),
-        Route("/api/game", _game_api.new_game, methods=["POST"]),
-        Route("/api/game", _game_api.state, methods=["GET"]),
-        Route("/api/game/treat", _game_api.treat, methods=["POST"]),
-        Route("/api/game/advice", _game_api.advice),
+        _asked("/api/files", data.list_files),
+        Route("/api/upload", data.upload, methods=["PUT"]),
+        _sent("/api/open", data.open_file),
+        _sent("/api/labels", data.find_labels),
+        _sent("/api/use", data.use),
+        _asked("/api/live", evaluate.live),
+        _asked("/api/figures", evaluate.figures),
+        _asked("/api/groups", evaluate.groups),
+        _asked("/api/methods", calibrate.methods),
+        _sent("/api/fit", calibrate.start),
+        _asked("/api/fit", calibrate.progress),
+        _asked("/api/fit", calibrate.cancel, method="DELETE"),
+        _sent("/api/pick", calibrate.pick),
+        _asked("/api/decide", decide.decide),
+        Route("/api/download/{what}", download.download),
+        _asked("/api/learn", learn.learn),
+        _sent("/api/game", game.new_game),
+        _asked("/api/game", game.state),
+        _sent("/api/game/treat", game.treat),
+        _asked("/api/game/advice", game.advice),
     ]
+
+
+def _asked(
+    path: str, work: Callable[[Session, Mapping[str, str]], Any], method: str = "GET"
+) -> Route:
+    """A question in the address, answered beside the server, which goes on answering others."""
+
+    async def handle(request: Request) -> Response:
+        found = await in_thread(work, request.app.state.session, request.query_params)
+        return JSONResponse(plain(found))
+
+    return Route(path, handle, methods=[method])
+
+
+def _sent(path: str, work: Callable[[Session, dict[str, Any]], Any]) -> Route:
+    """A JSON object that is sent, and answered in the same way."""
+
+    async def handle(request: Request) -> Response:
+        body = await body_of(request)
+        return JSONResponse(plain(await in_thread(work, request.app.state.session, body)))
+
+    return Route(path, handle, methods=["POST"])
 
 
 async def _refused(request: Request, error: Any) -> Response:
