@@ -13,9 +13,8 @@ from veridical.results import Comparison
 from veridical.selection.core import ALIASES, calibrator_names
 from veridical.studio._api.evaluate import error_data, unbinned_figures
 from veridical.studio._data.answers import CALLER, Refused, chart_data, values_of, whole_number
-from veridical.studio._data.dataset import Dataset, lens_of
 from veridical.studio._data.fit import BEFORE, Fit
-from veridical.studio._data.session import Session
+from veridical.studio._data.session import Dataset, Session, lens_of
 
 _SUGGESTED = ("auto", "temperature", "platt", "beta", "isotonic")
 _SUGGESTED_SEVERAL = ("auto", "temperature", "structured-matrix", "isotonic")

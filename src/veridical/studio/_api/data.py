@@ -17,9 +17,15 @@ from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, guess_columns, labels_from_columns, open_table
 from veridical.frames.files import find_files, scan_file
 from veridical.studio._data.answers import CALLER, Refused, in_thread, plain
-from veridical.studio._data.dataset import ColumnMapping, Dataset, lens_choices, lens_of
 from veridical.studio._data.files import drop, file_in, files_in, keep_upload
-from veridical.studio._data.session import OpenTable, Session
+from veridical.studio._data.session import (
+    ColumnMapping,
+    Dataset,
+    OpenTable,
+    Session,
+    lens_choices,
+    lens_of,
+)
 
 _PREVIEW_ROWS, _PREVIEW_COLUMNS, _LONGEST_CELL = 8, 30, 200
 _MOST_LABELS = 200

@@ -21,9 +21,8 @@ from veridical.frames import open_table
 from veridical.frames.files import write_with_columns
 from veridical.report import make_report
 from veridical.studio._data.answers import CALLER, Refused, in_thread
-from veridical.studio._data.dataset import Dataset
 from veridical.studio._data.files import safe_stem
-from veridical.studio._data.session import OpenTable, Session
+from veridical.studio._data.session import Dataset, OpenTable, Session
 
 dialects = tuple(DIALECTS)
 

@@ -12,9 +12,8 @@ from veridical.inference import adjust_pvalues
 from veridical.report.charts import reliability_chart
 from veridical.results import Evaluation, MeasuredError
 from veridical.studio._data.answers import CALLER, chart_data, values_of, whole_number
-from veridical.studio._data.dataset import lens_of
 from veridical.studio._data.live import LEVEL, LensView, without_bins
-from veridical.studio._data.session import Session
+from veridical.studio._data.session import Session, lens_of
 
 METHODS = ("bins", "isotonic", "smooth", "density")
 STRATEGIES = ("uniform", "quantile")

@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from veridical import __version__
 from veridical.exceptions import VeridicalError
 from veridical.report.charts import chart_style, runtime_script
-from veridical.studio._api import calibrate, data, decide, download, evaluate, game, learn
+from veridical.studio._api import calibrate, data, decide, download, evaluate, learn
 from veridical.studio._data.answers import Refused, body_of, error_answer, in_thread, plain
 from veridical.studio._data.files import Settings
 from veridical.studio._data.session import Session
@@ -190,10 +190,10 @@ def _routes() -> list[Route]:
         _asked("/api/decide", decide.decide),
         Route("/api/download/{what}", download.download),
         _asked("/api/learn", learn.learn),
-        _sent("/api/game", game.new_game),
-        _asked("/api/game", game.state),
-        _sent("/api/game/treat", game.treat),
-        _asked("/api/game/advice", game.advice),
+        _sent("/api/game", learn.new_game),
+        _asked("/api/game", learn.state),
+        _sent("/api/game/treat", learn.treat),
+        _asked("/api/game/advice", learn.advice),
     ]
 
 
