@@ -56,11 +56,9 @@ def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step)
     variants = _variants(source, o)
     step("classes and groups")
     # Bins chosen by cross-validation follow the outcomes: choosing them in every draw takes long.
-    bins = "sqrt" if o.n_bins == "cv" else o.n_bins
-    classes, class_note = class_figures(
-        source, evaluation, tests, n_bins=bins, n_resamples=o.n_resamples, seed=o.seed
-    )
-    groups, group_test, group_note = group_figures(source, tests, **o.measuring | {"n_bins": bins})
+    drawn = replace(o, n_bins="sqrt") if o.n_bins == "cv" else o
+    classes, class_note = class_figures(source, evaluation, tests, drawn)
+    groups, group_test, group_note = group_figures(source, tests, drawn)
     step("decisions")
     label, lens = _decided(source, evaluation)
     decisions, costs = _decision_figures(source, lens, o)
@@ -71,7 +69,7 @@ def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step)
         evaluation=evaluation,
         tests=tests,
         equivalence=equivalence,
-        recalibration=recalibrate(source, n_bins=bins, seed=o.seed),
+        recalibration=recalibrate(source, n_bins=drawn.n_bins, seed=o.seed),
         variants=variants,
         classes=classes,
         class_note=class_note,
@@ -82,7 +80,7 @@ def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step)
         decisions=decisions,
         costs=costs,
         simplex=_simplex(source),
-        data=data_notes(source, evaluation, tests, guessed, n_bins=o.n_bins, seed=o.seed),
+        data=data_notes(source, evaluation, tests, guessed, o),
     )
 
 

@@ -115,7 +115,7 @@ def make_report(
         path=path,
         engine=engine,
     )
-    return build_report(request, _silent)
+    return build_report(request, step=lambda what: None)
 
 
 def build_report(request: ReportRequest, step: Step) -> Report:
@@ -172,7 +172,3 @@ def _check_target(path: Path) -> Future[str] | None:
 
 def _prefixed(step: Step, name: str) -> Callable[[str], None]:
     return lambda what: step(f"{name}: {what}")
-
-
-def _silent(what: str) -> None:
-    """Tell nobody."""

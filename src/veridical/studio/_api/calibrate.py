@@ -125,9 +125,8 @@ def _compared(comparison: Comparison, name: str) -> dict[str, Any]:
 
 
 def _picked_data(data: Dataset) -> dict[str, Any]:
-    assert data.picked is not None
     figures = {}
     for stage in ("before", "after"):
         view = data.view(lens_of(data.stage(stage), None), stage)
         figures[stage] = unbinned_figures(view) | {"ece": error_data(view.full.default)}
-    return {"method": data.picked.method, **figures}
+    return {"method": data.chosen.method, **figures}

@@ -16,7 +16,7 @@ from veridical.evaluation.data import read_rows
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, guess_columns, labels_from_columns, open_table
 from veridical.frames.files import find_files, scan_file
-from veridical.studio._data.answers import CALLER, Refused, in_thread, plain
+from veridical.studio._data.answers import CALLER, in_thread, plain
 from veridical.studio._data.files import drop, file_in, files_in, keep_upload
 from veridical.studio._data.session import (
     ColumnMapping,
@@ -86,14 +86,11 @@ def use(session: Session, body: dict[str, Any]) -> dict[str, Any]:
             session.fit = None
         table.data = data
     threading.Thread(target=_warm, args=(data,), daemon=True).start()
-    return described(table)
+    return described(table, data)
 
 
-def described(table: OpenTable) -> dict[str, Any]:
+def described(table: OpenTable, data: Dataset) -> dict[str, Any]:
     """What pages show of the data in use."""
-    data = table.data
-    if data is None:
-        raise Refused(409, "no data yet", "choose a file and its columns first.")
     return {
         "id": table.identifier,
         "name": table.name,

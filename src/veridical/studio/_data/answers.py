@@ -26,17 +26,22 @@ class Refused(Exception):
         super().__init__(message)
         self.status, self.message, self.hint = status, message, hint
 
-    def answer(self) -> JSONResponse:
-        """The refusal as JSON."""
-        error = {"error": self.message, "hint": self.hint}
-        return JSONResponse(error, self.status, headers={"Connection": "close"})
 
-
-def error_answer(error: VeridicalError | OSError) -> JSONResponse:
-    """An error of the library in its own words, its hint apart."""
-    if isinstance(error, OSError):
-        return JSONResponse({"error": str(error), "hint": ""}, 400)
-    return JSONResponse({"error": error.problem, "hint": error.hint}, 400)
+async def refuse(request: Request, error: Exception) -> JSONResponse:
+    """Say why there is no answer; an error of the library in its own words, its hint apart."""
+    status, headers = 400, None
+    match error:
+        case Refused():
+            status, message, hint = error.status, error.message, error.hint
+            headers = {"Connection": "close"}
+        case VeridicalError():
+            message, hint = error.problem, error.hint
+        case OSError():
+            message, hint = str(error), ""
+        case _:
+            status, hint = 500, "the terminal shows more; please report it."
+            message = f"the studio failed: {type(error).__name__}: {str(error)[:300]}"
+    return JSONResponse({"error": message, "hint": hint}, status, headers)
 
 
 def plain(value: Any) -> Any:

@@ -123,6 +123,15 @@ class Dataset:
         return self.picked
 
     @property
+    def chosen(self) -> Picked:
+        """The calibrator that was chosen."""
+        if self.picked is None:
+            raise Refused(
+                409, "no calibrator yet", "fit some on the page Calibrate and choose one."
+            )
+        return self.picked
+
+    @property
     def is_binary(self) -> bool:
         """Whether there are two classes."""
         return isinstance(self.sample, BinarySample)
@@ -135,7 +144,7 @@ class Dataset:
     @property
     def values(self) -> FloatArray:
         """Predictions of the checked rows as calibrators take them."""
-        return as_fitted(self.sample, self.one_column)
+        return self.sample.p if self.one_column else np.ascontiguousarray(self.sample.matrix)
 
     @property
     def rows(self) -> CheckedRows:
@@ -161,11 +170,6 @@ class Dataset:
         if isinstance(sample, BinarySample):
             return sample
         return ClassSpecific(label).induce(sample)
-
-
-def as_fitted(sample: Sample, one_column: bool) -> FloatArray:  # noqa: FBT001
-    """Predictions of all classes, or of the positive one if calibrators take that."""
-    return sample.p if one_column else np.ascontiguousarray(sample.matrix)
 
 
 _MOST_CLASSES = 100  # more would make a list nobody reads
@@ -261,12 +265,17 @@ class Session:
             return mapped[-1] if mapped else None
 
     @property
-    def data(self) -> Dataset:
-        """Predictions and outcomes of the current table."""
+    def in_use(self) -> tuple[OpenTable, Dataset]:
+        """The current table, with its predictions and outcomes."""
         current = self.current
         if current is None or current.data is None:
             raise Refused(409, "no data yet", "choose a file and its columns first.")
-        return current.data
+        return current, current.data
+
+    @property
+    def data(self) -> Dataset:
+        """Predictions and outcomes of the current table."""
+        return self.in_use[1]
 
     def end(self) -> None:
         """Stop what is running."""

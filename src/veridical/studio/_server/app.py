@@ -22,7 +22,7 @@ from veridical import __version__
 from veridical.exceptions import VeridicalError
 from veridical.report.charts import chart_style, runtime_script
 from veridical.studio._api import calibrate, data, decide, download, evaluate, learn
-from veridical.studio._data.answers import Refused, body_of, error_answer, in_thread, plain
+from veridical.studio._data.answers import Refused, body_of, in_thread, plain, refuse
 from veridical.studio._data.files import Settings
 from veridical.studio._data.session import Session
 
@@ -141,13 +141,12 @@ def create_app(settings: Settings, first: str | None = None) -> Starlette:
         return Response(assets[name], media_type=_KINDS[name.rpartition(".")[2]])
 
     def state(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
-        current = session.current
         return {
             "version": __version__,
             "max_upload": settings.max_upload,
             "folder": str(settings.folder),
             "first": first,
-            "current": None if current is None else data.described(current),
+            "current": None if session.current is None else data.described(*session.in_use),
             "dialects": download.dialects,
             "onnx": download.can_write_onnx(),
             "most_bins": evaluate.MOST_BINS,
@@ -157,16 +156,11 @@ def create_app(settings: Settings, first: str | None = None) -> Starlette:
         routes=[
             Route("/", page),
             Route("/assets/{name}", asset),
-            _asked("/api/state", state),
+            _route("/api/state", state),
             *_routes(),
         ],
         middleware=[Middleware(Guard, settings=settings)],
-        exception_handlers={
-            Refused: _refused,
-            VeridicalError: _failed,
-            OSError: _failed,
-            Exception: _broken,
-        },
+        exception_handlers=dict.fromkeys((Refused, VeridicalError, OSError, Exception), refuse),
     )
     app.state.session = Session(settings)
     return app
@@ -174,63 +168,37 @@ def create_app(settings: Settings, first: str | None = None) -> Starlette:
 
 def _routes() -> list[Route]:
     return [
-        _asked("/api/files", data.list_files),
+        _route("/api/files", data.list_files),
         Route("/api/upload", data.upload, methods=["PUT"]),
-        _sent("/api/open", data.open_file),
-        _sent("/api/labels", data.find_labels),
-        _sent("/api/use", data.use),
-        _asked("/api/live", evaluate.live),
-        _asked("/api/figures", evaluate.figures),
-        _asked("/api/groups", evaluate.groups),
-        _asked("/api/methods", calibrate.methods),
-        _sent("/api/fit", calibrate.start),
-        _asked("/api/fit", calibrate.progress),
-        _asked("/api/fit", calibrate.cancel, method="DELETE"),
-        _sent("/api/pick", calibrate.pick),
-        _asked("/api/decide", decide.decide),
+        _route("/api/open", data.open_file, "POST"),
+        _route("/api/labels", data.find_labels, "POST"),
+        _route("/api/use", data.use, "POST"),
+        _route("/api/live", evaluate.live),
+        _route("/api/figures", evaluate.figures),
+        _route("/api/groups", evaluate.groups),
+        _route("/api/methods", calibrate.methods),
+        _route("/api/fit", calibrate.start, "POST"),
+        _route("/api/fit", calibrate.progress),
+        _route("/api/fit", calibrate.cancel, "DELETE"),
+        _route("/api/pick", calibrate.pick, "POST"),
+        _route("/api/decide", decide.decide),
         Route("/api/download/{what}", download.download),
-        _asked("/api/learn", learn.learn),
-        _sent("/api/game", learn.new_game),
-        _asked("/api/game", learn.state),
-        _sent("/api/game/treat", learn.treat),
-        _asked("/api/game/advice", learn.advice),
+        _route("/api/learn", learn.learn),
+        _route("/api/game", learn.new_game, "POST"),
+        _route("/api/game", learn.state),
+        _route("/api/game/treat", learn.treat, "POST"),
+        _route("/api/game/advice", learn.advice),
     ]
 
 
-def _asked(
-    path: str, work: Callable[[Session, Mapping[str, str]], Any], method: str = "GET"
-) -> Route:
-    """A question in the address, answered beside the server, which goes on answering others."""
+def _route(path: str, work: Callable[[Session, Any], Any], method: str = "GET") -> Route:
+    """What `work` makes of the question in the address, or of the JSON object that is sent."""
 
     async def handle(request: Request) -> Response:
-        found = await in_thread(work, request.app.state.session, request.query_params)
-        return JSONResponse(plain(found))
+        asked = await body_of(request) if method == "POST" else request.query_params
+        return JSONResponse(plain(await in_thread(work, request.app.state.session, asked)))
 
     return Route(path, handle, methods=[method])
-
-
-def _sent(path: str, work: Callable[[Session, dict[str, Any]], Any]) -> Route:
-    """A JSON object that is sent, and answered in the same way."""
-
-    async def handle(request: Request) -> Response:
-        body = await body_of(request)
-        return JSONResponse(plain(await in_thread(work, request.app.state.session, body)))
-
-    return Route(path, handle, methods=["POST"])
-
-
-async def _refused(request: Request, error: Any) -> Response:
-    return error.answer()
-
-
-async def _failed(request: Request, error: Any) -> Response:
-    return error_answer(error)
-
-
-async def _broken(request: Request, error: Exception) -> Response:
-    message = f"the studio failed: {type(error).__name__}: {str(error)[:300]}"
-    hint = "the terminal shows more; please report it."
-    return JSONResponse({"error": message, "hint": hint}, 500)
 
 
 def _assets() -> dict[str, bytes]:
