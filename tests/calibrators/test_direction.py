@@ -17,7 +17,7 @@ from veridical.calibrators import (
     IdentityCalibrator,
     PlattCalibrator,
 )
-from veridical.calibrators._base.direction import points_away
+from veridical.calibrators._base.rows import points_away
 from veridical.calibrators._wrappers.wrapping import cross_fitted
 from veridical.exceptions import VeridicalWarning
 from veridical.miscalibration import RecalibrationError

@@ -156,13 +156,10 @@ def test_weighted_sums_by_class_are_those_of_a_naive_loop(lens, multiclass):
     """Same uniforms, same thresholds: the estimate of each draw is the estimator's own."""
     from veridical.inference._draws.rows import OutcomeDraws
     from veridical.inference._nulls.null import null_sample, with_outcomes
-    from veridical.lenses.reading import induce_problem
+    from veridical.lenses.reading import RawData
 
     y, p, w = multiclass.y, multiclass.p, multiclass.w
-    induced = induce_problem(
-        y, p, caller="test", lens=lens, labels=None, pos_label=None, sample_weight=w,
-        weight_type="importance",
-    )  # fmt: skip
+    induced = RawData(y, p).weighted(w).through(lens, caller="test")
     estimator = BinnedError(UniformBins(4))
     fast = null_sample(estimator, induced.problem, 20, np.random.default_rng(0))
     draws, rng = OutcomeDraws(induced.sample), np.random.default_rng(0)

@@ -17,7 +17,7 @@ from veridical.inference._kernel.nulls import (
     observed_trials,
 )
 from veridical.inference._kernel.test import kernel_test
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 
 KERNELS = ["laplacian", "gaussian", "total-variation"]
 
@@ -38,8 +38,8 @@ def vector_rows(n=40, k=3, seed=0):
 
 def problem(y, p, weight=None, weight_type="importance", lens="canonical"):
     labels = [0, 1] if np.ndim(p) == 1 else list(range(np.shape(p)[1]))
-    options = {"sample_weight": weight, "weight_type": weight_type, "labels": labels}
-    return induce_problem(y, p, caller="test", lens=lens, pos_label=None, **options).problem
+    data = RawData(y, p, labels=labels).weighted(weight, weight_type)
+    return data.through(lens, caller="test").problem
 
 
 def similarities(p, kernel, h):

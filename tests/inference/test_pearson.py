@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from veridical import InvalidInputError, VeridicalWarning
-from veridical.inference._goodness.pearson import pearson_test
+from veridical.inference._goodness.chi_square import pearson_test
 
 # Successes of so many rows at a prediction.
 COUNTS = [(0.2, 50, 14), (0.5, 40, 17), (0.9, 100, 86)]

@@ -11,7 +11,7 @@ import pytest
 from veridical import InvalidInputError, VeridicalWarning
 from veridical.inference._kernel.nulls import observed_trials
 from veridical.inference._kernel.t_cal import CellTree, t_cal_test
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 
 
 def rows(n=60, k=2, seed=0, tied=False):
@@ -24,8 +24,8 @@ def rows(n=60, k=2, seed=0, tied=False):
 
 def problem(y, p, weight=None, weight_type="importance"):
     labels = [0, 1] if np.ndim(p) == 1 else list(range(np.shape(p)[1]))
-    options = {"sample_weight": weight, "weight_type": weight_type, "labels": labels}
-    return induce_problem(y, p, caller="test", lens="canonical", pos_label=None, **options).problem
+    data = RawData(y, p, labels=labels).weighted(weight, weight_type)
+    return data.through("canonical", caller="test").problem
 
 
 def cell(p, m):

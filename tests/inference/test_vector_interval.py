@@ -12,7 +12,7 @@ from veridical import (
     bootstrap_interval,
 )
 from veridical.inference._intervals.binned import _traces
-from veridical.lenses.reading import as_multiclass, induce_problem
+from veridical.lenses.reading import RawData, as_multiclass
 
 
 def euclidean(n=4, **options):
@@ -33,10 +33,7 @@ def test_two_classes_are_the_binary_problem(binary):
     from veridical.inference._intervals.binned import l2_limits, l2_vector_limits
     from veridical.summaries import summarise
 
-    sample = induce_problem(
-        binary.y, binary.p, caller="test", lens=None, labels=None, pos_label=None,
-        sample_weight=None, weight_type="importance",
-    ).sample  # fmt: skip
+    sample = RawData(binary.y, binary.p).through(None, caller="test").sample
     one = l2_limits(summarise(sample, UniformBins(8)), 0.95)
     two = l2_vector_limits(summarise(as_multiclass(sample), SimplexBins(8)), 0.95)
     # They differ in how a cell without hits is moved off the edge, and in nothing else.

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.planning._value.kelly import KellyProcess
 from veridical.planning._value.processes import (
     AllocationProcess,
     CallableProcess,
     CostProcess,
     DecisionProcess,
+    KellyProcess,
     ThresholdProcess,
     as_process,
 )

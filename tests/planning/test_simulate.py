@@ -8,8 +8,12 @@ from scipy.integrate import quad
 from scipy.optimize import brentq
 
 from veridical.exceptions import InvalidInputError, VeridicalWarning
-from veridical.planning._value.kelly import KellyProcess
-from veridical.planning._value.processes import AllocationProcess, CostProcess, ThresholdProcess
+from veridical.planning._value.processes import (
+    AllocationProcess,
+    CostProcess,
+    KellyProcess,
+    ThresholdProcess,
+)
 from veridical.planning._value.simulate import simulate_decisions
 from veridical.planning._value.value import over_repeats
 from veridical.simulation._fakes.binary import BetaScores, BinaryFakeClassifier

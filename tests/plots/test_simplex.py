@@ -14,7 +14,7 @@ from veridical import SimplexBins, VarianceSplitBins, summarise
 from veridical._core.numeric.triangle import HEIGHT, to_plane
 from veridical.exceptions import InvalidInputError
 from veridical.lenses import Canonical, Grouped, TopK
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 from veridical.plots._diagrams.simplex import MANY, simplex
 from veridical.plots._drawing.simplex import TETRAHEDRON, lattice, to_space
 
@@ -66,10 +66,7 @@ def test_arrows_run_from_mean_prediction_to_class_frequencies(multiclass, ax):
 
 def test_a_summary_draws_the_same_arrows(multiclass, ax):
     raw = simplex(multiclass.y, multiclass.p, n_bins=3, ax=ax)
-    problem = induce_problem(
-        multiclass.y, multiclass.p, caller="test", lens=Canonical(), labels=None, pos_label=None,
-        sample_weight=None, weight_type="importance",
-    ).problem  # fmt: skip
+    problem = RawData(multiclass.y, multiclass.p).through(Canonical(), caller="test").problem
     again = simplex(summarise(problem, SimplexBins(3)), ax=Figure().subplots())
     np.testing.assert_array_equal(raw.arrows.U, again.arrows.U)
     with pytest.raises(InvalidInputError, match="single predictions"):

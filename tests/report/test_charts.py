@@ -21,7 +21,7 @@ from veridical import (
 )
 from veridical.binning import SimplexBins
 from veridical.exceptions import InvalidInputError, MissingDependencyError, VeridicalWarning
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 from veridical.report._charts.catalogue import (
     Chart,
     TimePanel,
@@ -371,10 +371,7 @@ class TestSimplex:
     def summary(self, labels: list[str]) -> Any:
         y = np.array(labels)
         p = np.tile([1.0, 0.0, 0.0], (len(y), 1))
-        problem = induce_problem(
-            y, p, caller="t", lens="canonical", labels=["a", "b", "c"], pos_label=None,
-            sample_weight=None, weight_type="importance",
-        ).problem  # fmt: skip
+        problem = RawData(y, p, labels=["a", "b", "c"]).through("canonical", caller="t").problem
         return summarise(problem, SimplexBins(2))
 
     def test_arrow_from_the_corner_predicted_to_the_one_observed(self) -> None:
@@ -391,10 +388,7 @@ class TestSimplex:
         assert not cell["arrow"]
 
     def test_two_classes_are_refused(self) -> None:
-        problem = induce_problem(
-            [0, 1, 2], np.eye(3), caller="t", lens=Grouped([[0, 1], [2]]), labels=None,
-            pos_label=None, sample_weight=None, weight_type="importance",
-        ).problem  # fmt: skip
+        problem = RawData([0, 1, 2], np.eye(3)).through(Grouped([[0, 1], [2]]), caller="t").problem
         with pytest.raises(InvalidInputError):
             simplex_chart(summarise(problem, SimplexBins(2)))
 

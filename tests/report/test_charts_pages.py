@@ -22,7 +22,7 @@ from veridical import (
     sequential_test,
 )
 from veridical.binning import SimplexBins
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 from veridical.report._charts.catalogue import (
     Chart,
     TimePanel,
@@ -86,10 +86,7 @@ def _simplex() -> Chart:
     p = rng.dirichlet(np.ones(3), N)
     labels = [HOSTILE, LONG, "c"]
     y = np.array(labels)[[rng.choice(3, p=row) for row in p]]
-    problem = induce_problem(
-        y, p, caller="test", lens="canonical", labels=sorted(labels), pos_label=None,
-        sample_weight=None, weight_type="importance",
-    ).problem  # fmt: skip
+    problem = RawData(y, p, labels=sorted(labels)).through("canonical", caller="test").problem
     return simplex_chart(summarise(problem, SimplexBins(4)))
 
 

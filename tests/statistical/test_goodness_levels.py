@@ -10,8 +10,8 @@ import math
 import numpy as np
 import pytest
 
+from veridical.inference._goodness.chi_square import pearson_test
 from veridical.inference._goodness.hosmer_lemeshow import hosmer_lemeshow_test
-from veridical.inference._goodness.pearson import pearson_test
 from veridical.inference._goodness.spiegelhalter import spiegelhalter_test
 
 TESTS = [hosmer_lemeshow_test, pearson_test, spiegelhalter_test]

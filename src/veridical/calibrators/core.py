@@ -2,9 +2,8 @@
 
 from veridical.calibrators._base.bases import BinaryCalibrator
 from veridical.calibrators._base.calibrator import Notes, fit_rows, fit_settled
-from veridical.calibrators._base.direction import points_away
 from veridical.calibrators._base.memory import overlap_note
-from veridical.calibrators._base.rows import CheckedRows, check_rows
+from veridical.calibrators._base.rows import CheckedRows, check_rows, points_away
 from veridical.calibrators._base.scales import positive_column, smallest_share
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,

@@ -3,8 +3,8 @@
 from veridical.inference._cox.cox import cox_test
 from veridical.inference._design.equivalence import equivalence_test
 from veridical.inference._design.sample_size import detectable_error, required_sample_size
+from veridical.inference._goodness.chi_square import pearson_test
 from veridical.inference._goodness.hosmer_lemeshow import hosmer_lemeshow_test
-from veridical.inference._goodness.pearson import pearson_test
 from veridical.inference._goodness.spiegelhalter import spiegelhalter_test
 from veridical.inference._intervals.bootstrap import bootstrap_interval
 from veridical.inference._intervals.paired import paired_difference

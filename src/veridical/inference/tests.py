@@ -13,8 +13,8 @@ import numpy as np
 
 from veridical._core.sample import BinarySample, Sample
 from veridical.inference._cox.cox import cox_core
+from veridical.inference._goodness.chi_square import pearson_core
 from veridical.inference._goodness.hosmer_lemeshow import hosmer_lemeshow_core
-from veridical.inference._goodness.pearson import pearson_core
 from veridical.inference._goodness.spiegelhalter import spiegelhalter_core
 from veridical.inference._kernel.t_cal import t_cal_core
 from veridical.inference._kernel.test import kernel_core
@@ -45,7 +45,7 @@ class KnownTest:
     Attributes
     ----------
     name, title : how it is asked for, and what a sentence calls it
-    core : the test of checked data, with `n_resamples` and `rng`
+    core : the test of checked data, with `draws`
     takes : what else it takes: "estimator", "confidence_level"
     unasked : whether it is made where no test is named
     without_draws : whether sums of weighted rows, of which none can be drawn, leave it a null

@@ -6,30 +6,59 @@ Public functions read here, once, and hand what they read to a core, which check
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple
 
 from veridical._core.data.groups import Groups
 from veridical._core.data.validation import check_sample, kept_rows
-from veridical._core.sample import MulticlassSample, Sample
-from veridical._core.typing import ArrayLike, BoolArray, WeightType
-from veridical.exceptions import invalid
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
+from veridical._core.typing import ArrayLike, BoolArray, ColumnNames, WeightType
+from veridical.exceptions import invalid, unknown_option
 from veridical.frames import GridTable
 from veridical.frames.inputs import Inputs, gather_inputs
-from veridical.lenses._kinds.base import Lens, Problem, as_multiclass
-from veridical.lenses._kinds.choice import default_lens, named_lens, resolve_lens
-from veridical.lenses._kinds.several import Canonical
+from veridical.lenses._kinds.base import CustomLens, Lens, Problem, as_multiclass
+from veridical.lenses._kinds.one import Binary, Confidence, Pooled
+from veridical.lenses._kinds.several import Canonical, Classwise
 
 __all__ = [
     "CheckedData",
     "Induced",
+    "RawData",
     "as_multiclass",
     "default_lens",
-    "induce_problem",
     "named_lens",
-    "read_data",
     "resolve_lens",
 ]
+
+
+_BY_NAME: dict[str, Callable[[], Lens]] = {
+    "binary": Binary,
+    "confidence": Confidence,
+    "classwise": Classwise,
+    "canonical": Canonical,
+    "pooled": Pooled,
+}
+
+
+def default_lens(sample: Sample) -> Lens:
+    """Return `Binary` for two classes and `Confidence` for more, so a model has one answer."""
+    return Binary() if isinstance(sample, BinarySample) else Confidence()
+
+
+def resolve_lens(lens: Any, sample: Sample, *, caller: str) -> Lens:
+    """Return the lens meant by a name, an object, a callable ``(y, p) -> (z, q)`` or None."""
+    return default_lens(sample) if lens is None else named_lens(lens, caller=caller)
+
+
+def named_lens(lens: Any, *, caller: str) -> Lens:
+    """Return the lens meant by a name, an object or a callable, before any data are known."""
+    if isinstance(lens, Lens):
+        return lens
+    if isinstance(lens, str) and lens in _BY_NAME:
+        return _BY_NAME[lens]()
+    if callable(lens) and not isinstance(lens, type):
+        return CustomLens(lens)
+    raise unknown_option(caller, "lens", lens, _BY_NAME)
 
 
 class Induced(NamedTuple):
@@ -81,83 +110,73 @@ class CheckedData:
         return Induced(self.sample, chosen, chosen.induce(self.sample), self.notes)
 
 
-def read_data(
-    y_true: Any,
-    y_prob: ArrayLike | None,
-    *,
-    caller: str,
-    y: str | None = None,
-    prob: str | list[str] | tuple[str, ...] | None = None,
-    labels: ArrayLike | None = None,
-    pos_label: Any = None,
-    sample_weight: Any = None,
-    weight_type: WeightType = "importance",
-    by: Any = None,
-    adapt: Callable[[Inputs], Inputs] | None = None,
-) -> CheckedData:
-    """Check arrays, or columns of a frame or file, on behalf of `caller`.
+@dataclass(frozen=True)
+class RawData:
+    """Data as a user gave them: arrays, or a frame or file and the names of its columns.
 
-    `adapt` changes what was read before it is checked.
+    Attributes
+    ----------
+    y_true, y_prob : labels and probabilities; or the frame or file, and None
+    y, prob : columns of the labels and of the probabilities
+    labels, pos_label : the classes in the order of the columns, and the positive one of two
+    by : keys of groups of rows, or the columns that hold them
+    sample_weight, weight_type : weights of the rows, or their column, and what they mean
     """
-    if y_prob is None and isinstance(getattr(y_true, "table", None), GridTable):
-        hint = (
-            "pass the rows; `evaluate`, `calibration_tests`, `measure_summary` and"
-            " `summary_curve` take summaries."
+
+    y_true: Any
+    y_prob: ArrayLike | None = None
+    _: KW_ONLY
+    y: str | None = None
+    prob: ColumnNames | None = None
+    labels: ArrayLike | None = None
+    pos_label: Any = None
+    by: Any = None
+    sample_weight: Any = None
+    weight_type: WeightType = "importance"
+
+    def weighted(self, sample_weight: Any, weight_type: WeightType = "importance") -> RawData:
+        """The same rows with weights."""
+        return replace(self, sample_weight=sample_weight, weight_type=weight_type)
+
+    def check(self, *, caller: str, adapt: Callable[[Inputs], Inputs] | None = None) -> CheckedData:
+        """Read and check the data on behalf of `caller`.
+
+        `adapt` changes what was read before it is checked.
+        """
+        if self.y_prob is None and isinstance(getattr(self.y_true, "table", None), GridTable):
+            hint = (
+                "pass the rows; `evaluate`, `calibration_tests`, `measure_summary` and"
+                " `summary_curve` take summaries."
+            )
+            expected = "rows (arrays, a frame or a file), each of which counts here"
+            raise invalid(caller, "y_true", expected, "sums of them, a GridSummary", hint=hint)
+        inputs = gather_inputs(
+            self.y_true,
+            self.y_prob,
+            y=self.y,
+            prob=self.prob,
+            sample_weight=self.sample_weight,
+            by=self.by,
+            labels=self.labels,
+            caller=caller,
         )
-        expected = "rows (arrays, a frame or a file), each of which counts here"
-        raise invalid(caller, "y_true", expected, "sums of them, a GridSummary", hint=hint)
-    inputs = gather_inputs(
-        y_true,
-        y_prob,
-        y=y,
-        prob=prob,
-        sample_weight=sample_weight,
-        by=by,
-        labels=labels,
-        caller=caller,
-    )
-    if adapt is not None:
-        inputs = adapt(inputs)
-    sample = check_sample(
-        inputs.y_true,
-        inputs.y_prob,
-        caller=caller,
-        labels=inputs.labels,
-        pos_label=pos_label,
-        sample_weight=inputs.sample_weight,
-        weight_type=weight_type,
-    )
-    notes = () if inputs.said is None else (inputs.said,)
-    return CheckedData(sample, inputs.sample_weight, inputs.by, notes)
+        if adapt is not None:
+            inputs = adapt(inputs)
+        sample = check_sample(
+            inputs.y_true,
+            inputs.y_prob,
+            caller=caller,
+            labels=inputs.labels,
+            pos_label=self.pos_label,
+            sample_weight=inputs.sample_weight,
+            weight_type=self.weight_type,
+        )
+        notes = () if inputs.said is None else (inputs.said,)
+        return CheckedData(sample, inputs.sample_weight, inputs.by, notes)
 
+    def through(self, lens: Any, *, caller: str, whole: bool = False) -> Induced:
+        """Check the data on behalf of `caller` and look through a lens.
 
-def induce_problem(
-    y_true: Any,
-    y_prob: ArrayLike | None,
-    *,
-    caller: str,
-    lens: Any,
-    labels: ArrayLike | None,
-    pos_label: Any,
-    sample_weight: Any,
-    weight_type: WeightType,
-    y: str | None = None,
-    prob: str | list[str] | tuple[str, ...] | None = None,
-    whole: bool = False,
-) -> Induced:
-    """Check data on behalf of `caller` and look through the lens.
-
-    With `whole` the default lens of several classes is the whole vector, not the confidence.
-    """
-    data = read_data(
-        y_true,
-        y_prob,
-        caller=caller,
-        y=y,
-        prob=prob,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
-    return data.through(lens, caller=caller, whole=whole)
+        With `whole` the default lens of several classes is the whole vector, not the confidence.
+        """
+        return self.check(caller=caller).through(lens, caller=caller, whole=whole)

@@ -10,12 +10,12 @@ from veridical.planning._game.players import (
 )
 from veridical.planning._game.rules import GameRules
 from veridical.planning._game.terminal import play_in_terminal
-from veridical.planning._value.kelly import KellyProcess
 from veridical.planning._value.processes import (
     AllocationProcess,
     CallableProcess,
     CostProcess,
     DecisionProcess,
+    KellyProcess,
     ThresholdProcess,
 )
 from veridical.planning._value.simulate import simulate_decisions

@@ -13,7 +13,7 @@ from veridical.results.decisions import (
     PriorEstimate,
 )
 from veridical.results.evaluation import Evaluation
-from veridical.results.experiment import ExperimentResult, Fact
+from veridical.results.experiment import BayesFigures, ExactValue, ExperimentResult, Fact
 from veridical.results.figures import Coefficient, CoxTest, Decomposition, MeasuredError
 from veridical.results.game import GameSummary, PatientRound, PlayerScore, RoundOutcome
 from veridical.results.gate import GateBaseline, GateCheck, GateFigure, GateResult
@@ -33,7 +33,6 @@ from veridical.results.monitoring import (
 )
 from veridical.results.planning import DecisionValue, Requirement, Requirements, RequirementTable
 from veridical.results.selection import CandidateEvidence, Evidence
-from veridical.results.simulation import BayesFigures, ExactValue
 from veridical.results.tests import (
     ConsistencyTest,
     EquivalenceTest,

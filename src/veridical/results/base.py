@@ -29,14 +29,13 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe dictionary; `from_dict` reads it back unchanged."""
-        return {f.name: _encode(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        return {name: _encode(getattr(self, name)) for name in field_names(self)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read back what `to_dict` wrote."""
         hints = typing.get_type_hints(cls)
-        names = [f.name for f in fields(cls)]  # type: ignore[arg-type]
-        return cls(**{name: _decode(hints[name], data[name]) for name in names})
+        return cls(**{name: _decode(hints[name], data[name]) for name in field_names(cls)})
 
     def to_json(self, *, indent: int | None = None) -> str:
         """`to_dict` as JSON text."""
@@ -59,7 +58,7 @@ class Result:
 
     def _columns(self) -> dict[str, list[Any]]:
         """Return the table of `to_frame`; by default one row with every field."""
-        return columns_of([self], [f.name for f in fields(self)])  # type: ignore[arg-type]
+        return columns_of([self], field_names(self))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, type(self)) and self.to_dict() == other.to_dict()
@@ -75,10 +74,15 @@ class ArrayResult(Result):
         return {name: getattr(self, name).tolist() for name in names}
 
     def __post_init__(self) -> None:
-        for f in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, f.name)
+        for name in field_names(self):
+            value = getattr(self, name)
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
+
+
+def field_names(record: Any, *, without: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Names of the fields of a record or of its class."""
+    return tuple(f.name for f in fields(record) if f.name not in without)
 
 
 def columns_of(records: Iterable[Any], names: Iterable[str]) -> dict[str, list[Any]]:

@@ -57,11 +57,8 @@ class CurveReading(_Curve):
     def __str__(self) -> str:
         lines = [f"{self.definition}", "predicted  observed       rows"]
         for i in range(len(self)):
-            limits = ""
-            if self.low is not None and self.high is not None:
-                limits = f"  {self.low[i]:.3f} to {self.high[i]:.3f}"
-            rows = _rows(self.count[i])
-            lines.append(f"{self.predicted[i]:>9.4f}  {self.observed[i]:>8.4f}  {rows}{limits}")
+            means = f"{self.predicted[i]:>9.4f}  {self.observed[i]:>8.4f}"
+            lines.append(f"{means}  {_rows(self.count[i])}{limits_text(self, i, '  ')}")
         return "\n".join(lines)
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -196,13 +193,10 @@ class ReliabilityCurve(_Curve):
         n = len(self)
         step = 1 if self.method == "bins" or n <= _MANY else -(-n // (_MANY // 2))
         for i in range(0, n, step):
-            interval = ""
-            if self.low is not None and self.high is not None:
-                interval = f"  {self.low[i]:.3f} to {self.high[i]:.3f}"
             bin_range = f"{self.lower[i]:.3f} to {self.upper[i]:.3f}"
             lines.append(
                 f"{bin_range:>14}  {_rows(self.count[i])}  {self.predicted[i]:>9.4f}"
-                f"  {self.observed[i]:>8.4f}  {self.gap[i]:>+7.4f}{interval}"
+                f"  {self.observed[i]:>8.4f}  {self.gap[i]:>+7.4f}{limits_text(self, i, '  ')}"
             )
         if step > 1:
             lines.append(f"every {step}th of {n} points; `to_frame` has them all")
@@ -214,3 +208,10 @@ class ReliabilityCurve(_Curve):
 
 def _rows(count: float) -> str:
     return f"{round(float(count), 1):>9,.10g}"
+
+
+def limits_text(curve: CurveReading | ReliabilityCurve, i: int, before: str = "") -> str:
+    """Limits of one point, after `before`; nothing without any."""
+    if curve.low is None or curve.high is None:
+        return ""
+    return f"{before}{curve.low[i]:.3f} to {curve.high[i]:.3f}"

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, ClassVar
 
 from veridical.results.base import Result, format_pvalue
-from veridical.results.curves import ReliabilityCurve
+from veridical.results.curves import ReliabilityCurve, limits_text
 from veridical.results.figures import Coefficient, Decomposition, MeasuredError
 from veridical.results.text import (
     html_block,
@@ -73,12 +73,9 @@ def evaluation_html(e: Evaluation) -> str:
     c = e.curve
     bins = []
     for i in range(len(c)):
-        limits = ""
-        if c.low is not None and c.high is not None:
-            limits = f"{c.low[i]:.3f} to {c.high[i]:.3f}"
         row = (f"{c.lower[i]:.3f} to {c.upper[i]:.3f}", f"{c.count[i]:,.10g}")
         means = (f"{c.predicted[i]:.4f}", f"{c.observed[i]:.4f}", f"{c.gap[i]:+.4f}")
-        bins.append((*row, *means, limits))
+        bins.append((*row, *means, limits_text(c, i)))
     interval = "" if c.interval is None else f"{c.confidence_level:.0%} {c.interval}"
     parts.append(
         f"<p>reliability ({escape(c.lens)}: {escape(c.definition)})</p>"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from veridical.results.base import Result, columns_of
+from veridical.results.base import Result, columns_of, field_names
 
 _NOTHING = 1e-9  # gaps below this share of the value are rounding
 
@@ -265,5 +265,4 @@ class GameSummary(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row for each player."""
-        names = ("name", "promised", "expected", "value", "cost")
-        return columns_of(self.players, names)
+        return columns_of(self.players, field_names(PlayerScore))

@@ -222,7 +222,7 @@ class GateBaseline(Result):
     def _columns(self) -> dict[str, list[Any]]:
         """One row a figure."""
         names = ("group", "name", "value", "low", "high", "definition", "lens", "n_samples")
-        return {name: [getattr(figure, name) for figure in self.figures] for name in names}
+        return columns_of(self.figures, names)
 
     _text_columns = ("group",)
     _number_columns = ("value", "low", "high")

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from veridical.results.base import Result, columns_of, format_pvalue
+from veridical.results.base import Result, columns_of, field_names, format_pvalue
 from veridical.results.text import note_lines
 
 
@@ -134,5 +134,4 @@ class SampleSize(Result):
         )
 
     def _columns(self) -> dict[str, list[object]]:
-        names = ("n", "delta", "power", "level", "goal", "shape", "definition")
-        return columns_of([self], names)
+        return columns_of([self], field_names(self, without=("notes",)))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
 from veridical._core.typing import FloatArray
-from veridical.results.base import ArrayResult, Result, columns_of
+from veridical.results.base import ArrayResult, Result, columns_of, field_names
 from veridical.results.decisions import PriorEstimate
 from veridical.results.text import html_table, note_lines, text_row
 
@@ -163,9 +163,7 @@ class MonitorStatus(Result):
         ]
 
     def _columns(self) -> dict[str, list[object]]:
-        names: tuple[str, ...] = ("family", "name", "n_rows", "e_value", "max_e_value", "threshold")
-        names += ("alarmed_at", "deviation", "low", "high", "direction")
-        return columns_of(self.streams, names)
+        return columns_of(self.streams, field_names(StreamEvidence))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -191,7 +189,7 @@ class MonitorHistory(ArrayResult):
     log_e: FloatArray
 
     def _columns(self) -> dict[str, list[object]]:
-        return {f.name: list(getattr(self, f.name)) for f in fields(self)}
+        return {name: list(getattr(self, name)) for name in field_names(self)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -364,8 +362,7 @@ class MonitorVersions(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a version."""
-        names = [f.name for f in fields(CalibratorVersion)]
-        return columns_of(self.versions, names)
+        return columns_of(self.versions, field_names(CalibratorVersion))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -452,5 +449,4 @@ class MonitorSignals(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row, without the priors: those have a table of their own."""
-        names = [f.name for f in fields(self) if f.name not in ("priors", "notes")]
-        return columns_of([self], names)
+        return columns_of([self], field_names(self, without=("priors", "notes")))

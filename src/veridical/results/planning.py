@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.data.validation import is_number
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
-from veridical.results.base import Result, columns_of
+from veridical.results.base import Result, columns_of, field_names
 from veridical.results.text import html_list, html_table, note_lines, text_row
 
 _CALLER = "RequirementTable.require"
@@ -448,9 +448,7 @@ class RequirementTable(Result):
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row for each grid point and model."""
-        names = [f for f in DecisionValue.__dataclass_fields__ if not f.startswith("_")]
-        rows = (*self.grid, *self.models)
-        return columns_of(rows, names)
+        return columns_of((*self.grid, *self.models), field_names(DecisionValue))
 
     _text_columns = DecisionValue._text_columns
     _number_columns = DecisionValue._number_columns

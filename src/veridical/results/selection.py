@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
-from veridical.results.base import Result, columns_of
+from veridical.results.base import Result, columns_of, field_names
 from veridical.results.text import html_block, html_table, note_lines, number_or_blank, text_row
 
 
@@ -91,8 +91,7 @@ class Evidence(Result):
         )
 
     def _columns(self) -> dict[str, list[Any]]:
-        names = CandidateEvidence.__dataclass_fields__
-        return columns_of(self.candidates, names)
+        return columns_of(self.candidates, field_names(CandidateEvidence))
 
     def _headline(self) -> str:
         folds = " + ".join(str(n) for n in self.partitions)

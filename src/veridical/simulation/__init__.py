@@ -41,8 +41,7 @@ from veridical.simulation._tasks.examples import (
     two_normals_model,
     two_normals_task,
 )
-from veridical.simulation._tasks.gaussian import GaussianMixtureTask
-from veridical.simulation._tasks.task import TaskSample
+from veridical.simulation._tasks.gaussian import GaussianMixtureTask, TaskSample
 from veridical.simulation._tasks.truth import true_calibration_error, true_reliability
 
 __all__ = [

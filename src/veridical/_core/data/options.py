@@ -36,7 +36,16 @@ def check_penalty(caller: str, penalty: object) -> float:
     return float(penalty)  # type: ignore[arg-type]
 
 
+def check_integer(
+    caller: str, param: str, value: Any, *, hint: str, least: int = 1, expected: str | None = None
+) -> int:
+    """Return a whole number from `least` on."""
+    if not (is_integer(value) and value >= least):
+        usual = "a positive integer" if least == 1 else f"an integer of {least} or more"
+        raise invalid(caller, param, expected or usual, repr(value), hint=hint)
+    return int(value)
+
+
 def check_folds(caller: str, cv: object, *, hint: str = "5 or 10 folds are usual.") -> None:
     """Raise unless `cv` is a number of folds."""
-    if not (is_integer(cv) and cv >= 2):  # type: ignore[operator]
-        raise invalid(caller, "cv", "an integer of 2 or more", repr(cv), hint=hint)
+    check_integer(caller, "cv", cv, hint=hint, least=2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,3 +26,21 @@ def check_resamples(n_resamples: Any, *, caller: str) -> int:
         hint = "1,000 gives a null mean to about 2 % of its spread."
         raise invalid(caller, "n_resamples", "a positive integer", repr(n_resamples), hint=hint)
     return int(n_resamples)
+
+
+def check_seed(rng: Any, *, caller: str) -> int:
+    """Return a seed from which several draws can start alike; 0 for None."""
+    generator = check_rng(rng, caller=caller)
+    return int(rng or 0) if rng is None or is_integer(rng) else int(generator.integers(2**63))
+
+
+class Draws(NamedTuple):
+    """How many times something is drawn, and from which generator."""
+
+    count: int
+    rng: np.random.Generator
+
+
+def check_draws(n_resamples: Any, rng: Any, *, caller: str) -> Draws:
+    """Return a positive number of draws and the generator of a seed."""
+    return Draws(check_resamples(n_resamples, caller=caller), check_rng(rng, caller=caller))

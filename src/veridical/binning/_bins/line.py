@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
-from veridical._core.data.validation import check_option, is_integer
+from veridical._core.data.options import check_integer
+from veridical._core.data.validation import check_option
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray, Side
 from veridical.binning._bins.counts import (
@@ -60,10 +61,9 @@ class UniformBins(IntervalBinning):
     def __post_init__(self) -> None:
         check_count(self.n, caller="UniformBins")
         check_option("UniformBins", "closed", self.closed, ("right", "left"))
-        if self.min_count is not None and not (is_integer(self.min_count) and self.min_count >= 1):
+        if self.min_count is not None:
             hint = "10 to 50 rows make a frequency worth reading."
-            got = repr(self.min_count)
-            raise invalid("UniformBins", "min_count", "a positive integer", got, hint=hint)
+            check_integer("UniformBins", "min_count", self.min_count, hint=hint)
         pair = isinstance(self.support, (tuple, list)) and len(self.support) == 2
         if not (pair and 0 <= self.support[0] < self.support[1] <= 1):
             hint = "e.g. `support=(1 / n_classes, 1)` for confidences."

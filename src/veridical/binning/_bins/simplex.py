@@ -7,7 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from veridical._core.data.validation import check_option, is_integer
+from veridical._core.data.options import check_integer
+from veridical._core.data.validation import check_option
 from veridical._core.sample import MulticlassSample, effective_size
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning._bins.partition import (
@@ -18,7 +19,6 @@ from veridical.binning._bins.partition import (
     grid_bins,
     row_keys,
 )
-from veridical.exceptions import invalid
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,8 @@ class SimplexBins(SimplexBinning):
     n: int = 15
 
     def __post_init__(self) -> None:
-        if not (is_integer(self.n) and self.n >= 1):
-            hint = "cells multiply with every class: 5 or 10 is usual."
-            raise invalid("SimplexBins", "n", "a positive integer", repr(self.n), hint=hint)
+        hint = "cells multiply with every class: 5 or 10 is usual."
+        check_integer("SimplexBins", "n", self.n, hint=hint)
 
     @property
     def name(self) -> str:
@@ -94,12 +93,8 @@ class VarianceSplitBins(SimplexBinning):
 
     def __post_init__(self) -> None:
         check_option("VarianceSplitBins", "threshold", self.threshold, ("mean", "median"))
-        if not (is_integer(self.min_size) and self.min_size >= 2):
-            hint = "1,000 is typical; smaller cells are noisier."
-            got = repr(self.min_size)
-            raise invalid(
-                "VarianceSplitBins", "min_size", "an integer of 2 or more", got, hint=hint
-            )
+        hint = "1,000 is typical; smaller cells are noisier."
+        check_integer("VarianceSplitBins", "min_size", self.min_size, hint=hint, least=2)
 
     @property
     def name(self) -> str:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from veridical._core.formula import Nodes
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators._base.calibrator import (
     Calibrator,
     Notes,
@@ -176,7 +174,6 @@ class MulticlassCalibrator(Calibrator):
         return logits
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class IdentityCalibrator(MulticlassCalibrator):
     """Returns the predictions unchanged: the baseline every calibrator has to beat.
 
@@ -201,10 +198,6 @@ class IdentityCalibrator(MulticlassCalibrator):
     """
 
     _inputs = ("probability", "logit")
-
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         pass

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,13 +18,12 @@ from veridical._core.data.validation import (
     check_scores,
     float_array,
 )
-from veridical._core.formula import Nodes
+from veridical._core.formula import Column, Formula, Nodes
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
-from veridical.calibrators._base.direction import direction_doubts
 from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
-from veridical.calibrators._base.nodes import NoFormulaError
+from veridical.calibrators._base.nodes import NoFormulaError, both_columns
 from veridical.calibrators._base.persistence import decode, encode, register
-from veridical.calibrators._base.rows import CheckedRows, check_rows
+from veridical.calibrators._base.rows import CheckedRows, check_rows, direction_doubts
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 
 Notes = tuple[str, ...]  # sentences of doubt, each with the name of who has it
@@ -59,26 +58,28 @@ class WeightedOutcomes:
         return self.weight * (self.size / float(self.weight.sum()))
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of every calibrator; subclasses fit a map and apply it.
 
-    Constructors only store their parameters; `fit` checks them. Fitted attributes end in an
-    underscore and are all that persistence needs.
+    Parameters are the fields of a dataclass, of which every calibrator has the three below.
+    Constructors only store them; `fit` checks them. Fitted attributes end in an underscore and are
+    all that persistence needs.
 
     A fitted calibrator keeps a fingerprint of its rows, so that an evaluation on the same rows can
     be noticed (`seen`). `forget` drops it; with `keeps_fingerprint = False`, set before `fit`, none
     is taken.
     """
 
-    keeps_fingerprint: bool = True
+    keeps_fingerprint = True
 
     _inputs: ClassVar[tuple[str, ...]] = ("probability", "logit", "score")
 
-    input: str
-    labels: Any
-    weight_type: WeightType
-    fingerprint_: Fingerprint
-    fitted_on_: str
+    input: str = "probability"
+    labels: Any = None
+    weight_type: WeightType = "importance"
+    fingerprint_: Fingerprint = field(init=False)
+    fitted_on_: str = field(init=False)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -367,6 +368,49 @@ def fit_settled(calibrator: Calibrator, y_prob: Any, y: Any, sample_weight: Any)
         return ()
     calibrator._start_fit()
     return calibrator._fit_rows(calibrator._read_rows(y_prob, y, sample_weight))
+
+
+def formula_of(calibrator: Calibrator, *, one_column: bool, caller: str) -> Formula:
+    """Formula of a fitted calibrator.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+    one_column : bool
+        Of two classes, whether the only column is that of the positive class.
+    caller : str
+        Who asks, for messages.
+    """
+    check_exportable(calibrator, caller)
+    classes = tuple(np.asarray(calibrator.classes_).tolist())
+    positive = int(classes[1] > classes[0]) if len(classes) == 2 else len(classes) - 1
+    inputs: Nodes = tuple(Column(k) for k in range(len(classes)))
+    if one_column:
+        inputs = both_columns(Column(0), calibrator.input)
+        inputs = inputs if positive else inputs[::-1]
+    try:
+        outputs = calibrator._formula(inputs)
+    except NoFormulaError as error:
+        name, within = error.name, type(calibrator).__name__
+        got = name if name == within else f"{within} with {name} in it"
+        hint = "send `save(calibrator, path)` and `load` it there, or fit e.g. `AutoCalibrator()`."
+        raise invalid(caller, "calibrator", "one that has a formula", got, hint=hint) from None
+    n_columns = 1 if one_column else len(classes)
+    kind = calibrator.input
+    return Formula(n_columns, kind, outputs, positive, classes)  # type: ignore[arg-type]
+
+
+def check_exportable(calibrator: Any, caller: str) -> None:
+    """Raise unless this is a fitted calibrator."""
+    if not isinstance(calibrator, Calibrator):
+        got = f"the class {calibrator.__name__}" if isinstance(calibrator, type) else None
+        hint = "of a `CalibratedClassifier`, its fitted calibrators."
+        got = got or type(calibrator).__name__
+        raise invalid(caller, "calibrator", "a fitted calibrator", got, hint=hint)
+    if not hasattr(calibrator, "classes_"):
+        hint = f"call `{type(calibrator).__name__}.fit(y_prob, y)` first."
+        error = invalid(caller, "calibrator", "fitted", "one that is not", hint=hint)
+        raise NotFittedError(str(error))
 
 
 def _column_names(y_prob: Any) -> list[str] | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from veridical._core.data.options import check_penalty
 from veridical._core.data.validation import check_option
 from veridical._core.formula import Constant, Linear, Log, LogSumExp, Node, Nodes
 from veridical._core.numeric.blocks import row_blocks
-from veridical._core.typing import FloatArray, WeightType
+from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import floored_pair, log_odds_of, outputs_from_log_odds
 from veridical.calibrators._base.scales import BinaryScores, near_log_odds
@@ -82,9 +81,6 @@ class BetaCalibrator(LogisticCalibrator):
 
     parameters: str = "abm"
     penalty: float | None = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from veridical._core.data.options import check_penalty
 from veridical._core.formula import Clip, Linear, Nodes
 from veridical._core.sample import weighted_mean
-from veridical._core.typing import FloatArray, WeightType
+from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import log_odds_of, outputs_from_log_odds
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
@@ -87,9 +86,6 @@ class PlattCalibrator(LogisticCalibrator):
 
     smooth_targets: bool | str = "auto"
     penalty: float | None = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

@@ -12,7 +12,7 @@ from veridical._core.data.options import check_penalty
 from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import is_integer, is_number
 from veridical._core.formula import Nodes
-from veridical._core.typing import BoolArray, FloatArray, WeightType
+from veridical._core.typing import BoolArray, FloatArray
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_parabolas
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
@@ -121,9 +121,6 @@ class SplineCalibrator(LogisticCalibrator):
     n_folds: int = 5
     penalty: float | None = 1.0
     random_state: Any = 0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

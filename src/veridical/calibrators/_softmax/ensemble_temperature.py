@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from veridical._core.formula import Linear, Nodes
 from veridical._core.numeric.simplex import simplex_weights
-from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import MulticlassCalibrator, WeightedOutcomes
+from veridical._core.typing import FloatArray
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.nodes import logits_of, softmax_of
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
-from veridical.calibrators._softmax.softmax import check_pseudo_rows, mixing_share, softmax_in_place
+from veridical.calibrators._softmax.softmax import GuardedCalibrator, softmax_in_place
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class EnsembleTemperatureCalibrator(MulticlassCalibrator):
+class EnsembleTemperatureCalibrator(GuardedCalibrator):
     r"""Mixes temperature-scaled, raw and uniform probabilities.
 
     .. math:: c(z) = w_1 \, \mathrm{softmax}(z / T) + w_2 \, \mathrm{softmax}(z) + w_3 / K
@@ -78,14 +74,6 @@ class EnsembleTemperatureCalibrator(MulticlassCalibrator):
     [[0.25, 0.75]]
     """
 
-    pseudo_rows: float = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
-
-    def _check_parameters(self) -> None:
-        check_pseudo_rows(type(self).__name__, self.pseudo_rows)
-
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         self.inverse_temperature_ = fit_inverse_temperature(logits, rows).inverse
         self.temperature_ = 1 / self.inverse_temperature_
@@ -98,7 +86,7 @@ class EnsembleTemperatureCalibrator(MulticlassCalibrator):
         self.weights_ = fit.weights
         self.n_iter_ = fit.n_iter
         self.gradient_norm_ = fit.violation
-        self.mix_ = mixing_share(self.pseudo_rows, rows.size)
+        self.mix_ = self._mixing_share(rows.size)
 
     def _map(self, logits: FloatArray) -> FloatArray:
         scaled, raw, uniform = ((1 - self.mix_) * self.weights_).tolist()

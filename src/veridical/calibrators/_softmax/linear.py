@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from veridical._core.data.options import check_non_negative
 from veridical._core.data.validation import check_option
 from veridical._core.formula import Linear, Nodes
-from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import MulticlassCalibrator, Notes, WeightedOutcomes
+from veridical._core.typing import FloatArray
+from veridical.calibrators._base.bases import Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import (
     log_softmax_of,
     logits_of,
@@ -21,9 +20,8 @@ from veridical.calibrators._base.nodes import (
 )
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.softmax import (
-    check_pseudo_rows,
+    GuardedCalibrator,
     log_softmax_in_place,
-    mixing_share,
     softmax_in_place,
 )
 from veridical.calibrators._softmax.truncated_newton import (
@@ -40,19 +38,28 @@ PENALTIES = ("odir", "l2")
 _LOOSE = 1e-3
 
 
-class LinearCalibrator(MulticlassCalibrator):
+@dataclass(kw_only=True, eq=False, repr=False)
+class LinearCalibrator(GuardedCalibrator):
     """A softmax of linear functions of logits, fitted by penalised log loss."""
 
     _full: ClassVar[bool]
 
-    pseudo_rows: float
+    strength: float = 1.0
 
     def _check_parameters(self) -> None:
-        check_pseudo_rows(type(self).__name__, self.pseudo_rows)
+        super()._check_parameters()
+        caller, hint = type(self).__name__, "1 is usual, 0 turns the ridge off."
+        check_non_negative(caller, "strength", self.strength, hint=hint)
 
-    @abstractmethod
     def _ridge(self, n_classes: int, size: float) -> tuple[float, float, float]:
-        """Penalty on squared distances of diagonal, off-diagonal and intercepts from identity."""
+        """Penalty on squared distances of diagonal, off-diagonal and intercepts from identity.
+
+        That of Berta et al. (2025), arXiv 2511.03685: K / n, and K (K - 1) / n off the diagonal. A
+        K-th of the K (K - 1) off-diagonal parameters enters each score, hence the stronger pull on
+        each.
+        """
+        unit = self.strength * n_classes / size
+        return unit, unit * (n_classes - 1), unit
 
     def _features(self, logits: FloatArray) -> FloatArray:
         """What the linear functions are of; may be the same array."""
@@ -70,7 +77,7 @@ class LinearCalibrator(MulticlassCalibrator):
         self.coef_, self.intercept_, minimum = fit(features, rows, ridge, start)
         self.n_iter_ = minimum.n_iter
         self.gradient_norm_ = minimum.gradient_norm
-        self.mix_ = self._output_mix(rows.size)
+        self.mix_ = self._mixing_share(rows.size)
         doubt = ""
         if not minimum.converged:
             doubt = (
@@ -80,9 +87,6 @@ class LinearCalibrator(MulticlassCalibrator):
         elif not any(ridge) and self._runs_away(features, rows):
             doubt = "without a penalty there is no optimum: classes are separable or absent"
         return (f"{type(self).__name__}: {doubt}.",) if doubt else ()
-
-    def _output_mix(self, size: float) -> float:
-        return mixing_share(self.pseudo_rows, size)
 
     def _map(self, logits: FloatArray) -> FloatArray:
         return softmax_in_place(self._scores(self._features(logits)), self.mix_)
@@ -112,39 +116,22 @@ class LinearCalibrator(MulticlassCalibrator):
         return logits
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PenalisedCalibrator(LinearCalibrator):
     """A linear map on the logits themselves, with a choice of penalties."""
 
     penalty: str | None
-    strength: float
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        caller = type(self).__name__
         if self.penalty is not None:
-            check_option(caller, "penalty", self.penalty, PENALTIES)
-        check_strength(caller, self.strength)
+            check_option(type(self).__name__, "penalty", self.penalty, PENALTIES)
 
     def _ridge(self, n_classes: int, size: float) -> tuple[float, float, float]:
-        diagonal, off, intercept = structured_ridge(self.strength, n_classes, size)
         if self.penalty is None:
             return 0.0, 0.0, 0.0
+        diagonal, off, intercept = super()._ridge(n_classes, size)
         return (diagonal * _LOOSE if self.penalty == "odir" else diagonal), off, intercept
-
-
-def structured_ridge(strength: float, n_classes: int, size: float) -> tuple[float, float, float]:
-    """Ridge of Berta et al. (2025), arXiv 2511.03685: K / n, and K (K - 1) / n off the diagonal.
-
-    Returned for diagonal, off-diagonal and intercepts. A K-th of the K (K - 1) off-diagonal
-    parameters enters each score, hence the stronger pull on each.
-    """
-    unit = strength * n_classes / size
-    return unit, unit * (n_classes - 1), unit
-
-
-def check_strength(caller: str, value: Any) -> None:
-    """Raise unless `value` can be a multiple of the usual ridge."""
-    check_non_negative(caller, "strength", value, hint="1 is usual, 0 turns the ridge off.")
 
 
 def fit_diagonal(
@@ -247,11 +234,6 @@ class VectorCalibrator(PenalisedCalibrator):
     _full = False
 
     penalty: str | None = "l2"
-    strength: float = 1.0
-    pseudo_rows: float = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -331,11 +313,6 @@ class MatrixCalibrator(PenalisedCalibrator):
     _full = True
 
     penalty: str | None = "odir"
-    strength: float = 1.0
-    pseudo_rows: float = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
 
 class DirichletCalibrator(MatrixCalibrator):

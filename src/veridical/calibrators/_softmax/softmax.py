@@ -1,14 +1,15 @@
-"""Softmax of rows, block by block, and the mix with the uniform distribution that guards it."""
+"""Softmax of rows, block by block, and maps that a mix with the uniform distribution guards."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from veridical._core.data.options import check_non_negative
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, IntArray
+from veridical.calibrators._base.bases import MulticlassCalibrator
 
 _FEW = 32
 _VALUES = 1 << 15  # values of a block: with its copy they stay in the second-level cache
@@ -89,15 +90,20 @@ def log_softmax_in_place(scores: FloatArray, mix: float = 0.0) -> FloatArray:
     return scores
 
 
-def mixing_share(pseudo_rows: float, size: float) -> float:
-    """Share of the uniform distribution mixed in: pseudo_rows / (n + pseudo_rows).
+@dataclass(kw_only=True, eq=False, repr=False)
+class GuardedCalibrator(MulticlassCalibrator):
+    """A softmax map that a share of the uniform distribution is mixed into."""
 
-    As if `pseudo_rows` of the rows had had a label drawn at random; 1 gives the 1 / (n + 1) of
-    Berta, Holzmüller, Jordan & Bach (2025), arXiv 2501.19195.
-    """
-    return pseudo_rows / (size + pseudo_rows)
+    pseudo_rows: float = 1.0
 
+    def _check_parameters(self) -> None:
+        caller, hint = type(self).__name__, "1 is usual, 0 turns mixing off."
+        check_non_negative(caller, "pseudo_rows", self.pseudo_rows, hint=hint)
 
-def check_pseudo_rows(caller: str, value: Any) -> None:
-    """Raise unless `value` can be a number of pseudo-rows."""
-    check_non_negative(caller, "pseudo_rows", value, hint="1 is usual, 0 turns mixing off.")
+    def _mixing_share(self, size: float) -> float:
+        """Share of the uniform distribution mixed in: pseudo_rows / (n + pseudo_rows).
+
+        As if `pseudo_rows` of the rows had had a label drawn at random; 1 gives the 1 / (n + 1) of
+        Berta, Holzmüller, Jordan & Bach (2025), arXiv 2501.19195.
+        """
+        return self.pseudo_rows / (size + self.pseudo_rows)

@@ -2,43 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 
 from veridical._core.formula import Linear, Log, Nodes
-from veridical._core.typing import FloatArray, WeightType
+from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import log_softmax_of, mixed_with_uniform, softmax_of
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
-from veridical.calibrators._softmax.linear import LinearCalibrator, check_strength, structured_ridge
-from veridical.calibrators._softmax.softmax import log_softmax_in_place, mixing_share
+from veridical.calibrators._softmax.linear import LinearCalibrator
+from veridical.calibrators._softmax.softmax import log_softmax_in_place
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
 class _StructuredCalibrator(LinearCalibrator):
     """A linear map of temperature-scaled and mixed log-probabilities."""
-
-    strength: float
-
-    strength: float = 1.0
-    pseudo_rows: float = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_strength(type(self).__name__, self.strength)
-
-    def _ridge(self, n_classes: int, size: float) -> tuple[float, float, float]:
-        return structured_ridge(self.strength, n_classes, size)
 
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> Notes:
         self.inverse_temperature_ = fit_inverse_temperature(logits, rows).inverse
         self.temperature_ = 1 / self.inverse_temperature_
-        self.input_mix_ = mixing_share(self.pseudo_rows, rows.size)
+        self.input_mix_ = super()._mixing_share(rows.size)
         return super()._fit_map(logits, rows)
 
     def _features(self, logits: FloatArray) -> FloatArray:
@@ -48,7 +29,7 @@ class _StructuredCalibrator(LinearCalibrator):
     def _start(self, features: FloatArray, rows: WeightedOutcomes) -> float:
         return 1.0
 
-    def _output_mix(self, size: float) -> float:
+    def _mixing_share(self, size: float) -> float:
         return 0.0  # mixed in before the map, as published
 
     def _feature_nodes(self, logits: Nodes) -> Nodes:

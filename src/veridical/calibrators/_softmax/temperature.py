@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veridical._core.formula import Nodes
-from veridical._core.typing import FloatArray, WeightType
-from veridical.calibrators._base.bases import MulticlassCalibrator, WeightedOutcomes
+from veridical._core.typing import FloatArray
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.frames import FitColumns
 from veridical.calibrators._base.nodes import logits_of, mixed_with_uniform, softmax_of
 from veridical.calibrators._base.scales import positive_column, smallest_share
@@ -21,7 +21,7 @@ from veridical.calibrators._softmax.inverse_temperature import (
     fit_inverse_temperature,
     inverse_temperature_of,
 )
-from veridical.calibrators._softmax.softmax import check_pseudo_rows, mixing_share, softmax_in_place
+from veridical.calibrators._softmax.softmax import GuardedCalibrator, softmax_in_place
 
 if TYPE_CHECKING:
     from veridical.calibrators._base.calibrator import Calibrator
@@ -80,8 +80,7 @@ def sums_of_columns(calibrator: Calibrator, columns: FitColumns) -> EngineSums:
     return EngineSums(gaps, floor, table.classes, int(table.rows[0]), size)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class TemperatureCalibrator(MulticlassCalibrator):
+class TemperatureCalibrator(GuardedCalibrator):
     r"""Divides logits by one temperature: softmax(z / T).
 
     .. math:: c_j(z) = (1 - u) \frac{\exp(z_j / T)}{\sum_k \exp(z_k / T)} + \frac{u}{K}
@@ -149,14 +148,6 @@ class TemperatureCalibrator(MulticlassCalibrator):
     [[0.25, 0.75]]
     """
 
-    pseudo_rows: float = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
-
-    def _check_parameters(self) -> None:
-        check_pseudo_rows(type(self).__name__, self.pseudo_rows)
-
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         self._keep(fit_inverse_temperature(logits, rows), rows.size)
 
@@ -172,7 +163,7 @@ class TemperatureCalibrator(MulticlassCalibrator):
         self.temperature_ = 1 / fit.inverse
         self.n_iter_ = fit.n_iter
         self.gradient_norm_ = abs(fit.gradient)
-        self.mix_ = mixing_share(self.pseudo_rows, size)
+        self.mix_ = self._mixing_share(size)
 
     def _map(self, logits: FloatArray) -> FloatArray:
         # logarithms of probabilities were made for this call; logits are the caller's

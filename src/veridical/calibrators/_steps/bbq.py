@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from veridical._core.data.validation import is_number
-from veridical._core.formula import Nodes
-from veridical._core.typing import FloatArray, IntArray, WeightType
+from veridical._core.typing import FloatArray, IntArray
 from veridical.binning.counts import SortedScores
-from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.scales import BinaryScores
-from veridical.calibrators._steps.pieces import check_laplace, mix, pool_rows, steps
-from veridical.calibrators._steps.thresholds import steps_of_probability
+from veridical.calibrators._steps.pieces import mix, pool_rows
+from veridical.calibrators._steps.thresholds import StepCalibrator
 from veridical.exceptions import invalid
 
 _NEGLIGIBLE = 1e-14  # share of the best model below which a model is left out
@@ -23,7 +21,7 @@ _INSIDE = 1e-12  # centres of bins are kept this far from 0 and 1: a prior needs
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class BBQCalibrator(BinaryCalibrator):
+class BBQCalibrator(StepCalibrator):
     r"""Average of equal-mass histograms of many sizes, weighted by how probable each is.
 
     Parameters
@@ -88,14 +86,14 @@ class BBQCalibrator(BinaryCalibrator):
 
     bin_factor: float = 10.0
     prior_size: float = 2.0
-    laplace: float = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
+
+    @property
+    def _bins_probabilities(self) -> bool:
+        return True
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__
-        check_laplace(caller, self.laplace)
+        super()._check_parameters()
         if not (is_number(self.bin_factor) and 1 <= self.bin_factor <= 1000):
             hint = "10 is the paper's choice."
             got = repr(self.bin_factor)
@@ -139,12 +137,6 @@ class BBQCalibrator(BinaryCalibrator):
         log_ratio = betaln(positive + alpha, weight - positive + beta) - betaln(alpha, beta)
         total = np.asarray(np.bincount(model, log_ratio), dtype=np.float64)
         return made, total, (positive + alpha) / (weight + prior)
-
-    def _map(self, scores: BinaryScores) -> FloatArray:
-        return steps(self.edges_, self.values_, scores.p)
-
-    def _formula(self, inputs: Nodes) -> Nodes:
-        return steps_of_probability(self, inputs, self.edges_, self.values_)
 
 
 def _equal_mass(pooled: SortedScores, asked: IntArray) -> tuple[IntArray, IntArray]:

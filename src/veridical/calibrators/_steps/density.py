@@ -14,7 +14,7 @@ from veridical._core.formula import Logistic, Nodes, interpolation
 from veridical._core.numeric.density import KERNELS, choose_bandwidth, grid_mass, score_density
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike, FloatArray, WeightType
+from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
 from veridical.calibrators._base.scales import BinaryScores
@@ -93,9 +93,6 @@ class DensityCalibrator(BinaryCalibrator):
     laplace: float = 1.0
     n_resamples: int = 500
     random_state: int | None = None
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def predict_interval(self, y_prob: ArrayLike, *, confidence_level: float = 0.95) -> FloatArray:
         """Percentile bootstrap interval of each probability of the positive class, shape (n, 2).

@@ -8,21 +8,19 @@ Equal-mass bins of many scores without sorting them all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from veridical._core.data.validation import check_option
-from veridical._core.formula import Nodes, step
 from veridical._core.sample import BinarySample
-from veridical._core.typing import FloatArray, IntArray, WeightType
+from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import UniformBins, root_count
 from veridical.binning.counts import SortedScores
-from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
-from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.scales import BinaryScores
-from veridical.calibrators._steps.pieces import check_bins, check_laplace, located, pool_rows, steps
-from veridical.calibrators._steps.thresholds import steps_of_probability
+from veridical.calibrators._steps.pieces import check_bins, located, pool_rows
+from veridical.calibrators._steps.thresholds import StepCalibrator
 
 _EXACT = 1024  # distinct values up to which the optimum is found by dynamic programming
 _ROUNDS = 1000
@@ -116,7 +114,7 @@ _FEW, _MANY = 64, 1 << 14  # bins and rows for which selecting ends is faster th
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class HistogramCalibrator(BinaryCalibrator):
+class HistogramCalibrator(StepCalibrator):
     r"""Histogram binning: the observed frequency of the bin a score falls into.
 
     Simple, and its calibration error can be measured without bias; it forgets the order of scores
@@ -175,21 +173,17 @@ class HistogramCalibrator(BinaryCalibrator):
 
     n_bins: int | Literal["sqrt", "cbrt"] = 10
     strategy: Literal["quantile", "uniform", "kmeans"] = "quantile"
-    laplace: float = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__
         check_bins(caller, self.n_bins)
         check_option(caller, "strategy", self.strategy, ("quantile", "uniform", "kmeans"))
-        check_laplace(caller, self.laplace)
+        super()._check_parameters()
 
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> None:
         by_rule = isinstance(self.n_bins, str)
         wanted = root_count(str(self.n_bins), rows.size) if by_rule else int(self.n_bins)
-        value = self._on_scale(scores)
+        value = self._binned(scores)
         self.edges_ = self._edges(value, rows, wanted)
         sums = np.zeros(2 * len(self.edges_) + 2)
         weights = None if rows.weight is None else rows.weights
@@ -213,14 +207,6 @@ class HistogramCalibrator(BinaryCalibrator):
         ends = cluster_ends(pooled, n_bins) if clusters else pooled.equal_mass(n_bins)
         return pooled.edges_after(ends)[1:-1]
 
-    def _on_scale(self, scores: BinaryScores) -> FloatArray:
-        return scores.p if self.strategy == "uniform" else scores.value
-
-    def _map(self, scores: BinaryScores) -> FloatArray:
-        return steps(self.edges_, self.values_, self._on_scale(scores))
-
-    def _formula(self, inputs: Nodes) -> Nodes:
-        if self.strategy == "uniform":
-            return steps_of_probability(self, inputs, self.edges_, self.values_)
-        value = positive_value(self, inputs)
-        return outputs_from_positive(self, step(value, self.edges_, self.values_))
+    @property
+    def _bins_probabilities(self) -> bool:
+        return self.strategy == "uniform"

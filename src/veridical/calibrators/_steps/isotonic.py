@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from veridical._core.data.options import check_flag
 from veridical._core.formula import Clip, Linear, Nodes, Quotient, interpolation
 from veridical._core.numeric.pava import IsotonicBlocks, isotonic_blocks
-from veridical._core.typing import FloatArray, WeightType
+from veridical._core.typing import FloatArray
 from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
@@ -94,9 +93,6 @@ class IsotonicCalibrator(BinaryCalibrator):
     centered: bool = False
     strict: bool = False
     laplace: float = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

@@ -6,16 +6,14 @@ import heapq
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from veridical._core.formula import Nodes, step
-from veridical._core.typing import BoolArray, FloatArray, IntArray, WeightType
-from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
-from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
+from veridical._core.typing import BoolArray, FloatArray, IntArray
+from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.scales import BinaryScores
-from veridical.calibrators._steps.pieces import check_laplace, mix, pool_rows, steps
+from veridical.calibrators._steps.pieces import mix, pool_rows
+from veridical.calibrators._steps.thresholds import StepCalibrator
 
 _SAME = 1e-12  # relative difference of penalties that are one up to rounding
 
@@ -151,8 +149,7 @@ def _merge(
 _NEGLIGIBLE = 80.0  # on the scale of BIC
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class NearIsotonicCalibrator(BinaryCalibrator):
+class NearIsotonicCalibrator(StepCalibrator):
     r"""Ensemble of near-isotonic maps (ENIR): monotone where the data do not insist otherwise.
 
     Isotonic regression supposes that the model ranks rightly. A near-isotonic fit pays a price
@@ -209,14 +206,6 @@ class NearIsotonicCalibrator(BinaryCalibrator):
     [0.25, 0.75]
     """
 
-    laplace: float = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
-
-    def _check_parameters(self) -> None:
-        check_laplace(type(self).__name__, self.laplace)
-
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> None:
         pooled = pool_rows(scores.value, rows)
         frequency = pooled.positive / pooled.weight
@@ -225,13 +214,6 @@ class NearIsotonicCalibrator(BinaryCalibrator):
         ends = np.append(np.flatnonzero(frequency[1:] != frequency[:-1]), len(frequency) - 1)
         self.edges_ = pooled.edges_after(ends[last])[1:-1]
         self.values_ = mix(values, rows.size, self.laplace)
-
-    def _map(self, scores: BinaryScores) -> FloatArray:
-        return steps(self.edges_, self.values_, scores.value)
-
-    def _formula(self, inputs: Nodes) -> Nodes:
-        value = positive_value(self, inputs)
-        return outputs_from_positive(self, step(value, self.edges_, self.values_))
 
 
 def average_by_bic(path: NearIsotonicPath, size: float) -> tuple[IntArray, FloatArray]:

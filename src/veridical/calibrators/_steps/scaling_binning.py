@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from veridical._core.formula import Node, Nodes, Quotient, step
-from veridical._core.typing import FloatArray, WeightType
+from veridical._core.typing import FloatArray
 from veridical.binning import root_count
 from veridical.calibrators._base.bases import BinaryCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import floored_pair, outputs_from_positive, positive_value
@@ -76,9 +76,6 @@ class ScalingBinningCalibrator(BinaryCalibrator):
     n_bins: int | Literal["sqrt", "cbrt"] = 10
     smooth_targets: bool | str = "auto"
     penalty: float | None = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _scaling(self) -> PlattCalibrator:
         return PlattCalibrator(

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from veridical._core.data.validation import is_integer
 from veridical._core.sample import MulticlassSample
-from veridical._core.typing import FloatArray, WeightType
+from veridical._core.typing import FloatArray
 from veridical.binning import GridPartition, IntervalPartition, SimplexBins
 from veridical.calibrators._base.bases import MulticlassCalibrator, WeightedOutcomes
 from veridical.calibrators._steps.pieces import check_laplace
@@ -68,9 +67,6 @@ class SimplexHistogramCalibrator(MulticlassCalibrator):
 
     n_bins: int = 5
     laplace: float = 1.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

@@ -1,8 +1,9 @@
-"""Where a monotone function passes given levels, to the last bit."""
+"""Maps that are constant between edges, and edges carried from one scale to another."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from veridical._core.formula import Nodes, step
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import BinaryCalibrator
 from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
+from veridical.calibrators._base.scales import BinaryScores
+from veridical.calibrators._steps.pieces import check_laplace, steps
 
 _SIGN = np.int64(-(2**63))
 _STEPS = 64  # halvings of the 2^64 floating-point numbers
@@ -48,14 +51,32 @@ def _number(key: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> FloatArray:
     return np.where(key < 0, _SIGN - key, key).astype(np.int64).view(np.float64)
 
 
-def steps_of_probability(
-    calibrator: BinaryCalibrator, inputs: Nodes, edges: FloatArray, values: FloatArray
-) -> Nodes:
-    """Formula of steps at edges on the scale of probabilities, whatever the scale of the input."""
-    from scipy.special import expit
+@dataclass(kw_only=True, eq=False, repr=False)
+class StepCalibrator(BinaryCalibrator):
+    """A map that is constant between edges; imagined rows of each class keep it off 0 and 1."""
 
-    if calibrator.input != "probability":
-        edges = last_within(lambda z: np.asarray(expit(z)), edges, -1e308, 1e308)
-    return outputs_from_positive(
-        calibrator, step(positive_value(calibrator, inputs), edges, values)
-    )
+    laplace: float = 1.0
+    edges_: FloatArray = field(init=False)
+    values_: FloatArray = field(init=False)
+
+    @property
+    def _bins_probabilities(self) -> bool:
+        """Whether edges are probabilities, whatever the input is."""
+        return False
+
+    def _check_parameters(self) -> None:
+        check_laplace(type(self).__name__, self.laplace)
+
+    def _binned(self, scores: BinaryScores) -> FloatArray:
+        return scores.p if self._bins_probabilities else scores.value
+
+    def _map(self, scores: BinaryScores) -> FloatArray:
+        return steps(self.edges_, self.values_, self._binned(scores))
+
+    def _formula(self, inputs: Nodes) -> Nodes:
+        from scipy.special import expit
+
+        edges = self.edges_
+        if self._bins_probabilities and self.input != "probability":
+            edges = last_within(lambda z: np.asarray(expit(z)), edges, -1e308, 1e308)
+        return outputs_from_positive(self, step(positive_value(self, inputs), edges, self.values_))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from veridical._core.data.options import check_folds
 from veridical._core.formula import Linear, Nodes, Quotient, step
 from veridical._core.numeric.pava import isotonic_blocks
 from veridical._core.sample import effective_size
-from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import ArrayLike, FloatArray, IntArray
 from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
 from veridical.calibrators._base.nodes import (
@@ -89,9 +88,6 @@ class VennAbersCalibrator(BinaryCalibrator):
     """
 
     cv: int | None = None
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def predict_interval(self, y_prob: ArrayLike) -> FloatArray:
         """Return (p0, p1) for the positive class, the larger label; shape (n, 2), p0 <= p1.

@@ -11,11 +11,10 @@ import numpy as np
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.options import check_non_negative
-from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
-from veridical.calibrators._base.direction import direction_doubts
 from veridical.calibrators._base.frames import read_columns
-from veridical.calibrators._base.rows import CheckedRows, positive_last
+from veridical.calibrators._base.rows import CheckedRows, direction_doubts, positive_last
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
@@ -90,9 +89,6 @@ class GroupedCalibrator(WrappingCalibrator):
     calibrator: Calibrator
     _: KW_ONLY
     shrinkage: float = 100.0
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def fit(
         self,
@@ -178,7 +174,7 @@ class GroupedCalibrator(WrappingCalibrator):
         return np.asarray(self.classes_)[self.predict_proba(y_prob, by=by).argmax(axis=1)]
 
     def _check_parameters(self) -> None:
-        self._part()
+        super()._check_parameters()
         caller, hint = type(self).__name__, "100 is the default; 0 turns it off."
         expected = "a number of 0 or more"
         check_non_negative(caller, "shrinkage", self.shrinkage, hint=hint, expected=expected)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 from veridical._core.data.options import check_folds
 from veridical._core.data.validation import is_number
 from veridical._core.formula import Linear, Nodes
-from veridical._core.typing import FloatArray, WeightType
+from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._wrappers.wrapping import (
@@ -81,9 +81,6 @@ class AveragedCalibrator(WrappingCalibrator):
     calibrators: Sequence[Calibrator]
     _: KW_ONLY
     weights: Sequence[float] | None = None
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     @classmethod
     def of_fitted(cls, parts: Iterable[Calibrator], weights: FloatArray, classes: Any) -> Self:
@@ -205,12 +202,9 @@ class MixingCalibrator(WrappingCalibrator):
     _: KW_ONLY
     mix: float | Literal["fit"] = "fit"
     cv: int = 5
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
-        self._part()
+        super()._check_parameters()
         caller = type(self).__name__
         if self.mix != "fit" and not (is_number(self.mix) and 0 <= self.mix <= 1):
             hint = 'use "fit" to let the data decide.'

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from veridical._core.formula import (
     minus,
     total,
 )
-from veridical._core.typing import BoolArray, FloatArray, IntArray, WeightType
+from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes, fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, both_columns, positive_class_last
 from veridical.calibrators._base.rows import CheckedRows, top_class, two_columns
@@ -94,12 +93,9 @@ class ClassConditionalCalibrator(WrappingCalibrator):
     calibrator: Calibrator
     _: KW_ONLY
     min_rows: float = 50
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
-        self._part()
+        super()._check_parameters()
         if not is_number(self.min_rows) or self.min_rows < 1:
             caller, hint = type(self).__name__, "50 is the default."
             expected = "a number of 1 or more"
@@ -229,13 +225,6 @@ class OneVsRestCalibrator(WrappingCalibrator):
     """
 
     calibrator: Calibrator
-    _: KW_ONLY
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
-
-    def _check_parameters(self) -> None:
-        self._part()
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
         n_classes = len(rows.classes)
@@ -363,13 +352,6 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
     _inputs = ("probability", "logit")
 
     calibrator: Calibrator
-    _: KW_ONLY
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
-
-    def _check_parameters(self) -> None:
-        self._part()
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
         matrix = two_columns(rows.values, self.input)

@@ -29,6 +29,9 @@ class WrappingCalibrator(Calibrator):
 
     calibrator: Any
 
+    def _check_parameters(self) -> None:
+        self._part()
+
     @abstractmethod
     def _combine(self, values: FloatArray) -> FloatArray:
         """Return calibrated probabilities (n, K), of two classes the positive one last."""

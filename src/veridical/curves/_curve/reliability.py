@@ -29,7 +29,7 @@ from veridical.curves._curve.smooth import (
 )
 from veridical.exceptions import invalid, warn_of
 from veridical.lenses import Binary, Confidence, Lens
-from veridical.lenses.reading import induce_problem, named_lens
+from veridical.lenses.reading import RawData, named_lens
 from veridical.results import ReliabilityCurve
 from veridical.summaries import GridSummary, summarise
 from veridical.summaries.core import problem_of
@@ -283,18 +283,8 @@ def reliability_curve(
                 hint = "these were decided when the summary was made."
                 raise invalid(caller, name, "unset for a summary", "a value", hint=hint)
         return curve_of_summary(y_true, lens, options, caller=caller)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=caller,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=caller)
     problem = induced.problem
     if not isinstance(problem, BinarySample):
         hint = "use `ClassSpecific(label)` for one class, or `Pooled()` for all in one diagram."

@@ -6,7 +6,8 @@ import math
 
 import numpy as np
 
-from veridical._core.data.validation import float_array, is_integer, is_number
+from veridical._core.data.options import check_integer
+from veridical._core.data.validation import float_array, is_number
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.decisions._allocation.knapsack import Relaxation, exists, find_core, relax, search
 from veridical.exceptions import invalid
@@ -90,10 +91,9 @@ def allocate(
     if not is_number(budget):
         hint = "pass the largest total cost allowed, in the unit of `costs`."
         raise invalid(_CALLER, "budget", "a finite number", repr(budget), hint=hint)
-    if not (is_integer(max_states) and max_states >= 1):
-        hint = "20,000,000 states take about 120 MB."
-        raise invalid(_CALLER, "max_states", "a positive integer", repr(max_states), hint=hint)
-    return allocate_rows(worth, price_list, float(budget), max_states=int(max_states))
+    hint = "20,000,000 states take about 120 MB."
+    most = check_integer(_CALLER, "max_states", max_states, hint=hint)
+    return allocate_rows(worth, price_list, float(budget), max_states=most)
 
 
 def allocate_rows(

@@ -10,7 +10,7 @@ from veridical._core.numeric.pava import isotonic_blocks
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import CostCurve, RocHull
 
 
@@ -23,17 +23,16 @@ def one_problem(induced: Induced, *, caller: str) -> BinarySample:
     raise invalid(caller, "lens", "one that induces one binary problem", got, hint=hint)
 
 
-def _two_classes(induced: Induced, *, caller: str) -> BinarySample:
-    """The same, and both classes occur."""
+def _rows_of_two_classes(data: RawData, lens: Any, *, caller: str) -> BinarySample:
+    """Checked rows of one binary problem in which both classes occur."""
+    induced = data.through(lens, caller=caller)
+    warn_of(induced.notes, caller=caller)
     sample = one_problem(induced, caller=caller)
     if sample.y.min() == sample.y.max():
         hint = "error rates of a class that did not occur are unknown."
         got = f"only {sample.classes[int(sample.y[0])]!r}"
         raise invalid(caller, "y_true", "of two classes", got, hint=hint)
     return sample
-
-
-_HULL_CALLER = "roc_hull"
 
 
 def roc_hull(
@@ -89,20 +88,9 @@ def roc_hull(
     >>> hull.best_threshold(cost_fp=1, cost_fn=2)
     0.2
     """
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_HULL_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type="importance",
-    )
-    warn_of(induced.notes, caller=_HULL_CALLER)
-    return hull_of(_two_classes(induced, caller=_HULL_CALLER))
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = data.weighted(sample_weight)
+    return hull_of(_rows_of_two_classes(data, lens, caller="roc_hull"))
 
 
 def hull_of(sample: BinarySample) -> RocHull:
@@ -128,9 +116,6 @@ def _shares(amount: Any) -> Any:
     """Cumulated shares of blocks from the last to the first, from 0 to 1."""
     total = np.cumsum(amount[::-1])
     return np.concatenate([[0.0], total / total[-1]])
-
-
-_CALLER = "cost_curve"
 
 
 def cost_curve(
@@ -198,20 +183,9 @@ def cost_curve(
     >>> round(curve.brier, 12), round(curve.refinement, 12)  # (0.01 + 0.36 + 0.36 + 0.01) / 4
     (0.185, 0.125)
     """
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type="importance",
-    )
-    warn_of(induced.notes, caller=_CALLER)
-    return cost_curve_of(_two_classes(induced, caller=_CALLER))
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = data.weighted(sample_weight)
+    return cost_curve_of(_rows_of_two_classes(data, lens, caller="cost_curve"))
 
 
 def cost_curve_of(sample: BinarySample) -> CostCurve:

@@ -12,7 +12,7 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.decisions._costs.cost_curve import one_problem
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 from veridical.results import DecisionCurve
 
 _CALLER = "decision_curve"
@@ -101,18 +101,8 @@ def decision_curve(
     if prevalence is not None and not 0 < _check_number(prevalence, "prevalence", "a share") < 1:
         hint = "pass the share of positives where the model is used."
         raise invalid(_CALLER, "prevalence", "between 0 and 1", repr(prevalence), hint=hint)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER)
     problem = one_problem(induced, caller=_CALLER)
     curve = decision_curve_of(problem, at, harm=cost, prevalence=prevalence, level=level)
     warn_of((*induced.notes, *curve.notes), caller=_CALLER)

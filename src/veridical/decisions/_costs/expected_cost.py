@@ -203,22 +203,12 @@ def checked_decision_rows(
     *,
     actions: ArrayLike | None,
     abstain_cost: ArrayLike | None,
-    labels: ArrayLike | None,
-    pos_label: Any,
     sample_weight: ArrayLike | None,
-    weight_type: WeightType,
     caller: str,
+    **labelled: Any,
 ) -> tuple[Sample, CostTable]:
     """Rows of positive weight and the costs that go with them."""
-    sample = check_sample(
-        y_true,
-        y_prob,
-        caller=caller,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    sample = check_sample(y_true, y_prob, caller=caller, sample_weight=sample_weight, **labelled)
     kept = kept_rows(sample_weight, sample)
     table = check_costs(
         costs, sample, len(kept), actions=actions, abstain_cost=abstain_cost, caller=caller

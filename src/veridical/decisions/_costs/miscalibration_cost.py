@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from veridical._core.data.validation import is_integer
+from veridical._core.data.options import check_folds
 from veridical._core.sample import BinarySample, Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.decisions._costs.expected_cost import (
@@ -162,9 +162,7 @@ def cost_of_miscalibration(
 
 
 def _check_folds(sample: Sample, cv: Any) -> None:
-    if not (is_integer(cv) and cv >= 2):
-        hint = "5 or 10 folds are usual."
-        raise invalid(_CALLER, "cv", "an integer of 2 or more", repr(cv), hint=hint)
+    check_folds(_CALLER, cv)
     if number_of_decisions(sample) < 2 * cv:
         hint, got = "use fewer folds, or more rows.", f"{number_of_decisions(sample):.6g}"
         raise invalid(_CALLER, "y_true", f"of {2 * cv} rows or more for {cv} folds", got, hint=hint)

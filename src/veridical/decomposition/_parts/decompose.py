@@ -21,7 +21,7 @@ from veridical._core.typing import (
 from veridical.binning import Binning, UniformBins
 from veridical.exceptions import invalid, warn_of
 from veridical.lenses import Canonical, ClasswiseProblem, Problem
-from veridical.lenses.reading import read_data
+from veridical.lenses.reading import RawData
 from veridical.results import Decomposition
 from veridical.scores import ScoringRule, get_rule
 from veridical.summaries import Summary, VectorSummary, summarise
@@ -228,17 +228,8 @@ def decompose(
     """
     caller = "decompose"
     scoring = get_rule(rule, caller=caller)
-    data = read_data(
-        y_true,
-        y_prob,
-        caller=caller,
-        y=y,
-        prob=prob,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = raw.weighted(sample_weight, weight_type).check(caller=caller)
     sample, chosen, problem, notes = data.through(
         Canonical() if lens is None else lens, caller=caller
     )

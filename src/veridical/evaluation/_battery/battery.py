@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.randomness import Draws
 from veridical._core.data.validation import check_option
-from veridical._core.sample import MulticlassSample, Sample
-from veridical.evaluation._data.source import default_error
+from veridical._core.sample import MulticlassSample
+from veridical.evaluation._data.source import SampleSource, Source, default_error
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference.core import multiple_core
 from veridical.inference.tests import TEST_OF_CLASSES, TESTS, KnownTest
@@ -27,19 +28,27 @@ class Battery:
 
     Attributes
     ----------
-    induced : the sample and what the lens shows of it
+    source : the rows, seen through the lens
     n_bins : bins of the consistency tests
     level : at which calibration is rejected
     n_resamples, seed : of whatever is drawn
-    parts : the sample of each group, None without groups
     """
 
-    induced: Induced
+    source: Source
     n_bins: Any
     level: float
     n_resamples: int
     seed: int
-    parts: list[tuple[Any, Sample]] | None = None
+
+    @property
+    def induced(self) -> Induced:
+        """The sample and what the lens shows of it."""
+        return self._rows.induced
+
+    @property
+    def _rows(self) -> SampleSource:
+        assert isinstance(self.source, SampleSource)
+        return self.source
 
     def run(self, name: str) -> CalibrationTest:
         """Make one test, whose notes are its doubts."""
@@ -55,7 +64,7 @@ class Battery:
 
     def groups(self) -> MultipleTest | None:
         """Test every group of rows, if there are groups."""
-        return None if self.parts is None else self._multiple("groups", self.induced)
+        return None if self._rows.by is None else self._multiple("groups", self.induced)
 
     @property
     def n_samples(self) -> int:
@@ -84,7 +93,7 @@ class Battery:
 
     @property
     def _drawing(self) -> dict[str, Any]:
-        return {"n_resamples": self.n_resamples, "rng": np.random.default_rng(self.seed)}
+        return {"draws": Draws(self.n_resamples, np.random.default_rng(self.seed))}
 
     def _make(self, test: KnownTest, induced: Induced, **options: Any) -> CalibrationTest:
         own = {
@@ -99,7 +108,7 @@ class Battery:
             default_error(induced.problem, self.n_bins),
             induced.sample,
             over=over,
-            parts=self.parts,
+            parts=self._rows.samples_by_group(),
             lens=induced.lens,
             **self._drawing,
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.evaluation._battery.battery import Battery
-from veridical.evaluation._data.source import default_error
+from veridical.evaluation._data.source import Source, default_error
 from veridical.evaluation._data.sums import SumsSource, outcomes_of
 from veridical.exceptions import invalid
 from veridical.inference.core import Family, corrected, judged
@@ -29,6 +29,11 @@ class SumsBattery(Battery):
     """Tests of rows that stand for all, one for each cell and outcome."""
 
     source: SumsSource
+
+    @property
+    def induced(self) -> Induced:
+        """The rows that stand for all."""
+        return Induced(self.source.binary, self.source.lens, self.source.binary)
 
     @property
     def n_samples(self) -> int:
@@ -137,18 +142,11 @@ class SumsBattery(Battery):
         return error.each(drawn)
 
 
-def sums_battery(
-    source: SumsSource, *, n_bins: Any, level: float, n_resamples: int, seed: int
-) -> SumsBattery:
-    """Tests of what a table of sums shows through its lens."""
+def battery_of(source: Source, **options: Any) -> Battery:
+    """Tests of rows, or of what a table of sums shows through its lens."""
+    if not isinstance(source, SumsSource):
+        return Battery(source=source, **options)
     if source.kind == "classwise":
         hint = 'use "confidence", which tests single classes too, or engine="memory".'
         raise invalid(_CALLER, "lens", "of one problem for sums", "'classwise'", hint=hint)
-    return SumsBattery(
-        induced=Induced(source.binary, source.lens, source.binary),
-        n_bins=n_bins,
-        level=level,
-        n_resamples=n_resamples,
-        seed=seed,
-        source=source,
-    )
+    return SumsBattery(source=source, **options)

@@ -8,29 +8,23 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, is_integer
+from veridical._core.data.randomness import check_resamples, check_seed
+from veridical._core.data.validation import check_level
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.binning import UniformBins
-from veridical.evaluation._battery.battery import (
-    Battery,
-    check_names,
-    common_part,
-    group_test,
-    run_tests,
-)
-from veridical.evaluation._battery.pushed import sums_battery
+from veridical.evaluation._battery.battery import check_names, common_part, group_test, run_tests
+from veridical.evaluation._battery.pushed import battery_of
 from veridical.evaluation._data.read import read
-from veridical.evaluation._data.source import SampleSource, Source
-from veridical.evaluation._data.sums import SumsSource, notes_on_origin
+from veridical.evaluation._data.source import Source
+from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import words_of_level, words_of_slope
 from veridical.exceptions import InvalidInputError, warn_of
 from veridical.inference import adjust_pvalues
 from veridical.inference.core import detectable_core, recalibration_line
 from veridical.inference.tests import TEST_OF_CLASSES
 from veridical.lenses import Confidence
-from veridical.lenses.reading import Induced
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import (
     CalibrationTest,
     Coefficient,
@@ -246,22 +240,12 @@ def calibration_tests(
     level = check_level(_CALLER, level, "level")
     count = check_resamples(n_resamples, caller=_CALLER)
     UniformBins(n_bins)  # refuses a bad number before any test is made
-    source = read(
-        y_true,
-        y_prob,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        n_bins=n_bins,
-        sample_weight=sample_weight,
-        by=by,
-        caller=_CALLER,
-        engine=engine,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+    data = data.weighted(sample_weight)
+    source = read(data, lens=lens, n_bins=n_bins, caller=_CALLER, engine=engine)
+    seed = check_seed(rng, caller=_CALLER)
     report, doubts = run_battery(
-        source, tests=tests, level=level, n_bins=n_bins, n_resamples=count, seed=_seed(rng)
+        source, tests=tests, level=level, n_bins=n_bins, n_resamples=count, seed=seed
     )
     warn_of(doubts, caller=_CALLER)
     return replace(report, notes=(*notes_on_origin(source, n_bins, "tests"), *report.notes))
@@ -278,13 +262,7 @@ def run_battery(
 ) -> tuple[TestReport, list[str]]:
     """Test data that were read; the notes say what was left out and hold the doubts returned."""
     options = {"n_bins": n_bins, "level": level, "n_resamples": n_resamples, "seed": seed}
-    battery: Battery
-    if isinstance(source, SumsSource):
-        battery = sums_battery(source, **options)
-    else:
-        assert isinstance(source, SampleSource)
-        parts = None if source.by is None else source.samples_by_group()
-        battery = Battery(induced=source.induced, parts=parts, **options)
+    battery = battery_of(source, **options)
     induced = battery.induced
     asked = check_names(tests, induced, caller=_CALLER)
     made = run_tests(battery, asked)
@@ -322,13 +300,6 @@ def run_battery(
         notes=(*left_out, *doubts),
     )
     return report, doubts
-
-
-def _seed(rng: Any) -> int:
-    if rng is None or is_integer(rng):
-        check_rng(rng, caller=_CALLER)
-        return int(rng or 0)
-    return int(check_rng(rng, caller=_CALLER).integers(2**63))
 
 
 def _detectable(induced: Induced, n_bins: Any, level: float) -> SampleSize | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_resamples, check_rng
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import UniformBins
@@ -18,6 +18,7 @@ from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import invalid, warn_of
 from veridical.inference import adjust_pvalues
+from veridical.lenses.reading import RawData
 from veridical.miscalibration import BinnedError, BrierScore, Estimator, LogScore, ZeroOneLoss
 from veridical.results import Comparison, ConsistencyTest, Difference, ModelDifference
 
@@ -104,16 +105,12 @@ def compare(
     level = check_level(_CALLER, confidence_level)
     count = check_resamples(n_resamples, caller=_CALLER)
     _check_models(predictions, reference)
+    data = RawData(y_true, y=y, labels=labels, pos_label=pos_label)
     models = read_models(
         predictions,
-        y_true,
-        y=y,
+        data.weighted(sample_weight, weight_type),
         lens=lens,
-        labels=labels,
-        pos_label=pos_label,
         n_bins=n_bins,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
         clusters=groups,
         caller=_CALLER,
         engine=engine,
@@ -143,7 +140,7 @@ def compare_models(
     """Compare models that were read; doubts are in the notes."""
     names, sources = tuple(models.sources), list(models.sources.values())
     _check_alike({name: source.classes for name, source in models.sources.items()})
-    generator = check_rng(rng, caller=_CALLER)
+    draws = Draws(n_resamples, check_rng(rng, caller=_CALLER))
     options = {
         "n_bins": n_bins,
         "confidence_level": confidence_level,
@@ -151,7 +148,7 @@ def compare_models(
         "rng": rng,
     }
     evaluations = tuple(evaluate_source(source, **options) for source in sources)
-    tests = models.tests(n_bins, n_resamples, generator)
+    tests = models.tests(n_bins, draws)
     notes = [
         f"{name}: {note}"
         for name, evaluation in zip(names, evaluations, strict=True)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
+from veridical._core.data.randomness import Draws
 from veridical._core.data.validation import check_option
 from veridical._core.sample import MulticlassSample
-from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import UniformBins
 from veridical.evaluation._comparison.pushed import SumModels
 from veridical.evaluation._data.read import ENGINES, name_model, read
@@ -23,7 +21,7 @@ from veridical.frames.inputs import name_columns
 from veridical.inference.core import consistency_core, difference_core
 from veridical.inference.intervals import IntervalOptions
 from veridical.lenses import Binary, Canonical, Confidence, Lens
-from veridical.lenses.reading import Induced
+from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import ConsistencyTest, Difference
 from veridical.summaries import GridSummary
@@ -35,17 +33,10 @@ class RowModels:
 
     sources: Mapping[str, SampleSource]
 
-    def tests(
-        self, n_bins: Any, n_resamples: int, rng: np.random.Generator
-    ) -> tuple[ConsistencyTest, ...]:
+    def tests(self, n_bins: Any, draws: Draws) -> tuple[ConsistencyTest, ...]:
         """Is the calibration error of each more than a calibrated model would show?"""
         return tuple(
-            consistency_core(
-                default_error(source.problem, n_bins),
-                source.induced,
-                n_resamples=n_resamples,
-                rng=rng,
-            )
+            consistency_core(default_error(source.problem, n_bins), source.induced, draws=draws)
             for source in self.sources.values()
         )
 
@@ -79,27 +70,24 @@ def _looked_at(estimator: Estimator, source: SampleSource) -> Induced:
 
 def read_models(
     predictions: Mapping[str, Any],
-    y_true: Any,
+    data: RawData,
     *,
     caller: str,
-    y: str | None,
     lens: Any,
-    labels: ArrayLike | None,
-    pos_label: Any,
-    sample_weight: Any,
     n_bins: Any = 15,
-    weight_type: WeightType = "importance",
-    by: Any = None,
     clusters: Any = None,
     engine: str = "memory",
     param: str = "predictions",
 ) -> RowModels | SumModels:
-    """Read and check every model's predictions of the same rows on behalf of `caller`."""
+    """Read and check every model's predictions of the same rows on behalf of `caller`.
+
+    `data` are the rows without any predictions.
+    """
     check_option(caller, "engine", engine, ENGINES)
-    table = _is_table(y_true, y, caller)
+    table = _is_table(data.y_true, data.y, caller)
     columns = {}
     for name, each in predictions.items():
-        if isinstance(each, GridSummary) or isinstance(y_true, GridSummary):
+        if isinstance(each, GridSummary) or isinstance(data.y_true, GridSummary):
             hint = "sums of one model do not say how its rows go with those of another: pass rows."
             got = f"a summary for {name!r}"
             raise invalid(caller, param, "rows or names of columns", got, hint=hint)
@@ -108,7 +96,7 @@ def read_models(
     if not table or engine == "memory":
         engine = "memory"
     else:
-        why = _needs_rows(y_true, columns, lens, sample_weight, weight_type, clusters, caller)
+        why = _needs_rows(data, columns, lens, clusters, caller)
         if why is not None and engine == "pushdown":
             hint = 'use engine="memory".'
             raise invalid(caller, "engine", '"auto" or "memory" here', why, hint=hint)
@@ -117,17 +105,9 @@ def read_models(
     for name, each in predictions.items():
         try:
             sources[name] = read(
-                y_true,
-                None if table else each,
-                y=y,
-                prob=columns.get(name),
+                replace(data, y_prob=None if table else each, prob=columns.get(name)),
                 lens=lens,
-                labels=labels,
-                pos_label=pos_label,
                 n_bins=n_bins,
-                sample_weight=sample_weight,
-                weight_type=weight_type,
-                by=by,
                 clusters=clusters,
                 caller=caller,
                 engine=engine,
@@ -140,7 +120,7 @@ def read_models(
     if in_memory:
         return RowModels(in_memory)
     sums = {name: s for name, s in sources.items() if isinstance(s, SumsSource)}
-    return _pushed(y_true, y, columns, sums, sample_weight, n_bins, caller)
+    return _pushed(data, columns, sums, n_bins, caller)
 
 
 def _is_table(y_true: Any, y: str | None, caller: str) -> bool:
@@ -166,25 +146,23 @@ def _columns(prob: Any, model: str, caller: str, param: str) -> str | list[str]:
 
 
 def _needs_rows(
-    frame: Any,
+    data: RawData,
     columns: Mapping[str, str | list[str]],
     lens: Any,
-    sample_weight: Any,
-    weight_type: str,
     clusters: Any,
     caller: str,
 ) -> str | None:
     """What sums cannot serve, if anything."""
     if clusters is not None:
         return "clusters"
-    if weight_type != "importance":
+    if data.weight_type != "importance":
         return "frequencies"
-    if sample_weight is not None and not isinstance(sample_weight, str):
+    if data.sample_weight is not None and not isinstance(data.sample_weight, str):
         return "weights beside the frame"
     name = "binary" if lens is None else getattr(lens, "name", lens)
     if name != "binary":
         return f"the {name} lens"
-    available = column_names(frame, caller=caller, param="y_true")
+    available = column_names(data.y_true, caller=caller, param="y_true")
     for wanted in columns.values():
         listed = [wanted] if isinstance(wanted, str) else wanted
         if len(expand_columns(listed, available, caller=caller, param="predictions")) > 2:
@@ -193,18 +171,21 @@ def _needs_rows(
 
 
 def _pushed(
-    frame: Any,
-    y: str | None,
+    data: RawData,
     columns: Mapping[str, str | list[str]],
     sources: dict[str, SumsSource],
-    sample_weight: Any,
     n_bins: Any,
     caller: str,
 ) -> SumModels:
     positive_columns = {}
     for name, prob in columns.items():
         names = name_columns(
-            frame, y=y, prob=prob, sample_weight=sample_weight, by=None, caller=caller
+            data.y_true,
+            y=data.y,
+            prob=prob,
+            sample_weight=data.sample_weight,
+            by=None,
+            caller=caller,
         )
         positive = sources[name].grid.table.positive
         positive_columns[name] = names.prob[positive if len(names.prob) == 2 else 0]
@@ -212,7 +193,7 @@ def _pushed(
     rule: Any = "sqrt" if n_bins == "cv" else n_bins  # as in memory
     return SumModels(
         sources=sources,
-        frame=frame,
+        frame=data.y_true,
         y=names.y,
         columns=positive_columns,
         sample_weight=names.sample_weight,

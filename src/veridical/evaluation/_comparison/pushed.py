@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.randomness import Draws
 from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
-from veridical.evaluation._battery.pushed import sums_battery
+from veridical.evaluation._battery.pushed import battery_of
 from veridical.evaluation._data.sums import SumsSource
 from veridical.frames.grid import PairedSums, paired_sums
 from veridical.lenses import Binary
@@ -41,15 +42,13 @@ class SumModels:
     sample_weight: str | None
     n_bins: int
 
-    def tests(
-        self, n_bins: Any, n_resamples: int, rng: np.random.Generator
-    ) -> tuple[ConsistencyTest, ...]:
+    def tests(self, n_bins: Any, draws: Draws) -> tuple[ConsistencyTest, ...]:
         """Is the calibration error of each more than a calibrated model would show?"""
         tests = []
-        seeds = rng.integers(2**63, size=len(self.sources)).tolist()
+        seeds = draws.rng.integers(2**63, size=len(self.sources)).tolist()
         for source, seed in zip(self.sources.values(), seeds, strict=True):
-            battery = sums_battery(
-                source, n_bins=n_bins, level=_LEVEL, n_resamples=n_resamples, seed=seed
+            battery = battery_of(
+                source, n_bins=n_bins, level=_LEVEL, n_resamples=draws.count, seed=seed
             )
             test = battery.run("consistency")
             assert isinstance(test, ConsistencyTest)

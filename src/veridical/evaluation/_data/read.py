@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from veridical._core.data.groups import Groups
 from veridical._core.data.validation import check_option, is_integer
-from veridical._core.typing import ArrayLike, BoolArray, WeightType
+from veridical._core.typing import BoolArray
 from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import InvalidInputError, invalid
@@ -20,7 +20,7 @@ from veridical.frames.grid import RESOLUTION
 from veridical.frames.inputs import Inputs, name_columns
 from veridical.inference.intervals import check_groups
 from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens
-from veridical.lenses.reading import named_lens, read_data, resolve_lens
+from veridical.lenses.reading import RawData, named_lens, resolve_lens
 from veridical.summaries import GridSummary
 from veridical.summaries.core import table_of_sample
 
@@ -29,19 +29,11 @@ _BINS = 15  # of a table for a number of bins that is not known before the rows 
 
 
 def read(
-    y_true: Any,
-    y_prob: ArrayLike | None = None,
+    data: RawData,
     *,
     caller: str,
-    y: str | None = None,
-    prob: str | list[str] | tuple[str, ...] | None = None,
     lens: Any = None,
-    labels: ArrayLike | None = None,
-    pos_label: Any = None,
     n_bins: Any = _BINS,
-    sample_weight: Any = None,
-    weight_type: WeightType = "importance",
-    by: Any = None,
     clusters: Any = None,
     engine: str = "memory",
     needs_rows: str | None = None,
@@ -53,28 +45,14 @@ def read(
     `needs_rows` names an argument that sums cannot serve; `adapt` changes arrays before they are
     checked.
     """
-    request = Request(
-        y_true=y_true,
-        y_prob=y_prob,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        n_bins=n_bins,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        by=by,
-        clusters=clusters,
-        caller=caller,
-    )
+    request = Request(data, lens=lens, n_bins=n_bins, clusters=clusters, caller=caller)
     sums = request.pushed(engine, needs_rows=needs_rows)
     return request.rows(adapt) if sums is None else sums
 
 
-def read_rows(y_true: Any, y_prob: ArrayLike | None = None, **options: Any) -> SampleSource:
+def read_rows(data: RawData, **options: Any) -> SampleSource:
     """Read data as `read` does, rows into memory whatever they are."""
-    source = read(y_true, y_prob, engine="memory", **options)
+    source = read(data, engine="memory", **options)
     assert isinstance(source, SampleSource)  # a table of sums is refused there
     return source
 
@@ -87,29 +65,22 @@ def name_model(error: InvalidInputError, name: str) -> InvalidInputError:
     return named
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Request:
-    """Data as the user gave them, and the name of the function they were given to."""
+    """Data as the user gave them, what is asked, and the name of the function that was called."""
 
-    y_true: Any
-    y_prob: ArrayLike | None
-    y: str | None
-    prob: str | list[str] | tuple[str, ...] | None
+    data: RawData
+    _: KW_ONLY
     lens: Any
-    labels: ArrayLike | None
-    pos_label: Any
     n_bins: Any
-    sample_weight: Any
-    by: Any
     caller: str
-    weight_type: WeightType = "importance"
     clusters: Any = None
     resolution: int = RESOLUTION
 
     def pushed(self, engine: str, *, needs_rows: str | None = None) -> SumsSource | None:
         """Return sums if they are what is to be used, None if the rows are to be read."""
         check_option(self.caller, "engine", engine, ENGINES)
-        if isinstance(self.y_true, GridSummary):
+        if isinstance(self.data.y_true, GridSummary):
             return self._of_summary(engine, needs_rows)
         if engine == "memory":
             return None
@@ -128,27 +99,16 @@ class Request:
             hint = 'use "binary", "confidence", "classwise" or `ClassSpecific(label)`.'
             got = f"the {getattr(self.lens, 'name', self.lens)} lens"
             raise invalid(self.caller, "lens", "one that sums answer", got, hint=hint)
-        forced = engine == "pushdown" and self.y_prob is None and self._names_only()
+        forced = engine == "pushdown" and self.data.y_prob is None and self._names_only()
         if forced or (engine == "auto" and self._in_engine()):
             return self._by_engine()
         return self._of_rows()
 
     def rows(self, adapt: Callable[[Inputs], Inputs] | None = None) -> SampleSource:
         """Read the rows and check them."""
-        named = isinstance(self.clusters, str) and self.y_prob is None
-        data = read_data(
-            self.y_true,
-            self.y_prob,
-            y=self.y,
-            prob=self.prob,
-            labels=self.labels,
-            pos_label=self.pos_label,
-            sample_weight=self.sample_weight,
-            weight_type=self.weight_type,
-            by=self.clusters if named else self.by,
-            caller=self.caller,
-            adapt=adapt,
-        )
+        named = isinstance(self.clusters, str) and self.data.y_prob is None
+        raw = replace(self.data, by=self.clusters) if named else self.data
+        data = raw.check(caller=self.caller, adapt=adapt)
         kept, clusters = data.kept, self.clusters
         groups = None if data.by is None else self._of_kept(data.by, kept)
         if named and data.by is not None:
@@ -171,33 +131,24 @@ class Request:
 
     def _in_engine(self) -> bool:
         """Whether the rows are where they are better left."""
-        if self.y_prob is not None or not self._names_only():
+        if self.data.y_prob is not None or not self._names_only():
             return False
-        return is_lazy(self.y_true) or _is_large(self.y_true)
+        return is_lazy(self.data.y_true) or _is_large(self.data.y_true)
 
     def _names_only(self) -> bool:
         """Whether weights and groups, if any, are columns of the frame."""
-        return all(v is None or _is_name(v) for v in (self.sample_weight, self.by))
+        return all(v is None or _is_name(v) for v in (self.data.sample_weight, self.data.by))
 
     def _of_summary(self, engine: str, needs_rows: str | None) -> SumsSource:
-        beside = {
-            "y_prob": self.y_prob,
-            "y": self.y,
-            "prob": self.prob,
-            "labels": self.labels,
-            "pos_label": self.pos_label,
-            "sample_weight": self.sample_weight,
-            "by": self.by,
-        }
-        for name, value in beside.items():
-            if value is not None:
+        for name in ("y_prob", "y", "prob", "labels", "pos_label", "sample_weight", "by"):
+            if getattr(self.data, name) is not None:
                 hint = "these were decided when the summary was made."
                 raise invalid(self.caller, name, "unset for a summary", "a value", hint=hint)
         if needs_rows is not None or engine == "memory":
             got = needs_rows or 'engine="memory"'
             hint = "pass the data themselves."
             raise invalid(self.caller, "y_true", "rows here", f"a summary with {got}", hint=hint)
-        return SumsSource(self.y_true, self._lens(len(self.y_true.classes)), self.caller)
+        return SumsSource(self.data.y_true, self._lens(len(self.data.y_true.classes)), self.caller)
 
     def _is_summable(self) -> bool:
         """Whether sums by cell answer what the lens asks."""
@@ -213,23 +164,23 @@ class Request:
 
     def _by_engine(self) -> SumsSource:
         names = name_columns(
-            self.y_true,
-            y=self.y,
-            prob=self.prob,
-            sample_weight=self.sample_weight,
-            by=self.by,
+            self.data.y_true,
+            y=self.data.y,
+            prob=self.data.prob,
+            sample_weight=self.data.sample_weight,
+            by=self.data.by,
             caller=self.caller,
         )
         lens = self._lens(max(2, len(names.prob)))
         table = grid_table(
-            self.y_true,
+            self.data.y_true,
             y=names.y,
             prob=names.prob,
             problems=_problems_for(max(2, len(names.prob)), lens),
             n_bins=_table_bins(self.n_bins),
             resolution=self.resolution,
-            labels=self.labels,
-            pos_label=self.pos_label,
+            labels=self.data.labels,
+            pos_label=self.data.pos_label,
             sample_weight=names.sample_weight,
             by=names.by,
             caller=self.caller,

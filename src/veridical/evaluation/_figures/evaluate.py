@@ -13,6 +13,7 @@ from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import evaluate_with_groups
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.inputs import Inputs
+from veridical.lenses.reading import RawData
 from veridical.results import Evaluation
 
 
@@ -99,17 +100,11 @@ def evaluate(
     if n_resamples != 0:
         check_resamples(n_resamples, caller=caller)
     fitted = None if calibrator is None else _Calibrated(calibrator)
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
     source = read(
-        y_true,
-        y_prob,
-        y=y,
-        prob=prob,
+        data.weighted(sample_weight),
         lens=lens,
-        labels=labels,
-        pos_label=pos_label,
         n_bins=n_bins,
-        sample_weight=sample_weight,
-        by=by,
         caller=caller,
         engine=engine,
         needs_rows=None if fitted is None else "a calibrator",

@@ -14,6 +14,7 @@ from veridical.exceptions import invalid
 from veridical.frames.grid import RESOLUTION
 from veridical.inference.core import check_estimator
 from veridical.lenses import Binary
+from veridical.lenses.reading import RawData
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.miscalibration.core import MeanScore
 from veridical.results import ReliabilityCurve
@@ -82,17 +83,11 @@ def grid_summary(
     if not (is_integer(resolution) and resolution >= 64 and resolution % 64 == 0):
         hint = f"{RESOLUTION} is the default."
         raise invalid(_CALLER, "resolution", "a multiple of 64", repr(resolution), hint=hint)
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
     request = Request(
-        y_true=y_true,
-        y_prob=y_prob,
-        y=y,
-        prob=prob,
+        data.weighted(sample_weight),
         lens=lens,
-        labels=labels,
-        pos_label=pos_label,
         n_bins=int(n_bins),
-        sample_weight=sample_weight,
-        by=by,
         caller=_CALLER,
         resolution=int(resolution),
     )
@@ -218,7 +213,7 @@ def _source(summary: Any, lens: Any, group: Any, caller: str) -> SumsSource:
     if not isinstance(summary, GridSummary):
         hint = "make one with `grid_summary`."
         raise invalid(caller, "summary", "a GridSummary", type(summary).__name__, hint=hint)
-    source = read(summary, lens=lens, caller=caller, engine="auto")
+    source = read(RawData(summary), lens=lens, caller=caller, engine="auto")
     assert isinstance(source, SumsSource)
     if group is not None:
         source = replace(source, grid=summary.group(group))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
-from veridical._core.data.randomness import check_resamples, check_rng
-from veridical._core.data.validation import check_level, is_integer
+from veridical._core.data.randomness import check_resamples, check_seed
+from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
 from veridical.evaluation._data.read import read, read_rows
@@ -23,6 +24,7 @@ from veridical.evaluation._gate.subject import (
     subjects_of_evaluation,
 )
 from veridical.exceptions import InvalidInputError, invalid, warn_of
+from veridical.lenses.reading import RawData
 from veridical.results import Evaluation, GateBaseline, GateCheck, GateResult
 from veridical.summaries import GridSummary
 
@@ -202,23 +204,16 @@ def check_requirements(
         UniformBins(n_bins)  # refuses a bad number before anything is measured
         if engine == "auto" and not isinstance(y_true, GridSummary):
             engine = "memory"
-        data = {
-            "y": y,
-            "lens": lens,
-            "labels": labels,
-            "pos_label": pos_label,
-            "n_bins": n_bins,
-            "sample_weight": sample_weight,
-            "by": by,
-            "caller": CALLER,
-        }
+        data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+        data = data.weighted(sample_weight)
+        question: dict[str, Any] = {"lens": lens, "n_bins": n_bins, "caller": CALLER}
         needs_rows = None if against_prob is None else "predictions for the same rows"
-        source = read(y_true, y_prob, prob=prob, engine=engine, needs_rows=needs_rows, **data)
+        source = read(data, engine=engine, needs_rows=needs_rows, **question)
         earlier = None
         if against_prob is not None:
-            earlier = _read_earlier(y_true, y_prob, against_prob, source, data)
+            earlier = read_rows(_earlier(data, against_prob, source), **question)
         about = notes_on_origin(source, n_bins)
-        options = Options(n_bins, level, count, _seed(rng))
+        options = Options(n_bins, level, count, check_seed(rng, caller=CALLER))
         subjects = subjects_of(source, earlier, old, options, count if _draws(rules) else 0)
         compared = "other predictions for the same rows" if earlier else _in_words(old)
     check_same(subjects[0].evaluation, old)
@@ -239,16 +234,13 @@ def check_requirements(
     )
 
 
-def _read_earlier(
-    y_true: Any, y_prob: Any, against_prob: Any, source: Source, data: dict[str, Any]
-) -> SampleSource:
+def _earlier(data: RawData, against_prob: Any, source: Source) -> RawData:
     """The same rows with the predictions of the other model."""
-    if y_prob is not None:
-        return read_rows(y_true, against_prob, **data)
+    if data.y_prob is not None:
+        return replace(data, y_prob=against_prob, prob=None)
     assert isinstance(source, SampleSource)
     names = [against_prob] if isinstance(against_prob, str) else list(against_prob)
-    columns = {"labels": list(source.sample.columns), "prob": names}
-    return read_rows(y_true, None, **data | columns)
+    return replace(data, labels=list(source.sample.columns), prob=names)
 
 
 def _read_rules(requirements: Any) -> list[Rule]:
@@ -264,13 +256,6 @@ def _draws(rules: list[Rule]) -> bool:
     """Whether null levels are asked for, which take the time of an evaluation."""
     quantities = [rule.quantity for rule in rules] + [rule.minus for rule in rules if rule.minus]
     return any(q.field in _DRAWN and not q.is_function for q in quantities)
-
-
-def _seed(rng: Any) -> int:
-    if rng is None or is_integer(rng):
-        check_rng(rng, caller=CALLER)
-        return int(rng or 0)
-    return int(check_rng(rng, caller=CALLER).integers(2**63))
 
 
 def _checks(rules: list[Rule], subjects: list[Subject], notes: list[str]) -> tuple[GateCheck, ...]:

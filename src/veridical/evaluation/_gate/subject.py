@@ -10,10 +10,8 @@ from typing import Any, NamedTuple
 from veridical._core.data.validation import is_integer
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample
-from veridical.evaluation._battery.battery import Battery
-from veridical.evaluation._battery.pushed import sums_battery
+from veridical.evaluation._battery.pushed import battery_of
 from veridical.evaluation._data.source import SampleSource, Source
-from veridical.evaluation._data.sums import SumsSource
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.evaluation._gate.figures import (
     Change,
@@ -193,18 +191,13 @@ class Subject:
     def _test(self, quantity: Quantity) -> Read:
         source, options = self._known_source(quantity), self._options
         name = quantity.name.replace("_", "-")
-        tested: dict[str, Any] = {
-            "n_bins": options.n_bins,
-            "level": 1 - options.confidence_level,
-            "n_resamples": options.n_resamples,
-            "seed": options.seed,
-        }
-        battery: Battery
-        if isinstance(source, SumsSource):
-            battery = sums_battery(source, **tested)
-        else:
-            battery = Battery(induced=_induced(source), **tested)
-        test = battery.run(name)
+        test = battery_of(
+            source,
+            n_bins=options.n_bins,
+            level=1 - options.confidence_level,
+            n_resamples=options.n_resamples,
+            seed=options.seed,
+        ).run(name)
         value = test.pvalue if quantity.field == "pvalue" else test.statistic
         definition = f"{test.method}, {test.null}; {test.lens}: {test.definition}"
         return Read(value, definition, tuple(TESTS[name].doubts(test)))

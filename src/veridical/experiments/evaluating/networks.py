@@ -16,7 +16,7 @@ from veridical.experiments._frame.predictions import (
     digits_predictions,
     read_predictions,
 )
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 from veridical.simulation import DirichletFakeClassifier, PowerMap
 
 CALIBRATED, OVERCONFIDENT, DIGITS = "calibrated fake", "over-confident fake", "digits"
@@ -69,16 +69,7 @@ def find_network(cell: Cell) -> Predictions:
 
 def seen_through(lens: str, network: Predictions) -> BinarySample | MulticlassSample:
     """Return the problem that the confidence or the canonical lens makes of a network."""
-    problem = induce_problem(
-        network.y,
-        network.p,
-        caller="run_experiment",
-        lens=lens,
-        labels=None,
-        pos_label=None,
-        sample_weight=None,
-        weight_type="importance",
-    ).problem
+    problem = RawData(network.y, network.p).through(lens, caller="run_experiment").problem
     assert isinstance(problem, (BinarySample, MulticlassSample))
     return problem
 

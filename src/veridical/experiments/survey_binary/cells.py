@@ -9,32 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from veridical import calibrators as maps
 from veridical._core.typing import FloatArray
 from veridical.binning import QuantileBins, SweepBins, UniformBins
-from veridical.calibrators import (
-    AveragedCalibrator,
-    BBQCalibrator,
-    BetaCalibrator,
-    Calibrator,
-    ClassConditionalCalibrator,
-    ConfidenceReducedCalibrator,
-    DensityCalibrator,
-    DirichletCalibrator,
-    EnsembleTemperatureCalibrator,
-    HistogramCalibrator,
-    IdentityCalibrator,
-    IsotonicCalibrator,
-    MatrixCalibrator,
-    MixingCalibrator,
-    NearIsotonicCalibrator,
-    PlattCalibrator,
-    QuadraticCalibrator,
-    ScalingBinningCalibrator,
-    SplineCalibrator,
-    TemperatureCalibrator,
-    VectorCalibrator,
-    VennAbersCalibrator,
-)
+from veridical.calibrators import Calibrator
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.survey_study import (
     NONE,
@@ -77,31 +55,33 @@ def calibrators() -> dict[str, Calibrator]:
     frequencies of 0 and 1.
     """
     return {
-        NONE: IdentityCalibrator(),
-        "binning": HistogramCalibrator(n_bins=10, strategy="uniform", laplace=0),
-        "isotonic": IsotonicCalibrator(laplace=0),
-        "Platt": PlattCalibrator(input="score"),
-        "beta": BetaCalibrator(),
-        "Platt, log odds": PlattCalibrator(),
-        "temperature": TemperatureCalibrator(),
-        "ensemble temperature": EnsembleTemperatureCalibrator(),
-        "quadratic": QuadraticCalibrator(),
-        "spline": SplineCalibrator(),
-        "equal-mass binning": HistogramCalibrator(n_bins=10),
-        "BBQ": BBQCalibrator(),
-        "scaling-binning": ScalingBinningCalibrator(),
-        "centred isotonic": IsotonicCalibrator(centered=True),
-        "strict isotonic": IsotonicCalibrator(strict=True),
-        "near-isotonic": NearIsotonicCalibrator(),
-        "Venn-Abers": VennAbersCalibrator(),
-        "density": DensityCalibrator(),
-        "vector": VectorCalibrator(),
-        "matrix": MatrixCalibrator(),
-        "Dirichlet": DirichletCalibrator(),
-        "mixing (beta)": MixingCalibrator(BetaCalibrator()),
-        "average (beta, isotonic)": AveragedCalibrator([BetaCalibrator(), IsotonicCalibrator()]),
-        "class-conditional (beta)": ClassConditionalCalibrator(BetaCalibrator()),
-        "confidence (isotonic)": ConfidenceReducedCalibrator(IsotonicCalibrator()),
+        NONE: maps.IdentityCalibrator(),
+        "binning": maps.HistogramCalibrator(n_bins=10, strategy="uniform", laplace=0),
+        "isotonic": maps.IsotonicCalibrator(laplace=0),
+        "Platt": maps.PlattCalibrator(input="score"),
+        "beta": maps.BetaCalibrator(),
+        "Platt, log odds": maps.PlattCalibrator(),
+        "temperature": maps.TemperatureCalibrator(),
+        "ensemble temperature": maps.EnsembleTemperatureCalibrator(),
+        "quadratic": maps.QuadraticCalibrator(),
+        "spline": maps.SplineCalibrator(),
+        "equal-mass binning": maps.HistogramCalibrator(n_bins=10),
+        "BBQ": maps.BBQCalibrator(),
+        "scaling-binning": maps.ScalingBinningCalibrator(),
+        "centred isotonic": maps.IsotonicCalibrator(centered=True),
+        "strict isotonic": maps.IsotonicCalibrator(strict=True),
+        "near-isotonic": maps.NearIsotonicCalibrator(),
+        "Venn-Abers": maps.VennAbersCalibrator(),
+        "density": maps.DensityCalibrator(),
+        "vector": maps.VectorCalibrator(),
+        "matrix": maps.MatrixCalibrator(),
+        "Dirichlet": maps.DirichletCalibrator(),
+        "mixing (beta)": maps.MixingCalibrator(maps.BetaCalibrator()),
+        "average (beta, isotonic)": maps.AveragedCalibrator(
+            [maps.BetaCalibrator(), maps.IsotonicCalibrator()]
+        ),
+        "class-conditional (beta)": maps.ClassConditionalCalibrator(maps.BetaCalibrator()),
+        "confidence (isotonic)": maps.ConfidenceReducedCalibrator(maps.IsotonicCalibrator()),
     }
 
 

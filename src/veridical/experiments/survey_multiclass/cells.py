@@ -10,30 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from veridical import calibrators as maps
 from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
-from veridical.calibrators import (
-    AveragedCalibrator,
-    BetaCalibrator,
-    Calibrator,
-    ClassConditionalCalibrator,
-    ConfidenceReducedCalibrator,
-    DirichletCalibrator,
-    EnsembleTemperatureCalibrator,
-    HistogramCalibrator,
-    IdentityCalibrator,
-    IsotonicCalibrator,
-    MatrixCalibrator,
-    MixingCalibrator,
-    OneVsRestCalibrator,
-    PlattCalibrator,
-    SimplexHistogramCalibrator,
-    SplineCalibrator,
-    StructuredMatrixCalibrator,
-    StructuredVectorCalibrator,
-    TemperatureCalibrator,
-    VectorCalibrator,
-)
+from veridical.calibrators import Calibrator
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.survey_study import (
     NONE,
@@ -70,28 +50,30 @@ def calibrators() -> dict[str, Calibrator]:
     ln(s_j / s_K); those whose input is "logit" are fed these.
     """
     return {
-        NONE: IdentityCalibrator(),
-        "temperature": TemperatureCalibrator(pseudo_rows=0),
-        "vector": VectorCalibrator(input="logit", penalty=None, pseudo_rows=0),
-        "matrix": MatrixCalibrator(input="logit", penalty=None, pseudo_rows=0),
-        "Dirichlet": DirichletCalibrator(penalty=None, pseudo_rows=0),
-        "ensemble temperature": EnsembleTemperatureCalibrator(),
-        "vector, log p": VectorCalibrator(),
-        "structured vector": StructuredVectorCalibrator(),
-        "structured matrix": StructuredMatrixCalibrator(),
-        "Dirichlet, ODIR": DirichletCalibrator(),
-        "matrix, ODIR": MatrixCalibrator(input="logit"),
-        "one-vs-rest Platt": OneVsRestCalibrator(PlattCalibrator()),
-        "one-vs-rest beta": OneVsRestCalibrator(BetaCalibrator()),
-        "one-vs-rest binning": OneVsRestCalibrator(HistogramCalibrator()),
-        "one-vs-rest isotonic": OneVsRestCalibrator(IsotonicCalibrator()),
-        "one-vs-rest spline": OneVsRestCalibrator(SplineCalibrator()),
-        "simplex histogram": SimplexHistogramCalibrator(),
-        "class-conditional (temperature)": ClassConditionalCalibrator(TemperatureCalibrator()),
-        "confidence (isotonic)": ConfidenceReducedCalibrator(IsotonicCalibrator()),
-        "mixing (Dirichlet)": MixingCalibrator(DirichletCalibrator()),
-        "average (Dirichlet, isotonic)": AveragedCalibrator(
-            [DirichletCalibrator(), OneVsRestCalibrator(IsotonicCalibrator())]
+        NONE: maps.IdentityCalibrator(),
+        "temperature": maps.TemperatureCalibrator(pseudo_rows=0),
+        "vector": maps.VectorCalibrator(input="logit", penalty=None, pseudo_rows=0),
+        "matrix": maps.MatrixCalibrator(input="logit", penalty=None, pseudo_rows=0),
+        "Dirichlet": maps.DirichletCalibrator(penalty=None, pseudo_rows=0),
+        "ensemble temperature": maps.EnsembleTemperatureCalibrator(),
+        "vector, log p": maps.VectorCalibrator(),
+        "structured vector": maps.StructuredVectorCalibrator(),
+        "structured matrix": maps.StructuredMatrixCalibrator(),
+        "Dirichlet, ODIR": maps.DirichletCalibrator(),
+        "matrix, ODIR": maps.MatrixCalibrator(input="logit"),
+        "one-vs-rest Platt": maps.OneVsRestCalibrator(maps.PlattCalibrator()),
+        "one-vs-rest beta": maps.OneVsRestCalibrator(maps.BetaCalibrator()),
+        "one-vs-rest binning": maps.OneVsRestCalibrator(maps.HistogramCalibrator()),
+        "one-vs-rest isotonic": maps.OneVsRestCalibrator(maps.IsotonicCalibrator()),
+        "one-vs-rest spline": maps.OneVsRestCalibrator(maps.SplineCalibrator()),
+        "simplex histogram": maps.SimplexHistogramCalibrator(),
+        "class-conditional (temperature)": maps.ClassConditionalCalibrator(
+            maps.TemperatureCalibrator()
+        ),
+        "confidence (isotonic)": maps.ConfidenceReducedCalibrator(maps.IsotonicCalibrator()),
+        "mixing (Dirichlet)": maps.MixingCalibrator(maps.DirichletCalibrator()),
+        "average (Dirichlet, isotonic)": maps.AveragedCalibrator(
+            [maps.DirichletCalibrator(), maps.OneVsRestCalibrator(maps.IsotonicCalibrator())]
         ),
     }
 

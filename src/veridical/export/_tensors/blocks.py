@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core import formula as expr
+from veridical._core import formula as maths
 from veridical._core.formula import Formula, Node
 from veridical._core.typing import FloatArray
 
@@ -244,48 +244,48 @@ class _Plan:
     def _write(self, first: Node, nodes: list[Any]) -> Places:
         """Compute nodes that are alike, and say where each is."""
         match first:
-            case expr.Column():
+            case maths.Column():
                 return [(0, node.index) for node in nodes]
-            case expr.Softmax():
+            case maths.Softmax():
                 step = SoftmaxRows(self._block(first.scores), first.scale)
                 places = self._whole(step, len(first.scores))
                 return [places[node.index] for node in nodes]
-            case expr.LogSumExp():
+            case maths.LogSumExp():
                 return self._whole(LogSumExpRows(self._block(first.parts)), 1)
         return self._whole(self._step(first, nodes), len(nodes))
 
     def _step(self, first: Node, nodes: list[Any]) -> Step:
         """Step that has a column for each node."""
         match first:
-            case expr.Constant():
+            case maths.Constant():
                 return Fill(np.array([node.value for node in nodes]))
-            case expr.Linear():
+            case maths.Linear():
                 return self._sum(first, nodes)
-            case expr.Quotient():
+            case maths.Quotient():
                 above = self._block([node.numerator for node in nodes])
                 return Ratio(above, self._operand([node.denominator for node in nodes]))
-            case expr.Log():
+            case maths.Log():
                 return Logarithm(self._block([node.of for node in nodes]))
-            case expr.Clip():
+            case maths.Clip():
                 low = None if first.low is None else np.array([node.low for node in nodes])
                 high = None if first.high is None else np.array([node.high for node in nodes])
                 return Limit(self._block([node.of for node in nodes]), low, high)
-            case expr.Logistic():
+            case maths.Logistic():
                 return Sigmoid(self._block([node.of for node in nodes]))
-            case expr.Share():
+            case maths.Share():
                 part = self._block([node.part for node in nodes])
                 total = self._operand([node.total for node in nodes])
                 return ShareOf(part, total, self._block([node.otherwise for node in nodes]))
-            case expr.OfLargest():
+            case maths.OfLargest():
                 keys, pairs = self._block(first.keys), range(len(first.branches))
                 branches = (self._block([node.branches[b] for node in nodes]) for b in pairs)
                 return Choice(keys, tuple(branches))
-            case expr.Piecewise():
+            case maths.Piecewise():
                 return self._lookup(first, nodes)
         msg = f"a node that cannot be written: {type(first).__name__}"
         raise TypeError(msg)
 
-    def _sum(self, first: expr.Linear, nodes: list[expr.Linear]) -> Step:
+    def _sum(self, first: maths.Linear, nodes: list[maths.Linear]) -> Step:
         constants, n_terms = np.array([node.constant for node in nodes]), len(first.terms)
         if not n_terms:
             return Fill(constants)
@@ -311,7 +311,7 @@ class _Plan:
             constants if constants.any() else None,
         )
 
-    def _lookup(self, first: expr.Piecewise, nodes: list[expr.Piecewise]) -> Lookup:
+    def _lookup(self, first: maths.Piecewise, nodes: list[maths.Piecewise]) -> Lookup:
         width = 2 ** len(first.edges).bit_length()  # intervals: a power of two above the edges
         powers = range(first.degree + 1)
         return Lookup(
@@ -334,17 +334,17 @@ def _filled(rows: list[FloatArray], size: int, by: float) -> FloatArray:
 def _likeness(node: Node) -> tuple[Hashable, ...]:
     """What nodes of one kind must have in common to be computed together."""
     match node:
-        case expr.Linear():
+        case maths.Linear():
             return (len(node.terms),)
-        case expr.Clip():
+        case maths.Clip():
             return (node.low is None, node.high is None)
-        case expr.Piecewise():
+        case maths.Piecewise():
             return (node.side, node.degree, len(node.edges).bit_length())  # tables of like size
-        case expr.Softmax():
+        case maths.Softmax():
             return (id(node.scores), node.scale)
-        case expr.LogSumExp():
+        case maths.LogSumExp():
             return (id(node),)
-        case expr.OfLargest():
+        case maths.OfLargest():
             return (*map(id, node.keys), len(node.branches))
         case _:
             return ()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import keyword
 from typing import assert_never
 
-from veridical._core import formula as expr
+from veridical._core import formula as maths
 from veridical._core.formula import Formula, Node
 from veridical._core.typing import FloatArray
 from veridical.calibrators import Calibrator
@@ -156,45 +156,45 @@ class _Module:
 
     def _write(self, node: Node) -> str:
         match node:
-            case expr.Column():
+            case maths.Column():
                 return f"x[{node.index}]"
-            case expr.Constant():
+            case maths.Constant():
                 return repr(node.value)
-            case expr.Linear():
+            case maths.Linear():
                 terms = [self._term(weight, part) for weight, part in node.terms]
                 if node.constant or not terms:
                     terms = [repr(node.constant), *terms]
                 return self._keep(" + ".join(terms).replace("+ -", "- "))
-            case expr.Quotient():
+            case maths.Quotient():
                 return self._keep(f"{self._of(node.numerator)} / {self._of(node.denominator)}")
-            case expr.Log():
+            case maths.Log():
                 return self._keep(f"math.log({self._of(node.of)})")
-            case expr.Clip():
+            case maths.Clip():
                 text = self._of(node.of)
                 if node.low is not None:
                     text = f"max({text}, {node.low!r})"
                 return self._keep(text if node.high is None else f"min({text}, {node.high!r})")
-            case expr.Logistic():
+            case maths.Logistic():
                 return self._keep(f"_logistic({self._of(node.of)})")
-            case expr.Softmax():
+            case maths.Softmax():
                 scores = ", ".join(self._of(score) for score in node.scores)
                 return f"{self._keep(f'_softmax(({scores},), {node.scale!r})')}[{node.index}]"
-            case expr.LogSumExp():
+            case maths.LogSumExp():
                 return self._keep(
                     f"_log_sum_exp(({', '.join(self._of(part) for part in node.parts)},))"
                 )
-            case expr.Share():
+            case maths.Share():
                 whole, rest = self._of(node.total), self._of(node.otherwise)
                 return self._keep(f"{self._of(node.part)} / {whole} if {whole} else {rest}")
-            case expr.OfLargest():
+            case maths.OfLargest():
                 keys = self._keep(f"({', '.join(self._of(key) for key in node.keys)},)")
                 branches = ", ".join(self._of(branch) for branch in node.branches)
                 return self._keep(f"({branches},)[{keys}.index(max({keys}))]")
-            case expr.Piecewise():
+            case maths.Piecewise():
                 return self._pieces(node)
         assert_never(node)
 
-    def _pieces(self, node: expr.Piecewise) -> str:
+    def _pieces(self, node: maths.Piecewise) -> str:
         of = self._of(node.of)
         place = self._keep(f"bisect_{node.side}({self._table('EDGES', node.edges)}, {of})")
         parts = zip(("CONSTANT", "SLOPE", "SQUARE"), node.coefficients, strict=False)

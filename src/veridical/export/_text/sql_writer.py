@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
-from veridical._core import formula as expr
+from veridical._core import formula as maths
 from veridical._core.formula import Formula, Node
 from veridical.exceptions import invalid
 
@@ -190,7 +190,7 @@ class Writer:
 
     def _write(self, node: Node) -> str:
         match node:
-            case expr.Column():
+            case maths.Column():
                 # A column as given, or zero instead of what a product might make too small.
                 text = self._columns[node.index]
                 if self._as_given:
@@ -198,36 +198,36 @@ class Writer:
                 return (
                     f"CASE WHEN ABS({text}) < {self._number(self._tiny)} THEN 0.0 ELSE {text} END"
                 )
-            case expr.Constant():
+            case maths.Constant():
                 return self._number(node.value)
-            case expr.Linear():
+            case maths.Linear():
                 return self._weighted(list(node.terms), node.constant)
-            case expr.Quotient():
+            case maths.Quotient():
                 return f"({self.write(node.numerator)} / {self.write(node.denominator)})"
-            case expr.Log():
+            case maths.Log():
                 return f"LN({self.write(node.of)})"
-            case expr.Clip():
+            case maths.Clip():
                 return self._clip(node)
-            case expr.Logistic():
+            case maths.Logistic():
                 return f"(1.0 / (1.0 + {self._exp(self._weighted([(-1.0, node.of)], 0.0))}))"
-            case expr.Softmax():
+            case maths.Softmax():
                 # 1 / sum of exp(s_j - s_k): no largest score is needed, which SQL could not name.
                 chosen = node.scores[node.index]
                 others = [s for k, s in enumerate(node.scores) if k != node.index]
                 powers = [self._exp(self._difference(each, chosen, node.scale)) for each in others]
                 return f"(1.0 / {_balanced(['1.0', *powers])})"
-            case expr.LogSumExp():
+            case maths.LogSumExp():
                 return self._log_sum_exp(node)
-            case expr.Share():
+            case maths.Share():
                 part, whole = self.write(node.part), self.write(node.total)
                 return f"COALESCE({part} / NULLIF({whole}, 0.0), {self.write(node.otherwise)})"
-            case expr.OfLargest():
+            case maths.OfLargest():
                 return self._of_largest(node)
-            case expr.Piecewise():
+            case maths.Piecewise():
                 return self._pieces(node)
         assert_never(node)
 
-    def _clip(self, node: expr.Clip) -> str:
+    def _clip(self, node: maths.Clip) -> str:
         raised = node.low is not None and node.low >= self._tiny  # to where nothing is too small
         text = self._compared(node.of) if raised else self.write(node.of)
         if node.low is not None:
@@ -236,7 +236,7 @@ class Writer:
             text = f"{self._dialect.smallest}({text}, {self._number(node.high)})"
         return text
 
-    def _log_sum_exp(self, node: expr.LogSumExp) -> str:
+    def _log_sum_exp(self, node: maths.LogSumExp) -> str:
         if len(node.parts) == 1:
             return self.write(node.parts[0])
         texts = [self.write(part) for part in node.parts]
@@ -244,7 +244,7 @@ class Writer:
         powers = [self._exp(f"({text} - {top})") for text in texts]
         return f"({top} + LN({_balanced(powers)}))"
 
-    def _of_largest(self, node: expr.OfLargest) -> str:
+    def _of_largest(self, node: maths.OfLargest) -> str:
         keys, last = [self._compared(key) for key in node.keys], len(node.keys) - 1
         cases = ""
         for k, key in enumerate(keys[:last]):
@@ -252,7 +252,7 @@ class Writer:
             cases += f"WHEN {tests} THEN {self.write(node.branches[k])} "
         return f"CASE {cases}ELSE {self.write(node.branches[last])} END"
 
-    def _pieces(self, node: expr.Piecewise) -> str:
+    def _pieces(self, node: maths.Piecewise) -> str:
         compared, inside = self._compared(node.of), self.write(node.of)
         edges, starts = node.edges.tolist(), node.starts.tolist()
         if not self._as_given:
@@ -294,7 +294,7 @@ class Writer:
 
     def _difference(self, left: Node, right: Node, scale: float) -> str:
         """Scale * (left - right), with the terms of weighted sums of the same parts merged."""
-        if scale != 1 or not (isinstance(left, expr.Linear) and isinstance(right, expr.Linear)):
+        if scale != 1 or not (isinstance(left, maths.Linear) and isinstance(right, maths.Linear)):
             text = f"({self.write(left)} - {self.write(right)})"
             return text if scale == 1 else f"{self._number(scale)} * {text}"
         weights: dict[int, float] = {}

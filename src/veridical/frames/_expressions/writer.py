@@ -9,26 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import singledispatchmethod
-from typing import Any
+from typing import Any, assert_never
 
 import narwhals.stable.v2 as nw
 
-from veridical._core.formula import (
-    Clip,
-    Column,
-    Constant,
-    Linear,
-    Log,
-    Logistic,
-    LogSumExp,
-    Node,
-    OfLargest,
-    Piecewise,
-    Quotient,
-    Share,
-    Softmax,
-)
+from veridical._core import formula as maths
+from veridical._core.formula import Node
 
 _FAR = 700.0  # exp(-700) is 1e-304: some engines refuse powers beyond the doubles
 
@@ -50,7 +36,7 @@ class Stage:
     """Columns that are added at once; lookups are those that an engine has its own way for."""
 
     columns: dict[str, nw.Expr] = field(default_factory=dict)
-    lookups: dict[str, tuple[str, Piecewise]] = field(default_factory=dict)
+    lookups: dict[str, tuple[str, maths.Piecewise]] = field(default_factory=dict)
 
 
 class ExpressionWriter:
@@ -86,7 +72,7 @@ class ExpressionWriter:
         key = id(node)
         if key not in self._written:
             written = self._write(node)
-            again = self._uses[key] > 1 and not isinstance(node, Column | Constant)
+            again = self._uses[key] > 1 and not isinstance(node, maths.Column | maths.Constant)
             self._written[key] = self._named(written) if again else written
         return self._written[key]
 
@@ -107,22 +93,43 @@ class ExpressionWriter:
         parts = [self.write(node) for node in nodes]
         return [part.expr for part in parts], max((part.stage for part in parts), default=0)
 
-    @singledispatchmethod
     def _write(self, node: Node) -> Written:
-        msg = f"a node that cannot be written: {type(node).__name__}"
-        raise TypeError(msg)
+        match node:
+            case maths.Column():
+                name = self._inputs[node.index]
+                return Written(nw.col(name), 0, name)
+            case maths.Constant():
+                return Written(nw.lit(node.value), 0)
+            case maths.Linear():
+                return self._linear(node)
+            case maths.Quotient():
+                (top, bottom), stage = self._all((node.numerator, node.denominator))
+                return Written(top / bottom, stage)
+            case maths.Log():
+                part = self.write(node.of)
+                return replace(part, expr=part.expr.log(), name=None)
+            case maths.Clip():
+                part = self.write(node.of)
+                return replace(part, expr=part.expr.clip(node.low, node.high), name=None)
+            case maths.Logistic():
+                part = self.write(node.of)
+                return replace(part, expr=1.0 / (1.0 + _exp(-1.0 * part.expr)), name=None)
+            case maths.Softmax():
+                return self._softmax(node)
+            case maths.LogSumExp():
+                return self._log_sum_exp(node)
+            case maths.Share():
+                (own, total, rest), stage = self._all((node.part, node.total, node.otherwise))
+                empty = total == 0.0
+                share = own / nw.when(empty).then(nw.lit(1.0)).otherwise(total)  # some trap x / 0
+                return Written(nw.when(empty).then(rest).otherwise(share), stage)
+            case maths.OfLargest():
+                return self._of_largest(node)
+            case maths.Piecewise():
+                return self._pieces(node)
+        assert_never(node)
 
-    @_write.register
-    def _(self, node: Column) -> Written:
-        name = self._inputs[node.index]
-        return Written(nw.col(name), 0, name)
-
-    @_write.register
-    def _(self, node: Constant) -> Written:
-        return Written(nw.lit(node.value), 0)
-
-    @_write.register
-    def _(self, node: Linear) -> Written:
+    def _linear(self, node: maths.Linear) -> Written:
         parts, stage = self._all(part for _, part in node.terms)
         weights = [weight for weight, _ in node.terms]
         terms = [_times(weight, part) for weight, part in zip(weights, parts, strict=True)]
@@ -130,28 +137,7 @@ class ExpressionWriter:
             terms = [nw.lit(node.constant), *terms]
         return Written(_sum(terms), stage)
 
-    @_write.register
-    def _(self, node: Quotient) -> Written:
-        (top, bottom), stage = self._all((node.numerator, node.denominator))
-        return Written(top / bottom, stage)
-
-    @_write.register
-    def _(self, node: Log) -> Written:
-        part = self.write(node.of)
-        return replace(part, expr=part.expr.log(), name=None)
-
-    @_write.register
-    def _(self, node: Clip) -> Written:
-        part = self.write(node.of)
-        return replace(part, expr=part.expr.clip(node.low, node.high), name=None)
-
-    @_write.register
-    def _(self, node: Logistic) -> Written:
-        part = self.write(node.of)
-        return replace(part, expr=1.0 / (1.0 + _exp(-1.0 * part.expr)), name=None)
-
-    @_write.register
-    def _(self, node: Softmax) -> Written:
+    def _softmax(self, node: maths.Softmax) -> Written:
         if self._places[_softmax_key(node)] == 1:  # no other class is asked for
             chosen = self.write(node.scores[node.index])
             others, stage = self._all(s for k, s in enumerate(node.scores) if k != node.index)
@@ -161,20 +147,7 @@ class ExpressionWriter:
         part = parts[node.index]
         return Written(part.expr / whole.expr, max(part.stage, whole.stage))
 
-    def _shared_powers(self, node: Softmax) -> tuple[list[Written], Written]:
-        """Columns of exp(scale (score - largest score)) and of their sum, for all classes."""
-        key = _softmax_key(node)
-        if key not in self._powers:
-            scores, stage = self._all(node.scores)
-            top = self._named(Written(nw.max_horizontal(*scores), stage))
-            gaps = [node.scale * (score - top.expr) for score in scores]
-            parts = [self._named(Written(_exp(gap), top.stage)) for gap in gaps]
-            whole = Written(_sum([part.expr for part in parts]), top.stage + 1)
-            self._powers[key] = parts, self._named(whole)
-        return self._powers[key]
-
-    @_write.register
-    def _(self, node: LogSumExp) -> Written:
+    def _log_sum_exp(self, node: maths.LogSumExp) -> Written:
         parts, stage = self._all(node.parts)
         if len(parts) == 1:
             return Written(parts[0], stage)
@@ -182,15 +155,7 @@ class ExpressionWriter:
         powers = [_exp(part - top.expr) for part in parts]
         return Written(top.expr + _sum(powers).log(), top.stage)
 
-    @_write.register
-    def _(self, node: Share) -> Written:
-        (part, whole, rest), stage = self._all((node.part, node.total, node.otherwise))
-        empty = whole == 0.0
-        share = part / nw.when(empty).then(nw.lit(1.0)).otherwise(whole)  # some trap x / 0
-        return Written(nw.when(empty).then(rest).otherwise(share), stage)
-
-    @_write.register
-    def _(self, node: OfLargest) -> Written:
+    def _of_largest(self, node: maths.OfLargest) -> Written:
         keys, stage = self._all(node.keys)
         branches, later = self._all(node.branches)
         top = self._named(Written(nw.max_horizontal(*keys), stage))
@@ -199,8 +164,7 @@ class ExpressionWriter:
             chosen = nw.when(key == top.expr).then(branch).otherwise(chosen)
         return Written(chosen, max(top.stage, later))
 
-    @_write.register
-    def _(self, node: Piecewise) -> Written:
+    def _pieces(self, node: maths.Piecewise) -> Written:
         of = self._named(self.write(node.of))
         n_pieces = len(node.starts)
         if self._most_pieces is not None and n_pieces > self._most_pieces:
@@ -223,6 +187,18 @@ class ExpressionWriter:
 
         return Written(tree(0, n_pieces - 1), of.stage)
 
+    def _shared_powers(self, node: maths.Softmax) -> tuple[list[Written], Written]:
+        """Columns of exp(scale (score - largest score)) and of their sum, for all classes."""
+        key = _softmax_key(node)
+        if key not in self._powers:
+            scores, stage = self._all(node.scores)
+            top = self._named(Written(nw.max_horizontal(*scores), stage))
+            gaps = [node.scale * (score - top.expr) for score in scores]
+            parts = [self._named(Written(_exp(gap), top.stage)) for gap in gaps]
+            whole = Written(_sum([part.expr for part in parts]), top.stage + 1)
+            self._powers[key] = parts, self._named(whole)
+        return self._powers[key]
+
 
 def _uses(outputs: Sequence[Node]) -> tuple[Counter[int], Counter[tuple[Any, ...]]]:
     """How often each node is used, and how many classes of each softmax are asked for.
@@ -237,7 +213,7 @@ def _uses(outputs: Sequence[Node]) -> tuple[Counter[int], Counter[tuple[Any, ...
         uses[id(node)] += 1
         if uses[id(node)] > 1:
             continue
-        if isinstance(node, Softmax):
+        if isinstance(node, maths.Softmax):
             places[_softmax_key(node)] += 1
             if places[_softmax_key(node)] > 1:
                 continue
@@ -254,7 +230,7 @@ def _parts(node: Node) -> Iterator[Node]:
                 yield each[1] if isinstance(each, tuple) else each
 
 
-def _softmax_key(node: Softmax) -> tuple[Any, ...]:
+def _softmax_key(node: maths.Softmax) -> tuple[Any, ...]:
     return (node.scale, *map(id, node.scores))
 
 

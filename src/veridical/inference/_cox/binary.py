@@ -16,7 +16,7 @@ from veridical._core.numeric.logistic import (
 )
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray
-from veridical.inference._draws.weights import likelihood_weight
+from veridical.inference._draws.rows import likelihood_weight
 from veridical.results import Coefficient
 
 _CLOSE = 1e-3  # of the root; the last correction squares what is left

@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_level, check_option, is_number
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
@@ -16,9 +16,9 @@ from veridical.inference._cox import multinomial as _cox_multinomial, null as _c
 from veridical.inference._cox.binary import CoxFit, fit_binary
 from veridical.inference._cox.multinomial import Slopes, fit_multinomial
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
-from veridical.inference._draws.weights import likelihood_weight
+from veridical.inference._draws.rows import likelihood_weight
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest, CoxTest
 
 _CALLER = "cox_test"
@@ -154,29 +154,11 @@ def cox_test(
     check_option(_CALLER, "slopes", slopes, ("common", "diagonal", "matrix"))
     check_option(_CALLER, "null", null, ("auto", "asymptotic", "monte-carlo"))
     clip = _check_clip(clip, caller=_CALLER)
-    generator = check_rng(rng, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        whole=True,
-    )
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = cox_core(
-        induced,
-        slopes=slopes,
-        null=null,
-        clip=clip,
-        confidence_level=level,
-        n_resamples=count,
-        rng=generator,
+        induced, slopes=slopes, null=null, clip=clip, confidence_level=level, draws=draws
     )
     return announced(test, induced, caller=_CALLER)
 
@@ -184,8 +166,7 @@ def cox_test(
 def cox_core(
     induced: Induced,
     *,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     slopes: Slopes = "common",
     null: Null = "auto",
     clip: float = 1e-12,
@@ -193,7 +174,7 @@ def cox_core(
 ) -> CoxTest:
     """The test of checked data."""
     regression = _regression(induced, slopes, clip, confidence_level, caller=_CALLER)
-    return _tested(regression, induced, null, n_resamples, rng, confidence_level)
+    return _tested(regression, induced, null, draws, confidence_level)
 
 
 class _Regression(NamedTuple):
@@ -253,12 +234,7 @@ def _regression(
 
 
 def _tested(
-    regression: _Regression,
-    induced: Induced,
-    null: Null,
-    n_resamples: int,
-    rng: np.random.Generator,
-    level: float,
+    regression: _Regression, induced: Induced, null: Null, draws: Draws, level: float
 ) -> CoxTest:
     fit = regression.fit
     doubtful = regression.variance < _ENOUGH
@@ -277,7 +253,7 @@ def _tested(
     pvalue, words = _wilks_pvalue(statistic, df), _limit(df)
     drawn = null == "monte-carlo" or (null == "auto" and doubtful and feasible)
     if drawn:
-        sample = regression.redraw(n_resamples, rng)
+        sample = regression.redraw(*draws)
         pvalue = monte_carlo_pvalue(statistic, sample, tolerance=_TIES * (1 + statistic))
         words = "outcomes drawn from the predictions"
     what = "intervals and component tests" if drawn else "the chi-squared null"
@@ -291,7 +267,7 @@ def _tested(
         null=words,
         definition=f"likelihood ratio of {regression.coefficients}",
         df=float(df),
-        n_resamples=n_resamples if drawn else None,
+        n_resamples=draws.count if drawn else None,
         notes=notes,
         intercepts=fit.intercepts,
         slopes=fit.slopes,

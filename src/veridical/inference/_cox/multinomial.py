@@ -21,7 +21,7 @@ from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._cox.binary import CoxFit, unknown
-from veridical.inference._draws.weights import counts_outcomes, likelihood_weight
+from veridical.inference._draws.rows import counts_outcomes, likelihood_weight
 from veridical.results import Coefficient
 
 Slopes: TypeAlias = Literal["common", "diagonal", "matrix"]

@@ -6,8 +6,8 @@ import numpy as np
 
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
+from veridical.inference._draws.rows import counts_outcomes, likelihood_weight
 from veridical.inference._draws.trials import Trials
-from veridical.inference._draws.weights import counts_outcomes, likelihood_weight
 
 _BLOCK_VALUES = 1 << 20
 _MAX_STEPS = 100

@@ -17,7 +17,7 @@ from veridical.curves.core import simultaneous_band
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import announced
 from veridical.inference._intervals.bootstrap import binned_limits, has_interval
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError
 from veridical.results import EquivalenceTest
 from veridical.summaries import Summary
@@ -135,18 +135,8 @@ def equivalence_test(
     margin = check_delta(delta, caller=_CALLER)
     level = check_level(_CALLER, level, "level")
     estimator = equivalence_error(n_bins, strategy, norm)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER)
     test = equivalence_core(induced, delta=margin, method=method, estimator=estimator, level=level)
     return announced(test, induced, caller=_CALLER)
 

@@ -9,8 +9,8 @@ import numpy as np
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
+from veridical.inference._draws.rows import counts_rows
 from veridical.inference._draws.trials import Trials
-from veridical.inference._draws.weights import counts_rows
 
 _BLOCK_DRAWS = 1 << 22
 _LONG_RUN = 64  # columns from which a sum for each group beats one pass over all

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from veridical._core.typing import FloatArray
 from veridical.exceptions import warn_of
@@ -39,6 +39,29 @@ def monte_carlo_pvalue(
     if alternative == "two-sided":
         return min(1.0, 2 * min(larger, smaller))
     return larger if alternative == "greater" else smaller
+
+
+class Finding(NamedTuple):
+    """What a test found, and where its null distribution comes from."""
+
+    statistic: float
+    pvalue: float
+    null: str
+    notes: tuple[str, ...] = ()
+    n_resamples: int | None = None
+
+    def test(
+        self, induced: Induced, method: str, definition: str, df: float | None = None
+    ) -> CalibrationTest:
+        """The result of a test of this name, of what the lens shows of the sample."""
+        return CalibrationTest(
+            **self._asdict(),
+            method=method,
+            definition=definition,
+            lens=induced.lens.name,
+            n_samples=induced.sample.n,
+            df=df,
+        )
 
 
 def announced(test: _Test, induced: Induced, *, caller: str) -> _Test:

@@ -10,9 +10,8 @@ import numpy as np
 
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray
-from veridical.inference._draws.rows import OutcomeDraws
+from veridical.inference._draws.rows import OutcomeDraws, counts_rows
 from veridical.inference._draws.trials import Trials
-from veridical.inference._draws.weights import counts_rows
 from veridical.lenses import ClasswiseProblem
 from veridical.summaries import Summary, VectorSummary
 

@@ -1,21 +1,32 @@
-"""From observed and expected counts to the outcome of a chi-square test."""
+"""From observed and expected counts to a chi-square test: Pearson's, of distinct predictions."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_option
-from veridical._core.sample import BinarySample, MulticlassSample
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
-from veridical.inference._draws.groups import chi_square, two_columns
-from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
+from veridical.inference._draws.groups import (
+    chi_square,
+    group_predictions,
+    null_chi_squares,
+    null_sums,
+    pooled_trials,
+    two_columns,
+    weight_notes,
+)
+from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
+from veridical.inference._draws.trials import Trials
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import Induced
+from veridical.lenses.reading import Induced, RawData
+from veridical.results import CalibrationTest
 
 NULLS = ("auto", "asymptotic", "monte-carlo")
 
@@ -28,15 +39,7 @@ _FEW = 20.0
 _FEW_ALONE = 200.0
 
 
-class Question(NamedTuple):
-    """The problem that is tested, the name of its lens, and the rows of the sample."""
-
-    problem: BinarySample | MulticlassSample
-    lens: str
-    n_samples: int
-
-
-def question_of(induced: Induced, *, caller: str) -> Question:
+def single_problem(induced: Induced, *, caller: str) -> Sample:
     """The single problem to be tested; importance weights that are all the same are dropped."""
     problem = induced.problem
     if isinstance(problem, ClasswiseProblem):
@@ -46,7 +49,7 @@ def question_of(induced: Induced, *, caller: str) -> Question:
     w = problem.weight
     if w is not None and problem.weight_type == "importance" and (w == w[0]).all():
         problem = replace(problem, weight=None)
-    return Question(problem, induced.lens.name, induced.sample.n)
+    return problem
 
 
 @dataclass(frozen=True)
@@ -96,15 +99,6 @@ def count_cells(
     return Cells(observed, expected * scale[:, None]), scale
 
 
-class Verdict(NamedTuple):
-    """P-value, null distribution in words, Monte-Carlo draws and doubts."""
-
-    pvalue: float
-    null: str
-    n_resamples: int | None
-    notes: tuple[str, ...]
-
-
 def judge(
     cells: Cells,
     *,
@@ -112,7 +106,7 @@ def judge(
     null: str,
     n_resamples: int,
     simulate: Callable[[], FloatArray] | None,
-) -> Verdict:
+) -> Finding:
     """Compare the statistic with its null distribution.
 
     Parameters
@@ -129,16 +123,16 @@ def judge(
     observed = cells.statistic
     if observed == np.inf:
         note = "an outcome occurred that was given probability zero: calibration is impossible"
-        return Verdict(0.0, "exact", None, (note,))
+        return Finding(observed, 0.0, "exact", (note,))
     if df == 0:
         note = "every prediction is certain and came true: there is nothing to test"
-        return Verdict(1.0, "exact", None, (note,))
+        return Finding(observed, 1.0, "exact", (note,))
     enough = _FEW if df > 2 else _FEW_ALONE
     if simulate is not None and (
         null == "monte-carlo" or (null == "auto" and cells.smallest < enough)
     ):
         words = f"Monte Carlo, {n_resamples} draws"
-        return Verdict(monte_carlo_pvalue(observed, simulate()), words, n_resamples, ())
+        return Finding(observed, monte_carlo_pvalue(observed, simulate()), words, (), n_resamples)
     notes: tuple[str, ...] = ()
     if cells.smallest < _TOO_FEW:
         notes = (
@@ -147,9 +141,129 @@ def judge(
         )
     from scipy.special import chdtrc
 
-    return Verdict(float(chdtrc(df, observed)), f"chi-square, df={df}", None, notes)
+    return Finding(observed, float(chdtrc(df, observed)), f"chi-square, df={df}", notes)
 
 
 def check_null(null: Any, *, caller: str) -> None:
     """Raise unless `null` names a null distribution."""
     check_option(caller, "null", null, NULLS)
+
+
+_CALLER = "pearson_test"
+_SMALLEST = 1e-300  # never drawn, and its inverse would overflow
+
+
+def pearson_test(
+    y_true: Any,
+    y_prob: ArrayLike | None = None,
+    *,
+    y: str | None = None,
+    prob: ColumnNames | None = None,
+    lens: Any = None,
+    null: str = "auto",
+    n_resamples: int = 1000,
+    rng: Any = None,
+    labels: ArrayLike | None = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+    weight_type: WeightType = "importance",
+) -> CalibrationTest:
+    """Pearson's chi-square test over groups of rows with equal predictions.
+
+    Parameters
+    ----------
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight
+        As in :func:`evaluate`: arrays, or a frame or file with column names.
+    lens : lens, name or callable, optional
+        Default the binary lens for two classes and, unlike elsewhere, the whole vector
+        (``"canonical"``) for more: groups then hold equal probability vectors.
+    null : {"auto", "asymptotic", "monte-carlo"}
+        The chi-square distribution, or outcomes drawn from the predictions. "auto" draws when
+        an expected count is below 20 (200 with one or two degrees of freedom).
+    n_resamples : int, default 1000
+        Monte-Carlo draws, if any; more make small p-values finer.
+    rng : int, Generator or None
+        Seed of the draws; the same seed gives the same p-value.
+    weight_type : {"importance", "frequency"}
+        Frequencies are counts of rows; importance weights count by the effective size of each
+        group, (sum w)^2 / sum w^2, so that their scale does not matter.
+
+    Returns
+    -------
+    CalibrationTest
+        `statistic` is the sum over groups and classes of (O - E)^2 / E. Infinite, with p-value
+        0, if something occurred that was given probability zero.
+
+    Notes
+    -----
+    000 section 6, with rows grouped by prediction instead of by features. The predictions are
+    taken as given, not fitted on these rows, so the null hypothesis is simple and costs no
+    degrees of freedom: each group has as many as classes of positive probability, less one
+    (the number of groups times K - 1 where nothing is given probability zero).
+
+    The chi-square distribution fails when groups are small, as they are whenever predictions
+    hardly repeat; Monte-Carlo p-values are exact then (to 1 / (n_resamples + 1)), but with one
+    row a group the test has little power: use :func:`hosmer_lemeshow_test`. Cost: a sort, and
+    for Monte Carlo the number of distinct predictions times K times `n_resamples`.
+
+    Examples
+    --------
+    Ten rows at 0.5, of which 8 happened: (8 - 5)^2 / 5 + (2 - 5)^2 / 5.
+
+    >>> test = pearson_test([1] * 8 + [0] * 2, [0.5] * 10, n_resamples=9999, rng=0)
+    >>> test.statistic, test.df
+    (3.6, 1)
+    >>> abs(test.pvalue - 112 / 1024) < 0.01  # two-sided binomial probability of 8 or more
+    True
+    """
+    check_null(null, caller=_CALLER)
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
+    test = pearson_core(induced, null=null, draws=draws)
+    return announced(test, induced, caller=_CALLER)
+
+
+def pearson_core(induced: Induced, *, draws: Draws, null: str = "auto") -> CalibrationTest:
+    """The test of checked data."""
+    problem = single_problem(induced, caller=_CALLER)
+    groups = group_predictions(problem)
+    cells, scale = count_cells(problem, groups.index, len(groups.starts))
+
+    def simulate() -> FloatArray:
+        return _null_statistics(pooled_trials(problem), scale, cells, *draws)
+
+    found = judge(cells, df=cells.df, null=null, n_resamples=draws.count, simulate=simulate)
+    found = found._replace(notes=found.notes + weight_notes(problem, found.n_resamples))
+    definition = f"{len(groups.starts)} distinct predictions"
+    return found.test(induced, "Pearson's chi-square test", definition, cells.df)
+
+
+def _null_statistics(
+    trials: Trials, scale: FloatArray, cells: Cells, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw statistics; groups are runs of equal predictions.
+
+    The part of a group of one outcome k is 1 / p_k - 2 + sum of p: a value to be added up, much
+    faster than counting.
+    """
+    new = (trials.p[1:] != trials.p[:-1]).any(axis=1)
+    groups = np.concatenate([[0], np.cumsum(new)])
+    alone = np.bincount(groups, weights=trials.count)[groups] == 1
+    statistics = np.zeros(n_resamples)
+    if alone.any():
+        single = _likely_first(trials.take(alone))
+        inverse = np.divide(1.0, single.p, out=np.zeros_like(single.p), where=single.p > _SMALLEST)
+        value = (inverse - 2 + single.p.sum(axis=1, keepdims=True)) * scale[groups[alone], None]
+        statistics += null_sums(single, value, n_resamples, rng)
+    if not alone.all():
+        held, index = np.unique(groups[~alone], return_inverse=True)
+        statistics += null_chi_squares(
+            trials.take(~alone), index, scale[held], cells.expected[held], n_resamples, rng
+        )
+    return statistics
+
+
+def _likely_first(trials: Trials) -> Trials:
+    """Classes of each row by falling probability: sums start small and lose no digits."""
+    return replace(trials, p=-np.sort(-trials.p, axis=1))

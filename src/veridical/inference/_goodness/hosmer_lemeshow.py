@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import find_label
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
@@ -22,16 +22,16 @@ from veridical.inference._draws.groups import (
     weight_notes,
 )
 from veridical.inference._draws.monte_carlo import announced
+from veridical.inference._draws.rows import repeated_rows, take_repeated
 from veridical.inference._draws.sums import null_summaries
-from veridical.inference._draws.weights import repeated_rows, take_repeated
 from veridical.inference._goodness.chi_square import (
     Cells,
     check_null,
     count_cells,
     judge,
-    question_of,
+    single_problem,
 )
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
 from veridical.summaries import Summary, summarise
 
@@ -172,29 +172,11 @@ def hosmer_lemeshow_test(
     """
     check_null(null, caller=_CALLER)
     wanted = _check_bins(n_bins, fitted, null, _CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
-    generator = check_rng(rng, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        whole=True,
-    )
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = hosmer_lemeshow_core(
-        induced,
-        n_bins=wanted,
-        fitted=fitted,
-        reference=reference,
-        null=null,
-        n_resamples=count,
-        rng=generator,
+        induced, n_bins=wanted, fitted=fitted, reference=reference, null=null, draws=draws
     )
     return announced(test, induced, caller=_CALLER)
 
@@ -202,16 +184,14 @@ def hosmer_lemeshow_test(
 def hosmer_lemeshow_core(
     induced: Induced,
     *,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     n_bins: int = 10,
     fitted: bool = False,
     reference: Any = None,
     null: str = "auto",
 ) -> CalibrationTest:
     """The test of checked data."""
-    question = question_of(induced, caller=_CALLER)
-    problem, binning = question.problem, PercentileBins(n_bins)
+    problem, binning = single_problem(induced, caller=_CALLER), PercentileBins(n_bins)
     if isinstance(problem, BinarySample):
         if reference is not None:
             hint = "rows of a binary problem are grouped by their prediction."
@@ -230,27 +210,12 @@ def hosmer_lemeshow_core(
         got = f"{n_groups} after keeping ties together"
         raise invalid(_CALLER, "y_prob", expected, got, hint=hint)
     df = (n_groups - 2) * (n_classes - 1) if fitted else cells.df
-    verdict = judge(
-        cells,
-        df=df,
-        null=null,
-        n_resamples=n_resamples,
-        simulate=None if fitted else lambda: simulate(n_resamples, rng),
-    )
-    notes = (*([doubt] if doubt else []), *verdict.notes)
-    notes += weight_notes(problem, verdict.n_resamples)
-    return CalibrationTest(
-        statistic=cells.statistic,
-        pvalue=verdict.pvalue,
-        method="Hosmer-Lemeshow test",
-        null=verdict.null,
-        definition=f"{n_groups} percentile bins" + (", fitted on these rows" if fitted else ""),
-        lens=question.lens,
-        n_samples=question.n_samples,
-        df=df,
-        n_resamples=verdict.n_resamples,
-        notes=notes,
-    )
+    redraw = None if fitted else lambda: simulate(*draws)
+    found = judge(cells, df=df, null=null, n_resamples=draws.count, simulate=redraw)
+    notes = (*([doubt] if doubt else []), *found.notes)
+    notes += weight_notes(problem, found.n_resamples)
+    definition = f"{n_groups} percentile bins" + (", fitted on these rows" if fitted else "")
+    return found._replace(notes=notes).test(induced, "Hosmer-Lemeshow test", definition, df)
 
 
 def _binary(sample: BinarySample, binning: PercentileBins) -> tuple[Cells, Simulate, str | None]:

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.inference._draws.groups import null_sums, pooled_trials, weight_notes
-from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
-from veridical.inference._draws.weights import counts_rows
-from veridical.inference._goodness.chi_square import check_null, question_of
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
+from veridical.inference._draws.rows import counts_rows
+from veridical.inference._goodness.chi_square import check_null, single_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
 
 _CALLER = "spiegelhalter_test"
@@ -93,31 +93,16 @@ def spiegelhalter_test(
     0.25
     """
     check_null(null, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
-    generator = check_rng(rng, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        whole=True,
-    )
-    test = spiegelhalter_core(induced, null=null, n_resamples=count, rng=generator)
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
+    test = spiegelhalter_core(induced, null=null, draws=draws)
     return announced(test, induced, caller=_CALLER)
 
 
-def spiegelhalter_core(
-    induced: Induced, *, n_resamples: int, rng: np.random.Generator, null: str = "auto"
-) -> CalibrationTest:
+def spiegelhalter_core(induced: Induced, *, draws: Draws, null: str = "auto") -> CalibrationTest:
     """The test of checked data."""
-    question = question_of(induced, caller=_CALLER)
-    problem = question.problem
+    problem = single_problem(induced, caller=_CALLER)
     excess = _measure(problem)
     statistic, notes = _standardised(excess)
     drawn = None
@@ -125,10 +110,10 @@ def spiegelhalter_core(
         pvalue, words = (1.0 if statistic == 0 else 0.0), "exact"
     elif null == "monte-carlo" or (null == "auto" and excess.step > _LARGEST_STEP):
         trials = pooled_trials(problem)
-        sums = null_sums(trials, _class_values(trials.p), n_resamples, rng)
+        sums = null_sums(trials, _class_values(trials.p), *draws)
         pvalue = monte_carlo_pvalue(abs(excess.total), np.abs(sums))
-        words, drawn = f"Monte Carlo, {n_resamples} draws", n_resamples
-        notes = weight_notes(problem, n_resamples)
+        words, drawn = f"Monte Carlo, {draws.count} draws", draws.count
+        notes = weight_notes(problem, draws.count)
     else:
         from scipy.special import ndtr
 
@@ -138,17 +123,8 @@ def spiegelhalter_core(
                 f"one outcome can move z by {excess.step:.2g}: the normal distribution is a poor"
                 " approximation",
             )
-    return CalibrationTest(
-        statistic=statistic,
-        pvalue=pvalue,
-        method="Spiegelhalter's test",
-        null=words,
-        definition="excess of the Brier score",
-        lens=question.lens,
-        n_samples=question.n_samples,
-        n_resamples=drawn,
-        notes=notes,
-    )
+    found = Finding(statistic, pvalue, words, notes, drawn)
+    return found.test(induced, "Spiegelhalter's test", "excess of the Brier score")
 
 
 class _Excess(NamedTuple):

@@ -26,7 +26,7 @@ from veridical.inference._intervals.mean import (
 )
 from veridical.inference._nulls.null import check_estimator, depends_on_fixed_sums
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.lenses.reading import Induced, read_data
+from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Interval
@@ -150,17 +150,8 @@ def bootstrap_interval(
     options = check_interval_options(
         method, confidence_level, n_resamples, rng, caller=_CALLER, methods=_METHODS
     )
-    data = read_data(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = raw.weighted(sample_weight, weight_type).check(caller=_CALLER)
     induced = data.through(lens, caller=_CALLER)
     clusters = None if groups is None else check_groups(groups, data.kept, caller=_CALLER)
     interval, notes = interval_core(estimator, induced, options, groups=clusters, stratify=stratify)

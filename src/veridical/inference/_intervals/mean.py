@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import check_draws
 from veridical._core.data.validation import check_level, check_option
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray, IntArray
@@ -56,9 +56,8 @@ def check_interval_options(
     """Check the options of an interval on behalf of `caller`; "auto" is analytic."""
     check_option(caller, "method", method, methods)
     level = check_level(caller, confidence_level)
-    generator = check_rng(rng, caller=caller)
-    count = check_resamples(n_resamples, caller=caller)
-    return IntervalOptions("analytic" if method == "auto" else method, level, count, generator)
+    draws = check_draws(n_resamples, rng, caller=caller)
+    return IntervalOptions("analytic" if method == "auto" else method, level, *draws)
 
 
 class MeanInterval(NamedTuple):

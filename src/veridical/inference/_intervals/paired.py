@@ -19,7 +19,7 @@ from veridical.inference._intervals.mean import (
 )
 from veridical.inference._nulls.null import check_estimator
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import CheckedData, Induced, read_data
+from veridical.lenses.reading import CheckedData, Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Difference
@@ -141,17 +141,8 @@ def paired_difference(
         raise invalid(_CALLER, "other", "predictions to compare with", "None", hint=hint)
 
     def read(values: ArrayLike | None, columns: ColumnNames | None) -> CheckedData:
-        return read_data(
-            y_true,
-            values,
-            caller=_CALLER,
-            y=y,
-            prob=columns,
-            labels=labels,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            weight_type=weight_type,
-        )
+        data = RawData(y_true, values, y=y, prob=columns, labels=labels, pos_label=pos_label)
+        return data.weighted(sample_weight, weight_type).check(caller=_CALLER)
 
     first = read(y_prob, prob)
     second = read(None, other) if y_prob is None else read(other, prob)

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import is_number
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
-from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
+from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
 from veridical.inference._kernel.nulls import ObservedTrials, doubts_of, observed_trials
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
 
 
@@ -235,30 +235,15 @@ def t_cal_test(
     (True, True)
     """
     _check_smoothness(adaptive, smoothness)
-    generator = check_rng(rng, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
-    test = t_cal_core(induced, smoothness=smoothness, n_resamples=count, rng=generator)
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER)
+    test = t_cal_core(induced, smoothness=smoothness, draws=draws)
     return announced(test, induced, caller=_CALLER)
 
 
 def t_cal_core(
-    induced: Induced,
-    *,
-    n_resamples: int,
-    rng: np.random.Generator,
-    smoothness: float | None = None,
+    induced: Induced, *, draws: Draws, smoothness: float | None = None
 ) -> CalibrationTest:
     """The test of checked data, over all scales unless a smoothness decides the one."""
     problem = induced.problem
@@ -273,28 +258,24 @@ def t_cal_core(
     deviation[~usable] = math.inf
 
     observed = tree.errors(*trials.observed())[:, 0] / deviation
-    null = np.empty(n_resamples)
-    for which, charge, square in trials.drawn(n_resamples, rng, "T-Cal"):
+    null = np.empty(draws.count)
+    for which, charge, square in trials.drawn(*draws, "T-Cal"):
         null[which] = (tree.errors(charge, square) / deviation[:, None]).max(axis=0)
     best = int(observed.argmax())
     notes = doubts_of(trials)
     if not usable.any():
         notes += ("no two rows with uncertain outcomes share a bin, so nothing can be tested",)
-    found = f", found at {tree.scales[best]} bins" if len(scales) > 1 else ""
+    at = f", found at {tree.scales[best]} bins" if len(scales) > 1 else ""
     bins = f"{scales[0]} bins" if len(scales) == 1 else f"{scales[-1]} to {scales[0]} bins"
     axis = " an axis" if trials.width > 1 else ""
-    return CalibrationTest(
-        statistic=float(observed[best]),
-        # Of the size of standard deviations: rounding is far below.
-        pvalue=monte_carlo_pvalue(float(observed[best]), null, tolerance=1e-9),
-        method="T-Cal",
-        null=f"{n_resamples} draws of outcomes from the predictions",
-        definition=f"standardised debiased squared error, {bins}{axis}{found}",
-        lens=induced.lens.name,
-        n_samples=induced.sample.n,
-        n_resamples=n_resamples,
-        notes=notes,
+    statistic, words = (
+        float(observed[best]),
+        f"{draws.count} draws of outcomes from the predictions",
     )
+    # Of the size of standard deviations: rounding is far below.
+    pvalue = monte_carlo_pvalue(statistic, null, tolerance=1e-9)
+    definition = f"standardised debiased squared error, {bins}{axis}{at}"
+    return Finding(statistic, pvalue, words, notes, draws.count).test(induced, "T-Cal", definition)
 
 
 def _check_smoothness(adaptive: object, smoothness: Any) -> None:

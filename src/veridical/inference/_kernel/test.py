@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_option
 from veridical._core.numeric import gram
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
+from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
 from veridical.inference._kernel.nulls import (
     ObservedTrials,
     Similarity,
@@ -24,22 +24,12 @@ from veridical.inference._kernel.nulls import (
     similarity_of,
 )
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import KernelError, UCMEError
 from veridical.results import CalibrationTest
 
 _BOUND = 2.0  # |h| <= 2: a kernel of at most 1 times the product of residuals of length sqrt(2)
 _FEW_BLOCKS = 50
-
-
-class Finding(NamedTuple):
-    """What a kernel test found, and where its null distribution comes from."""
-
-    statistic: float
-    pvalue: float
-    null: str
-    notes: tuple[str, ...] = ()
-    n_resamples: int | None = None
 
 
 def block_test(sample: Sample, by: Similarity, block_size: int) -> Finding:
@@ -239,37 +229,17 @@ def kernel_test(
     blocks = method == "asymptotic-block"
     error = KernelError(kernel, bandwidth, "block" if blocks else estimator, block_size)
     embedding = UCMEError(test_predictions, test_targets, kernel, bandwidth)
-    generator = check_rng(rng, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        whole=True,
-    )
-    test = kernel_core(
-        induced,
-        method=method,
-        error=error,
-        embedding=embedding,
-        n_resamples=count,
-        rng=generator,
-    )
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
+    test = kernel_core(induced, method=method, error=error, embedding=embedding, draws=draws)
     return announced(test, induced, caller=_CALLER)
 
 
 def kernel_core(
     induced: Induced,
     *,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     method: str = "consistency",
     error: KernelError = _UNBIASED,
     embedding: UCMEError = _EMBEDDING,
@@ -288,40 +258,26 @@ def kernel_core(
     elif method == "distribution-free":
         found = distribution_free(problem, error)
     else:
-        found = _resampled(problem, method, by, embedding, n_resamples, rng)
+        found = _resampled(problem, method, by, embedding, draws)
     figure = embedding if method == "ucme" else error
-    return CalibrationTest(
-        statistic=found.statistic,
-        pvalue=found.pvalue,
-        method="Kernel calibration test",
-        null=found.null,
-        definition=f"{figure.name}: {figure.definition}",
-        lens=induced.lens.name,
-        n_samples=induced.sample.n,
-        n_resamples=found.n_resamples,
-        notes=found.notes,
-    )
+    definition = f"{figure.name}: {figure.definition}"
+    return found.test(induced, "Kernel calibration test", definition)
 
 
 def _resampled(
-    sample: Sample,
-    method: str,
-    by: Similarity,
-    embedding: UCMEError,
-    count: int,
-    rng: np.random.Generator,
+    sample: Sample, method: str, by: Similarity, embedding: UCMEError, draws: Draws
 ) -> Finding:
     """Observed statistic against those of resamples."""
     trials = observed_trials(sample, caller=_CALLER)
-    words = f"{count} draws of outcomes from the predictions"
+    words = f"{draws.count} draws of outcomes from the predictions"
     if method == "ucme":
         places, classes = embedding.places(sample)
-        observed, null = embedding_null(trials, places, classes, by, count, rng)
+        observed, null = embedding_null(trials, places, classes, by, *draws)
     elif method == "bootstrap":
-        observed, null = bootstrap_null(sample, by, count, rng)
-        words = f"bootstrap of the degenerate U-statistic, {count} resamples"
+        observed, null = bootstrap_null(sample, by, *draws)
+        words = f"bootstrap of the degenerate U-statistic, {draws.count} resamples"
     else:
-        observed, null = consistency_null(trials, by, count, rng)
+        observed, null = consistency_null(trials, by, *draws)
     # Equal up to rounding: sums cancel from the size of single terms.
     scale = float(np.abs(null).max()) + abs(observed)
     pvalue = monte_carlo_pvalue(observed, null, tolerance=1e-12 * scale)
@@ -331,7 +287,7 @@ def _resampled(
             f"{sample.size:.4g} rows are few for the bootstrap, which then rejects too often for"
             ' rare outcomes: use method="consistency"',
         )
-    return Finding(observed, pvalue, words, notes, count)
+    return Finding(observed, pvalue, words, notes, draws.count)
 
 
 def _check_size(sample: Sample) -> None:

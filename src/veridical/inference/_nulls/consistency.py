@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_option, check_probabilities, float_array
 from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample
@@ -17,7 +17,7 @@ from veridical.inference._draws.monte_carlo import Alternative, announced, monte
 from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._nulls.null import check_estimator, level_from, null_sample, with_outcomes
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import ConsistencyTest
 
@@ -102,20 +102,9 @@ def consistency_test(
     check_estimator(estimator, caller=_CALLER)
     check_option(_CALLER, "predictions", predictions, ("fixed", "bootstrap"))
     check_option(_CALLER, "alternative", alternative, ("greater", "less", "two-sided"))
-    generator = check_rng(rng, caller=_CALLER)
-    count = check_resamples(n_resamples, caller=_CALLER)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER)
     test = consistency_core(
         estimator,
         induced,
@@ -123,8 +112,7 @@ def consistency_test(
         refit_bins=refit_bins,
         null_map=null_map,
         alternative=alternative,
-        n_resamples=count,
-        rng=generator,
+        draws=draws,
     )
     return announced(test, induced, caller=_CALLER)
 
@@ -133,8 +121,7 @@ def consistency_core(
     estimator: Estimator,
     induced: Induced,
     *,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     predictions: str = "fixed",
     refit_bins: bool = True,
     null_map: Callable[[FloatArray], ArrayLike] | None = None,
@@ -149,22 +136,17 @@ def consistency_core(
     truth = None if null_map is None else _mapped(null_map, problem)
     if predictions == "fixed":
         null = null_sample(
-            estimator,
-            problem,
-            n_resamples,
-            rng,
-            probabilities=truth,
-            fixed_bins=not refit_bins,
+            estimator, problem, *draws, probabilities=truth, fixed_bins=not refit_bins
         )
     else:
-        null = _bootstrap_sample(estimator, problem, n_resamples, rng, truth)
+        null = _bootstrap_sample(estimator, problem, draws, truth)
     return judged(
         estimator,
         induced,
         null,
         alternative=alternative,
         notes=_notes(predictions),
-        null=f"{n_resamples:,} draws of outcomes from {_source(predictions, null_map)}",
+        null=f"{draws.count:,} draws of outcomes from {_source(predictions, null_map)}",
     )
 
 
@@ -212,24 +194,20 @@ def _mapped(null_map: Callable[[FloatArray], ArrayLike], problem: Problem) -> Fl
 
 
 def _bootstrap_sample(
-    estimator: Estimator,
-    problem: Problem,
-    n_resamples: int,
-    rng: np.random.Generator,
-    truth: FloatArray | None,
+    estimator: Estimator, problem: Problem, draws: Draws, truth: FloatArray | None
 ) -> FloatArray:
     """Rows drawn with replacement, then outcomes from their predictions (002 section 4.2)."""
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
     order = OutcomeDraws(sample).order  # row order must not matter
-    values = np.empty(n_resamples)
-    for index in track(n_resamples, f"consistency test of {estimator.name}"):
-        rows = order[rng.integers(0, sample.n, sample.n)]
+    values = np.empty(draws.count)
+    for index in track(draws.count, f"consistency test of {estimator.name}"):
+        rows = order[draws.rng.integers(0, sample.n, sample.n)]
         drawn = sample.take(rows)
         resampled: Problem = drawn
         if isinstance(problem, ClasswiseProblem):
             assert isinstance(drawn, MulticlassSample)
             resampled = ClasswiseProblem(drawn)
-        outcomes = OutcomeDraws(drawn, None if truth is None else truth[rows])(rng)
+        outcomes = OutcomeDraws(drawn, None if truth is None else truth[rows])(draws.rng)
         values[index] = estimator.measure(with_outcomes(resampled, outcomes))
     return values
 

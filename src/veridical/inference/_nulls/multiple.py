@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_option, float_array
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
@@ -15,16 +15,17 @@ from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightTyp
 from veridical.exceptions import invalid, warn_of
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
 from veridical.inference._draws.rows import OutcomeDraws
-from veridical.inference._draws.sums import ClassCells, null_summaries, resamples_at_once
+from veridical.inference._draws.sums import null_summaries
 from veridical.inference._nulls.null import (
     check_estimator,
     depends_on_fixed_sums,
     null_sample,
     repeat_rows,
+    summaries_of_classes,
     with_outcomes,
 )
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import as_multiclass, read_data, resolve_lens
+from veridical.lenses.reading import RawData, as_multiclass, resolve_lens
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import MultipleTest
 from veridical.summaries import Summary
@@ -163,20 +164,9 @@ def multiple_test(
     """
     check_estimator(estimator, caller=_CALLER)
     check_option(_CALLER, "correction", correction, _CORRECTIONS)
-    count = check_resamples(n_resamples, caller=_CALLER)
-    generator = check_rng(rng, caller=_CALLER)
-    data = read_data(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        by=by,
-    )
+    draws = check_draws(n_resamples, rng, caller=_CALLER)
+    raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+    data = raw.weighted(sample_weight, weight_type).check(caller=_CALLER)
     question = over or _default(data.sample, by)
     check_option(_CALLER, "over", question, ("classes", "bins", "groups"))
     if (question == "groups") != (by is not None):
@@ -191,8 +181,7 @@ def multiple_test(
         parts=data.parts(caller=_CALLER),
         lens=lens,
         correction=correction,
-        n_resamples=count,
-        rng=generator,
+        draws=draws,
     )
 
 
@@ -201,19 +190,18 @@ def multiple_core(
     sample: Sample,
     *,
     over: str,
-    n_resamples: int,
-    rng: np.random.Generator,
+    draws: Draws,
     parts: list[tuple[Any, Sample]] | None = None,
     lens: Any = None,
     correction: str = "max",
 ) -> MultipleTest:
     """The tests of a checked sample; `parts` are the samples of its groups."""
     if over == "classes":
-        family = _classes(estimator, sample, n_resamples, rng)
+        family = _classes(estimator, sample, draws)
     elif over == "bins":
-        family = _bins(estimator, sample, lens, n_resamples, rng)
+        family = _bins(estimator, sample, lens, draws)
     else:
-        family = _groups(estimator, parts or [], sample, lens, n_resamples, rng)
+        family = _groups(estimator, parts or [], sample, lens, draws)
     return corrected(estimator, family, correction)
 
 
@@ -223,19 +211,19 @@ def _default(sample: Sample, by: ArrayLike | None) -> str:
     return "bins" if isinstance(sample, BinarySample) else "classes"
 
 
-def _classes(estimator: Estimator, sample: Sample, count: int, rng: np.random.Generator) -> Family:
+def _classes(estimator: Estimator, sample: Sample, draws: Draws) -> Family:
     problem = ClasswiseProblem(as_multiclass(sample))
     each = [estimator.measure(problem.problem(k)) for k in range(problem.n_problems)]
     observed = np.array(each)
     drawn, _ = repeat_rows(problem, None)
     assert isinstance(drawn, ClasswiseProblem)
     if isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator):
-        null = _class_errors(estimator, drawn, count, rng)
+        null = _class_errors(estimator, drawn, draws)
     else:
-        null = np.empty((count, len(observed)))
-        draws = OutcomeDraws(drawn.sample)
-        for r in track(count, f"null of {estimator.name} by class"):
-            resampled = with_outcomes(drawn, draws(rng))
+        null = np.empty((draws.count, len(observed)))
+        outcomes = OutcomeDraws(drawn.sample)
+        for r in track(draws.count, f"null of {estimator.name} by class"):
+            resampled = with_outcomes(drawn, outcomes(draws.rng))
             assert isinstance(resampled, ClasswiseProblem)
             for k in range(len(observed)):
                 null[r, k] = estimator.measure(resampled.problem(k))
@@ -243,24 +231,17 @@ def _classes(estimator: Estimator, sample: Sample, count: int, rng: np.random.Ge
     return Family("class", problem.sample.classes, rows, observed, null, "one-vs-rest")
 
 
-def _class_errors(
-    estimator: BinnedError, problem: ClasswiseProblem, count: int, rng: np.random.Generator
-) -> FloatArray:
+def _class_errors(estimator: BinnedError, problem: ClasswiseProblem, draws: Draws) -> FloatArray:
     summary = estimator.summarise(problem)
     assert isinstance(summary, Summary)
-    null = np.empty((count, len(summary.names)))
-    cells = ClassCells(problem.sample, summary)
-    step = min(resamples_at_once(summary), 50)
-    for block in track(-(-count // step), f"null of {estimator.name} by class"):
-        rows = slice(block * step, min((block + 1) * step, count))
-        drawn = null_summaries(problem, summary, rows.stop - rows.start, rng, cells=cells)
-        null[rows] = estimator.each(drawn).reshape(-1, len(summary.names))
+    null = np.empty((draws.count, len(summary.names)))
+    title = f"null of {estimator.name} by class"
+    for at, drawn in summaries_of_classes(problem, summary, draws, title):
+        null[at] = estimator.each(drawn).reshape(-1, len(summary.names))
     return null
 
 
-def _bins(
-    estimator: Estimator, sample: Sample, lens: Any, count: int, rng: np.random.Generator
-) -> Family:
+def _bins(estimator: Estimator, sample: Sample, lens: Any, draws: Draws) -> Family:
     chosen = resolve_lens(lens, sample, caller=_CALLER)
     problem = chosen.induce(sample)
     if not (isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator)):
@@ -276,7 +257,7 @@ def _bins(
     assert isinstance(summary, Summary)
     assert isinstance(repeated, BinarySample)
     held = summary.occupied[0]
-    drawn = null_summaries(repeated, summary, count, rng)
+    drawn = null_summaries(repeated, summary, *draws)
     predicted, weight = summary.mean_p[0, held], summary.sum_w[0, held]
     null = np.abs(drawn.sum_wy[:, held] / weight - predicted)
     spread = np.sqrt(np.mean(null**2, axis=0))
@@ -294,15 +275,14 @@ def _groups(
     parts: list[tuple[Any, Sample]],
     sample: Sample,
     lens: Any,
-    count: int,
-    rng: np.random.Generator,
+    draws: Draws,
 ) -> Family:
     chosen = resolve_lens(lens, sample, caller=_CALLER)
     observed, columns = [], []
     for _, part in parts:
         problem = chosen.induce(part)
         observed.append(estimator.measure(problem))
-        columns.append(null_sample(estimator, problem, count, rng))
+        columns.append(null_sample(estimator, problem, *draws))
     rows = tuple(part.n for _, part in parts)
     names = tuple(key for key, _ in parts)
     null = np.column_stack(columns)

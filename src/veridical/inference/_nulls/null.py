@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.binning import EdgeBins, QuantileBins, SimplexBinning, UniformBins
 from veridical.exceptions import invalid, warn_of
-from veridical.inference._draws.rows import OutcomeDraws
+from veridical.inference._draws.rows import OutcomeDraws, repeated_rows, take_repeated
 from veridical.inference._draws.sums import (
     ClassCells,
     null_summaries,
     null_vector_summaries,
     resamples_at_once,
 )
-from veridical.inference._draws.weights import repeated_rows, take_repeated
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import NullLevel
 from veridical.summaries import Summary, VectorSummary
@@ -84,22 +84,11 @@ def null_level(
     """
     caller = "null_level"
     check_estimator(estimator, caller=caller)
-    generator = check_rng(rng, caller=caller)
-    count = check_resamples(n_resamples, caller=caller)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=caller,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    draws = check_draws(n_resamples, rng, caller=caller)
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.weighted(sample_weight, weight_type).through(lens, caller=caller)
     warn_of(induced.notes, caller=caller)
-    null = null_sample(estimator, induced.problem, count, generator)
+    null = null_sample(estimator, induced.problem, *draws)
     return level_from(estimator, induced, null)
 
 
@@ -185,21 +174,32 @@ def _from_sums(
     values = np.empty(n_resamples)
     if isinstance(problem, MulticlassSample):
         assert isinstance(summary, VectorSummary)
-        drawn = null_vector_summaries(problem, summary, n_resamples, rng, probabilities)
+        vectors = null_vector_summaries(problem, summary, n_resamples, rng, probabilities)
         for index in track(n_resamples, f"null level of {estimator.name}"):
-            values[index] = estimator.from_summary(next(drawn))
+            values[index] = estimator.from_summary(next(vectors))
         return values
     assert isinstance(summary, Summary)
     if isinstance(problem, BinarySample):
         return estimator.each(null_summaries(problem, summary, n_resamples, rng, probabilities))
+    draws, title = Draws(n_resamples, rng), f"null level of {estimator.name}"
+    for at, drawn in summaries_of_classes(problem, summary, draws, title, probabilities):
+        values[at] = estimator.each(drawn, n_problems=len(summary.names))
+    return values
+
+
+def summaries_of_classes(
+    problem: ClasswiseProblem,
+    summary: Summary,
+    draws: Draws,
+    title: str,
+    probabilities: FloatArray | None = None,
+) -> Iterator[tuple[slice, Summary]]:
+    """Summaries of drawn outcomes of all classes, some at a time, and which draws they are."""
     cells = ClassCells(problem.sample, summary, probabilities)
     step = min(resamples_at_once(summary), 50)  # often enough for a progress bar
-    for block in track(-(-n_resamples // step), f"null level of {estimator.name}"):
-        first = block * step
-        count = min(step, n_resamples - first)
-        resampled = null_summaries(problem, summary, count, rng, cells=cells)
-        values[first : first + count] = estimator.each(resampled, n_problems=len(summary.names))
-    return values
+    for block in track(-(-draws.count // step), title):
+        at = slice(block * step, min((block + 1) * step, draws.count))
+        yield at, null_summaries(problem, summary, at.stop - at.start, draws.rng, cells=cells)
 
 
 def repeat_rows(

@@ -13,7 +13,7 @@ from veridical._core.typing import ArrayLike, ColumnNames
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import announced
 from veridical.inference._sequential.process import ALTERNATIVES, Alternative, EProcess, check_lag
-from veridical.lenses.reading import Induced, induce_problem
+from veridical.lenses.reading import Induced, RawData
 from veridical.results import SequentialTest
 
 _CALLER = "sequential_test"
@@ -102,18 +102,8 @@ def sequential_test(
             " that is what they mean."
         )
         raise invalid(_CALLER, "sample_weight", "left out", "weights", hint=hint)
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        y=y,
-        prob=prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=None,
-        weight_type="importance",
-    )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    induced = data.through(lens, caller=_CALLER)
     test = sequential_core(induced, lag=lag, alternative=alternative, level=level)
     return announced(test, induced, caller=_CALLER)
 

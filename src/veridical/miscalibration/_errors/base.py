@@ -11,7 +11,7 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 
 
 class Estimator(ABC):
@@ -57,17 +57,9 @@ class Estimator(ABC):
         weight_type : {"importance", "frequency"}
             What weights mean where the sample size matters.
         """
-        return measure_data(
-            self,
-            y_true,
-            y_prob,
-            caller=type(self).__name__,
-            lens=lens,
-            labels=labels,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            weight_type=weight_type,
-        )
+        data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
+        data = data.weighted(sample_weight, weight_type)
+        return measure_data(self, data, lens, caller=type(self).__name__)
 
 
 class ScoreEstimator(Estimator):
@@ -90,29 +82,8 @@ class ScoreEstimator(Estimator):
         raise invalid(type(self).__name__, "lens", expected, got, hint=hint)
 
 
-def measure_data(
-    estimator: Estimator,
-    y_true: ArrayLike,
-    y_prob: ArrayLike,
-    *,
-    caller: str,
-    lens: Any,
-    labels: ArrayLike | None,
-    pos_label: Any,
-    sample_weight: ArrayLike | None,
-    weight_type: WeightType,
-) -> float:
+def measure_data(estimator: Estimator, data: RawData, lens: Any, *, caller: str) -> float:
     """Check raw data, look through the lens, measure, and warn of doubts on behalf of `caller`."""
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=caller,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
-    value, doubts = estimator.measure_with_doubts(induced.problem)
+    value, doubts = estimator.measure_with_doubts(data.through(lens, caller=caller).problem)
     warn_of(doubts, caller=caller, stacklevel=4)
     return value

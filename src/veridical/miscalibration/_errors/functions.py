@@ -7,6 +7,7 @@ from typing import Any, Literal
 from veridical._core.data.validation import check_option
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins, check_count
+from veridical.lenses.reading import RawData
 from veridical.miscalibration._errors.base import measure_data
 from veridical.miscalibration._errors.binned import BinnedError
 
@@ -62,17 +63,8 @@ def expected_calibration_error(
     """
     caller = "expected_calibration_error"
     estimator = BinnedError(_bins(n_bins, strategy, caller), norm=norm, debias=debias)
-    return measure_data(
-        estimator,
-        y_true,
-        y_prob,
-        caller=caller,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
+    return measure_data(estimator, data.weighted(sample_weight, weight_type), lens, caller=caller)
 
 
 def maximum_calibration_error(
@@ -111,17 +103,8 @@ def maximum_calibration_error(
     """
     caller = "maximum_calibration_error"
     estimator = BinnedError(_bins(n_bins, strategy, caller), norm="max")
-    return measure_data(
-        estimator,
-        y_true,
-        y_prob,
-        caller=caller,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
+    return measure_data(estimator, data.weighted(sample_weight, weight_type), lens, caller=caller)
 
 
 def classwise_calibration_error(
@@ -170,17 +153,9 @@ def classwise_calibration_error(
     estimator = BinnedError(
         _bins(n_bins, strategy, caller), norm=norm, debias=debias, aggregate=aggregate
     )
-    return measure_data(
-        estimator,
-        y_true,
-        y_prob,
-        caller=caller,
-        lens="classwise",
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-    )
+    data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
+    data = data.weighted(sample_weight, weight_type)
+    return measure_data(estimator, data, "classwise", caller=caller)
 
 
 def _bins(n_bins: Any, strategy: str, caller: str) -> Binning:

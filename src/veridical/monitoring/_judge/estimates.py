@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -71,12 +72,7 @@ def window_levels(n: int, level: float) -> FloatArray:
 
 
 def estimates_of(
-    history: History,
-    sum_p: FloatArray,
-    *,
-    window: float,
-    half_life: float,
-    confidence_level: float,
+    history: History, sum_p: FloatArray, settings: dict[str, Any]
 ) -> tuple[MonitorEstimate, ...]:
     r"""Estimates since the start, in the last `window` rows and with weights that halve.
 
@@ -98,7 +94,8 @@ def estimates_of(
     if not len(history.n_rows):
         return ()
     rows, deviation = history.n_rows, history.deviation
-    limits = _suffix_radius(history, confidence_level)
+    window, half_life = settings["window"], settings["half_life"]
+    limits = _suffix_radius(history, settings["confidence_level"])
     remaining = np.cumsum(rows[::-1])[::-1]  # from each bucket to the end
     first = max(0, int(np.flatnonzero(remaining >= min(window, remaining[0]))[-1]))
     weights = 0.5 ** ((remaining - rows) / half_life)
@@ -125,20 +122,18 @@ def estimates_of(
     )
 
 
-def rolling(
-    history: History, sum_p: FloatArray, *, window: float, confidence_level: float
-) -> MonitorHistory:
+def rolling(history: History, sum_p: FloatArray, settings: dict[str, Any]) -> MonitorHistory:
     """The rolling window at the end of every bucket, with limits that all hold together."""
     rows = history.n_rows
     ends = np.cumsum(rows)
-    first = np.searchsorted(ends, np.maximum(ends - window, 0.0), side="right")
+    first = np.searchsorted(ends, np.maximum(ends - settings["window"], 0.0), side="right")
     first = np.minimum(first, np.arange(len(rows)))  # a bucket larger than the window is one
 
     def within(values: FloatArray) -> FloatArray:
         total = np.append(0.0, np.cumsum(values))
         return total[1:] - total[first]
 
-    levels = window_levels(history.ordinal[-1] + 1, (1 - confidence_level) / 2)
+    levels = window_levels(history.ordinal[-1] + 1, (1 - settings["confidence_level"]) / 2)
     n = within(rows)
     deviation = within(history.deviation) / n
     wide = radius(within(history.squared), levels[np.array(history.ordinal)[first]]) / n

@@ -81,12 +81,7 @@ def combined_log_e(log_e: FloatArray, shares: FloatArray) -> float:
 
 
 def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
-    """Read the store and say what is known."""
-    with store.reading():
-        return _status_of(store, buckets, settings)
-
-
-def _status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
+    """Read the store, at one moment, and say what is known."""
     state = store.read_streams()
     log_max, alarmed_at = store.log_max, store.alarmed_at
     classes = store.classes(settings["labels"]) or ()
@@ -98,13 +93,7 @@ def _status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Moni
     if state.ids:
         log_e = combined_log_e(state.evidence.log_e, state.shares)
         history = buckets.history(state.ids[0])
-        estimates = estimates_of(
-            history,
-            buckets.sums_of_p(),
-            window=settings["window"],
-            half_life=settings["half_life"],
-            confidence_level=settings["confidence_level"],
-        )
+        estimates = estimates_of(history, buckets.sums_of_p(), settings)
         if alarmed_at is not None:
             direction = directions.of("all", state.evidence.direction(0))
             since = _since(history)

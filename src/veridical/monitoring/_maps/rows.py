@@ -12,6 +12,7 @@ from veridical._core.sample import Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators import Calibrator
 from veridical.monitoring._store.counts import FLOOR
+from veridical.monitoring._store.store import one_value
 
 MOST_ROWS = 20_000
 MOST_BYTES = 16_000_000  # of predictions: of a thousand classes, 2,000 rows
@@ -134,10 +135,8 @@ class RecentRows:
 
     def _end(self) -> int:
         """How many rows were ever counted."""
-        row = self._connection.execute(
-            "SELECT first + n_rows FROM recent ORDER BY first DESC LIMIT 1"
-        ).fetchone()
-        return 0 if row is None else int(row[0])
+        query = "SELECT first + n_rows FROM recent ORDER BY first DESC LIMIT 1"
+        return one_value(self._connection, query) or 0
 
 
 def happened(p: FloatArray, y: IntArray) -> FloatArray:

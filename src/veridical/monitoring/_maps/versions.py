@@ -11,6 +11,7 @@ from veridical.calibrators import Calibrator
 from veridical.monitoring._maps.rows import TABLE
 from veridical.monitoring._maps.shadow import Trial
 from veridical.monitoring._store.evidence import exp_or_inf
+from veridical.monitoring._store.store import one_value
 from veridical.results import CalibratorVersion, MonitorEpoch, MonitorStatus, MonitorVersions
 
 TABLES = (
@@ -75,7 +76,7 @@ class Versions:
     @property
     def epoch(self) -> int:
         """Number of the epoch that goes on."""
-        return int(self._connection.execute("SELECT max(id) FROM epochs").fetchone()[0])
+        return int(one_value(self._connection, "SELECT max(id) FROM epochs"))
 
     @property
     def current(self) -> int | None:
@@ -191,20 +192,16 @@ class Versions:
         c.execute(f"DELETE FROM settings WHERE name IN ({marks})", _SETTINGS)
 
     def _in_state(self, state: str) -> int | None:
-        row = self._connection.execute(
-            "SELECT id FROM versions WHERE state = ?", (state,)
-        ).fetchone()
-        return None if row is None else int(row[0])
+        found: int | None = one_value(
+            self._connection, "SELECT id FROM versions WHERE state = ?", state
+        )
+        return found
 
     def _set_state(self, version: int | None, state: str) -> None:
         self._connection.execute("UPDATE versions SET state = ? WHERE id = ?", (state, version))
 
     def _value(self, version: int, column: str) -> Any:
-        row = self._connection.execute(
-            f"SELECT {column} FROM versions WHERE id = ?",
-            (version,),
-        ).fetchone()
-        return row[0]
+        return one_value(self._connection, f"SELECT {column} FROM versions WHERE id = ?", version)
 
 
 def _summary(status: MonitorStatus) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.monitoring._store.counts import name_of
+from veridical.monitoring._store.store import one_value
 
 _AT_ONCE = 500  # names in one question to the store
 KEPT = 1_000_000  # counted predictions that are still known when sent again
@@ -132,9 +133,7 @@ class Pending:
     def take(self, cohort: int, n_columns: int) -> Cohort:
         """The rows of a cohort whose outcomes are known; from now on it counts as counted."""
         c = self._connection
-        observed_at = c.execute(
-            "SELECT observed_at FROM cohorts WHERE id = ?", (cohort,)
-        ).fetchone()[0]
+        observed_at = one_value(c, "SELECT observed_at FROM cohorts WHERE id = ?", cohort)
         rows = c.execute(
             "SELECT p, outcome, grp FROM predictions WHERE cohort = ? ORDER BY id", (cohort,)
         ).fetchall()
@@ -171,11 +170,12 @@ class Pending:
 
     def _forget(self) -> None:
         """Drop the oldest counted cohorts, so that the store does not grow with the stream."""
-        old = self._connection.execute(
+        old = one_value(
+            self._connection,
             "SELECT max(id) FROM (SELECT id, sum(n_rows) OVER (ORDER BY id DESC) AS kept"
             " FROM cohorts WHERE counted = 1) WHERE kept > ?",
-            (KEPT,),
-        ).fetchone()[0]
+            KEPT,
+        )
         if old is not None:
             gone = "(SELECT id FROM cohorts WHERE counted = 1 AND id <= ?)"
             self._connection.execute(f"DELETE FROM predictions WHERE cohort IN {gone}", (old,))

@@ -99,8 +99,14 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
         raise
 
 
+def one_value(connection: sqlite3.Connection, query: str, *parameters: Any) -> Any:
+    """The first column of the first row, or None without a row."""
+    row = connection.execute(query, parameters).fetchone()
+    return None if row is None else row[0]
+
+
 def _version(connection: sqlite3.Connection) -> int:
-    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+    return int(one_value(connection, "PRAGMA user_version"))
 
 
 def _check_empty(connection: sqlite3.Connection, path: str) -> None:
@@ -193,10 +199,10 @@ class Store:
 
     def setting(self, name: str) -> str | None:
         """Value of a setting, or None."""
-        row = self.connection.execute(
-            "SELECT value FROM settings WHERE name = ?", (name,)
-        ).fetchone()
-        return None if row is None else row[0]
+        found: str | None = one_value(
+            self.connection, "SELECT value FROM settings WHERE name = ?", name
+        )
+        return found
 
     def set_setting(self, name: str, value: str) -> None:
         """Write a setting."""
@@ -229,10 +235,9 @@ class Store:
 
     def batch_digest(self, batch_id: str) -> str | None:
         """What a batch of this name held, or None if it never came."""
-        row = self.connection.execute(
-            "SELECT digest FROM batches WHERE batch_id = ?", (batch_id,)
-        ).fetchone()
-        return None if row is None else row[0]
+        query = "SELECT digest FROM batches WHERE batch_id = ?"
+        found: str | None = one_value(self.connection, query, batch_id)
+        return found
 
     def add_batch(self, batch_id: str, digest: str, n_rows: int) -> None:
         """Remember that a batch has come."""

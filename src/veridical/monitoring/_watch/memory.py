@@ -127,7 +127,8 @@ class Memory:
 
     def status(self) -> MonitorStatus:
         """Everything known at this look."""
-        return status_of(self.store, self.buckets, self.settings)
+        with self.store.reading():
+            return status_of(self.store, self.buckets, self.settings)
 
     def now(self) -> str:
         """Timestamp of the last batch, else its number in this epoch."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Self
 
-from veridical._core.data.validation import is_integer
+from veridical._core.data.options import check_integer
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid, warn_of
@@ -225,12 +225,8 @@ class CalibrationMonitor:
     def history(self) -> MonitorHistory:
         """What happened so far, bucket by bucket, for tables and timelines."""
         self._check_rows_seen("history")
-        return rolling(
-            self._memory.buckets.history(1),
-            self._memory.buckets.sums_of_p(),
-            window=self.settings["window"],
-            confidence_level=self.settings["confidence_level"],
-        )
+        buckets = self._memory.buckets
+        return rolling(buckets.history(1), buckets.sums_of_p(), self.settings)
 
     def curves(self, *, n_bins: int = 10) -> dict[str, ReliabilityCurve]:
         """Reliability curves of the rolling window, "now", and of everything before it, "before".
@@ -239,10 +235,8 @@ class CalibrationMonitor:
         width 1/32 in log odds, so that a row near the edge of a bin may be counted next door; of
         three or more classes it is the confidence that is drawn.
         """
-        caller = f"{CALLER}.curves"
-        if not (is_integer(n_bins) and n_bins >= 1):
-            hint = "10 to 20 bins are read most easily."
-            raise invalid(caller, "n_bins", "a positive integer", repr(n_bins), hint=hint)
+        hint = "10 to 20 bins are read most easily."
+        check_integer(f"{CALLER}.curves", "n_bins", n_bins, hint=hint)
         self._check_rows_seen("curves")
         window = self.settings["window"]
         with self._memory.store.reading():

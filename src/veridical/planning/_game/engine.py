@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from veridical._core.data.options import check_integer
 from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_option, is_integer
 from veridical._core.typing import FloatArray
@@ -206,8 +207,9 @@ class HealthcareGame:
         caller = type(self).__name__
         check_option(caller, "level", level, LEVELS)
         self.level: Level = level
-        self.n_rounds = _positive("n_rounds", n_rounds, caller)
-        self.n_patients = _positive("n_patients", n_patients, caller)
+        usual = "the default is 5 rounds of 20 patients."
+        self.n_rounds = check_integer(caller, "n_rounds", n_rounds, hint=usual)
+        self.n_patients = check_integer(caller, "n_patients", n_patients, hint=usual)
         self.rules = GameRules() if rules is None else rules
         if not isinstance(self.rules, GameRules):
             raise invalid(caller, "rules", "a GameRules", repr(rules), hint="pass `GameRules()`.")
@@ -355,10 +357,3 @@ def play(player: Player, game: HealthcareGame) -> GameSummary:
     while not game.finished:
         game.treat(player.choose(game.patients(), game.outcomes, game.rules))
     return game.summary()
-
-
-def _positive(param: str, value: object, caller: str) -> int:
-    if not (is_integer(value) and value >= 1):  # type: ignore[operator]
-        hint = "the default is 5 rounds of 20 patients."
-        raise invalid(caller, param, "a positive integer", repr(value), hint=hint)
-    return int(value)  # type: ignore[call-overload]

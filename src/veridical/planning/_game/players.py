@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from veridical._core.data.options import check_integer
 from veridical._core.data.validation import is_integer
 from veridical._core.typing import Array, ArrayLike, FloatArray
 from veridical.decisions import allocate
@@ -123,13 +124,9 @@ class RecalibratingPlayer:
     """
 
     def __init__(self, calibrator: Any = None, *, min_rows: int = 20) -> None:
-        if not (is_integer(min_rows) and min_rows >= 1):
-            hint = "20 outcomes say roughly whether reports are too sure."
-            raise invalid(
-                "RecalibratingPlayer", "min_rows", "a positive integer", repr(min_rows), hint=hint
-            )
+        hint = "20 outcomes say roughly whether reports are too sure."
+        self.min_rows = check_integer("RecalibratingPlayer", "min_rows", min_rows, hint=hint)
         self.calibrator = calibrator
-        self.min_rows = int(min_rows)
 
     def choose(
         self, patients: PatientRound, history: Sequence[RoundOutcome], rules: GameRules

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.options import check_integer
 from veridical._core.data.randomness import check_rng
-from veridical._core.data.validation import check_level, check_option, is_integer
+from veridical._core.data.validation import check_level, check_option
 from veridical._core.runtime.progress import track
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.exceptions import InvalidInputError, invalid, warn_of
@@ -27,6 +28,7 @@ from veridical.simulation.core import Direction
 
 _CALLER = "simulate_decisions"
 _UNEQUAL = 0.05  # difference in the share of a class from which a grid is of another problem
+_USUAL = "the default is a good start."
 _FAKES = (FakeClassifier, BinaryFakeClassifier)
 
 
@@ -137,8 +139,9 @@ def simulate_decisions(
     check_option(_CALLER, "direction", direction, ("over", "under"))
     level = check_level(_CALLER, confidence_level)
     generator = check_rng(rng, caller=_CALLER)
-    _check_count("n_samples", n_samples, 1)
-    _check_count("n_repeats", n_repeats, 2)
+    least_rows = "an integer of 1 or more"
+    check_integer(_CALLER, "n_samples", n_samples, hint=_USUAL, expected=least_rows)
+    check_integer(_CALLER, "n_repeats", n_repeats, hint=_USUAL, least=2)
     sources = _named(source)
     k = _classes(n_classes, class_shares, sources)
     shares = check_shares(class_shares, k, caller=_CALLER)
@@ -214,7 +217,7 @@ def _classes(n_classes: Any, class_shares: Any, sources: dict[str, Any]) -> int:
     if n_classes is None:
         default = 2 if class_shares is None else np.size(class_shares)
         n_classes = next(iter(counts.values()), default)
-    _check_count("n_classes", n_classes, 2)
+    check_integer(_CALLER, "n_classes", n_classes, hint=_USUAL, least=2)
     for name, count in counts.items():
         if count != n_classes:
             hint = "one decision process has one number of classes."
@@ -230,9 +233,3 @@ def _count(model: Any) -> int:
         return 2
     shape = np.shape(model[1])
     return max(shape[1], 2) if len(shape) == 2 else 2
-
-
-def _check_count(param: str, value: object, least: int) -> None:
-    if not (is_integer(value) and value >= least):  # type: ignore[operator]
-        hint = "the default is a good start."
-        raise invalid(_CALLER, param, f"an integer of {least} or more", repr(value), hint=hint)

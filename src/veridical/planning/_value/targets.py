@@ -28,9 +28,9 @@ _LOG_EXPONENT = np.log(1e6)
 _N_DRAWS = 100_000  # of more than three classes, which have no quadrature
 
 
-def unequal_classifiers(
-    accuracy: float, eces: FloatArray, shares: FloatArray, direction: Direction
-) -> list[DirichletFakeClassifier | str]:
+def _unequal_targets(
+    accuracy: float, errors: FloatArray, shares: FloatArray, direction: Direction
+) -> list[SimulationTarget]:
     """One classifier for each ECE, or the reason why there is none.
 
     As :func:`fake_classifier_for`, with p ~ Dirichlet(s * shares), whose mean are the shares: the
@@ -38,33 +38,27 @@ def unequal_classifiers(
     |E[max c] - E[max p]| because a power changes the confidence of all rows the same way.
     """
     alpha = tuple((_concentration(accuracy, shares) * shares).tolist())
-    truth = DirichletFakeClassifier(alpha)
-    confidence = _mean_confidence(truth)
-    return [_classifier(alpha, confidence, accuracy, float(ece), direction) for ece in eces]
-
-
-def _classifier(
-    alpha: tuple[float, ...],
-    confidence: Callable[[float], float],
-    accuracy: float,
-    ece: float,
-    direction: Direction,
-) -> DirichletFakeClassifier | str:
+    confidence = _mean_confidence(DirichletFakeClassifier(alpha))
     over = direction == "over"
     bound = 1 - accuracy if over else accuracy - 1 / len(alpha)
     end = _LOG_EXPONENT if over else -_LOG_EXPONENT
-    target = confidence(0.0) + (ece if over else -ece)
-    beyond = confidence(end) <= target if over else confidence(end) >= target
-    if ece >= bound or beyond:
-        side = "1 - accuracy" if over else "accuracy - 1 / n_classes"
-        return (
-            f"an always {direction}-confident classifier has an ECE below {side} = {bound:.6g}"
-            f" (Lemma 1 {'i' if over else 'ii'}, Panchenko 2021, section 7)."
-        )
-    found: SimplexMap = IdentityMap()
-    if ece > 0:
-        found = PowerMap(float(np.exp(_root(lambda log_b: confidence(log_b) - target, 0.0, end))))
-    return DirichletFakeClassifier(alpha, map=found)
+
+    def target(ece: float) -> SimulationTarget:
+        aim = confidence(0.0) + (ece if over else -ece)
+        beyond = confidence(end) <= aim if over else confidence(end) >= aim
+        if ece >= bound or beyond:
+            side = "1 - accuracy" if over else "accuracy - 1 / n_classes"
+            reason = (
+                f"an always {direction}-confident classifier has an ECE below {side} = {bound:.6g}"
+                f" (Lemma 1 {'i' if over else 'ii'}, Panchenko 2021, section 7)."
+            )
+            return SimulationTarget(accuracy, ece, None, reason)
+        found: SimplexMap = IdentityMap()
+        if ece > 0:
+            found = PowerMap(float(np.exp(_root(lambda log_b: confidence(log_b) - aim, 0.0, end))))
+        return SimulationTarget(accuracy, ece, DirichletFakeClassifier(alpha, map=found), "")
+
+    return [target(float(ece)) for ece in errors]
 
 
 def _mean_confidence(truth: DirichletFakeClassifier) -> Callable[[float], float]:
@@ -158,13 +152,7 @@ def _targets(
 ) -> list[SimulationTarget]:
     if np.ptp(shares) <= _SUM_TOLERANCE:
         return [_target(accuracy, float(e), len(shares), direction) for e in errors]
-    found = unequal_classifiers(accuracy, errors, shares, direction)
-    return [
-        SimulationTarget(accuracy, float(e), None, fake)
-        if isinstance(fake, str)
-        else SimulationTarget(accuracy, float(e), fake, "")
-        for e, fake in zip(errors, found, strict=True)
-    ]
+    return _unequal_targets(accuracy, errors, shares, direction)
 
 
 def _target(accuracy: float, ece: float, n_classes: int, direction: Direction) -> SimulationTarget:

@@ -25,7 +25,7 @@ from veridical.binning import SimplexBins
 from veridical.calibrators import Calibrator
 from veridical.curves import reliability_curve
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, probability_axis, size_text
 from veridical.plots._drawing.legend import corner_text, text_size
@@ -187,16 +187,10 @@ def draw_map_simplex(
     style = style_of(axes[0])
     cells: VectorSummary | None = None
     if y_true is not None:
-        problem = induce_problem(
-            y_true,
-            y_prob,
-            caller=_CALLER,
-            lens="canonical",
-            labels=classes if labels is None else labels,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            weight_type="importance",
-        ).problem
+        data = RawData(
+            y_true, y_prob, labels=classes if labels is None else labels, pos_label=pos_label
+        )
+        problem = data.weighted(sample_weight).through("canonical", caller=_CALLER).problem
         if not isinstance(problem, MulticlassSample):
             hint = "pass the three columns the calibrator takes."
             raise invalid(_CALLER, "y_prob", "of three classes", "two", hint=hint)

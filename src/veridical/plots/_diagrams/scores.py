@@ -15,7 +15,7 @@ from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import Binning, UniformBins
 from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, probability_axis, short_count, size_text
 from veridical.plots._drawing.legend import legend_above, text_size
@@ -110,17 +110,12 @@ def scores(
         negative = "not"
     else:
         need_predictions(y_prob, "a Summary", caller=_CALLER)
-        problem = induce_problem(
-            y_true,
-            y_prob,
-            caller=_CALLER,
-            lens=lens,
-            labels=labels,
-            pos_label=pos_label,
-            sample_weight=sample_weight,
-            weight_type=weight_type,
-            whole=True,
-        ).problem
+        data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
+        problem = (
+            data.weighted(sample_weight, weight_type)
+            .through(lens, caller=_CALLER, whole=True)
+            .problem
+        )
         if isinstance(problem, MulticlassSample):
             problem = ClasswiseProblem(problem)
         negative = str(problem.classes[0]) if isinstance(problem, BinarySample) else "rest"

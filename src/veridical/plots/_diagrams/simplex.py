@@ -24,7 +24,7 @@ from veridical._core.sample import MulticlassSample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import Binning, SimplexBins
 from veridical.exceptions import invalid
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import get_axes, size_text
 from veridical.plots._drawing.legend import corner_text
@@ -277,17 +277,10 @@ def _check_problem(
     weight_type: WeightType,
 ) -> MulticlassSample:
     need_predictions(y_prob, "a VectorSummary", caller=_CALLER)
-    problem = induce_problem(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        lens=lens,
-        labels=labels,
-        pos_label=None,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
-        whole=True,
-    ).problem
+    data = RawData(y_true, y_prob, labels=labels)
+    problem = (
+        data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True).problem
+    )
     if not isinstance(problem, MulticlassSample):
         raise _not_three(2)
     return problem

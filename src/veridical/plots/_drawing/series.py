@@ -22,7 +22,7 @@ from veridical.exceptions import invalid
 from veridical.inference.core import recalibration_line
 from veridical.inference.draws import null_sample
 from veridical.inference.intervals import binned_limits, has_interval
-from veridical.lenses.reading import induce_problem
+from veridical.lenses.reading import RawData
 from veridical.miscalibration import BinnedError
 from veridical.plots._drawing.style import Style
 from veridical.results import Coefficient, Evaluation, MeasuredError, ReliabilityCurve
@@ -113,15 +113,9 @@ def raw_series(
     detail: str | None,
 ) -> Series:
     """Return the curve of one model from its predictions."""
-    induced = induce_problem(
-        y_true,
-        y_prob,
-        caller=caller,
-        lens=options.lens,
-        labels=options.labels,
-        pos_label=options.pos_label,
-        sample_weight=options.sample_weight,
-        weight_type=options.weight_type,
+    data = RawData(y_true, y_prob, labels=options.labels, pos_label=options.pos_label)
+    induced = data.weighted(options.sample_weight, options.weight_type).through(
+        options.lens, caller=caller
     )
     if not isinstance(induced.problem, BinarySample):
         hint = "use `plots.classwise`, or `ClassSpecific(label)` for one class."

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.groups import Groups
+from veridical._core.data.randomness import Draws
 from veridical.binning import UniformBins
 from veridical.evaluation.core import evaluate_source
 from veridical.evaluation.data import SampleSource, Source, default_error
@@ -72,7 +73,7 @@ def _class_family(
     rng = np.random.default_rng(o.seed)
     try:
         family = multiple_core(
-            estimator, part.sample, over="classes", n_resamples=o.n_resamples, rng=rng
+            estimator, part.sample, over="classes", draws=Draws(o.n_resamples, rng)
         )
     except InvalidInputError as error:
         return None, error.problem
@@ -98,8 +99,7 @@ def group_figures(
             over="groups",
             parts=source.samples_by_group(),
             lens=source.lens,
-            n_resamples=o.n_resamples,
-            rng=np.random.default_rng(o.seed),
+            draws=Draws(o.n_resamples, np.random.default_rng(o.seed)),
         )
         parts = list(source.groups())
     if family is None:

@@ -17,6 +17,7 @@ from veridical.evaluation.data import Source, read, read_models
 from veridical.exceptions import invalid
 from veridical.inference.core import check_delta
 from veridical.lenses import Lens
+from veridical.lenses.reading import RawData
 
 CALLER = "make_report"
 _MOST_LABELS = 20
@@ -49,19 +50,12 @@ class Options:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReportRequest:
-    """Arguments of `make_report`: arrays, models by name, a frame or a file, and options."""
+class ReportRequest(RawData):
+    """Arguments of `make_report`: data, whose `y_true` or `prob` may name models, and options."""
 
-    y_true: Any
-    y_prob: Any = None
-    y: str | None
-    prob: Any
+    prob: Any = None
     lens: Any
-    labels: Any
-    pos_label: Any
     n_bins: Any
-    sample_weight: Any
-    by: Any
     confidence_level: float
     n_resamples: int
     margins: tuple[float, ...]
@@ -85,8 +79,9 @@ class ReportRequest:
 
     def read(self) -> dict[str, Source]:
         """Read whichever form was given: the data of every model, of a single one named ""."""
-        names = ("lens", "labels", "pos_label", "n_bins", "sample_weight", "by")
-        options = {"caller": CALLER} | {name: getattr(self, name) for name in names}
+        options = {"lens": self.lens, "n_bins": self.n_bins, "caller": CALLER}
+        names = ("labels", "pos_label", "by", "sample_weight")
+        beside = {name: getattr(self, name) for name in names}
         if isinstance(self.y_true, Mapping):
             _check_names(self.y_true, "y_true")
             if self.y_prob is None:
@@ -96,19 +91,16 @@ class ReportRequest:
                 hint = f"pass `{CALLER}(y_true, y_prob)` or `{CALLER}(frame, y=..., prob=...)`."
                 got = "both arrays and column names"
                 raise invalid(CALLER, "y", "unset when arrays are given", got, hint=hint)
-            models = read_models(self.y_true, self.y_prob, y=None, param="y_true", **options)
-            return dict(models.sources)
+            data = RawData(self.y_prob, **beside)
+            return dict(read_models(self.y_true, data, param="y_true", **options).sources)
         if isinstance(self.prob, Mapping):
             _check_names(self.prob, "prob")
             if self.y_prob is not None:
                 hint = f'pass `{CALLER}({{"a": p_a, "b": p_b}}, y_true)`, or columns of a frame.'
                 raise invalid(CALLER, "prob", "unset when arrays are given", "a mapping", hint=hint)
-            models = read_models(self.prob, self.y_true, y=self.y, param="prob", **options)
-            return dict(models.sources)
-        source = read(
-            self.y_true, self.y_prob, y=self.y, prob=self.prob, engine=self.engine, **options
-        )
-        return {"": source}
+            data = RawData(self.y_true, y=self.y, **beside)
+            return dict(read_models(self.prob, data, param="prob", **options).sources)
+        return {"": read(self, engine=self.engine, **options)}
 
     @property
     def heading(self) -> str:

@@ -93,11 +93,10 @@ def get_rule(name: str, *, caller: str) -> ScoringRule:
 
 
 def mean_score(
+    caller: str,
     rule: ScoringRule,
     y_true: ArrayLike,
     y_prob: ArrayLike,
-    *,
-    caller: str,
     labels: ArrayLike | None,
     pos_label: Any,
     sample_weight: ArrayLike | None,
@@ -126,10 +125,7 @@ def _pair(p: FloatArray) -> FloatArray:
 class BrierRule(ScoringRule):
     """(p - y)^2 for one event; the sum over classes, in [0, 2], for K classes (survey eq. 1)."""
 
-    @property
-    def name(self) -> str:
-        """Short name of the rule."""
-        return "brier"
+    name = "brier"
 
     def _halved(self, q: FloatArray) -> float:
         # The sum over both classes counts (p - y)^2 twice.
@@ -197,24 +193,13 @@ def brier_score(
     >>> brier_score(["a", "c"], [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], labels=["a", "b", "c"])
     0.25
     """
-    return mean_score(
-        BrierRule(),
-        y_true,
-        y_prob,
-        caller="brier_score",
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-    )
+    return mean_score("brier_score", BrierRule(), y_true, y_prob, labels, pos_label, sample_weight)
 
 
 class LogRule(ScoringRule):
     """Minus the natural logarithm of the probability given to what happened (survey eq. 2)."""
 
-    @property
-    def name(self) -> str:
-        """Short name of the rule."""
-        return "log"
+    name = "log"
 
     def _score_binary(self, p: FloatArray, y: IntArray) -> FloatArray:
         return _minus_log(np.where(y == 1, p, 1 - p))
@@ -275,24 +260,13 @@ def log_loss(
     >>> log_loss([1, 0], [0.0, 0.0])
     inf
     """
-    return mean_score(
-        LogRule(),
-        y_true,
-        y_prob,
-        caller="log_loss",
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-    )
+    return mean_score("log_loss", LogRule(), y_true, y_prob, labels, pos_label, sample_weight)
 
 
 class SphericalRule(ScoringRule):
     """One minus the outcome's probability over the length of the probability vector."""
 
-    @property
-    def name(self) -> str:
-        """Short name of the rule."""
-        return "spherical"
+    name = "spherical"
 
     def _score_binary(self, p: FloatArray, y: IntArray) -> FloatArray:
         return 1 - np.where(y == 1, p, 1 - p) / np.hypot(p, 1 - p)
@@ -347,23 +321,14 @@ def spherical_score(
     0.5
     """
     return mean_score(
-        SphericalRule(),
-        y_true,
-        y_prob,
-        caller="spherical_score",
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
+        "spherical_score", SphericalRule(), y_true, y_prob, labels, pos_label, sample_weight
     )
 
 
 class ZeroOneRule(ScoringRule):
     """Whether the most probable class (first of equals) did not occur. Proper, not strictly."""
 
-    @property
-    def name(self) -> str:
-        """Short name of the rule."""
-        return "zero-one"
+    name = "zero-one"
 
     def per_row(self, sample: Sample) -> FloatArray:
         """Score of each row; a tie of two columns goes to the first of them."""
@@ -415,11 +380,5 @@ def zero_one_loss(
     0.25
     """
     return mean_score(
-        ZeroOneRule(),
-        y_true,
-        y_prob,
-        caller="zero_one_loss",
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
+        "zero_one_loss", ZeroOneRule(), y_true, y_prob, labels, pos_label, sample_weight
     )

@@ -101,9 +101,6 @@ class AutoCalibrator(WrappingCalibrator):
     candidates: Mapping[str, Calibrator] | Sequence[Calibrator] | None = None
     max_seconds: float | None = None
     confidence_level: float = 0.95
-    input: str = "probability"
-    labels: Any = None
-    weight_type: WeightType = "importance"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

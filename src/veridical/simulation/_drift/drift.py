@@ -16,7 +16,7 @@ from veridical._core.data.validation import check_option, is_integer, is_number
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.simulation._drift.kinds import Drift, Source, check_source
-from veridical.simulation._tasks.task import check_rows
+from veridical.simulation._tasks.gaussian import check_rows
 
 KINDS = ("fixed", "exponential", "geometric")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -15,8 +15,12 @@ from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_level, is_number
 from veridical._core.typing import Array, FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.simulation._tasks.gaussian import GaussianMixtureTask
-from veridical.simulation._tasks.task import Classifier, check_prior, predict
+from veridical.simulation._tasks.gaussian import (
+    Classifier,
+    GaussianMixtureTask,
+    check_prior,
+    predict,
+)
 
 N_CHECKED = 4096  # rows drawn to see whether a prior belongs to its source
 
@@ -100,8 +104,7 @@ class TaskPredictions:
         return PredictedSample(y=drawn.y, y_prob=p, p_true=drawn.posterior)
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
+class Rows(NamedTuple):
     """Class indices, reported and true probabilities (n, K), and who is in the drifting group."""
 
     y: IntArray
@@ -116,12 +119,7 @@ class Rows:
 
 def join(parts: list[Rows]) -> Rows:
     """Rows of several parts, one after the other."""
-    return Rows(
-        np.concatenate([part.y for part in parts]),
-        np.concatenate([part.y_prob for part in parts]),
-        np.concatenate([part.p_true for part in parts]),
-        np.concatenate([part.group for part in parts]),
-    )
+    return Rows(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,7 +229,7 @@ class PriorShift(Drift):
         rows = join(parts)
         odds = rows.p_true * ratio
         truth = odds / odds.sum(axis=1, keepdims=True)
-        return Rows(rows.y, rows.y_prob, truth, rows.group)
+        return rows._replace(p_true=truth)
 
 
 @dataclass(frozen=True)
@@ -270,7 +268,7 @@ class TemperatureDrift(Drift):
         """Draw rows and sharpen what is reported of them."""
         rows = draws.draw(n, rng)
         reported = _sharpen(rows.y_prob, 1 + intensity * (self.temperature - 1))
-        return Rows(rows.y, reported, rows.p_true, rows.group)
+        return rows._replace(y_prob=reported)
 
 
 @dataclass(frozen=True)
@@ -309,7 +307,7 @@ class GroupDrift(Drift):
         inside = rng.random(n) < self.share
         both = join([draws.draw(n, rng), self.drift.draw(draws, n, intensity, rng)])
         rows = both.take(np.where(inside, np.arange(n) + n, np.arange(n)))
-        return Rows(rows.y, rows.y_prob, rows.p_true, inside)
+        return rows._replace(group=inside)
 
 
 def _sharpen(p: FloatArray, temperature: float) -> FloatArray:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.options import check_integer
 from veridical._core.data.randomness import check_rng
-from veridical._core.data.validation import float_array, is_integer, is_number
+from veridical._core.data.validation import float_array, is_number
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
 from veridical.results import ExactValue
@@ -134,9 +135,8 @@ class HistogramScores(ScoreLaw):
         n_bins : int
             Number of bins of equal width.
         """
-        if not (is_integer(n_bins) and n_bins >= 1):
-            hint = "4096 bins resolve any density one would draw."
-            raise invalid("from_density", "n_bins", "a positive integer", repr(n_bins), hint=hint)
+        hint = "4096 bins resolve any density one would draw."
+        check_integer("from_density", "n_bins", n_bins, hint=hint)
         middles = (np.arange(n_bins) + 0.5) / n_bins
         return cls(np.asarray(density(middles)) * np.ones(n_bins))  # type: ignore[arg-type]
 

@@ -133,7 +133,7 @@ class DirichletFakeClassifier(FakeClassifier):
     def expected_calibration_error(self, *, n_draws: int | None = None, rng: Any = 0) -> ExactValue:
         """E|P(Y = argmax c | max c) - max c|, the ECE of 003 section 2.1; 0 if calibrated."""
         if isinstance(self.map, IdentityMap):
-            return _by_integral(ECE, 0.0, 0.0, method="closed form")
+            return ECE.exact(0.0, 0.0, "closed form")
         if not self._has_integral():
             return super().expected_calibration_error(n_draws=n_draws, rng=rng)
         accuracy, _ = self._mean_largest()
@@ -296,14 +296,5 @@ def _check_weights(values: ArrayLike, n: int, *, caller: str) -> FloatArray:
     return weights / weights.sum()
 
 
-def _by_integral(
-    meaning: Meaning, value: float, coarse: float, *, method: str = "quadrature"
-) -> ExactValue:
-    return ExactValue(
-        name=meaning.name,
-        value=value,
-        error=abs(value - coarse),
-        method=method,
-        definition=meaning.definition,
-        n_points=None,
-    )
+def _by_integral(meaning: Meaning, value: float, coarse: float) -> ExactValue:
+    return meaning.exact(value, abs(value - coarse), "quadrature")

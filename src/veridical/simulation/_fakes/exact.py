@@ -169,6 +169,17 @@ class Meaning:
     name: str
     definition: str
 
+    def exact(self, value: float, error: float, method: str, n: int | None = None) -> ExactValue:
+        """The figure, found by this method over `n` points."""
+        return ExactValue(
+            name=self.name,
+            value=value,
+            error=error,
+            method=method,
+            definition=self.definition,
+            n_points=n,
+        )
+
 
 def top_truth(p: FloatArray, c: FloatArray) -> FloatArray:
     """True probability of the class that is reported as the most probable."""
@@ -209,7 +220,7 @@ def mean_value(
         values[group] += float(figure(p, c).sum())
         count += len(p)
     value, error = mean_of_groups(values * GROUPS / count)
-    return _figure(meaning, value, error, "monte carlo", count)
+    return meaning.exact(value, error, "monte carlo", count)
 
 
 def conditional_value(
@@ -257,7 +268,7 @@ def _conditional_by_draws(
         sums[group] += bins.sums(z, d)
         count += len(p)
     value, error = cross_fitted_error(sums * (GROUPS / count))
-    return _figure(meaning, value, error, "monte carlo", count)
+    return meaning.exact(value, error, "monte carlo", count)
 
 
 def _draws(
@@ -290,15 +301,4 @@ def _from_rules(
 ) -> ExactValue:
     method = "finite sum" if len(rules) == 1 else "quadrature"
     error = abs(values[-1] - values[0]) + slack
-    return _figure(meaning, values[-1], error, method, len(rules[-1].weight))
-
-
-def _figure(meaning: Meaning, value: float, error: float, method: str, n: int) -> ExactValue:
-    return ExactValue(
-        name=meaning.name,
-        value=value,
-        error=error,
-        method=method,
-        definition=meaning.definition,
-        n_points=n,
-    )
+    return meaning.exact(values[-1], error, method, len(rules[-1].weight))

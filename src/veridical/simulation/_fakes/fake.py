@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.options import check_integer
 from veridical._core.data.randomness import check_rng
-from veridical._core.data.validation import is_integer
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.results import ExactValue
@@ -161,10 +161,7 @@ def draw_labels(p: FloatArray, generator: np.random.Generator) -> IntArray:
 
 def check_size(n: object, *, caller: str) -> int:
     """Return a positive number of rows."""
-    if not (is_integer(n) and n >= 1):  # type: ignore[operator]
-        hint = "say how many rows to draw."
-        raise invalid(caller, "n", "a positive integer", repr(n), hint=hint)
-    return int(n)  # type: ignore[call-overload]
+    return check_integer(caller, "n", n, hint="say how many rows to draw.")
 
 
 def check_map(map_: object, *, caller: str) -> None:

@@ -70,16 +70,8 @@ class EmpiricalFakeClassifier(FakeClassifier):
     def __post_init__(self) -> None:
         caller = "EmpiricalFakeClassifier"
         check_map(self.map, caller=caller)
-        given = float_array(self.p_true, caller=caller, param="p_true")
-        rows = check_probabilities(given, caller=caller, param="p_true").astype(np.float64)
-        if len(rows) == 0:
-            hint = "pass at least one row."
-            raise invalid(caller, "p_true", "non-empty", "0 rows", hint=hint)
-        weight = check_weight(self.sample_weight, len(rows), caller=caller)
-        weight = np.ones(len(rows)) if weight is None else weight
-        rows = np.column_stack([1 - rows, rows]) if rows.ndim == 1 else rows
-        kept = weight > 0
-        for name, value in (("p_true", rows[kept]), ("sample_weight", weight[kept])):
+        rows, weight = _weighted_rows(caller, "p_true", self.p_true, self.sample_weight)
+        for name, value in (("p_true", rows), ("sample_weight", weight)):
             value.setflags(write=False)
             object.__setattr__(self, name, value)
 
@@ -102,6 +94,20 @@ class EmpiricalFakeClassifier(FakeClassifier):
             log_p = np.log(self.p_true)
         weight = np.asarray(self.sample_weight)
         return Nodes(log_p, weight / weight.sum())
+
+
+def _weighted_rows(
+    caller: str, param: str, values: ArrayLike, sample_weight: ArrayLike | None
+) -> tuple[FloatArray, FloatArray]:
+    """Rows of positive weight, (n, K), and their weights."""
+    p = float_array(values, caller=caller, param=param)
+    rows = check_probabilities(p, caller=caller, param=param).astype(np.float64)
+    if len(rows) == 0:
+        raise invalid(caller, param, "non-empty", "0 rows", hint="pass at least one row.")
+    rows = np.column_stack([1 - rows, rows]) if rows.ndim == 1 else rows
+    checked = check_weight(sample_weight, len(rows), caller=caller)
+    weight = np.ones(len(rows)) if checked is None else checked
+    return rows[weight > 0], weight[weight > 0]
 
 
 FitMethod: TypeAlias = Literal["dirichlet", "mixture", "empirical"]
@@ -204,15 +210,8 @@ def _inputs(
             if value is not None:
                 hint = "it names the classes of `y_true`."
                 raise invalid(_CALLER, param, "unset without `y_true`", repr(value), hint=hint)
-        given_rows = float_array(y_prob, caller=_CALLER, param="y_prob")
-        rows = check_probabilities(given_rows, caller=_CALLER).astype(np.float64)
-        if len(rows) == 0:
-            hint = "pass at least one row."
-            raise invalid(_CALLER, "y_prob", "non-empty", "0 rows", hint=hint)
-        rows = np.column_stack([1 - rows, rows]) if rows.ndim == 1 else rows
-        given = check_weight(sample_weight, len(rows), caller=_CALLER)
-        weight = np.ones(len(rows)) if given is None else given
-        return rows[weight > 0], None, weight[weight > 0]
+        rows, weight = _weighted_rows(_CALLER, "y_prob", y_prob, sample_weight)
+        return rows, None, weight
     sample = check_sample(
         y_true,
         y_prob,

@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from veridical._core.data.validation import check_option, is_integer, is_number
+from veridical._core.data.options import check_integer
+from veridical._core.data.validation import check_option, is_number
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.simulation._fakes.dirichlet import DirichletFakeClassifier
 from veridical.simulation._fakes.dirichlet_means import PowerConfidence, mean_largest
@@ -73,9 +74,8 @@ def fake_classifier_for(
     0.1
     """
     check_option(_CALLER, "direction", direction, ("over", "under"))
-    if not (is_integer(n_classes) and n_classes >= 2):
-        hint = "a classifier chooses between two classes or more."
-        raise invalid(_CALLER, "n_classes", "an integer of at least 2", repr(n_classes), hint=hint)
+    hint, least = "a classifier chooses between two classes or more.", "an integer of at least 2"
+    check_integer(_CALLER, "n_classes", n_classes, hint=hint, least=2, expected=least)
     _check_accuracy(accuracy, n_classes)
     _check_ece(ece, accuracy, n_classes, direction)
     alpha = _concentration(accuracy, n_classes)

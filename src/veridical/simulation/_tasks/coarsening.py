@@ -13,8 +13,7 @@ from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_probabilities, check_weight, float_array
 from veridical._core.typing import Array, ArrayLike, FloatArray
 from veridical.exceptions import invalid
-from veridical.simulation._tasks.gaussian import GaussianMixtureTask
-from veridical.simulation._tasks.task import check_rows
+from veridical.simulation._tasks.gaussian import GaussianMixtureTask, check_rows
 
 Statistic = Callable[[FloatArray], Array]
 

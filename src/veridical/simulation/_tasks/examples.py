@@ -16,8 +16,7 @@ from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_option, float_array, is_integer, is_number
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
-from veridical.simulation._tasks.gaussian import GaussianMixtureTask
-from veridical.simulation._tasks.task import check_rows
+from veridical.simulation._tasks.gaussian import GaussianMixtureTask, check_rows
 
 # Intercept and slope of the log odds of the class -1.
 MODELS = {"perfect": (0.0, -2.0), "constant": (0.0, 0.0), "uncalibrated": (1.0, 1.0)}

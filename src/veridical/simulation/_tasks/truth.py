@@ -15,8 +15,13 @@ from veridical._core.data.validation import check_option, float_array, is_number
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.simulation._tasks.gaussian import GaussianMixtureTask, line_nodes
-from veridical.simulation._tasks.task import Classifier, check_rows, predict
+from veridical.simulation._tasks.gaussian import (
+    Classifier,
+    GaussianMixtureTask,
+    check_rows,
+    line_nodes,
+    predict,
+)
 
 STEEP, HALVINGS = 1e-3, 24  # probabilities may differ by so much between nodes, unless they jump
 BLOCK = 1 << 14  # rows a classifier sees at a time: a network keeps all its activations

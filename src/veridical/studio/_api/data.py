@@ -16,6 +16,7 @@ from veridical.evaluation.data import read_rows
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, guess_columns, labels_from_columns, open_table
 from veridical.frames.files import find_files, scan_file
+from veridical.lenses.reading import RawData
 from veridical.studio._data.answers import CALLER, in_thread, plain
 from veridical.studio._data.files import drop, file_in, files_in, keep_upload
 from veridical.studio._data.session import (
@@ -160,9 +161,8 @@ def _mapped(table: OpenTable, body: dict[str, Any]) -> Dataset:
         hint = "choose the column of outcomes and at least one of probabilities."
         raise invalid(CALLER, "columns", "chosen", "none for the outcome or predictions", hint=hint)
     labels = _chosen_labels(table, y, prob, body)
-    source = read_rows(
-        table.path, y=y, prob=prob, sample_weight=weight, by=by, caller=CALLER, **labels
-    )
+    data = RawData(table.path, y=y, prob=prob, by=by, sample_weight=weight, **labels)
+    source = read_rows(data, caller=CALLER)
     return Dataset(ColumnMapping(y, tuple(prob), weight, by), source, **labels)
 
 
