@@ -18,8 +18,8 @@ from veridical.calibrators import Calibrator, PlattCalibrator
 from veridical.calibrators.core import check_rows
 from veridical.cli import main
 from veridical.evaluation.core import held_out
-from veridical.studio._data.dataset import Dataset
 from veridical.studio._data.fit import Fit
+from veridical.studio._data.session import Dataset
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")
 

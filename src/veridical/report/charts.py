@@ -7,10 +7,12 @@ from veridical.report._charts.catalogue import (
     reliability_chart,
     runtime_script,
 )
+from veridical.report._content.request import ReportRequest
 from veridical.report._sections.make import build_report
 
 __all__ = [
     "Chart",
+    "ReportRequest",
     "build_report",
     "chart_style",
     "decision_chart",

@@ -65,7 +65,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Make the report, write it and say where it is."""
-    from veridical.report.charts import build_report
+    from veridical.report.charts import ReportRequest, build_report
 
     targets = [arguments.output, *([arguments.json] if arguments.json else [])]
     for target in targets:
@@ -81,8 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
         typed = data.LabelReader(arguments.file, arguments.y, columns, caller=_CALLER)
         options = data.read_data_arguments(arguments, typed)
         options["prob"] = prob if models is None else models
-        report = build_report(
-            arguments.file,
+        request = ReportRequest(
+            y_true=arguments.file,
             lens=data.parse_lens(arguments.lens, typed),
             **options,
             **data.read_drawing_arguments(arguments),
@@ -91,8 +91,8 @@ def run(arguments: argparse.Namespace) -> int:
             date=arguments.date,
             path=arguments.output,
             engine="auto",
-            step=_shown(status),
         )
+        report = build_report(request, _shown(status))
         if arguments.json:
             report.save(arguments.json)
     _tell(report, targets)

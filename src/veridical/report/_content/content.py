@@ -230,3 +230,9 @@ class Settings(Result):
     weight_type: str
     columns: str
     versions: dict[str, str]
+
+
+def short(label: Any, width: int = 40) -> str:
+    """A label as text, cut where it would not fit."""
+    text = str(label)
+    return text if len(text) <= width else text[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"

@@ -18,6 +18,7 @@ from veridical.inference.core import multiple_core
 from veridical.lenses import Classwise
 from veridical.miscalibration import BinnedError
 from veridical.report._content.content import ClassFigures, GroupFigures
+from veridical.report._content.request import Options
 from veridical.results import Evaluation, MultipleTest, TestReport
 from veridical.summaries import Summary
 
@@ -27,20 +28,14 @@ MOST_GROUPS = 100
 
 
 def class_figures(
-    source: Source,
-    e: Evaluation,
-    tests: TestReport | None,
-    *,
-    n_bins: Any,
-    n_resamples: int,
-    seed: int,
+    source: Source, e: Evaluation, tests: TestReport | None, o: Options
 ) -> tuple[tuple[ClassFigures, ...], str]:
     """Every class of three or more against the rest, and a note on how they were tested."""
     if not source.has_classes:
         return (), ""
-    estimator = BinnedError(UniformBins(n_bins))
+    estimator = BinnedError(UniformBins(o.n_bins))
     if isinstance(source, SampleSource):
-        family, note = _class_family(source, estimator, n_resamples, seed)
+        family, note = _class_family(source, estimator, o)
     else:
         family, note = None if tests is None else tests.classes, ""
         if family is None:  # sums answer for single classes beside the confidence only
@@ -65,20 +60,20 @@ def class_figures(
 
 
 def _class_family(
-    source: SampleSource, estimator: BinnedError, n_resamples: int, seed: int
+    source: SampleSource, estimator: BinnedError, o: Options
 ) -> tuple[MultipleTest | None, str]:
     """Tests of every class; a sample of rows stands for very many."""
     n_classes = len(source.classes)
     if n_classes > _MOST_TESTED:
         return None, f"{n_classes:,} classes are too many to test each"
-    part, _ = source.some_rows(max(1000, _MOST_VALUES // n_classes), seed)
+    part, _ = source.some_rows(max(1000, _MOST_VALUES // n_classes), o.seed)
     note = ""
     if part.n < source.n:
-        note = f"p-values are from a random sample of {part.n:,} rows (seed {seed})"
-    rng = np.random.default_rng(seed)
+        note = f"p-values are from a random sample of {part.n:,} rows (seed {o.seed})"
+    rng = np.random.default_rng(o.seed)
     try:
         family = multiple_core(
-            estimator, part.sample, over="classes", draws=Draws(n_resamples, rng)
+            estimator, part.sample, over="classes", draws=Draws(o.n_resamples, rng)
         )
     except InvalidInputError as error:
         return None, error.problem
@@ -86,7 +81,7 @@ def _class_family(
 
 
 def group_figures(
-    source: Source, tests: TestReport | None, **measuring: Any
+    source: Source, tests: TestReport | None, o: Options
 ) -> tuple[tuple[GroupFigures, ...], MultipleTest | None, str]:
     """Every subgroup, the largest or the worst ones if there are very many."""
     note = ""
@@ -96,14 +91,21 @@ def group_figures(
     elif source.by is None:
         family, parts = None, []
     else:
-        estimator = default_error(source.problem, measuring["n_bins"])
+        estimator = default_error(source.problem, o.n_bins)
         source, note = _largest(source, source.by)
-        family = _group_family(source, estimator, measuring["n_resamples"], measuring["rng"])
+        family = multiple_core(
+            estimator,
+            source.sample,
+            over="groups",
+            parts=source.samples_by_group(),
+            lens=source.lens,
+            draws=Draws(o.n_resamples, np.random.default_rng(o.seed)),
+        )
         parts = list(source.groups())
     if family is None:
         return (), None, ""
     entries = [
-        _group(group_text(key), evaluate_source(part, **measuring), family, i)
+        _group(group_text(key), evaluate_source(part, **o.measuring), family, i)
         for i, (key, part) in enumerate(parts)
     ]
     entries.sort(key=lambda g: (g.adjusted, -g.error))
@@ -113,22 +115,7 @@ def group_figures(
     return tuple(entries[:MOST_GROUPS]), named, note
 
 
-def _group_family(
-    source: SampleSource, estimator: BinnedError, n_resamples: int, seed: int
-) -> MultipleTest:
-    """Tests of every group of rows."""
-    return multiple_core(
-        estimator,
-        source.sample,
-        over="groups",
-        parts=source.samples_by_group(),
-        lens=source.lens,
-        draws=Draws(n_resamples, np.random.default_rng(seed)),
-    )
-
-
 def _group(label: str, e: Evaluation, family: MultipleTest, i: int) -> GroupFigures:
-    error = e.default
     return GroupFigures(
         label=label,
         n_samples=e.n_samples,
@@ -137,10 +124,7 @@ def _group(label: str, e: Evaluation, family: MultipleTest, i: int) -> GroupFigu
         auc=e.auc,
         brier=e.scores["brier"],
         error=family.statistics[i],
-        low=error.low,
-        high=error.high,
-        null_mean=error.null_mean,
-        null_q95=error.null_q95,
+        **{name: getattr(e.default, name) for name in ("low", "high", "null_mean", "null_q95")},
         pvalue=family.pvalues[i],
         adjusted=family.adjusted[i],
     )

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import SimplexBins
+from veridical.curves.core import check_curve_options, curve_core
 from veridical.decisions.core import decision_curve_of
 from veridical.evaluation.core import compare_models, evaluate_source, run_battery
-from veridical.evaluation.data import RowModels, SampleSource, Source, notes_on_sums
+from veridical.evaluation.data import RowModels, SampleSource, Source, SumsSource, notes_on_sums
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import equivalence_core, equivalence_error
-from veridical.lenses import Binary, ClassSpecific, Lens
+from veridical.lenses import Binary, ClassSpecific, Confidence, Lens
 from veridical.lenses.reading import Induced
 from veridical.report._charts.catalogue import slider_thresholds
-from veridical.report._content.content import ModelFindings
-from veridical.report._content.curves import curve_variants
+from veridical.report._content.content import ModelFindings, Variant, short
 from veridical.report._content.data import data_notes
 from veridical.report._content.families import class_figures, group_figures
 from veridical.report._content.headline import headline_of
 from veridical.report._content.recalibration import recalibrate
-from veridical.results import Comparison, DecisionCurve, EquivalenceTest, Evaluation, TestReport
+from veridical.report._content.request import CALLER, Options
+from veridical.results import (
+    Comparison,
+    DecisionCurve,
+    EquivalenceTest,
+    Evaluation,
+    ReliabilityCurve,
+    TestReport,
+)
 from veridical.summaries import summarise
 
 Step = Callable[[str], None]
@@ -32,27 +40,9 @@ Step = Callable[[str], None]
 # Cost of a miss for each false alarm: 1 to 20, ..., 20 to 1.
 COST_RATIOS = (1 / 20, 1 / 10, 1 / 5, 1 / 2, 1.0, 2.0, 5.0, 10.0, 20.0)
 _SIMPLEX_BINS = 8  # on each side of the triangle
-
-
-@dataclass(frozen=True)
-class Options:
-    """What figures depend on beside the data."""
-
-    n_bins: Any
-    level: float
-    n_resamples: int
-    seed: int
-    margins: tuple[float, ...]
-
-    @property
-    def measuring(self) -> dict[str, Any]:
-        """The same as evaluations and comparisons take it."""
-        return {
-            "n_bins": self.n_bins,
-            "confidence_level": self.level,
-            "n_resamples": self.n_resamples,
-            "rng": self.seed,
-        }
+_MOST_CLASSES = 10  # with a curve of their own
+_MOST_WITH_LIMITS = 100_000  # rows of an isotonic curve: beyond, its limits take long and are tiny
+_MOST_ROWS = 200_000  # from which curves of single classes come from a sample of rows
 
 
 def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step) -> ModelFindings:
@@ -63,14 +53,12 @@ def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step)
     tests = _tests(source, o)
     equivalence = _equivalence(source, o)
     step("reliability curves")
-    variants = curve_variants(source, n_bins=o.n_bins, level=o.level, seed=o.seed)
+    variants = _variants(source, o)
     step("classes and groups")
     # Bins chosen by cross-validation follow the outcomes: choosing them in every draw takes long.
-    bins = "sqrt" if o.n_bins == "cv" else o.n_bins
-    classes, class_note = class_figures(
-        source, evaluation, tests, n_bins=bins, n_resamples=o.n_resamples, seed=o.seed
-    )
-    groups, group_test, group_note = group_figures(source, tests, **o.measuring | {"n_bins": bins})
+    drawn = replace(o, n_bins="sqrt") if o.n_bins == "cv" else o
+    classes, class_note = class_figures(source, evaluation, tests, drawn)
+    groups, group_test, group_note = group_figures(source, tests, drawn)
     step("decisions")
     label, lens = _decided(source, evaluation)
     decisions, costs = _decision_figures(source, lens, o)
@@ -81,7 +69,7 @@ def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step)
         evaluation=evaluation,
         tests=tests,
         equivalence=equivalence,
-        recalibration=recalibrate(source, n_bins=bins, seed=o.seed),
+        recalibration=recalibrate(source, n_bins=drawn.n_bins, seed=o.seed),
         variants=variants,
         classes=classes,
         class_note=class_note,
@@ -92,7 +80,7 @@ def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step)
         decisions=decisions,
         costs=costs,
         simplex=_simplex(source),
-        data=data_notes(source, evaluation, tests, guessed, n_bins=o.n_bins, seed=o.seed),
+        data=data_notes(source, evaluation, tests, guessed, o),
     )
 
 
@@ -109,7 +97,11 @@ def _tests(source: Source, o: Options) -> TestReport | None:
         source = replace(source, by=None)  # groups of rows are tested by themselves
     try:
         report, _ = run_battery(
-            source, n_bins=o.n_bins, level=1 - o.level, n_resamples=o.n_resamples, seed=o.seed
+            source,
+            n_bins=o.n_bins,
+            level=o.level,
+            n_resamples=o.n_resamples,
+            seed=o.seed,
         )
     except InvalidInputError:  # sums do not tell enough for the classwise lens
         return None
@@ -123,12 +115,82 @@ def _equivalence(source: Source, o: Options) -> tuple[EquivalenceTest, ...]:
     try:
         estimator = equivalence_error(o.n_bins)
         found = [
-            equivalence_core(induced, delta=margin, estimator=estimator, level=1 - o.level)
+            equivalence_core(induced, delta=margin, estimator=estimator, level=o.level)
             for margin in o.margins
         ]
     except InvalidInputError:  # bins that follow the outcomes, or of one row
         return ()
     return tuple(replace(test, n_samples=source.n) for test in found)
+
+
+def _variants(source: Source, o: Options) -> tuple[Variant, ...]:
+    """Curves by lens and by method, the usual one first; counts are numbers of rows."""
+    found = []
+    for index, (words, lens) in enumerate(_lenses(source)):
+        part = source
+        if index > 0 and isinstance(source, SampleSource):
+            part, _ = source.some_rows(_MOST_ROWS, o.seed)
+        problem = part.through(lens)
+        if problem is None:  # sums that were made without it
+            continue
+        for method, bins, options in _methods(problem, o.n_bins):
+            try:
+                checked = check_curve_options(
+                    CALLER, method=method, confidence_level=o.confidence_level, **options
+                )
+                curve = curve_core(problem, lens.name, checked, caller=CALLER)
+            except InvalidInputError:  # a smooth curve of one value, a band of importance weights
+                continue
+            if isinstance(part, SumsSource):
+                curve = replace(curve, count=curve.weight, n_samples=part.n)
+            found.append(Variant(**words, method=method, bins=bins, curve=_thinned(curve)))
+    return tuple(found)
+
+
+def _thinned(curve: ReliabilityCurve, most: int = 200) -> ReliabilityCurve:
+    """The same curve with fewer points, where it has more than can be told apart on a page.
+
+    Every k-th point is kept, the last one too; bins are never left out.
+    """
+    n = len(curve)
+    if curve.method == "bins" or n <= most:
+        return curve
+    step = -(-n // most)
+    at = np.unique(np.append(np.arange(0, n, step), n - 1))
+    arrays = ("lower", "upper", "count", "weight", "predicted", "observed", "gap", "low", "high")
+    fewer: dict[str, Any] = {}
+    for name in arrays:
+        values = getattr(curve, name)
+        fewer[name] = None if values is None else values[at]
+    return replace(curve, **fewer)
+
+
+def _lenses(source: Source) -> Iterator[tuple[dict[str, str], Lens]]:
+    if not source.has_classes:
+        positive = short(source.classes[1])
+        yield {"lens": "positive class", "label": positive}, Binary()
+        yield {"lens": "confidence", "label": "most probable"}, Confidence()
+        return
+    yield {"lens": "confidence", "label": "most probable"}, Confidence()
+    if len(source.classes) <= _MOST_CLASSES:
+        taken: dict[str, int] = {}
+        for label in source.classes:
+            name = short(label)
+            taken[name] = taken.get(name, 0) + 1
+            name += f" ({taken[name]})" if taken[name] > 1 else ""
+            yield {"lens": "one class against the rest", "label": name}, ClassSpecific(label)
+
+
+def _methods(problem: BinarySample, n_bins: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    yield "bins", f"{n_bins} of equal width", {"n_bins": n_bins}
+    for other in (10, 30):
+        if other != n_bins:
+            yield "bins", f"{other} of equal width", {"n_bins": other}
+    yield "bins", "15 of equal mass", {"strategy": "quantile"}
+    counted = problem.weight is None or problem.weight_type == "frequency"
+    limits = counted and problem.size <= _MOST_WITH_LIMITS
+    yield "isotonic", "none", {"interval": "pointwise" if limits else None}
+    yield "smooth", "none", {}
 
 
 def _pvalue(e: Evaluation, tests: TestReport | None) -> float | None:
@@ -154,7 +216,9 @@ def _decision_figures(
     assert isinstance(problem, BinarySample)  # every table of sums holds it
     usual = 1 / (1 + np.array(COST_RATIOS))
     slider, table = (
-        replace(decision_curve_of(problem, np.unique(at), level=o.level), n_samples=source.n)
+        replace(
+            decision_curve_of(problem, np.unique(at), level=o.confidence_level), n_samples=source.n
+        )
         for at in (slider_thresholds(), usual)
     )
     return slider, table

@@ -89,15 +89,7 @@ class _Words:
         numbers = f"says {part.says:.2f}, {self.happens} {part.happens:.2f}"
         where = "" if part.where == "all rows" else f" ({part.where})"
         text = f"{_TITLES[word]}: {numbers}{where or _on_average(word)}."
-        return Headline(
-            word=word,
-            text=text,
-            says=part.says,
-            happens=part.happens,
-            share=part.share,
-            where=part.where,
-            also=also,
-        )
+        return Headline(word=word, text=text, also=also, **vars(part))
 
     def also(self, word: str, part: _Part, e: Evaluation) -> str:
         if self.of_confidence and word in ("over-confident", "under-confident"):

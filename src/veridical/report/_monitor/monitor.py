@@ -12,7 +12,6 @@ from veridical.exceptions import invalid
 from veridical.monitoring import CalibrationMonitor
 from veridical.monitoring.core import one_moment
 from veridical.report._page.blocks import Figure, Section
-from veridical.report._page.markdown import plain, section_markdown
 from veridical.report._page.page import SavedPage, versions
 from veridical.results import (
     MonitorHistory,
@@ -87,14 +86,9 @@ class MonitorReport(SavedPage):
 
         return sections_of_monitor(self)
 
-    @cached_property
-    def markdown(self) -> str:
-        """The page for a pull request: all words and tables, no charts."""
-        parts = [f"# {plain(self.title)}", plain(self.subtitle)]
-        for section in self.sections:
-            if not all(isinstance(block, Figure) for block in section.blocks):
-                parts.append(section_markdown(section))
-        return "\n\n".join(parts) + "\n"
+    def _sections_in_words(self) -> list[Section]:
+        """Sections that are not charts only, which Markdown leaves out."""
+        return [s for s in self.sections if not all(isinstance(b, Figure) for b in s.blocks)]
 
     @property
     def subtitle(self) -> str:
@@ -107,11 +101,6 @@ class MonitorReport(SavedPage):
             facts.append(f"up to {self.history.ended[-1]:.60}")
         return ", ".join(facts)
 
-    @property
-    def library(self) -> str:
-        """Version of the library that made it."""
-        return self.settings.versions["veridical"]
-
     def _columns(self) -> dict[str, list[Any]]:
         """Evidence of every part, as in the status."""
         return self.status._columns()
@@ -119,6 +108,7 @@ class MonitorReport(SavedPage):
 
 _CALLER = "monitor_report"
 _TITLE = "Calibration monitor"
+_KEPT = ("pos_label", "level", "window", "half_life", "confidence_level")
 
 
 def monitor_report(
@@ -165,13 +155,7 @@ def _gathered(monitor: CalibrationMonitor, title: str | None) -> MonitorReport:
             title=_TITLE if title is None else str(title),
             source=Path(monitor.path).name,
             settings=MonitorSettings(
-                labels=monitor.classes,
-                pos_label=kept["pos_label"],
-                level=kept["level"],
-                window=kept["window"],
-                half_life=kept["half_life"],
-                confidence_level=kept["confidence_level"],
-                versions=versions(),
+                labels=monitor.classes, versions=versions(), **{name: kept[name] for name in _KEPT}
             ),
             status=status,
             history=monitor.history() if seen else None,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from veridical.report._charts.catalogue import Chart, TimePanel, reliability_chart, timeline_chart
-from veridical.report._content.curves import short
+from veridical.report._content.content import short
 from veridical.report._page.blocks import (
     MISSING,
     Block,
@@ -24,6 +24,7 @@ from veridical.report._page.blocks import (
     level_words,
     pvalue,
     signed,
+    signed_limits,
 )
 from veridical.results import MonitorHistory, MonitorStatus
 
@@ -121,20 +122,17 @@ def _verdict(report: MonitorReport) -> Iterator[Block]:
             "No alarm means that the evidence is not enough, not that calibration is shown: the"
             " limits below say what deviations are still possible."
         )
-    yield Table(
+    yield Table.of(
         f"Mean prediction and outcome, with limits that hold together at every look"
         f" ({level_words(report.settings.confidence_level)})",
-        ("rows", "predicted", "observed", _DEVIATION, "limits"),
-        tuple(
-            (
-                estimate.window,
-                f"{estimate.mean_predicted:.4f}",
-                f"{estimate.mean_observed:.4f}",
-                signed(estimate.deviation),
-                f"{signed(estimate.low)} to {signed(estimate.high)}",
-            )
-            for estimate in status.estimates
-        ),
+        status.estimates,
+        {
+            "rows": lambda e: e.window,
+            "predicted": lambda e: f"{e.mean_predicted:.4f}",
+            "observed": lambda e: f"{e.mean_observed:.4f}",
+            _DEVIATION: lambda e: signed(e.deviation),
+            "limits": lambda e: signed_limits(e.low, e.high),
+        },
     )
     for note in status.notes:
         yield Paragraph(f"{note}.", "note")
@@ -185,25 +183,25 @@ def _parts(report: MonitorReport) -> Iterator[Block]:
         f" part is ever blamed wrongly is at most {level_words(report.status.level)}.",
         "read",
     )
-    yield Table(
+    yield Table.of(
         "Evidence of each part",
-        ("part", "blamed", "rows", _DEVIATION, "limits", "evidence", "largest", "threshold"),
-        tuple(_part(stream) for stream in streams[:_MOST_PARTS]),
-        more=max(0, len(streams) - _MOST_PARTS),
+        streams,
+        {
+            "part": lambda s: short(f"{_FAMILIES[s.family]} {s.name}".strip(), _LONGEST),
+            "blamed": lambda s: _blame(s),
+            "rows": lambda s: f"{s.n_rows:,.0f}",
+            _DEVIATION: lambda s: signed(s.deviation),
+            "limits": lambda s: signed_limits(s.low, s.high),
+            "evidence": lambda s: _evidence(s.e_value),
+            "largest": lambda s: _evidence(s.max_e_value),
+            "threshold": lambda s: _evidence(s.threshold),
+        },
+        most=_MOST_PARTS,
     )
 
 
-def _part(s: StreamEvidence) -> tuple[str, ...]:
-    return (
-        short(f"{_FAMILIES[s.family]} {s.name}".strip(), _LONGEST),
-        MISSING if s.alarmed_at is None else f"{s.alarmed_at}: {s.direction}",
-        f"{s.n_rows:,.0f}",
-        signed(s.deviation),
-        f"{signed(s.low)} to {signed(s.high)}",
-        _evidence(s.e_value),
-        _evidence(s.max_e_value),
-        _evidence(s.threshold),
-    )
+def _blame(s: StreamEvidence) -> str:
+    return MISSING if s.alarmed_at is None else f"{s.alarmed_at}: {s.direction}"
 
 
 def _waiting(report: MonitorReport) -> Iterator[Block]:
@@ -226,36 +224,30 @@ def _maps(report: MonitorReport) -> Iterator[Block]:
     used = "predictions as they come" if known.current is None else f"version {known.current}"
     trial = "" if known.candidate is None else f" Version {known.candidate} is on trial beside it."
     yield Paragraph(f"In use: {used}.{trial} The sections above are about what is in use.")
-    yield Table(
+    yield Table.of(
         "Maps that were fitted; trial evidence is that a map was better than the one in use",
-        ("version", "map", "state", "made at", "fitted to rows", "trial rows", "trial evidence"),
-        tuple(
-            (
-                str(v.version),
-                v.calibrator,
-                v.state,
-                v.made_at,
-                f"{v.n_rows:,}",
-                f"{v.n_trial:,}",
-                _evidence(v.e_value),
-            )
-            for v in known.versions
-        ),
+        known.versions,
+        {
+            "version": lambda v: str(v.version),
+            "map": lambda v: v.calibrator,
+            "state": lambda v: v.state,
+            "made at": lambda v: v.made_at,
+            "fitted to rows": lambda v: f"{v.n_rows:,}",
+            "trial rows": lambda v: f"{v.n_trial:,}",
+            "trial evidence": lambda v: _evidence(v.e_value),
+        },
     )
     if len(known.epochs) > 1:
-        yield Table(
+        yield Table.of(
             "What was watched when; each has the level to itself",
-            ("epoch", "version", "rows", "up to", "verdict"),
-            tuple(
-                (
-                    str(e.epoch),
-                    MISSING if e.version is None else str(e.version),
-                    f"{e.n_samples:,}",
-                    e.ended_at or "goes on",
-                    e.verdict,
-                )
-                for e in known.epochs
-            ),
+            known.epochs,
+            {
+                "epoch": lambda e: str(e.epoch),
+                "version": lambda e: MISSING if e.version is None else str(e.version),
+                "rows": lambda e: f"{e.n_samples:,}",
+                "up to": lambda e: e.ended_at or "goes on",
+                "verdict": lambda e: e.verdict,
+            },
         )
 
 

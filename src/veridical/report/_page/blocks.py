@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from veridical.results import Coefficient
 from veridical.results.base import format_pvalue
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from veridical.report._charts.catalogue import Chart
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,20 @@ class Table:
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     more: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        caption: str,
+        items: Sequence[T],
+        columns: Mapping[str, Callable[[T], str]],
+        *,
+        most: int | None = None,
+    ) -> Table:
+        """One row an item, the first `most` of them; a column is its name and how to write it."""
+        rows = (tuple(write(item) for write in columns.values()) for item in items[:most])
+        more = 0 if most is None else max(0, len(items) - most)
+        return cls(caption, tuple(columns), tuple(rows), more)
 
 
 @dataclass(frozen=True)
@@ -123,6 +139,13 @@ def limits(low: float | None, high: float | None, decimals: int = 4) -> str:
     if low is None or high is None:
         return MISSING
     return f"{number(low, decimals)} to {number(high, decimals)}"
+
+
+def signed_limits(low: float | None, high: float | None, decimals: int = 4) -> str:
+    """Ends of an interval of a difference."""
+    if low is None or high is None:
+        return ""
+    return f"{signed(low, decimals)} to {signed(high, decimals)}"
 
 
 def pvalue(value: float | None) -> str:

@@ -11,12 +11,13 @@ from functools import cache, cached_property
 from html import escape
 from importlib import metadata, resources
 from pathlib import Path
+from typing import Any
 
 from veridical._core.runtime.files import write_whole
 from veridical.exceptions import invalid
 from veridical.report._charts.catalogue import chart_style, runtime_script
 from veridical.report._page.blocks import Section
-from veridical.report._page.html import section_html
+from veridical.report._page.writers import plain, section_html, section_markdown
 from veridical.results import Result
 
 
@@ -79,6 +80,7 @@ class SavedPage(Result):
     """A result that is also a page; subclasses say what is on it."""
 
     title: str
+    settings: Any  # with `versions`: package and version
 
     @property
     @abstractmethod
@@ -96,14 +98,19 @@ class SavedPage(Result):
         """What is shown, block by block."""
 
     @property
-    @abstractmethod
-    def markdown(self) -> str:
-        """All words and tables, no charts."""
-
-    @property
-    @abstractmethod
     def library(self) -> str:
         """Version of the library that made it."""
+        return self.settings.versions["veridical"]
+
+    @cached_property
+    def markdown(self) -> str:
+        """The page for a pull request: all words and tables, no charts."""
+        parts = [f"# {plain(self.title)}", plain(self.subtitle)]
+        return "\n\n".join([*parts, *map(section_markdown, self._sections_in_words())]) + "\n"
+
+    def _sections_in_words(self) -> list[Section]:
+        """Sections of the Markdown."""
+        return self.sections
 
     @cached_property
     def html(self) -> str:

@@ -1,4 +1,4 @@
-"""`make_report`: everything about predictions on one page, and Python that makes it again."""
+"""`make_report`: everything about predictions on one page."""
 
 from __future__ import annotations
 
@@ -8,63 +8,15 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-
-from veridical._core.data.randomness import check_resamples
-from veridical._core.data.validation import check_level, is_integer
 from veridical._core.runtime.files import check_folder
 from veridical._core.runtime.optional import require
 from veridical._core.typing import ArrayLike
-from veridical.binning import UniformBins
-from veridical.evaluation.data import Source
-from veridical.exceptions import invalid
-from veridical.inference.core import check_delta
-from veridical.lenses import Lens
 from veridical.report._charts.catalogue import runtime_script
 from veridical.report._content.content import Settings
-from veridical.report._content.findings import Options, Step, comparison_of, findings_of
-from veridical.report._content.origin import Origin, guesses, origin_of, read_report
+from veridical.report._content.findings import Step, comparison_of, findings_of
+from veridical.report._content.request import CALLER, ReportRequest, guesses
 from veridical.report._page.page import check_kind, versions
 from veridical.report._sections.report import Report
-
-_MOST_LABELS = 20
-
-
-def call_of(origin: Origin, *, lens: Any, labels: Any, pos_label: Any, options: Options) -> str:
-    """Return a few lines that run as they stand where the data came from a file."""
-    arguments = dict(origin.arguments)
-    data = arguments.pop("data")
-    if lens is not None:
-        arguments["lens"] = repr(lens)
-    if labels is not None:
-        listed = np.asarray(labels).tolist()
-        arguments["labels"] = repr(listed) if len(listed) <= _MOST_LABELS else "labels"
-    if pos_label is not None:
-        arguments["pos_label"] = repr(pos_label)
-    arguments |= {
-        "n_bins": repr(options.n_bins),
-        "confidence_level": repr(options.level),
-        "n_resamples": repr(options.n_resamples),
-        "margins": repr(options.margins),
-        "rng": repr(options.seed),
-    }
-    lines = [f"    {data},", *(f"    {name}={value}," for name, value in arguments.items())]
-    imports = f"from veridical import {type(lens).__name__}" if isinstance(lens, Lens) else ""
-    return "\n".join(
-        [
-            "import veridical",
-            *([imports] if imports else []),
-            "",
-            "report = veridical.make_report(",
-            *lines,
-            ")",
-            "print(report.headline)",
-            'report.save("report.html")',
-        ]
-    )
-
-
-_CALLER = "make_report"
 
 
 def make_report(
@@ -143,9 +95,9 @@ def make_report(
     >>> print(report.headline)
     Over-confident: says 0.90, happens 0.55 (predictions above 0.50). Recalibrating with ...
     """
-    return build_report(
-        y_true,
-        y_prob,
+    request = ReportRequest(
+        y_true=y_true,
+        y_prob=y_prob,
         y=y,
         prob=prob,
         lens=lens,
@@ -162,55 +114,17 @@ def make_report(
         date=date,
         path=path,
         engine=engine,
-        step=_silent,
     )
+    return build_report(request, step=lambda what: None)
 
 
-def build_report(
-    y_true: Any,
-    y_prob: Any = None,
-    *,
-    y: str | None,
-    prob: Any,
-    lens: Any,
-    labels: ArrayLike | None,
-    pos_label: Any,
-    n_bins: Any,
-    sample_weight: Any,
-    by: Any,
-    confidence_level: float,
-    n_resamples: int,
-    margins: tuple[float, ...],
-    rng: int | None,
-    title: str | None,
-    date: str | None,
-    path: str | os.PathLike[str] | None,
-    engine: Literal["auto", "memory", "pushdown"],
-    step: Step,
-) -> Report:
+def build_report(request: ReportRequest, step: Step) -> Report:
     """Do what `make_report` says; `step` is told what is being computed."""
-    options = Options(
-        n_bins=n_bins,
-        level=check_level(_CALLER, confidence_level),
-        n_resamples=check_resamples(n_resamples, caller=_CALLER),
-        seed=_seed(rng),
-        margins=tuple(check_delta(margin, caller=_CALLER) for margin in margins),
-    )
-    UniformBins(n_bins)  # refuses a bad number before anything is read
+    options = request.options()
+    path = request.path
     runtime = None if path is None else _check_target(Path(path))
     step("reading")
-    named = {"y": y, "prob": prob, "sample_weight": sample_weight, "by": by}
-    sources = read_report(
-        y_true,
-        y_prob,
-        lens=lens,
-        labels=labels,
-        pos_label=pos_label,
-        n_bins=n_bins,
-        engine=engine,
-        caller=_CALLER,
-        **named,
-    )
+    sources = request.read()
     columns = guesses(sources)
     models = []
     for name, source in sources.items():
@@ -218,13 +132,20 @@ def build_report(
         models.append(findings_of(name, source, options, columns, prefixed))
     if len(models) > 1:
         step("comparison of models")
-    origin = origin_of(y_true, y_prob, **named)
-    call = call_of(origin, lens=lens, labels=labels, pos_label=pos_label, options=options)
     first = next(iter(sources.values()))
     report = Report(
-        title=title or origin.title,
-        date=date or "",
-        settings=_settings(first, columns, options, origin, call),
+        title=request.heading,
+        date=request.date or "",
+        settings=Settings(
+            source=request.source,
+            call=request.call(options),
+            lens=first.lens.name,
+            weighted=first.weighted,
+            weight_type="importance",
+            columns=columns,
+            versions=versions(),
+            **vars(options),
+        ),
         models=tuple(models),
         comparison=comparison_of(sources, options),
     )
@@ -236,37 +157,9 @@ def build_report(
     return report
 
 
-def _settings(
-    source: Source, columns: str, options: Options, origin: Origin, call: str
-) -> Settings:
-    return Settings(
-        source=origin.source,
-        call=call,
-        lens=source.lens.name,
-        n_bins=options.n_bins,
-        confidence_level=options.level,
-        n_resamples=options.n_resamples,
-        seed=options.seed,
-        margins=options.margins,
-        weighted=source.weighted,
-        weight_type="importance",
-        columns=columns,
-        versions=versions(),
-    )
-
-
-def _seed(rng: Any) -> int:
-    if rng is None:
-        return 0
-    if not is_integer(rng) or rng < 0:
-        hint = "a report names its seed, so pass an integer such as 0."
-        raise invalid(_CALLER, "rng", "a non-negative integer or None", repr(rng), hint=hint)
-    return int(rng)
-
-
 def _check_target(path: Path) -> Future[str] | None:
     """Fail before the work, not after it; a page's script is put together while figures are."""
-    check_kind(path, caller=_CALLER)
+    check_kind(path, caller=CALLER)
     check_folder(path.resolve())
     if path.suffix.lower() not in (".html", ".htm"):
         return None
@@ -279,7 +172,3 @@ def _check_target(path: Path) -> Future[str] | None:
 
 def _prefixed(step: Step, name: str) -> Callable[[str], None]:
     return lambda what: step(f"{name}: {what}")
-
-
-def _silent(what: str) -> None:
-    """Tell nobody."""

@@ -7,43 +7,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from veridical.report._content.content import ModelFindings, Settings
-from veridical.report._content.curves import short
+from veridical.report._content.content import ModelFindings, Settings, short
 from veridical.report._page.blocks import Block, Heading, Section
-from veridical.report._page.markdown import plain, section_markdown
 from veridical.report._page.page import SavedPage
-from veridical.report._sections.appendix import appendix_blocks
-from veridical.report._sections.evidence import evidence_blocks, families_blocks
-from veridical.report._sections.models import (
-    comparison_blocks,
-    data_blocks,
-    decisions_blocks,
-    recalibration_blocks,
-)
-from veridical.report._sections.scores import (
-    discrimination_blocks,
-    errors_blocks,
-    reliability_blocks,
-    scores_blocks,
-    simplex_blocks,
-    verdict_blocks,
-)
+from veridical.report._sections import measured, use
 from veridical.results import Comparison
 
 _Writer = Callable[[ModelFindings, int], Iterable[Block]]
 
-_VERDICT: tuple[str, str, _Writer] = ("verdict", "Verdict", verdict_blocks)
+_VERDICT: tuple[str, str, _Writer] = ("verdict", "Verdict", measured.verdict_blocks)
 _WRITERS: tuple[tuple[str, str, _Writer], ...] = (
-    ("discrimination", "Discrimination and calibration", discrimination_blocks),
-    ("scores", "Scores and their parts", scores_blocks),
-    ("errors", "Calibration errors", errors_blocks),
-    ("tests", "Tests and equivalence", evidence_blocks),
-    ("reliability", "Reliability diagrams", reliability_blocks),
-    ("families", "Classes and groups", families_blocks),
-    ("simplex", "Predictions of three classes", simplex_blocks),
-    ("recalibration", "Before and after recalibration", recalibration_blocks),
-    ("decisions", "Decisions", decisions_blocks),
-    ("data", "The data", data_blocks),
+    ("discrimination", "Discrimination and calibration", measured.discrimination_blocks),
+    ("scores", "Scores and their parts", measured.scores_blocks),
+    ("errors", "Calibration errors", measured.errors_blocks),
+    ("tests", "Tests and equivalence", measured.evidence_blocks),
+    ("reliability", "Reliability diagrams", measured.reliability_blocks),
+    ("families", "Classes and groups", measured.families_blocks),
+    ("simplex", "Predictions of three classes", measured.simplex_blocks),
+    ("recalibration", "Before and after recalibration", use.recalibration_blocks),
+    ("decisions", "Decisions", use.decisions_blocks),
+    ("data", "The data", use.data_blocks),
 )
 
 
@@ -53,10 +36,10 @@ def sections_of(
     """Every section that has something to say."""
     found = [_section(*_VERDICT, models)]
     if comparison is not None:
-        blocks = tuple(comparison_blocks(comparison))
+        blocks = tuple(use.comparison_blocks(comparison))
         found.append(Section("models", "Models side by side", blocks))
     found += [_section(*writer, models) for writer in _WRITERS]
-    appendix = tuple(appendix_blocks(settings, models))
+    appendix = tuple(use.appendix_blocks(settings, models))
     found.append(Section("appendix", "Appendix: definitions, settings, versions", appendix))
     return [section for section in found if section.blocks]
 
@@ -111,12 +94,6 @@ class Report(SavedPage):
         """What is shown, block by block."""
         return sections_of(self.models, self.comparison, self.settings)
 
-    @cached_property
-    def markdown(self) -> str:
-        """The report for a pull request: all words and tables, no charts."""
-        parts = [f"# {plain(self.title)}", plain(self.subtitle)]
-        return "\n\n".join([*parts, *map(section_markdown, self.sections)]) + "\n"
-
     @property
     def subtitle(self) -> str:
         """Return one line on what was looked at."""
@@ -128,11 +105,6 @@ class Report(SavedPage):
         if len(self.models) > 1:
             facts.append(f"{len(self.models)} models")
         return ", ".join([*facts, self.date] if self.date else facts)
-
-    @property
-    def library(self) -> str:
-        """Version of the library that made it."""
-        return self.settings.versions["veridical"]
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a figure of the evaluations; `model` names the model."""

@@ -1,49 +1,37 @@
-"""Handlers of the page "Calibrate"."""
+"""What the page "Calibrate" asks for."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
-
-from starlette.requests import Request
-from starlette.responses import Response
 
 from veridical._core.data.validation import check_option
 from veridical.calibrators.core import BinaryCalibrator
 from veridical.exceptions import invalid
+from veridical.report.charts import reliability_chart
 from veridical.results import Comparison
 from veridical.selection.core import ALIASES, calibrator_names
 from veridical.studio._api.evaluate import error_data, unbinned_figures
-from veridical.studio._data.answers import (
-    CALLER,
-    Refused,
-    answer,
-    body_of,
-    chart_data,
-    curve_chart,
-    in_thread,
-    whole_number,
-)
-from veridical.studio._data.dataset import Dataset, lens_of
+from veridical.studio._data.answers import CALLER, Refused, chart_data, values_of, whole_number
 from veridical.studio._data.fit import BEFORE, Fit
-from veridical.studio._data.session import Session
+from veridical.studio._data.session import Dataset, Session, lens_of
 
 _SUGGESTED = ("auto", "temperature", "platt", "beta", "isotonic")
 _SUGGESTED_SEVERAL = ("auto", "temperature", "structured-matrix", "isotonic")
 _NOT_OFFERED = {"identity", *ALIASES}
 
 
-async def methods(request: Request) -> Response:
+def methods(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """Calibrators to choose from."""
-    data: Dataset = request.app.state.session.data
+    data = session.data
     names = [name for name in calibrator_names() if name not in _NOT_OFFERED]
     suggested = _SUGGESTED if data.is_binary else _SUGGESTED_SEVERAL
-    return answer({"methods": [_described(n, n in suggested, data) for n in names]})
+    return {"methods": [_described(n, n in suggested, data) for n in names]}
 
 
-async def start(request: Request) -> Response:
+def start(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     """Begin to fit."""
-    session: Session = request.app.state.session
-    data, body = session.data, await body_of(request)
+    data = session.data
     names = [str(name) for name in body.get("methods") or []]
     if not names:
         hint = "tick one or more; `auto` is a good start."
@@ -56,36 +44,33 @@ async def start(request: Request) -> Response:
             raise Refused(409, "a fit is running", "wait for it, or cancel it.")
         session.fit = Fit(data, list(dict.fromkeys(names)), folds)
         session.fit.start()
-    return answer(session.fit.progress())
+        return session.fit.progress()
 
 
-async def progress(request: Request) -> Response:
+def progress(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """How far the fit is, with its result once it is done."""
-    session: Session = request.app.state.session
     fit = session.fit
     if fit is None:
-        return answer({"state": "none"})
+        return {"state": "none"}
     known = fit.progress()
     if known["state"] == "done":
-        known["result"] = await in_thread(_result, session.data, fit)
-    return answer(known)
+        known["result"] = _result(session.data, fit)
+    return known
 
 
-async def cancel(request: Request) -> Response:
+def cancel(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """Stop the fit."""
-    session: Session = request.app.state.session
-    if session.fit is not None:
-        session.fit.cancel()
-    return answer({"state": "cancelled"})
+    session.end()
+    return {"state": "cancelled"}
 
 
-async def pick(request: Request) -> Response:
+def pick(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     """Choose a fitted calibrator, which the other pages then use."""
-    session: Session = request.app.state.session
-    data, name = session.data, str((await body_of(request)).get("method", ""))
+    data, name = session.data, str(body.get("method", ""))
     if name not in data.fitted:
         raise Refused(409, f"{name[:40]!r} is not fitted", "fit it first.")
-    return answer(await in_thread(_picked, data, name))
+    data.pick(name)
+    return _picked_data(data)
 
 
 def _described(name: str, suggested: bool, data: Dataset) -> dict[str, Any]:  # noqa: FBT001
@@ -109,15 +94,16 @@ def _result(data: Dataset, fit: Fit) -> dict[str, Any]:
         "lens": comparison.lens,
         "picked": None if data.picked is None else _picked_data(data),
         "charts": {
-            name: chart_data(curve_chart(_curves(comparison, name), f"Held out: {name}"))
+            name: chart_data(
+                reliability_chart(
+                    {model: comparison.evaluation(model).curve for model in (BEFORE, name)},
+                    title=f"Held out: {name}",
+                )
+            )
             for name in comparison.models[1:]
         },
         "notes": list(comparison.notes),
     }
-
-
-def _curves(comparison: Comparison, name: str) -> dict[str, Any]:
-    return {model: comparison.evaluation(model).curve for model in (BEFORE, name)}
 
 
 def _compared(comparison: Comparison, name: str) -> dict[str, Any]:
@@ -134,19 +120,13 @@ def _compared(comparison: Comparison, name: str) -> dict[str, Any]:
         known = {d.difference.estimator for d in comparison.differences}
         row["figure"] = "log" if "log" in known else "brier"  # infinite losses have no difference
         gap = comparison.difference(name, BEFORE, row["figure"])
-        row["difference"] = {"value": gap.estimate, "low": gap.low, "high": gap.high}
+        row["difference"] = {"value": gap.estimate, **values_of(gap, "low", "high")}
     return row
 
 
-def _picked(data: Dataset, name: str) -> dict[str, Any]:
-    data.pick(name)
-    return _picked_data(data)
-
-
 def _picked_data(data: Dataset) -> dict[str, Any]:
-    assert data.picked is not None
     figures = {}
     for stage in ("before", "after"):
         view = data.view(lens_of(data.stage(stage), None), stage)
         figures[stage] = unbinned_figures(view) | {"ece": error_data(view.full.default)}
-    return {"method": data.picked.method, **figures}
+    return {"method": data.chosen.method, **figures}

@@ -1,14 +1,15 @@
-"""Handlers of the page "Data": open a table, show its first rows, map its columns."""
+"""What the page "Data" asks for: open a table, show its first rows, map its columns."""
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from veridical._core.data.arrays import missing_values
 from veridical.evaluation.data import read_rows
@@ -16,21 +17,26 @@ from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, guess_columns, labels_from_columns, open_table
 from veridical.frames.files import find_files, scan_file
 from veridical.lenses.reading import RawData
-from veridical.studio._data.answers import CALLER, Refused, answer, body_of, in_thread
-from veridical.studio._data.dataset import Dataset, Mapping, lens_choices, lens_of
+from veridical.studio._data.answers import CALLER, in_thread, plain
 from veridical.studio._data.files import drop, file_in, files_in, keep_upload
-from veridical.studio._data.session import OpenTable, Session
+from veridical.studio._data.session import (
+    ColumnMapping,
+    Dataset,
+    OpenTable,
+    Session,
+    lens_choices,
+    lens_of,
+)
 
 _PREVIEW_ROWS, _PREVIEW_COLUMNS, _LONGEST_CELL = 8, 30, 200
 _MOST_LABELS = 200
 _WARMED = 12
 
 
-async def list_files(request: Request) -> Response:
+def list_files(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """Tables of the chosen folder."""
-    settings = request.app.state.session.settings
-    files = await in_thread(files_in, settings.folder)
-    return answer({"folder": str(settings.folder), "files": files})
+    folder = session.settings.folder
+    return {"folder": str(folder), "files": files_in(folder)}
 
 
 async def upload(request: Request) -> Response:
@@ -45,50 +51,47 @@ async def upload(request: Request) -> Response:
         limit=session.settings.max_upload,
     )
     try:
-        return answer(await in_thread(_opened, session, name, path))
+        return JSONResponse(plain(await in_thread(_opened, session, name, path)))
     except BaseException:
         drop(path)
         raise
 
 
-async def open_file(request: Request) -> Response:
+def open_file(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     """Open a file of the chosen folder."""
-    session: Session = request.app.state.session
-    name = str((await body_of(request)).get("name", ""))
-    path = file_in(session.settings.folder, name)
-    return answer(await in_thread(_opened, session, name, path))
+    name = str(body.get("name", ""))
+    return _opened(session, name, file_in(session.settings.folder, name))
 
 
-async def find_labels(request: Request) -> Response:
+def find_labels(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     """Labels that a column of outcomes holds."""
-    session: Session = request.app.state.session
-    body = await body_of(request)
     table = session.table(body.get("id"))
-    columns = [str(name) for name in body.get("prob") or []]
-    found = await in_thread(_labels, table, str(body.get("y", "")), columns)
-    return answer(found)
+    found, missing = _distinct(table, str(body.get("y", "")))
+    prob = [str(name) for name in body.get("prob") or []]
+    named = labels_from_columns(prob, np.asarray(found)) if len(prob) > 1 else None
+    return {
+        "labels": [str(label) for label in found[:_MOST_LABELS]],
+        "n_labels": len(found),
+        "missing": missing,
+        "of_columns": None if named is None else [str(label) for label in named],
+    }
 
 
-async def use(request: Request) -> Response:
+def use(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     """Map the columns: from here on the table is what the other pages are about."""
-    session: Session = request.app.state.session
-    body = await body_of(request)
     table = session.table(body.get("id"))
-    data = await in_thread(_mapped, table, body)
+    data = _mapped(table, body)
     with session.lock:
         if session.fit is not None:
             session.fit.cancel()
             session.fit = None
         table.data = data
     threading.Thread(target=_warm, args=(data,), daemon=True).start()
-    return answer(described(table))
+    return described(table, data)
 
 
-def described(table: OpenTable) -> dict[str, Any]:
+def described(table: OpenTable, data: Dataset) -> dict[str, Any]:
     """What pages show of the data in use."""
-    data = table.data
-    if data is None:
-        raise Refused(409, "no data yet", "choose a file and its columns first.")
     return {
         "id": table.identifier,
         "name": table.name,
@@ -143,19 +146,6 @@ def _first_rows(path: Path, columns: list[str]) -> list[list[str]]:
     return [["" if c is None else str(c)[:_LONGEST_CELL] for c in row] for row in head.rows()]
 
 
-def _labels(table: OpenTable, y: str, prob: list[str]) -> dict[str, Any]:
-    found, missing = _distinct(table, y)
-    named = None
-    if len(prob) > 1:
-        named = labels_from_columns(prob, np.asarray(found))
-    return {
-        "labels": [str(label) for label in found[:_MOST_LABELS]],
-        "n_labels": len(found),
-        "missing": missing,
-        "of_columns": None if named is None else [str(label) for label in named],
-    }
-
-
 def _distinct(table: OpenTable, y: str) -> tuple[list[Any], int]:
     values = open_table(table.path, columns=[y], caller=CALLER, param="file").column(
         y, caller=CALLER, param="y"
@@ -173,7 +163,7 @@ def _mapped(table: OpenTable, body: dict[str, Any]) -> Dataset:
     labels = _chosen_labels(table, y, prob, body)
     data = RawData(table.path, y=y, prob=prob, by=by, sample_weight=weight, **labels)
     source = read_rows(data, caller=CALLER)
-    return Dataset(Mapping(y, tuple(prob), weight, by), source, **labels)
+    return Dataset(ColumnMapping(y, tuple(prob), weight, by), source, **labels)
 
 
 def _chosen_labels(

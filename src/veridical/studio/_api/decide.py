@@ -1,12 +1,11 @@
-"""Handler of the page "Decide": what costs and priors make of the predictions."""
+"""What the page "Decide" asks for: what costs and priors make of the predictions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
-from starlette.requests import Request
-from starlette.responses import Response
 
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import FloatArray, IntArray, WeightType
@@ -18,16 +17,9 @@ from veridical.decisions import (
     prior_threshold,
 )
 from veridical.exceptions import invalid
-from veridical.studio._data.answers import (
-    CALLER,
-    answer,
-    chart_data,
-    decision_chart,
-    in_thread,
-    number,
-    whole_number,
-)
-from veridical.studio._data.dataset import Dataset
+from veridical.report.charts import decision_chart
+from veridical.studio._data.answers import CALLER, chart_data, number, values_of, whole_number
+from veridical.studio._data.session import Session
 
 _FEW = 20_000
 _CELLS = 1000
@@ -43,11 +35,8 @@ class DecisionRows(NamedTuple):
 
     def options(self) -> dict[str, Any]:
         """What functions on decisions take beside outcomes and predictions."""
-        return {
-            "labels": [0, 1],
-            "sample_weight": self.weight,
-            "weight_type": self.weight_type,
-        }
+        weights = {"sample_weight": self.weight, "weight_type": self.weight_type}
+        return {"labels": [0, 1], **weights}
 
 
 def decision_rows(rows: BinarySample, p: FloatArray, threshold: float) -> DecisionRows:
@@ -70,27 +59,15 @@ def decision_rows(rows: BinarySample, p: FloatArray, threshold: float) -> Decisi
 _THRESHOLDS = np.arange(1, 100) / 100
 
 
-async def decide(request: Request) -> Response:
+def decide(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """Threshold, costs and net benefit for these costs and this share of positives."""
-    query, data = request.query_params, request.app.state.session.data
-    cost_fp = number(query.get("cost_fp", 1), "cost_fp", 1e-6, 1e9)
-    cost_fn = number(query.get("cost_fn", 1), "cost_fn", 1e-6, 1e9)
+    data = session.data
+    costs = (_cost(query, "cost_fp"), _cost(query, "cost_fn"))
     last = len(data.classes) - 1
-    place = whole_number(query.get("class", last), "class", 0, last)
+    label = data.classes[whole_number(query.get("class", last), "class", 0, last)]
     asked = query.get("prior") or None
     prior = None if asked is None else number(asked, "prior", 0.001, 0.999)
-    stage = query.get("stage", "before")
-
-    def work() -> dict[str, Any]:
-        return _decided(data, data.classes[place], stage, (cost_fp, cost_fn), prior)
-
-    return answer(await in_thread(work))
-
-
-def _decided(
-    data: Dataset, label: Any, stage: str, costs: tuple[float, float], prior: float | None
-) -> dict[str, Any]:
-    rows = data.binary(stage, label)
+    rows = data.binary(query.get("stage", "before"), label)
     share = weighted_mean(rows.y, rows.weight)
     if not 0 < share < 1:
         hint = "choose a class that occurs in some rows and not in others."
@@ -115,7 +92,7 @@ def _decided(
         "threshold_as_given": float(prior_threshold(share, prior, threshold=threshold)),
         "called": float(every.called[at]),
         "promised": cost.predicted.estimate,
-        "cost": {name: getattr(cost.realised, name) for name in ("estimate", "low", "high")},
+        "cost": values_of(cost.realised, "estimate", "low", "high"),
         "not_adjusted": kept.realised.estimate,
         "constant": cost.constant,
         "constant_action": "act always" if cost.constant_action == 1 else "never act",
@@ -130,6 +107,10 @@ def _decided(
         "chart": chart_data(decision_chart(every)),
         "notes": list(cost.notes),
     }
+
+
+def _cost(query: Mapping[str, str], name: str) -> float:
+    return number(query.get(name, 1), name, 1e-6, 1e9)
 
 
 def _shifted(rows: DecisionRows, share: float, prior: float) -> DecisionRows:

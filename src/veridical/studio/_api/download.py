@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,24 +15,22 @@ from starlette.responses import FileResponse, Response
 import veridical.export as export
 from veridical._core.data.validation import check_option
 from veridical._core.runtime.optional import is_installed
-from veridical.calibrators import Calibrator
 from veridical.export.core import DIALECTS, write_file
 from veridical.frames import open_table
 from veridical.frames.files import write_with_columns
 from veridical.report import make_report
 from veridical.studio._data.answers import CALLER, Refused, in_thread
-from veridical.studio._data.dataset import Dataset
 from veridical.studio._data.files import safe_stem
-from veridical.studio._data.session import OpenTable, Session
+from veridical.studio._data.session import Dataset, OpenTable, Session
 
 dialects = tuple(DIALECTS)
 
 
-class _Written(NamedTuple):
-    """A file and how it is to be called."""
+class _Maker(NamedTuple):
+    """How a file is written to a path, and how it is called after the name of the data."""
 
-    path: Path
-    name: str
+    write: Callable[[Path, OpenTable, Dataset, Mapping[str, str]], None]
+    ending: str
     kind: str
 
 
@@ -41,15 +39,15 @@ async def download(request: Request) -> Response:
     session: Session = request.app.state.session
     what = request.path_params["what"]
     check_option(CALLER, "what", what, _MAKERS)
-    table = session.current
-    if table is None:
-        raise Refused(409, "no data yet", "choose a file and its columns first.")
-    written = await in_thread(_MAKERS[what], session, table, dict(request.query_params))
+    table, data = session.in_use
+    maker = _MAKERS[what]
+    path = session.new_target(what).with_suffix(Path(maker.ending).suffix)
+    await in_thread(maker.write, path, table, data, request.query_params)
     return FileResponse(
-        written.path,
-        media_type=written.kind,
-        filename=written.name,
-        background=BackgroundTask(written.path.unlink),  # sent, and no longer needed
+        path,
+        media_type=maker.kind,
+        filename=f"{safe_stem(Path(table.name).name.split('.')[0])}-{maker.ending}",
+        background=BackgroundTask(path.unlink),  # sent, and no longer needed
     )
 
 
@@ -58,27 +56,17 @@ def can_write_onnx() -> bool:
     return hasattr(export, "to_onnx") and is_installed("onnx")
 
 
-def _calibrator(table: OpenTable) -> tuple[Dataset, Calibrator]:
-    if table.data is None or table.data.picked is None:
-        raise Refused(409, "no calibrator yet", "fit some on the page Calibrate and choose one.")
-    return table.data, table.data.picked.calibrator
-
-
-def _json(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
-    data, calibrator = _calibrator(table)
-    path = session.new_target("calibrator").with_suffix(".json")
+def _json(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
     notes = None
     if len(data.mapping.prob) == 1:  # `veridical apply` finds out which class the column is about
         notes = {"column_of": np.asarray(data.classes[1]).item()}
-    write_file(calibrator, path, notes)
-    return _Written(path, _named(table, "calibrator.json"), "application/json")
+    write_file(data.chosen.calibrator, path, notes)
 
 
-def _sql(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
-    data, calibrator = _calibrator(table)
-    dialect = query.get("dialect", "duckdb")
+def _sql(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
+    calibrator, dialect = data.chosen.calibrator, query.get("dialect", "duckdb")
     columns: list[str] | str = list(data.mapping.prob)
-    lines = [f"-- {data.picked and data.picked.method} calibrator, {dialect}"]
+    lines = [f"-- {data.chosen.method} calibrator, {dialect}"]
     if len(columns) == 1 and not data.one_column:
         columns = "p"
         lines += [
@@ -91,28 +79,24 @@ def _sql(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
     for label, expression in zip(labels[-len(expressions) :], expressions, strict=True):
         about = re.sub(r"\s+", " ", str(label))
         lines += ["", f"-- probability of {about}", expression]
-    return _written(session, "\n".join(lines) + "\n", _named(table, "calibrator.sql"))
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _python(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
-    _, calibrator = _calibrator(table)
-    return _written(session, export.to_python(calibrator), _named(table, "calibrator.py"))
+def _python(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
+    path.write_text(export.to_python(data.chosen.calibrator), encoding="utf-8")
 
 
-def _onnx(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
-    data, calibrator = _calibrator(table)
+def _onnx(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
+    calibrator = data.chosen.calibrator
     if not can_write_onnx():
         hint = 'pip install "veridical[onnx]", or use JSON, SQL or Python.'
         raise Refused(501, "ONNX cannot be written here", hint)
-    path = session.new_target("calibrator").with_suffix(".onnx")
     write: Any = export.to_onnx
     write(calibrator, path, one_column=data.one_column)
-    return _Written(path, _named(table, "calibrator.onnx"), "application/octet-stream")
 
 
-def _predictions(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
-    data, calibrator = _calibrator(table)
-    columns = list(data.mapping.prob)
+def _predictions(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
+    calibrator, columns = data.chosen.calibrator, list(data.mapping.prob)
     all_rows = open_table(table.path, columns=columns, caller=CALLER)  # of weight zero too
     values = all_rows.matrix(columns, caller=CALLER, param="prob").astype(np.float64)
     if len(columns) == 1:
@@ -121,18 +105,13 @@ def _predictions(session: Session, table: OpenTable, query: dict[str, str]) -> _
     calibrated = calibrator.predict_proba(values)
     labels = np.asarray(calibrator.classes_).tolist()
     added = {_new(f"calibrated_{label}", table): calibrated[:, k] for k, label in enumerate(labels)}
-    if len(data.mapping.prob) == 1:
+    if len(columns) == 1:
         place = labels.index(data.classes[1])
         added = {_new("calibrated", table): calibrated[:, place]}
-    path = session.new_target("calibrated").with_suffix(".csv")
     write_with_columns(table.path, path, added, caller=CALLER)
-    return _Written(path, _named(table, "calibrated.csv"), "text/csv")
 
 
-def _report(session: Session, table: OpenTable, query: dict[str, str]) -> _Written:
-    data = table.data
-    assert data is not None
-    path = session.new_target("report").with_suffix(".html")
+def _report(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
     make_report(
         table.path,
         y=data.mapping.y,
@@ -143,18 +122,6 @@ def _report(session: Session, table: OpenTable, query: dict[str, str]) -> _Writt
         by=data.mapping.by,
         path=path,
     )
-    return _Written(path, _named(table, "report.html"), "text/html")
-
-
-def _written(session: Session, text: str, name: str) -> _Written:
-    path = session.new_target("text").with_suffix(".txt")
-    path.write_text(text, encoding="utf-8")
-    return _Written(path, name, "text/plain; charset=utf-8")
-
-
-def _named(table: OpenTable, ending: str) -> str:
-    """File name after that of the data, of letters that every system takes."""
-    return f"{safe_stem(Path(table.name).name.split('.')[0])}-{ending}"
 
 
 def _new(name: str, table: OpenTable) -> str:
@@ -164,11 +131,12 @@ def _new(name: str, table: OpenTable) -> str:
     return name
 
 
-_MAKERS: dict[str, Callable[[Session, OpenTable, dict[str, str]], _Written]] = {
-    "json": _json,
-    "sql": _sql,
-    "python": _python,
-    "onnx": _onnx,
-    "predictions": _predictions,
-    "report": _report,
+_TEXT = "text/plain; charset=utf-8"
+_MAKERS = {
+    "json": _Maker(_json, "calibrator.json", "application/json"),
+    "sql": _Maker(_sql, "calibrator.sql", _TEXT),
+    "python": _Maker(_python, "calibrator.py", _TEXT),
+    "onnx": _Maker(_onnx, "calibrator.onnx", "application/octet-stream"),
+    "predictions": _Maker(_predictions, "calibrated.csv", "text/csv"),
+    "report": _Maker(_report, "report.html", "text/html"),
 }

@@ -1,27 +1,19 @@
-"""Handlers of the page "Evaluate"."""
+"""What the page "Evaluate" asks for."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
-
-from starlette.requests import Request
-from starlette.responses import Response
 
 from veridical._core.data.validation import check_option
 from veridical.evaluation.core import evaluate_source
 from veridical.inference import adjust_pvalues
+from veridical.report.charts import reliability_chart
 from veridical.results import Evaluation, MeasuredError
-from veridical.studio._data.answers import (
-    CALLER,
-    answer,
-    chart_data,
-    curve_chart,
-    in_thread,
-    whole_number,
-)
-from veridical.studio._data.dataset import Dataset, lens_of
+from veridical.studio._data.answers import CALLER, chart_data, values_of, whole_number
 from veridical.studio._data.live import LEVEL, LensView, without_bins
+from veridical.studio._data.session import Session, lens_of
 
 METHODS = ("bins", "isotonic", "smooth", "density")
 STRATEGIES = ("uniform", "quantile")
@@ -29,48 +21,33 @@ MOST_BINS = 50
 _MOST_GROUPS = 50
 
 
-async def live(request: Request) -> Response:
+def live(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """Verdict, diagram and binned errors: what follows every move."""
-    query = request.query_params
-    data: Dataset = request.app.state.session.data
-    lens, stage = query.get("lens"), query.get("stage", "before")
+    view = _view(session, query)
     method, strategy = query.get("method", "bins"), query.get("strategy", "uniform")
     check_option(CALLER, "method", method, METHODS)
     check_option(CALLER, "strategy", strategy, STRATEGIES)
     n_bins = whole_number(query.get("n_bins", 15), "n_bins", 1, MOST_BINS)
-
-    def work() -> dict[str, Any]:
-        view = data.view(lens_of(data.stage(stage), lens), stage)
-        found = view.evaluation(n_bins, strategy)
-        curve = found.curve if method == "bins" else view.curve(method)
-        return {
-            "verdict": found.verdict,
-            "default": found.default_error,
-            "errors": [error_data(error) for error in found.errors],
-            "means": means_of(found),
-            "chart": chart_data(curve_chart(curve)),
-        }
-
-    return answer(await in_thread(work))
+    found = view.evaluation(n_bins, strategy)
+    curve = found.curve if method == "bins" else view.curve(method)
+    return {
+        "verdict": found.verdict,
+        "default": found.default_error,
+        "errors": [error_data(error) for error in found.errors],
+        "means": means_of(found),
+        "chart": chart_data(reliability_chart(curve)),
+    }
 
 
-async def figures(request: Request) -> Response:
+def figures(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """What does not depend on bins: scores, their parts, areas, notes."""
-    query = request.query_params
-    data: Dataset = request.app.state.session.data
-    stage = query.get("stage", "before")
-
-    def work() -> dict[str, Any]:
-        view = data.view(lens_of(data.stage(stage), query.get("lens")), stage)
-        return unbinned_figures(view)
-
-    return answer(await in_thread(work))
+    return unbinned_figures(_view(session, query))
 
 
-async def groups(request: Request) -> Response:
-    """Every group by itself, the worst first."""
-    data: Dataset = request.app.state.session.data
-    return answer(await in_thread(_groups, data, request.query_params.get("lens")))
+def _view(session: Session, query: Mapping[str, str]) -> LensView:
+    """Rows of the lens and the stage that are asked for."""
+    data, stage = session.data, query.get("stage", "before")
+    return data.view(lens_of(data.stage(stage), query.get("lens")), stage)
 
 
 def unbinned_figures(view: LensView) -> dict[str, Any]:
@@ -93,7 +70,7 @@ def unbinned_figures(view: LensView) -> dict[str, Any]:
 def error_data(error: MeasuredError) -> dict[str, Any]:
     """One error and what it is compared with."""
     names = ("name", "value", "definition", "low", "high", "null_mean", "null_q95", "pvalue")
-    return {name: getattr(error, name) for name in names}
+    return values_of(error, *names)
 
 
 def means_of(found: Evaluation) -> dict[str, Any]:
@@ -110,14 +87,14 @@ def _parts(found: Evaluation, rule: str) -> dict[str, float] | None:
     for parts in found.decompositions:
         # The parts are of the diagram's problem; only of two classes is that the whole prediction.
         if parts.rule == rule and len(found.classes) == 2 and found.lens == "binary":
-            names = ("miscalibration", "discrimination", "uncertainty")
-            return {name: getattr(parts, name) for name in names}
+            return values_of(parts, "miscalibration", "discrimination", "uncertainty")
     return None
 
 
-def _groups(data: Dataset, lens: str | None) -> dict[str, Any]:
-    found = []
-    source = replace(data.source, lens=lens_of(data.sample, lens))
+def groups(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
+    """Every group by itself, the worst first."""
+    data, found = session.data, []
+    source = replace(data.source, lens=lens_of(data.sample, query.get("lens")))
     for key, part in source.groups():
         measured = evaluate_source(part, n_bins=15, confidence_level=LEVEL, n_resamples=500, rng=0)
         found.append((str(key), measured))

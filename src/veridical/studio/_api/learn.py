@@ -1,61 +1,49 @@
-"""Handler of the page "Learn": a fake classifier whose truth is known."""
+"""What the pages "Learn" and "Game" ask for: fake classifiers whose truth is known."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from starlette.requests import Request
-from starlette.responses import Response
 
 from veridical._core.data.validation import check_sample
 from veridical.decisions import cost_threshold, expected_cost
 from veridical.evaluation.core import evaluate_source
 from veridical.evaluation.data import read_rows
 from veridical.lenses.reading import RawData
-from veridical.results import ReliabilityCurve
+from veridical.planning import HealthcareGame, TrustingPlayer
+from veridical.report.charts import reliability_chart
+from veridical.results import ReliabilityCurve, RoundOutcome
 from veridical.simulation import DirichletFakeClassifier, TemperatureMap
 from veridical.studio._api.evaluate import error_data
-from veridical.studio._data.answers import (
-    answer,
-    chart_data,
-    curve_chart,
-    in_thread,
-    number,
-    whole_number,
-)
+from veridical.studio._data.answers import Refused, chart_data, number, values_of, whole_number
+from veridical.studio._data.session import Session
 
 _EDGES = np.linspace(0, 1, 101)
 
 
-async def learn(request: Request) -> Response:
+def learn(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """Rows of a fake classifier at a temperature, and what is measured on them."""
-    query = request.query_params
     temperature = number(query.get("temperature", 1), "temperature", 0.2, 5)
     spread = number(query.get("spread", 1), "spread", 0.2, 10)
     rows = whole_number(query.get("rows", 2000), "rows", 50, 20_000)
     n_bins = whole_number(query.get("n_bins", 10), "n_bins", 1, 50)
     seed = whole_number(query.get("seed", 0), "seed", 0, 10**6)
     cost_fn = number(query.get("cost_fn", 1), "cost_fn", 0.02, 50)
-    found = await in_thread(_taught, temperature, spread, rows, n_bins, seed, cost_fn)
-    return answer(found)
-
-
-def _taught(
-    temperature: float, spread: float, rows: int, n_bins: int, seed: int, cost_fn: float
-) -> dict[str, Any]:
     fake = DirichletFakeClassifier((spread, spread), TemperatureMap(temperature))
     drawn = fake.sample(rows, rng=seed)  # the same truth at every temperature
     predicted, truth = drawn.y_prob[:, 1], drawn.p_true[:, 1]
     source = read_rows(RawData(drawn.y, predicted, labels=[0, 1]), caller="learn")
     found = evaluate_source(source, n_bins=n_bins, confidence_level=0.95, n_resamples=200, rng=0)
     curves = {"measured": found.curve, "truth": _true_curve(temperature)}
+    title = "Reliability diagram of the fake classifier"
     threshold = float(cost_threshold(1, cost_fn))
     cost = expected_cost(drawn.y, predicted, (1, cost_fn), labels=[0, 1])
     best = expected_cost(drawn.y, truth, (1, cost_fn), labels=[0, 1])
     return {
         "verdict": found.verdict,
-        "chart": chart_data(curve_chart(curves, "Reliability diagram of the fake classifier")),
+        "chart": chart_data(reliability_chart(curves, title=title)),
         "ece": error_data(found.default),
         "true_ece": float(np.mean(np.abs(truth - predicted))),
         "scores": {name: found.scores[name] for name in ("log", "brier")},
@@ -97,3 +85,99 @@ def _scores_of_truth(y: Any, truth: Any) -> dict[str, float]:
 
     sample = check_sample(y, truth, caller="learn", labels=[0, 1])
     return {name: get_rule(name, caller="learn").mean(sample) for name in ("log", "brier")}
+
+
+LEVELS = ("calibrated", "over-confident", "very over-confident")
+
+
+def new_game(session: Session, body: dict[str, Any]) -> dict[str, Any]:
+    """Begin a game; one that was played is forgotten."""
+    rounds = whole_number(body.get("n_rounds", 5), "n_rounds", 1, 20)
+    patients = whole_number(body.get("n_patients", 10), "n_patients", 2, 30)
+    seed = body.get("seed")
+    game = HealthcareGame(
+        body.get("level", "over-confident"),
+        n_rounds=rounds,
+        n_patients=patients,
+        rng=None if seed is None else whole_number(seed, "seed", 0, 2**32 - 1),
+    )
+    with session.lock:
+        session.game = game
+    return _visible(game)
+
+
+def state(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
+    """The game as it stands."""
+    if session.game is None:
+        return {"levels": LEVELS, "playing": False}
+    return _visible(session.game)
+
+
+def treat(session: Session, body: dict[str, Any]) -> dict[str, Any]:
+    """Play a round."""
+    game = _game(session)
+    with session.lock:  # two clicks must not play two rounds with one choice
+        game.treat(body.get("choices"))  # type: ignore[arg-type]  # checked there
+    return _visible(game)
+
+
+def advice(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
+    """What one would choose who takes the reports at their word."""
+    game = _game(session)
+    choices = TrustingPlayer().choose(game.patients(), game.outcomes, game.rules)
+    return {"choices": list(choices)}
+
+
+def _game(session: Session) -> HealthcareGame:
+    if session.game is None:
+        raise Refused(409, "no game yet", "start one.")
+    return session.game
+
+
+def _visible(game: HealthcareGame) -> dict[str, Any]:
+    """What a player may see: no truth, no conditions of the round to play."""
+    known: dict[str, Any] = {
+        "levels": LEVELS,
+        "playing": True,
+        **values_of(game, "level", "n_rounds", "n_patients", "finished"),
+        "rules": values_of(game.rules, "conditions", "treatments", "costs", "benefit", "unit"),
+        "last": _outcome(game.outcomes[-1]) if game.outcomes else None,
+        "value": sum(outcome.value for outcome in game.outcomes),
+        "tally": _tally(game.outcomes),
+    }
+    if not game.finished:
+        patients = game.patients()
+        return known | _patients(patients) | {"budget": patients.budget}
+    summary = game.summary()
+    return known | {
+        "summary": {
+            "sentences": summary.sentences(),
+            "players": [player.to_dict() for player in summary.players],
+            "hindsight": summary.hindsight,
+        },
+        "seed": game.seed,
+    }
+
+
+def _outcome(outcome: RoundOutcome) -> dict[str, Any]:
+    names = ("choices", "conditions", "effects", "cost", "promised", "value")
+    return _patients(outcome.patients) | values_of(outcome, *names)
+
+
+def _patients(patients: Any) -> dict[str, Any]:
+    return {"round": patients.round_number, "reports": patients.reports}
+
+
+def _tally(outcomes: tuple[RoundOutcome, ...]) -> dict[str, Any]:
+    """How often sure reports were right so far: what a player can learn from."""
+    sure = [
+        (max(report), report[condition] == max(report))
+        for outcome in outcomes
+        for report, condition in zip(outcome.patients.reports, outcome.conditions, strict=True)
+        if max(report) >= 0.9
+    ]
+    return {
+        "sure": len(sure),
+        "said": sum(p for p, _ in sure) / len(sure) if sure else None,
+        "right": sum(right for _, right in sure) / len(sure) if sure else None,
+    }

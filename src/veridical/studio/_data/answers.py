@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 
 from veridical.exceptions import VeridicalError, invalid
-from veridical.report.charts import (
-    Chart,
-    chart_style,
-    decision_chart,
-    reliability_chart,
-    runtime_script,
-)
-from veridical.results import ReliabilityCurve
+from veridical.report.charts import Chart
 
 CALLER = "studio"
 _LARGEST_BODY = 10_000_000  # names of 10,000 columns take a fifth of it
@@ -33,26 +26,26 @@ class Refused(Exception):
         super().__init__(message)
         self.status, self.message, self.hint = status, message, hint
 
-    def answer(self) -> JSONResponse:
-        """The refusal as JSON."""
-        error = {"error": self.message, "hint": self.hint}
-        return JSONResponse(error, self.status, headers={"Connection": "close"})
 
-
-def error_answer(error: VeridicalError | OSError) -> JSONResponse:
-    """An error of the library in its own words, its hint apart."""
-    if isinstance(error, OSError):
-        return JSONResponse({"error": str(error), "hint": ""}, 400)
-    return JSONResponse({"error": error.problem, "hint": error.hint}, 400)
-
-
-def answer(data: Any) -> Response:
-    """Data as JSON, which has no infinity: such numbers are sent as text."""
-    return JSONResponse(plain(data))
+async def refuse(request: Request, error: Exception) -> JSONResponse:
+    """Say why there is no answer; an error of the library in its own words, its hint apart."""
+    status, headers = 400, None
+    match error:
+        case Refused():
+            status, message, hint = error.status, error.message, error.hint
+            headers = {"Connection": "close"}
+        case VeridicalError():
+            message, hint = error.problem, error.hint
+        case OSError():
+            message, hint = str(error), ""
+        case _:
+            status, hint = 500, "the terminal shows more; please report it."
+            message = f"the studio failed: {type(error).__name__}: {str(error)[:300]}"
+    return JSONResponse({"error": message, "hint": hint}, status, headers)
 
 
 def plain(value: Any) -> Any:
-    """Only what JSON has."""
+    """Only what JSON has, which knows no infinity: such numbers are sent as text."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple, np.ndarray)):
@@ -107,14 +100,9 @@ def whole_number(answer: Any, param: str, low: int, high: int) -> int:
     return int(value)
 
 
-__all__ = ["chart_data", "chart_style", "curve_chart", "decision_chart", "runtime_script"]
-
-
-def curve_chart(
-    curves: ReliabilityCurve | Mapping[str, ReliabilityCurve], title: str | None = None
-) -> Chart:
-    """Reliability diagram of one curve or of several."""
-    return reliability_chart(curves, title=title)
+def values_of(record: Any, *names: str) -> dict[str, Any]:
+    """Attributes of a result by their names."""
+    return {name: getattr(record, name) for name in names}
 
 
 def chart_data(chart: Chart) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from veridical.evaluation.core import compare_held_out, held_out_source
 from veridical.exceptions import VeridicalError
 from veridical.results import Comparison
 from veridical.selection.core import CrossFit, Fold, calibrator_named, cross_fit, make_folds
-from veridical.studio._data.dataset import Dataset
+from veridical.studio._data.session import Dataset
 
 BEFORE = "as given"
 

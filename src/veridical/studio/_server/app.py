@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.cookies import CookieError, SimpleCookie
 from importlib import resources
@@ -20,23 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from veridical import __version__
 from veridical.exceptions import VeridicalError
-from veridical.studio._api import (
-    calibrate as _calibrate_api,
-    data as _data_api,
-    decide as _decide_api,
-    download as _download_api,
-    evaluate as _evaluate_api,
-    game as _game_api,
-    learn as _learn_api,
-)
-from veridical.studio._data.answers import (
-    Refused,
-    answer,
-    chart_style,
-    error_answer,
-    in_thread,
-    runtime_script,
-)
+from veridical.report.charts import chart_style, runtime_script
+from veridical.studio._api import calibrate, data, decide, download, evaluate, learn
+from veridical.studio._data.answers import Refused, body_of, in_thread, plain, refuse
 from veridical.studio._data.files import Settings
 from veridical.studio._data.session import Session
 
@@ -154,36 +140,27 @@ def create_app(settings: Settings, first: str | None = None) -> Starlette:
             return PlainTextResponse("Not found.\n", 404)
         return Response(assets[name], media_type=_KINDS[name.rpartition(".")[2]])
 
-    async def state(request: Request) -> Response:
-        session: Session = request.app.state.session
-        current = session.current
-        return answer(
-            {
-                "version": __version__,
-                "max_upload": settings.max_upload,
-                "folder": str(settings.folder),
-                "first": first,
-                "current": None if current is None else _data_api.described(current),
-                "dialects": _download_api.dialects,
-                "onnx": _download_api.can_write_onnx(),
-                "most_bins": _evaluate_api.MOST_BINS,
-            }
-        )
+    def state(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
+        return {
+            "version": __version__,
+            "max_upload": settings.max_upload,
+            "folder": str(settings.folder),
+            "first": first,
+            "current": None if session.current is None else data.described(*session.in_use),
+            "dialects": download.dialects,
+            "onnx": download.can_write_onnx(),
+            "most_bins": evaluate.MOST_BINS,
+        }
 
     app = Starlette(
         routes=[
             Route("/", page),
             Route("/assets/{name}", asset),
-            Route("/api/state", state),
+            _route("/api/state", state),
             *_routes(),
         ],
         middleware=[Middleware(Guard, settings=settings)],
-        exception_handlers={
-            Refused: _refused,
-            VeridicalError: _failed,
-            OSError: _failed,
-            Exception: _broken,
-        },
+        exception_handlers=dict.fromkeys((Refused, VeridicalError, OSError, Exception), refuse),
     )
     app.state.session = Session(settings)
     return app
@@ -191,41 +168,37 @@ def create_app(settings: Settings, first: str | None = None) -> Starlette:
 
 def _routes() -> list[Route]:
     return [
-        Route("/api/files", _data_api.list_files),
-        Route("/api/upload", _data_api.upload, methods=["PUT"]),
-        Route("/api/open", _data_api.open_file, methods=["POST"]),
-        Route("/api/labels", _data_api.find_labels, methods=["POST"]),
-        Route("/api/use", _data_api.use, methods=["POST"]),
-        Route("/api/live", _evaluate_api.live),
-        Route("/api/figures", _evaluate_api.figures),
-        Route("/api/groups", _evaluate_api.groups),
-        Route("/api/methods", _calibrate_api.methods),
-        Route("/api/fit", _calibrate_api.start, methods=["POST"]),
-        Route("/api/fit", _calibrate_api.progress, methods=["GET"]),
-        Route("/api/fit", _calibrate_api.cancel, methods=["DELETE"]),
-        Route("/api/pick", _calibrate_api.pick, methods=["POST"]),
-        Route("/api/decide", _decide_api.decide),
-        Route("/api/download/{what}", _download_api.download),
-        Route("/api/learn", _learn_api.learn),
-        Route("/api/game", _game_api.new_game, methods=["POST"]),
-        Route("/api/game", _game_api.state, methods=["GET"]),
-        Route("/api/game/treat", _game_api.treat, methods=["POST"]),
-        Route("/api/game/advice", _game_api.advice),
+        _route("/api/files", data.list_files),
+        Route("/api/upload", data.upload, methods=["PUT"]),
+        _route("/api/open", data.open_file, "POST"),
+        _route("/api/labels", data.find_labels, "POST"),
+        _route("/api/use", data.use, "POST"),
+        _route("/api/live", evaluate.live),
+        _route("/api/figures", evaluate.figures),
+        _route("/api/groups", evaluate.groups),
+        _route("/api/methods", calibrate.methods),
+        _route("/api/fit", calibrate.start, "POST"),
+        _route("/api/fit", calibrate.progress),
+        _route("/api/fit", calibrate.cancel, "DELETE"),
+        _route("/api/pick", calibrate.pick, "POST"),
+        _route("/api/decide", decide.decide),
+        Route("/api/download/{what}", download.download),
+        _route("/api/learn", learn.learn),
+        _route("/api/game", learn.new_game, "POST"),
+        _route("/api/game", learn.state),
+        _route("/api/game/treat", learn.treat, "POST"),
+        _route("/api/game/advice", learn.advice),
     ]
 
 
-async def _refused(request: Request, error: Any) -> Response:
-    return error.answer()
+def _route(path: str, work: Callable[[Session, Any], Any], method: str = "GET") -> Route:
+    """What `work` makes of the question in the address, or of the JSON object that is sent."""
 
+    async def handle(request: Request) -> Response:
+        asked = await body_of(request) if method == "POST" else request.query_params
+        return JSONResponse(plain(await in_thread(work, request.app.state.session, asked)))
 
-async def _failed(request: Request, error: Any) -> Response:
-    return error_answer(error)
-
-
-async def _broken(request: Request, error: Exception) -> Response:
-    message = f"the studio failed: {type(error).__name__}: {str(error)[:300]}"
-    hint = "the terminal shows more; please report it."
-    return JSONResponse({"error": message, "hint": hint}, 500)
+    return Route(path, handle, methods=[method])
 
 
 def _assets() -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""Blocks as HTML; every text is escaped, whatever it holds."""
+"""Blocks as HTML, where every text is escaped, and as Markdown for pull requests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from veridical.report._page.blocks import (
     Terms,
 )
 
-_WIDEST_NUMBER, _LONG = 32, 24  # characters
+_WIDEST_NUMBER, _LONG = 32, 24  # characters of a cell of a page
+_LONGEST_CELL = 120  # of a table in Markdown
+# What Markdown or the HTML inside it would read as markup.
+_MARKUP = re.compile(r"([\\`*_{}\[\]<>|~#!@$&])")
 
 
 def section_html(section: Section) -> str:
@@ -39,7 +42,7 @@ def block_html(block: Block) -> str:
         case Heading(text=text):
             return f"<h3>{escape(text)}</h3>"
         case Table():
-            return _table(block)
+            return _table_html(block)
         case Points(items=items):
             return "<ul>" + "".join(f"<li>{escape(item)}</li>" for item in items) + "</ul>"
         case Terms(items=items):
@@ -59,14 +62,14 @@ def _figure(figure: Figure) -> str:
     return f'<div class="figure"><p class="read">{escape(figure.read)}</p>{chart}</div>'
 
 
-def _table(table: Table) -> str:
+def _table_html(table: Table) -> str:
     columns = range(1, len(table.header))
     names = ["", *(_kind([row[i] for row in table.rows]) for i in columns)]
     head = "".join(
         f'<th scope="col"{kind}>{escape(name)}</th>'
         for name, kind in zip(table.header, names, strict=True)
     )
-    body = "".join(_row(row, names) for row in table.rows)
+    body = "".join(_row_html(row, names) for row in table.rows)
     if table.more:
         span = len(table.header)
         body += f'<tr class="more"><td colspan="{span}">and {table.more:,} more</td></tr>'
@@ -78,7 +81,7 @@ def _table(table: Table) -> str:
     )
 
 
-def _row(row: tuple[str, ...], names: list[str]) -> str:
+def _row_html(row: tuple[str, ...], names: list[str]) -> str:
     cells = "".join(
         f"<td{kind}>{escape(cell)}</td>" for cell, kind in zip(row[1:], names[1:], strict=True)
     )
@@ -98,3 +101,66 @@ def _kind(cells: list[str]) -> str:
 def escape(text: str) -> str:
     """Escape text; a number stays with its per cent sign."""
     return html.escape(re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text))
+
+
+def section_markdown(section: Section) -> str:
+    """Return a section; charts are left out, as Markdown has none."""
+    parts = [f"## {plain(section.title)}", *(block_markdown(block) for block in section.blocks)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def block_markdown(block: Block) -> str:
+    """Return one block."""
+    match block:
+        case Paragraph(text=text, kind=kind):
+            sentence = plain(text)
+            return {"lead": f"**{sentence}**", "read": f"_{sentence}_"}.get(kind, sentence)
+        case Heading(text=text):
+            return f"### {plain(text)}"
+        case Table():
+            return _table_markdown(block)
+        case Points(items=items):
+            return "\n".join(f"- {plain(item)}" for item in items)
+        case Terms(items=items):
+            return "\n".join(f"- **{plain(a)}**: {plain(b)}" for a, b in items)
+        case Code(text=text):
+            fence = "`" * max(3, *(len(run) + 1 for run in ["", *re.findall("`+", text)]))
+            return f"{fence}python\n{text}\n{fence}"
+        case Figure():
+            return ""
+
+
+def plain(text: str) -> str:
+    r"""Escape what would be markup; one line.
+
+    Examples
+    --------
+    >>> print(plain("a*b <script> | c"))
+    a\*b \<script\> \| c
+    """
+    return _MARKUP.sub(r"\\\1", " ".join(text.split()))
+
+
+def _table_markdown(table: Table) -> str:
+    lines = [
+        f"**{plain(table.caption)}**",
+        "",
+        _line([plain(name) for name in table.header]),
+        _line(["---"] * len(table.header)),
+        *(_line([_cut(cell) for cell in row]) for row in table.rows),
+    ]
+    if table.more:
+        lines += ["", f"and {table.more:,} more"]
+    return "\n".join(lines)
+
+
+def _line(cells: list[str]) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def _cut(cell: str) -> str:
+    return plain(
+        cell
+        if len(cell) <= _LONGEST_CELL
+        else cell[: _LONGEST_CELL - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    )

@@ -1,0 +1,383 @@
+"""Sections on what was measured: verdict, scores, errors, diagrams, tests, classes and groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from veridical.report._charts.catalogue import (
+    Chart,
+    classwise_chart,
+    decomposition_chart,
+    errors_chart,
+    groups_chart,
+    simplex_chart,
+    switchable_reliability,
+)
+from veridical.report._content.content import ModelFindings, short
+from veridical.report._page.blocks import (
+    Block,
+    Figure,
+    Paragraph,
+    Table,
+    coefficient,
+    level_words,
+    limits,
+    number,
+    pvalue,
+    sentence,
+    signed,
+)
+from veridical.results import Decomposition, Evaluation, MeasuredError, ReliabilityCurve
+from veridical.results.base import format_statistic
+from veridical.summaries import VectorSummary
+
+_MOST_ROWS = 20  # of a table of classes or groups
+_LONG = 200  # characters of a name
+_SCORE_NAMES = {
+    "brier": "Brier score",
+    "log": "log loss",
+    "spherical": "spherical score",
+    "zero-one": "error rate",
+}
+
+
+def verdict_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """The answer in words, and the few figures behind it."""
+    e = m.evaluation
+    sentences = [m.headline.text, m.headline.also, m.recalibration.text]
+    yield Paragraph(" ".join(text for text in sentences if text), "lead")
+    yield Paragraph(e.verdict)
+    yield Table("Key figures", ("figure", "value", "what it is"), tuple(_key_figures(m)))
+
+
+def _key_figures(m: ModelFindings) -> Iterator[tuple[str, str, str]]:
+    e, level = m.evaluation, level_words(m.evaluation.confidence_level)
+    yield "rows", f"{e.n_samples:,}", f"{len(e.classes):,} classes, {e.lens} lens"
+    yield "accuracy", number(e.accuracy), "share of rows whose most probable class occurred"
+    yield "AUC", number(e.auc), "how well classes are ranked: 0.5 by chance, 1 without fault"
+    for rule in ("brier", "log"):
+        yield _SCORE_NAMES[rule], number(e.scores[rule]), "mean score: smaller is better"
+    error = e.default
+    what = f"mean gap; {level} interval {limits(error.low, error.high)}"
+    if error.null_q95 is not None:
+        what += f"; a calibrated model stays below {number(error.null_q95)} in 95 % of samples"
+    yield error.name, number(error.value), what
+    yield (
+        "recalibration slope",
+        coefficient(e.slope),
+        "1 if calibrated; below 1 over-confident (too extreme), above 1 under-confident",
+    )
+    yield (
+        "observed minus predicted",
+        signed(e.calibration_in_the_large),
+        f"{number(e.mean_observed)} observed, {number(e.mean_predicted)} predicted on average",
+    )
+
+
+def discrimination_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """What recalibration can mend, and what it cannot."""
+    e = m.evaluation
+    yield Paragraph(
+        "Two different things make a good probability. Discrimination: are different cases told"
+        " apart? No recalibration can add to it. Calibration: does a stated probability come"
+        " true as often as it says? That can be mended afterwards.",
+        "read",
+    )
+    for d in e.decompositions:
+        if not 0 < d.score < float("inf"):
+            continue
+        yield Paragraph(_balance(d))
+        yield Figure(
+            f"decomposition-{d.rule}-{index}",
+            partial(_parts_chart, d),
+            "The bar is the score, split into what recalibration could save (miscalibration) and"
+            " what it could not. The thin bar below it is what the predictions are worth, against"
+            " always saying the base rate.",
+        )
+    calibrated = "1 if calibrated; below 1 too extreme"
+    too_high = "0 if calibrated; below 0 predictions are too high"
+    ratio = "1 if predictions are right on average"
+    yield Table(
+        f"Discrimination and calibration ({level_words(e.confidence_level)} intervals)",
+        ("figure", "value", "about", "how to read it"),
+        (
+            ("AUC", number(e.auc), "discrimination", _auc_words(e)),
+            ("accuracy", number(e.accuracy), "discrimination", "at equal costs of all errors"),
+            ("recalibration slope", coefficient(e.slope), "calibration", calibrated),
+            ("recalibration intercept", coefficient(e.intercept), "calibration", too_high),
+            ("observed / expected", number(e.observed_expected), "calibration", ratio),
+        ),
+    )
+
+
+def _parts_chart(d: Decomposition) -> Chart:
+    name = _SCORE_NAMES[d.rule]
+    return decomposition_chart(d, title=f"{name[:1].upper()}{name[1:]} and its parts")
+
+
+def _auc_words(e: Evaluation) -> str:
+    if e.auc is None:
+        return "undefined: a class did not occur"
+    return "mean of every class against the rest" if len(e.classes) > 2 else "0.5 by chance"
+
+
+def _balance(d: Decomposition) -> str:
+    """Share of a score that recalibration could save."""
+    part = 100 * d.miscalibration / d.score
+    return (
+        f"Of the {_SCORE_NAMES[d.rule]} {number(d.score)} ({d.lens} lens), {part:.0f} %"
+        f" ({number(d.miscalibration)}) is miscalibration, which recalibration could save at most;"
+        f" the remaining {number(d.refinement)} is what the predictions cannot tell apart."
+    )
+
+
+def scores_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """Proper scores and their parts."""
+    e = m.evaluation
+    yield Paragraph(
+        "Proper scores reward honest probabilities; smaller is better. Score = miscalibration"
+        " - discrimination + uncertainty: the first is what calibration costs, the second what"
+        " the predictions are worth, the third the score of always saying the base rate.",
+        "read",
+    )
+    yield Table(
+        "Scores of the whole prediction",
+        ("score", "value"),
+        tuple((_SCORE_NAMES[name], number(value)) for name, value in e.scores.items()),
+    )
+    yield Table.of(
+        "Parts of the score",
+        e.decompositions,
+        {
+            "score": lambda d: f"{_SCORE_NAMES[d.rule]} ({d.lens} lens)",
+            "value": lambda d: number(d.score),
+            "miscalibration": lambda d: number(d.miscalibration),
+            "discrimination": lambda d: number(d.discrimination),
+            "uncertainty": lambda d: number(d.uncertainty),
+            "how": lambda d: d.definition,
+        },
+    )
+
+
+def errors_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """Calibration errors, each with what chance alone would show."""
+    e = m.evaluation
+    yield Paragraph(
+        "Even a perfectly calibrated model shows an error above zero in a finite sample. Compare"
+        " each value with its null level, what a calibrated model with these same predictions"
+        " would read; p is the probability of as much or more.",
+        "read",
+    )
+    yield Figure(
+        f"errors-{index}",
+        lambda: errors_chart(e),
+        "Each error with its interval; the grey bar is what 95 % of calibrated models with these"
+        " predictions stay below. An interval well beyond the bar is more than chance.",
+    )
+    yield Table.of(
+        "Calibration errors",
+        e.errors,
+        {
+            "error": lambda error: error.name,
+            "value": lambda error: number(error.value),
+            f"{level_words(e.confidence_level)} interval": lambda x: limits(x.low, x.high),
+            "null mean": lambda error: number(error.null_mean),
+            "null 95 %": lambda error: number(error.null_q95),
+            "p": lambda error: pvalue(error.pvalue),
+            "definition": lambda error: f"{error.lens}: {error.definition}",
+        },
+    )
+
+
+def reliability_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """Observed frequency against prediction, with choices."""
+    if not m.variants:
+        return
+    yield Figure(
+        f"reliability-{index}",
+        lambda: _switchable(m),
+        "Of all rows where the model said x, which share came true? A calibrated model lies on"
+        " the diagonal; points below it are over-prediction, above it under-prediction. Bars are"
+        " intervals, and the histogram shows how many rows stand behind a point. Hover for"
+        " numbers; the lists switch lens, class, method and bins.",
+    )
+    yield Paragraph(
+        "Isotonic and smooth curves are drawn with at most 200 points; figures in other sections"
+        " use all rows.",
+        "note",
+    )
+
+
+def _switchable(m: ModelFindings) -> Chart:
+    curves: dict[tuple[str, ...], ReliabilityCurve]
+    curves = {(v.lens, v.label, v.method, v.bins): v.curve for v in m.variants}
+    return switchable_reliability(curves, names=("lens", "class", "method", "bins"))
+
+
+def simplex_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """Predictions of three classes in a triangle."""
+    if m.simplex is None:
+        return
+    summary = VectorSummary.from_dict(m.simplex)
+    yield Figure(
+        f"simplex-{index}",
+        lambda: simplex_chart(summary),
+        "Every corner is a class, every dot the mean prediction of a cell of the triangle, every"
+        " arrow leads to what was observed there. A calibrated model has short arrows in no"
+        " common direction; small dots have few rows and long arrows by chance.",
+    )
+
+
+def evidence_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """Is the error more than noise, and is it small enough?"""
+    yield Paragraph(
+        "A small p-value says that outcomes do not look like draws from the predictions. The"
+        " tests look for different deviations; Holm's correction keeps the chance that any of"
+        " them rejects a calibrated model at the level. Not to reject is no proof of"
+        " calibration: that is what the second table is for.",
+        "read",
+    )
+    tests = m.tests
+    if tests is None:
+        yield Paragraph("No test could be made of these rows.", "note")
+    else:
+        yield Paragraph(tests.verdict)
+        yield Table.of(
+            f"Tests of calibration at level {tests.level:g}",
+            list(zip(tests.tests, tests.adjusted, strict=True)),
+            {
+                "test": lambda pair: pair[0].method,
+                "statistic": lambda pair: format_statistic(pair[0].statistic),
+                "df": lambda pair: "" if pair[0].df is None else f"{pair[0].df:g}",
+                "p": lambda pair: pvalue(pair[0].pvalue),
+                "p (Holm)": lambda pair: pvalue(pair[1]),
+                "definition": lambda pair: f"{pair[0].lens}: {pair[0].definition}",
+            },
+        )
+    yield from _equivalence(m)
+
+
+def _equivalence(m: ModelFindings) -> Iterator[Block]:
+    if not m.equivalence:
+        yield Paragraph("Equivalence could not be tested with these bins.", "note")
+        return
+    first = m.equivalence[0]
+    yield Paragraph(
+        f"With {level_words(1 - first.level)} confidence the calibration error"
+        f" ({first.definition}; {first.lens} lens) is at most {number(first.upper)}. A margin is"
+        " shown where it is above that limit."
+    )
+    yield Table.of(
+        "Evidence for calibration within a margin",
+        m.equivalence,
+        {
+            "margin": lambda t: f"{t.delta:g}",
+            "calibrated within it": lambda t: "shown" if t.equivalent else "not shown",
+            "p": lambda t: pvalue(t.pvalue),
+        },
+    )
+
+
+def families_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """Classes and groups, worst first."""
+    if m.classes:
+        yield Paragraph(
+            "Each class against the rest, the strongest evidence of miscalibration first; p-values"
+            " are corrected for the number of classes.",
+            "read",
+        )
+        yield Table.of(
+            f"{len(m.classes):,} classes, worst first",
+            m.classes,
+            {
+                "class": lambda c: short(c.label, _LONG),
+                "observed": lambda c: number(c.observed),
+                "predicted": lambda c: number(c.predicted),
+                "difference": lambda c: signed(c.observed - c.predicted),
+                "AUC": lambda c: number(c.auc),
+                "ECE": lambda c: number(c.error),
+                "p": lambda c: pvalue(c.pvalue),
+                "p (corrected)": lambda c: pvalue(c.adjusted),
+            },
+            most=_MOST_ROWS,
+        )
+        curves = _class_curves(m)
+        if curves:
+            yield Figure(
+                f"classes-{index}",
+                lambda: classwise_chart(curves),
+                "One reliability diagram a class, worst first: a calibrated class lies on the"
+                " diagonal.",
+            )
+        if m.class_note:
+            yield Paragraph(sentence(m.class_note), "note")
+    if m.groups:
+        yield from _groups(m, index)
+    elif not m.classes:
+        yield Paragraph(
+            "There are two classes, which mirror each other, and no groups were given: name a"
+            " column with `by` to see subgroups.",
+            "note",
+        )
+
+
+def _class_curves(m: ModelFindings) -> dict[str, ReliabilityCurve]:
+    """Curves of the usual bins, in the order of the table."""
+    usual = m.variants[0].bins if m.variants else ""
+    found = {
+        v.label: v.curve
+        for v in m.variants
+        if v.lens.startswith("one class") and v.method == "bins" and v.bins == usual
+    }
+    order = [short(c.label) for c in m.classes]
+    return dict(sorted(found.items(), key=lambda pair: _place(order, pair[0])))
+
+
+def _place(order: list[str], label: str) -> int:
+    return order.index(label) if label in order else len(order)
+
+
+def _groups(m: ModelFindings, index: int) -> Iterator[Block]:
+    yield Paragraph(
+        "Each subgroup by itself, the strongest evidence of miscalibration first; p-values are"
+        " corrected for the number of groups. A small group has a large error by chance: read p"
+        " before the error.",
+        "read",
+    )
+    yield Table.of(
+        f"{len(m.groups):,} groups, worst first",
+        m.groups,
+        {
+            "group": lambda g: short(g.label, _LONG),
+            "rows": lambda g: f"{g.n_samples:,}",
+            "observed": lambda g: number(g.observed),
+            "predicted": lambda g: number(g.predicted),
+            "AUC": lambda g: number(g.auc),
+            m.evaluation.default.name: lambda g: number(g.error),
+            "interval": lambda g: limits(g.low, g.high),
+            "null 95 %": lambda g: number(g.null_q95),
+            "p": lambda g: pvalue(g.pvalue),
+            "p (corrected)": lambda g: pvalue(g.adjusted),
+        },
+        most=_MOST_ROWS,
+    )
+    yield Figure(
+        f"groups-{index}",
+        lambda: groups_chart(_group_errors(m), test=m.group_test),
+        "Error of each group with its interval; groups in colour stand out after correction for"
+        " their number.",
+    )
+    if m.group_note:
+        yield Paragraph(sentence(m.group_note), "note")
+
+
+def _group_errors(m: ModelFindings) -> dict[str, MeasuredError]:
+    same = ("n_samples", "low", "high", "null_mean", "null_q95", "pvalue")
+    return {
+        g.label: replace(
+            m.evaluation.default, value=g.error, **{name: getattr(g, name) for name in same}
+        )
+        for g in m.groups
+    }
