@@ -1,11 +1,12 @@
 """What an evaluation is made from: rows or sums, read once."""
 
 from veridical.evaluation._comparison.models import RowModels, read_models
-from veridical.evaluation._data.read import read, read_rows
+from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.source import NullDraws, SampleSource, Source, default_error
 from veridical.evaluation._data.sums import SumsSource, notes_on_origin, notes_on_sums
 
 __all__ = [
+    "DataRequest",
     "NullDraws",
     "RowModels",
     "SampleSource",
@@ -14,7 +15,5 @@ __all__ = [
     "default_error",
     "notes_on_origin",
     "notes_on_sums",
-    "read",
     "read_models",
-    "read_rows",
 ]

@@ -15,7 +15,7 @@ from veridical._core.typing import ArrayLike, FloatArray
 from veridical.binning import UniformBins
 from veridical.evaluation._battery.battery import check_names, common_part, group_test, run_tests
 from veridical.evaluation._battery.pushed import battery_of
-from veridical.evaluation._data.read import read
+from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.source import Source
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import words_of_level, words_of_slope
@@ -241,8 +241,8 @@ def calibration_tests(
     count = check_resamples(n_resamples, caller=_CALLER)
     UniformBins(n_bins)  # refuses a bad number before any test is made
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
-    data = data.weighted(sample_weight)
-    source = read(data, lens=lens, n_bins=n_bins, caller=_CALLER, engine=engine)
+    request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=_CALLER)
+    source = request.read(engine)
     seed = check_seed(rng, caller=_CALLER)
     report, doubts = run_battery(
         source, tests=tests, level=level, n_bins=n_bins, n_resamples=count, seed=seed

@@ -14,6 +14,7 @@ from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import UniformBins
 from veridical.evaluation._comparison.models import RowModels, read_models
 from veridical.evaluation._comparison.pushed import SumModels
+from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import invalid, warn_of
@@ -106,15 +107,9 @@ def compare(
     count = check_resamples(n_resamples, caller=_CALLER)
     _check_models(predictions, reference)
     data = RawData(y_true, y=y, labels=labels, pos_label=pos_label)
-    models = read_models(
-        predictions,
-        data.weighted(sample_weight, weight_type),
-        lens=lens,
-        n_bins=n_bins,
-        clusters=groups,
-        caller=_CALLER,
-        engine=engine,
-    )
+    data = data.weighted(sample_weight, weight_type)
+    request = DataRequest(data, lens=lens, n_bins=n_bins, clusters=groups, caller=_CALLER)
+    models = read_models(predictions, request, engine=engine)
     found = compare_models(
         models,
         reference=reference,

@@ -11,7 +11,7 @@ from veridical._core.data.randomness import Draws
 from veridical._core.data.validation import check_option
 from veridical.binning import UniformBins
 from veridical.evaluation._comparison.pushed import SumModels
-from veridical.evaluation._data.read import ENGINES, name_model, read
+from veridical.evaluation._data.read import ENGINES, DataRequest, name_model
 from veridical.evaluation._data.source import (
     SampleSource,
     Source,
@@ -23,7 +23,6 @@ from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, expand_columns, is_frame
 from veridical.frames.inputs import name_columns
 from veridical.inference.core import consistency_core
-from veridical.lenses.reading import RawData
 from veridical.miscalibration import Estimator
 from veridical.results import ConsistencyTest, Difference
 from veridical.summaries import GridSummary
@@ -52,19 +51,16 @@ class RowModels:
 
 def read_models(
     predictions: Mapping[str, Any],
-    data: RawData,
+    request: DataRequest,
     *,
-    caller: str,
-    lens: Any,
-    n_bins: Any = 15,
-    clusters: Any = None,
     engine: str = "memory",
     param: str = "predictions",
 ) -> RowModels | SumModels:
-    """Read and check every model's predictions of the same rows on behalf of `caller`.
+    """Read and check every model's predictions of the same rows.
 
-    `data` are the rows without any predictions.
+    The data of the request are the rows without any predictions.
     """
+    data, caller = request.data, request.caller
     check_option(caller, "engine", engine, ENGINES)
     table = _is_table(data.y_true, data.y, caller)
     columns = {}
@@ -78,7 +74,7 @@ def read_models(
     if not table or engine == "memory":
         engine = "memory"
     else:
-        why = _needs_rows(data, columns, lens, clusters, caller)
+        why = _needs_rows(request, columns)
         if why is not None and engine == "pushdown":
             hint = 'use engine="memory".'
             raise invalid(caller, "engine", '"auto" or "memory" here', why, hint=hint)
@@ -86,14 +82,8 @@ def read_models(
     sources: dict[str, Source] = {}
     for name, each in predictions.items():
         try:
-            sources[name] = read(
-                replace(data, y_prob=None if table else each, prob=columns.get(name)),
-                lens=lens,
-                n_bins=n_bins,
-                clusters=clusters,
-                caller=caller,
-                engine=engine,
-            )
+            own = replace(data, y_prob=None if table else each, prob=columns.get(name))
+            sources[name] = replace(request, data=own).read(engine)
         except InvalidInputError as error:
             if len(predictions) == 1:
                 raise
@@ -102,7 +92,7 @@ def read_models(
     if in_memory:
         return RowModels(in_memory)
     sums = {name: s for name, s in sources.items() if isinstance(s, SumsSource)}
-    return _pushed(data, columns, sums, n_bins, caller)
+    return _pushed(request, columns, sums)
 
 
 def _is_table(y_true: Any, y: str | None, caller: str) -> bool:
@@ -127,15 +117,10 @@ def _columns(prob: Any, model: str, caller: str, param: str) -> str | list[str]:
     raise invalid(caller, param, "names of columns", got, hint=hint)
 
 
-def _needs_rows(
-    data: RawData,
-    columns: Mapping[str, str | list[str]],
-    lens: Any,
-    clusters: Any,
-    caller: str,
-) -> str | None:
+def _needs_rows(request: DataRequest, columns: Mapping[str, str | list[str]]) -> str | None:
     """What sums cannot serve, if anything."""
-    if clusters is not None:
+    data, lens, caller = request.data, request.lens, request.caller
+    if request.clusters is not None:
         return "clusters"
     if data.weight_type != "importance":
         return "frequencies"
@@ -153,12 +138,9 @@ def _needs_rows(
 
 
 def _pushed(
-    data: RawData,
-    columns: Mapping[str, str | list[str]],
-    sources: dict[str, SumsSource],
-    n_bins: Any,
-    caller: str,
+    request: DataRequest, columns: Mapping[str, str | list[str]], sources: dict[str, SumsSource]
 ) -> SumModels:
+    data, n_bins = request.data, request.n_bins
     positive_columns = {}
     for name, prob in columns.items():
         names = name_columns(
@@ -167,7 +149,7 @@ def _pushed(
             prob=prob,
             sample_weight=data.sample_weight,
             by=None,
-            caller=caller,
+            caller=request.caller,
         )
         positive = sources[name].grid.table.positive
         positive_columns[name] = names.prob[positive if len(names.prob) == 2 else 0]

@@ -28,35 +28,6 @@ ENGINES = ("auto", "memory", "pushdown")
 _BINS = 15  # of a table for a number of bins that is not known before the rows are
 
 
-def read(
-    data: RawData,
-    *,
-    caller: str,
-    lens: Any = None,
-    n_bins: Any = _BINS,
-    clusters: Any = None,
-    engine: str = "memory",
-    needs_rows: str | None = None,
-    adapt: Callable[[Inputs], Inputs] | None = None,
-) -> Source:
-    """Read and check data on behalf of `caller`: rows into memory, or sums by their engine.
-
-    `n_bins` are those a table of sums is made with, `clusters` rows that belong together.
-    `needs_rows` names an argument that sums cannot serve; `adapt` changes arrays before they are
-    checked.
-    """
-    request = Request(data, lens=lens, n_bins=n_bins, clusters=clusters, caller=caller)
-    sums = request.pushed(engine, needs_rows=needs_rows)
-    return request.rows(adapt) if sums is None else sums
-
-
-def read_rows(data: RawData, **options: Any) -> SampleSource:
-    """Read data as `read` does, rows into memory whatever they are."""
-    source = read(data, engine="memory", **options)
-    assert isinstance(source, SampleSource)  # a table of sums is refused there
-    return source
-
-
 def name_model(error: InvalidInputError, name: str) -> InvalidInputError:
     """The same error, saying which of several models it is about."""
     named = InvalidInputError(f"{error}\nModel: {name!r}.")
@@ -66,16 +37,34 @@ def name_model(error: InvalidInputError, name: str) -> InvalidInputError:
 
 
 @dataclass(frozen=True)
-class Request:
-    """Data as the user gave them, what is asked, and the name of the function that was called."""
+class DataRequest:
+    """Data as the user gave them, what is asked, and the name of the function that was called.
+
+    `n_bins` are those a table of sums is made with, `clusters` rows that belong together.
+    """
 
     data: RawData
     _: KW_ONLY
-    lens: Any
-    n_bins: Any
     caller: str
+    lens: Any = None
+    n_bins: Any = _BINS
     clusters: Any = None
     resolution: int = RESOLUTION
+
+    def read(
+        self,
+        engine: str = "memory",
+        *,
+        needs_rows: str | None = None,
+        adapt: Callable[[Inputs], Inputs] | None = None,
+    ) -> Source:
+        """Read and check the data: rows into memory, or sums by their engine.
+
+        `needs_rows` names an argument that sums cannot serve; `adapt` changes arrays before they
+        are checked.
+        """
+        sums = self.pushed(engine, needs_rows=needs_rows)
+        return self.rows(adapt) if sums is None else sums
 
     def pushed(self, engine: str, *, needs_rows: str | None = None) -> SumsSource | None:
         """Return sums if they are what is to be used, None if the rows are to be read."""

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from veridical._core.data.randomness import check_resamples
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike
-from veridical.evaluation._data.read import read
+from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import evaluate_with_groups
 from veridical.exceptions import invalid, warn_of
@@ -101,15 +101,9 @@ def evaluate(
         check_resamples(n_resamples, caller=caller)
     fitted = None if calibrator is None else _Calibrated(calibrator)
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
-    source = read(
-        data.weighted(sample_weight),
-        lens=lens,
-        n_bins=n_bins,
-        caller=caller,
-        engine=engine,
-        needs_rows=None if fitted is None else "a calibrator",
-        adapt=fitted,
-    )
+    request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=caller)
+    needs_rows = None if fitted is None else "a calibrator"
+    source = request.read(engine, needs_rows=needs_rows, adapt=fitted)
     result = evaluate_with_groups(
         source,
         n_bins=n_bins,

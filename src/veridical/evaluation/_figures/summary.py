@@ -8,7 +8,7 @@ from typing import Any, Literal
 from veridical._core.data.validation import is_integer
 from veridical._core.typing import ArrayLike
 from veridical.curves.core import check_curve_options, curve_of_summary
-from veridical.evaluation._data.read import Request, read
+from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import invalid
 from veridical.frames.grid import RESOLUTION
@@ -84,7 +84,7 @@ def grid_summary(
         hint = f"{RESOLUTION} is the default."
         raise invalid(_CALLER, "resolution", "a multiple of 64", repr(resolution), hint=hint)
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
-    request = Request(
+    request = DataRequest(
         data.weighted(sample_weight),
         lens=lens,
         n_bins=int(n_bins),
@@ -213,7 +213,7 @@ def _source(summary: Any, lens: Any, group: Any, caller: str) -> SumsSource:
     if not isinstance(summary, GridSummary):
         hint = "make one with `grid_summary`."
         raise invalid(caller, "summary", "a GridSummary", type(summary).__name__, hint=hint)
-    source = read(RawData(summary), lens=lens, caller=caller, engine="auto")
+    source = DataRequest(RawData(summary), lens=lens, caller=caller).read("auto")
     assert isinstance(source, SumsSource)
     if group is not None:
         source = replace(source, grid=summary.group(group))

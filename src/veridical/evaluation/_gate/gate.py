@@ -10,7 +10,7 @@ from veridical._core.data.randomness import check_resamples, check_seed
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
-from veridical.evaluation._data.read import read, read_rows
+from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._gate.figures import baseline_of, read_baseline
@@ -205,13 +205,13 @@ def check_requirements(
         if engine == "auto" and not isinstance(y_true, GridSummary):
             engine = "memory"
         data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
-        data = data.weighted(sample_weight)
-        question: dict[str, Any] = {"lens": lens, "n_bins": n_bins, "caller": CALLER}
+        request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=CALLER)
         needs_rows = None if against_prob is None else "predictions for the same rows"
-        source = read(data, engine=engine, needs_rows=needs_rows, **question)
+        source = request.read(engine, needs_rows=needs_rows)
         earlier = None
         if against_prob is not None:
-            earlier = read_rows(_earlier(data, against_prob, source), **question)
+            other = _earlier(request.data, against_prob, source)
+            earlier = replace(request, data=other).rows()
         about = notes_on_origin(source, n_bins)
         options = Options(n_bins, level, count, check_seed(rng, caller=CALLER))
         subjects = subjects_of(source, earlier, old, options, count if _draws(rules) else 0)

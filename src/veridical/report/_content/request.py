@@ -13,7 +13,7 @@ import numpy as np
 from veridical._core.data.randomness import check_resamples
 from veridical._core.data.validation import check_level, is_integer
 from veridical.binning import UniformBins
-from veridical.evaluation.data import Source, read, read_models
+from veridical.evaluation.data import DataRequest, Source, read_models
 from veridical.exceptions import invalid
 from veridical.inference.core import check_delta
 from veridical.lenses import Lens
@@ -79,7 +79,7 @@ class ReportRequest(RawData):
 
     def read(self) -> dict[str, Source]:
         """Read whichever form was given: the data of every model, of a single one named ""."""
-        options = {"lens": self.lens, "n_bins": self.n_bins, "caller": CALLER}
+        options: dict[str, Any] = {"lens": self.lens, "n_bins": self.n_bins, "caller": CALLER}
         names = ("labels", "pos_label", "by", "sample_weight")
         beside = {name: getattr(self, name) for name in names}
         if isinstance(self.y_true, Mapping):
@@ -91,16 +91,16 @@ class ReportRequest(RawData):
                 hint = f"pass `{CALLER}(y_true, y_prob)` or `{CALLER}(frame, y=..., prob=...)`."
                 got = "both arrays and column names"
                 raise invalid(CALLER, "y", "unset when arrays are given", got, hint=hint)
-            data = RawData(self.y_prob, **beside)
-            return dict(read_models(self.y_true, data, param="y_true", **options).sources)
+            request = DataRequest(RawData(self.y_prob, **beside), **options)
+            return dict(read_models(self.y_true, request, param="y_true").sources)
         if isinstance(self.prob, Mapping):
             _check_names(self.prob, "prob")
             if self.y_prob is not None:
                 hint = f'pass `{CALLER}({{"a": p_a, "b": p_b}}, y_true)`, or columns of a frame.'
                 raise invalid(CALLER, "prob", "unset when arrays are given", "a mapping", hint=hint)
-            data = RawData(self.y_true, y=self.y, **beside)
-            return dict(read_models(self.prob, data, param="prob", **options).sources)
-        return {"": read(self, engine=self.engine, **options)}
+            request = DataRequest(RawData(self.y_true, y=self.y, **beside), **options)
+            return dict(read_models(self.prob, request, param="prob").sources)
+        return {"": DataRequest(self, **options).read(self.engine)}
 
     @property
     def heading(self) -> str:

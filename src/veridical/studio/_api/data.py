@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from veridical._core.data.arrays import missing_values
-from veridical.evaluation.data import read_rows
+from veridical.evaluation.data import DataRequest
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import column_names, guess_columns, labels_from_columns, open_table
 from veridical.frames.files import find_files, scan_file
@@ -162,7 +162,7 @@ def _mapped(table: OpenTable, body: dict[str, Any]) -> Dataset:
         raise invalid(CALLER, "columns", "chosen", "none for the outcome or predictions", hint=hint)
     labels = _chosen_labels(table, y, prob, body)
     data = RawData(table.path, y=y, prob=prob, by=by, sample_weight=weight, **labels)
-    source = read_rows(data, caller=CALLER)
+    source = DataRequest(data, caller=CALLER).rows()
     return Dataset(ColumnMapping(y, tuple(prob), weight, by), source, **labels)
 
 

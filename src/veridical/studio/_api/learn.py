@@ -10,7 +10,7 @@ import numpy as np
 from veridical._core.data.validation import check_sample
 from veridical.decisions import cost_threshold, expected_cost
 from veridical.evaluation.core import evaluate_source
-from veridical.evaluation.data import read_rows
+from veridical.evaluation.data import DataRequest
 from veridical.lenses.reading import RawData
 from veridical.planning import HealthcareGame, TrustingPlayer
 from veridical.report.charts import reliability_chart
@@ -34,7 +34,7 @@ def learn(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     fake = DirichletFakeClassifier((spread, spread), TemperatureMap(temperature))
     drawn = fake.sample(rows, rng=seed)  # the same truth at every temperature
     predicted, truth = drawn.y_prob[:, 1], drawn.p_true[:, 1]
-    source = read_rows(RawData(drawn.y, predicted, labels=[0, 1]), caller="learn")
+    source = DataRequest(RawData(drawn.y, predicted, labels=[0, 1]), caller="learn").rows()
     found = evaluate_source(source, n_bins=n_bins, confidence_level=0.95, n_resamples=200, rng=0)
     curves = {"measured": found.curve, "truth": _true_curve(temperature)}
     title = "Reliability diagram of the fake classifier"
