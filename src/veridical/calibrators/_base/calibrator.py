@@ -69,6 +69,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     A fitted calibrator keeps a fingerprint of its rows, so that an evaluation on the same rows can
     be noticed (`seen`). `forget` drops it; with `keeps_fingerprint = False`, set before `fit`, none
     is taken.
+
+    Parameters
+    ----------
+    input : {"probability", "logit", "score"}, default "probability"
+        What predictions are; some calibrators take fewer kinds.
+    labels : array-like, optional
+        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the sample size matters.
     """
 
     keeps_fingerprint = True

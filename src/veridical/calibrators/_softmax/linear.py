@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -60,9 +61,9 @@ class LinearCalibrator(GuardedCalibrator):
         """What the linear functions are of; may be the same array."""
         return logits
 
+    @abstractmethod
     def _start(self, features: FloatArray, rows: WeightedOutcomes) -> float:
-        """Multiple of the identity to start from; temperature scaling is near any good map."""
-        return fit_inverse_temperature(features, rows).inverse
+        """Multiple of the identity to start from."""
 
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> Notes:
         features = self._features(logits)
@@ -127,6 +128,9 @@ class PenalisedCalibrator(LinearCalibrator):
             return 0.0, 0.0, 0.0
         diagonal, off, intercept = super()._ridge(n_classes, size)
         return (diagonal * _LOOSE if self.penalty == "odir" else diagonal), off, intercept
+
+    def _start(self, features: FloatArray, rows: WeightedOutcomes) -> float:
+        return fit_inverse_temperature(features, rows).inverse  # near any good map
 
 
 def fit_diagonal(
