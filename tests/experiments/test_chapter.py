@@ -12,7 +12,7 @@ from PIL import Image
 
 from veridical.experiments import run_experiment
 from veridical.experiments.chapter.claims import true_error
-from veridical.experiments.chapter.draw import RStream, Study, printed_draw
+from veridical.experiments.chapter.draw import ChapterStudy, RStream, printed_draw
 
 # Table 86.2: Brier score and ECE.
 PRINTED = {
@@ -44,7 +44,7 @@ def result(folder):
 
 @pytest.fixture(scope="module")
 def study():
-    return Study(printed_draw())
+    return ChapterStudy(printed_draw())
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_curve_crosses_the_diagonal_at_one_half(result):
 
 
 def test_truth_of_a_model_with_the_true_slopes_is_in_closed_form(study):
-    exact = Study(study.draw)
+    exact = ChapterStudy(study.draw)
     exact._intercept, exact._slopes = -0.4, np.array([1.6, -1.2])
     log_odds, truth = exact.truth()
     assert truth == pytest.approx(1 / (1 + np.exp(-log_odds / 1.8)), abs=1e-9)

@@ -18,7 +18,7 @@ from veridical.experiments.estimators.cell import (
     random_task,
     read_all,
 )
-from veridical.experiments.estimators.claims import Evidence, _density_is_best, told_leaders
+from veridical.experiments.estimators.claims import VersionCurves, _density_is_best, told_leaders
 from veridical.experiments.estimators.settings import (
     LENSES,
     BoundedQuantileBins,
@@ -187,7 +187,7 @@ def test_almost_all_regimes_are_three_of_four(behind, holds):
     silverman = np.ones(4)
     silverman[:behind] = 3.0
     curves = {"ECE_d silverman": silverman, "other": np.full(4, 2.0)}
-    finding = _density_is_best(Evidence((30, 90, 300, 500), curves, {}))
+    finding = _density_is_best(VersionCurves((30, 90, 300, 500), curves, {}))
     assert finding.holds is holds
     assert finding.value == (4 - behind) / 4
 

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from veridical.experiments import run_experiment
 from veridical.experiments._frame.survey_tasks import (
     SCORES,
-    Line,
+    FeatureLine,
     Network,
     TrueMap,
     line_of,
@@ -197,7 +197,7 @@ def test_gaps_of_maps_by_hand():
 
 
 def test_distances_by_hand():
-    line = Line(np.zeros((2, 1)), np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.25, 0.75]]))
+    line = FeatureLine(np.zeros((2, 1)), np.array([0.5, 0.5]), np.array([[0.5, 0.5], [0.25, 0.75]]))
     p = np.array([[0.5, 0.5], [0.75, 0.25]])
     assert line.distance(p) == pytest.approx(0.25)
     assert line.squared_distance(p) == pytest.approx(0.125)

@@ -105,7 +105,7 @@ def network_logits(model: Any, x: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class FeatureLine:
     """The feature cut into short pieces.
 
     Attributes
@@ -152,11 +152,11 @@ class Line:
         return np.histogram(score, np.linspace(0, 1, n_bins + 1), weights=self.mass)[0]
 
 
-def line_of(task: GaussianMixtureTask) -> Line:
+def line_of(task: GaussianMixtureTask) -> FeatureLine:
     """Cut the feature of a task into pieces."""
     edges = np.linspace(-REACH, REACH, N_NODES + 1)
     x = (edges[:-1] + edges[1:]) / 2
-    return Line(x[:, None], task.interval_mass(edges).sum(axis=1), task.posterior(x))
+    return FeatureLine(x[:, None], task.interval_mass(edges).sum(axis=1), task.posterior(x))
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +190,7 @@ class TrueMap:
 
 def true_map(
     task: GaussianMixtureTask,
-    line: Line,
+    line: FeatureLine,
     classifier: Callable[[FloatArray], FloatArray],
     index: int,
 ) -> TrueMap:

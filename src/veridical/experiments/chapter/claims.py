@@ -15,7 +15,7 @@ from veridical.binning import UniformBins
 from veridical.curves import reliability_curve
 from veridical.decomposition import decompose
 from veridical.experiments._frame.page import Page
-from veridical.experiments.chapter.draw import INFLATION, VERSIONS, Study, another_draw
+from veridical.experiments.chapter.draw import INFLATION, VERSIONS, ChapterStudy, another_draw
 from veridical.inference import consistency_test
 from veridical.miscalibration import BinnedError
 from veridical.scores import brier_score
@@ -23,7 +23,7 @@ from veridical.scores import brier_score
 ERROR = BinnedError(UniformBins(10, closed="left"))  # bins as R's findInterval makes them
 
 
-def measures(study: Study, n_resamples: int, rng: np.random.Generator) -> dict[str, float]:
+def measures(study: ChapterStudy, n_resamples: int, rng: np.random.Generator) -> dict[str, float]:
     """Return named numbers of one draw; names are "what, version"."""
     from sklearn.metrics import roc_auc_score
 
@@ -51,7 +51,7 @@ def measures(study: Study, n_resamples: int, rng: np.random.Generator) -> dict[s
 
 def repetition(cell: Mapping[str, Any], rng: np.random.Generator) -> dict[str, Any]:
     """One cell of the experiment: another draw of the same law."""
-    return dict(measures(Study(another_draw(rng)), int(cell["n_resamples"]), rng))
+    return dict(measures(ChapterStudy(another_draw(rng)), int(cell["n_resamples"]), rng))
 
 
 def true_error(probabilities: FloatArray, truth: FloatArray) -> float:
@@ -71,7 +71,7 @@ def true_error(probabilities: FloatArray, truth: FloatArray) -> float:
 
 
 def check_claims(
-    page: Page, study: Study, one: dict[str, float], many: dict[str, FloatArray]
+    page: Page, study: ChapterStudy, one: dict[str, float], many: dict[str, FloatArray]
 ) -> None:
     """Check the sentences of section 86.6."""
     page.section("What the section says")
@@ -124,7 +124,7 @@ def _discrimination(page: Page, one: dict[str, float], many: dict[str, FloatArra
         strictly monotone map changes it""")
 
 
-def _curve(page: Page, study: Study, one: dict[str, float]) -> None:
+def _curve(page: Page, study: ChapterStudy, one: dict[str, float]) -> None:
     curve = reliability_curve(
         study.draw.test, study.test["uncalibrated"], binning=ERROR.binning, interval=None
     )

@@ -130,7 +130,7 @@ def another_draw(rng: np.random.Generator) -> Draw:
     return Draw(x, y, rng.permutation(np.arange(ROWS) % 3))
 
 
-class Study:
+class ChapterStudy:
     """Models of one draw: fitted on its first part, recalibrated on its second.
 
     Parameters

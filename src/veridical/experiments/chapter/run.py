@@ -14,13 +14,13 @@ from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Laboratory
 from veridical.experiments._frame.page import Page
 from veridical.experiments.chapter.claims import ERROR, check_claims, measures, repetition
-from veridical.experiments.chapter.draw import VERSIONS, Study, printed_draw
+from veridical.experiments.chapter.draw import VERSIONS, ChapterStudy, printed_draw
 from veridical.inference import bootstrap_interval, paired_difference
 from veridical.miscalibration import BrierScore
 from veridical.plots.panels import Bars, Line, Mark, Panel, Points, draw_panels
 
 
-def figure_86_1(study: Study) -> list[Panel]:
+def figure_86_1(study: ChapterStudy) -> list[Panel]:
     """Describe the three curves, and their gaps with the limits of calibrated predictions."""
     curves: list[Mark] = []
     gaps: list[Mark] = [Line([0, 1], [0, 0], muted=True)]
@@ -72,7 +72,7 @@ PRINTED = {
 def run(lab: Laboratory, page: Page) -> None:
     """Make the printed draw again, repeat it, and check what is said of it."""
     repetitions, n_resamples = (20, 100) if lab.quick else (200, 1000)
-    study = Study(printed_draw())
+    study = ChapterStudy(printed_draw())
     one = measures(study, 10_000, lab.rng("printed"))
     cells = [{"repetition": k, "n_resamples": n_resamples} for k in range(repetitions)]
     found = lab.map("repetitions", repetition, cells)
@@ -154,7 +154,9 @@ def _repeated(page: Page, many: dict[str, FloatArray]) -> None:
                 {values.min():.4f} to {values.max():.4f} over all draws""")
 
 
-def _careful(page: Page, study: Study, one: dict[str, float], many: dict[str, FloatArray]) -> None:
+def _careful(
+    page: Page, study: ChapterStudy, one: dict[str, float], many: dict[str, FloatArray]
+) -> None:
     """What a careful reader adds: null levels, intervals, and the true errors."""
     y = study.draw.test
     page.section("What to add: how large an ECE is nothing?")

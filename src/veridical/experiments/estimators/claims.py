@@ -11,7 +11,7 @@ import numpy as np
 from veridical.experiments._frame.page import Page
 from veridical.experiments.estimators.cell import PRINTED_RANGE
 from veridical.experiments.estimators.settings import COUNTS, FAMILIES
-from veridical.experiments.estimators.study import Curves, Study, leaders, ranks
+from veridical.experiments.estimators.study import Curves, EstimatorStudy, leaders, ranks
 
 _MOST = 0.75  # share of comparisons from which on a rule holds "almost always"
 _SIMILAR = 1.5  # a curve within so many times the lowest is much the same
@@ -20,7 +20,7 @@ AS_RUN, CORRECTED, AS_WRITTEN = "as run", "corrected", "as written"
 
 
 @dataclass(frozen=True)
-class Evidence:
+class VersionCurves:
     """Curves of both lenses in one version, at the sizes of the printed figure."""
 
     sizes: tuple[int, ...]
@@ -29,7 +29,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Finding:
+class ClaimFinding:
     """Whether a claim holds, the number it was judged by, and what that is in words."""
 
     holds: bool
@@ -37,7 +37,7 @@ class Finding:
     words: str
 
 
-def judge_claims(text: Study, program: Study, page: Page) -> dict[str, int]:
+def judge_claims(text: EstimatorStudy, program: EstimatorStudy, page: Page) -> dict[str, int]:
     """Put every claim of section 5.2 on the page three times; return how many hold, by version."""
     page.text(
         f"Each statement of section 5.2 is judged by the three columns of the figure, up to "
@@ -48,9 +48,11 @@ def judge_claims(text: Study, program: Study, page: Page) -> dict[str, int]:
     )
     sizes = text.printed_sizes
     versions = {
-        AS_RUN: Evidence(sizes, program.run("confidence"), program.run("classwise")),
-        CORRECTED: Evidence(sizes, program.printed("confidence"), program.printed("classwise")),
-        AS_WRITTEN: Evidence(sizes, text.printed("confidence"), text.printed("classwise")),
+        AS_RUN: VersionCurves(sizes, program.run("confidence"), program.run("classwise")),
+        CORRECTED: VersionCurves(
+            sizes, program.printed("confidence"), program.printed("classwise")
+        ),
+        AS_WRITTEN: VersionCurves(sizes, text.printed("confidence"), text.printed("classwise")),
     }
     held = dict.fromkeys(versions, 0)
     for stated, judge in _CLAIMS.items():
@@ -78,7 +80,7 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
-def _density_is_best(evidence: Evidence) -> Finding:
+def _density_is_best(evidence: VersionCurves) -> ClaimFinding:
     share = float(np.mean([name == _SILVERMAN for name in leaders(evidence.confidence)]))
     lowest = np.stack(list(evidence.confidence.values())).min(axis=0)
     behind = float((evidence.confidence[_SILVERMAN] / lowest).max() - 1)
@@ -86,41 +88,33 @@ def _density_is_best(evidence: Evidence) -> Finding:
         f"best at {percent(share)} of the sizes, never more than {percent(behind)} behind; "
         f"best are {told_leaders(evidence.confidence, evidence.sizes)}"
     )
-    return Finding(share >= _MOST, share, words)
+    return ClaimFinding(share >= _MOST, share, words)
 
 
-def _better(curves: Curves, new: str, old: str) -> float:
-    """Share of bin counts and sizes at which one family is below another."""
-    below = [curves[f"{new} {count}"] < curves[f"{old} {count}"] for count in COUNTS]
-    return float(np.mean(below))
+def _mostly_below(new: str, old: str, word: str) -> Callable[[VersionCurves], ClaimFinding]:
+    """Judge by the share of bin counts and sizes at which one family is below another."""
+
+    def judge(evidence: VersionCurves) -> ClaimFinding:
+        curves = evidence.confidence
+        below = [curves[f"{new} {count}"] < curves[f"{old} {count}"] for count in COUNTS]
+        share = float(np.mean(below))
+        words = f"{word} at {percent(share)} of bin counts and sizes"
+        return ClaimFinding(share >= _MOST, share, words)
+
+    return judge
 
 
-def _convex_helps_legacy(evidence: Evidence) -> Finding:
-    share = _better(evidence.confidence, "ECE_c", "ECE_l")
-    return Finding(share >= _MOST, share, f"lower at {percent(share)} of bin counts and sizes")
-
-
-def _convex_helps_adaptive(evidence: Evidence) -> Finding:
-    share = _better(evidence.confidence, "ECE_ac", "ECE_a")
-    return Finding(share >= _MOST, share, f"lower at {percent(share)} of bin counts and sizes")
-
-
-def _adaptive_alone_is_worse(evidence: Evidence) -> Finding:
-    share = _better(evidence.confidence, "ECE_l", "ECE_a")
-    return Finding(share >= _MOST, share, f"higher at {percent(share)} of bin counts and sizes")
-
-
-def _many_are_similar(evidence: Evidence) -> Finding:
+def _many_are_similar(evidence: VersionCurves) -> ClaimFinding:
     late = np.array([n >= 300 for n in evidence.sizes])
     values = np.stack([curve[late] for curve in evidence.confidence.values()])
     similar = (values <= _SIMILAR * values.min(axis=0)).sum(axis=0)
     fewest = int(similar.min())
     words = f"{fewest} of {len(values)} settings are within {_SIMILAR:g} times the best"
-    return Finding(fewest >= len(values) / 2, fewest, words)
+    return ClaimFinding(fewest >= len(values) / 2, fewest, words)
 
 
-def _root_grows_too_fast(lens: str) -> Callable[[Evidence], Finding]:
-    def judge(evidence: Evidence) -> Finding:
+def _root_grows_too_fast(lens: str) -> Callable[[VersionCurves], ClaimFinding]:
+    def judge(evidence: VersionCurves) -> ClaimFinding:
         curves: Curves = getattr(evidence, lens)
         last = [curves[f"{family} sqrt"][-1] / curves[f"{family} 10"][-1] for family in FAMILIES]
         ratio, n = float(np.mean(last)), evidence.sizes[-1]
@@ -128,19 +122,19 @@ def _root_grows_too_fast(lens: str) -> Callable[[Evidence], Finding]:
             f"at n = {n} its {int(np.sqrt(n))} bins are {ratio:.2f} times as far off as ten, on"
             " average over the four estimators"
         )
-        return Finding(ratio > 1, ratio, words)
+        return ClaimFinding(ratio > 1, ratio, words)
 
     return judge
 
 
-def _nobody_wins_classwise(evidence: Evidence) -> Finding:
+def _nobody_wins_classwise(evidence: VersionCurves) -> ClaimFinding:
     different = len(set(leaders(evidence.classwise)))
-    return Finding(
+    return ClaimFinding(
         different > 1, different, f"best are {told_leaders(evidence.classwise, evidence.sizes)}"
     )
 
 
-def _lowest_at(curves: Curves, name: str, sizes: tuple[int, ...], at: list[bool]) -> Finding:
+def _lowest_at(curves: Curves, name: str, sizes: tuple[int, ...], at: list[bool]) -> ClaimFinding:
     some = np.array(at)
     share = float(np.mean(np.array([lead == name for lead in leaders(curves)])[some]))
     place = ranks(curves, name)[some]
@@ -148,39 +142,41 @@ def _lowest_at(curves: Curves, name: str, sizes: tuple[int, ...], at: list[bool]
         f"best at {percent(share)} of these sizes, place {place.min()} to {place.max()} of"
         f" {len(curves)}; best are {told_leaders(curves, sizes)}"
     )
-    return Finding(share > 0.5, share, words)
+    return ClaimFinding(share > 0.5, share, words)
 
 
-def _root_is_best_below_100(evidence: Evidence) -> Finding:
+def _root_is_best_below_100(evidence: VersionCurves) -> ClaimFinding:
     at = [n < 100 for n in evidence.sizes]
     return _lowest_at(evidence.classwise, "ECE_ac sqrt", evidence.sizes, at)
 
 
-def _ten_is_best_above_100(evidence: Evidence) -> Finding:
+def _ten_is_best_above_100(evidence: VersionCurves) -> ClaimFinding:
     at = [n > 100 for n in evidence.sizes]
     return _lowest_at(evidence.classwise, "ECE_ac 10", evidence.sizes, at)
 
 
-def _density_suffers_classwise(evidence: Evidence) -> Finding:
+def _density_suffers_classwise(evidence: VersionCurves) -> ClaimFinding:
     place = [
         float(ranks(curves, _SILVERMAN).mean())
         for curves in (evidence.confidence, evidence.classwise)
     ]
     words = f"mean place {place[0]:.1f} of 15 by confidence, {place[1]:.1f} by class"
-    return Finding(place[1] > place[0], place[1] - place[0], words)
+    return ClaimFinding(place[1] > place[0], place[1] - place[0], words)
 
 
-_CLAIMS: dict[str, Callable[[Evidence], Finding]] = {
+_CLAIMS: dict[str, Callable[[VersionCurves], ClaimFinding]] = {
     "confidence, density | ECE_d with Silverman's rule is best in almost all data regimes": (
         _density_is_best
     ),
     "confidence, convex legacy | the convex mapping improves the legacy estimator": (
-        _convex_helps_legacy
+        _mostly_below("ECE_c", "ECE_l", "lower")
     ),
     "confidence, convex adaptive | the convex mapping improves the adaptive estimator": (
-        _convex_helps_adaptive
+        _mostly_below("ECE_ac", "ECE_a", "lower")
     ),
-    "confidence, adaptive | adaptive bins alone underperform": _adaptive_alone_is_worse,
+    "confidence, adaptive | adaptive bins alone underperform": _mostly_below(
+        "ECE_l", "ECE_a", "higher"
+    ),
     "confidence, 300 rows | above 300 samples a lot of estimators perform similarly": (
         _many_are_similar
     ),

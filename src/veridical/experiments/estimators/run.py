@@ -31,7 +31,7 @@ from veridical.experiments.estimators.claims import (
 from veridical.experiments.estimators.settings import LENSES, NEWER, settings
 from veridical.experiments.estimators.study import (
     SIZE,
-    Study,
+    EstimatorStudy,
     figure_2,
     newer_ones,
     report_reference,
@@ -49,9 +49,11 @@ def run(lab: Laboratory, page: Page) -> None:
     cells.sort(key=lambda pair: pair[1]["task"])  # both laws come early
     found = lab.map("score distributions", measure_cell, [cell for _, cell in cells])
     checks = lab.map("reference", measure_reference, scale.reference_cells(lab.seed))
-    study = Study(scale.sizes, found)
+    study = EstimatorStudy(scale.sizes, found)
     text, program = (
-        Study(scale.sizes, [one for (of, _), one in zip(cells, found, strict=True) if of == law])
+        EstimatorStudy(
+            scale.sizes, [one for (of, _), one in zip(cells, found, strict=True) if of == law]
+        )
         for law in LAWS
     )
     _what_was_run(scale, study, page)
@@ -84,7 +86,7 @@ def _drawn(panels: list[Panel]) -> Any:
     return draw_panels(panels, columns=2, size=SIZE, legend=True)
 
 
-def _what_was_run(scale: Scale, study: Study, page: Page) -> None:
+def _what_was_run(scale: Scale, study: EstimatorStudy, page: Page) -> None:
     page.section("What was run")
     tasks = len(scale.n_classes) * len(scale.n_features) * scale.n_seeds
     page.text(
@@ -154,7 +156,7 @@ def _two_errors(page: Page) -> None:
     )
 
 
-def _small_samples(study: Study, page: Page) -> None:
+def _small_samples(study: EstimatorStudy, page: Page) -> None:
     page.section("How far off is 30 rows?")
     n = study.sizes[0]
     lowest = {lens: np.stack(list(study.meant(lens).values())).min(axis=0) for lens in LENSES}
@@ -170,11 +172,11 @@ def _small_samples(study: Study, page: Page) -> None:
     )
 
 
-def _least_median(study: Study) -> float:
+def _least_median(study: EstimatorStudy) -> float:
     return min(float(curve[0]) for lens in LENSES for curve in study.meant(lens, "median").values())
 
 
-def _curve_data(studies: dict[str, Study], page: Page) -> None:
+def _curve_data(studies: dict[str, EstimatorStudy], page: Page) -> None:
     names = ("tasks", "lens", "n", "estimator", "version", "q95_over_truth")
     columns: dict[str, list[object]] = {name: [] for name in names}
     for (law, study), lens in product(studies.items(), LENSES):
@@ -191,7 +193,7 @@ def _curve_data(studies: dict[str, Study], page: Page) -> None:
     page.data("curves", columns, caption="All curves as a table")
 
 
-def _effect_of_errors(study: Study, page: Page) -> None:
+def _effect_of_errors(study: EstimatorStudy, page: Page) -> None:
     """The same estimators with and without the errors, against the same truth."""
     n = study.printed_sizes[-1]
     at = len(study.printed_sizes) - 1
@@ -207,7 +209,7 @@ def _effect_of_errors(study: Study, page: Page) -> None:
     )
 
 
-def _newer(study: Study, page: Page) -> None:
+def _newer(study: EstimatorStudy, page: Page) -> None:
     page.section("What to use today")
     caption = """Estimators the source does not have, the density estimator it recommends, and
         (dashed) whichever of its fifteen settings is best at each size. | Two panels of falling
@@ -226,7 +228,7 @@ def _newer(study: Study, page: Page) -> None:
     page.text("See [which estimator should I use](../which-estimator.md) for the advice.")
 
 
-def _conclusion(study: Study, held: dict[str, int]) -> str:
+def _conclusion(study: EstimatorStudy, held: dict[str, int]) -> str:
     said = " ".join(
         f"Closest under the {lens} lens on all tasks, newer estimators included: "
         f"{told_leaders(study.meant(lens) | study.newer(lens), study.sizes)}."

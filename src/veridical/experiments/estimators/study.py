@@ -39,7 +39,7 @@ Curves = dict[str, FloatArray]
 
 
 @dataclass(frozen=True)
-class Study:
+class EstimatorStudy:
     """Results of all score distributions.
 
     Attributes
@@ -120,7 +120,7 @@ def _panel(marks: list[Mark], title: str, height: tuple[float, float] = _HEIGHT)
     )
 
 
-def figure_2(text: Study, program: Study) -> list[Panel]:
+def figure_2(text: EstimatorStudy, program: EstimatorStudy) -> list[Panel]:
     """95 % quantile of the error against n: the source's figure as run, corrected, as written."""
     return [
         _panel(_fifteen(sizes, curves), f"{lens}: {title}")
@@ -133,7 +133,7 @@ def figure_2(text: Study, program: Study) -> list[Panel]:
     ]
 
 
-def typical_error(study: Study) -> list[Panel]:
+def typical_error(study: EstimatorStudy) -> list[Panel]:
     """Median of the error against n, as meant."""
     return [
         _panel(
@@ -145,7 +145,7 @@ def typical_error(study: Study) -> list[Panel]:
     ]
 
 
-def newer_ones(study: Study) -> list[Panel]:
+def newer_ones(study: EstimatorStudy) -> list[Panel]:
     """Newer estimators beside the best that the source's settings can do at each size."""
     panels = []
     for lens in LENSES:
@@ -163,7 +163,7 @@ def newer_ones(study: Study) -> list[Panel]:
     return panels
 
 
-def reference_bias(study: Study) -> list[Panel]:
+def reference_bias(study: EstimatorStudy) -> list[Panel]:
     """By how much the fine binning exceeds the truth, for every score distribution."""
     panels = []
     for lens in LENSES:
@@ -185,7 +185,7 @@ def _fifteen(sizes: tuple[int, ...], curves: Curves) -> list[Mark]:
     ]
 
 
-def report_truth(study: Study, lab: Laboratory, page: Page) -> None:
+def report_truth(study: EstimatorStudy, lab: Laboratory, page: Page) -> None:
     """How the truth was found, and the check of that where it can be integrated."""
     page.section("The truth")
     page.text(
@@ -224,7 +224,7 @@ def report_truth(study: Study, lab: Laboratory, page: Page) -> None:
 
 
 def report_reference(
-    study: Study, checks: list[dict[str, dict[str, float]]], n_rows: int, page: Page
+    study: EstimatorStudy, checks: list[dict[str, dict[str, float]]], n_rows: int, page: Page
 ) -> None:
     """By how much the source's reference exceeds the truth."""
     page.section("The source's reference")

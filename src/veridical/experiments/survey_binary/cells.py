@@ -27,7 +27,7 @@ from veridical.experiments._frame.survey_study import (
 from veridical.experiments._frame.survey_tasks import (
     N_NODES,
     SCORES,
-    Line,
+    FeatureLine,
     Network,
     TrueMap,
     line_of,
@@ -108,7 +108,7 @@ def classifier_of(cell: Cell) -> Classifier:
 
 
 @cache
-def the_line() -> Line:
+def the_line() -> FeatureLine:
     """The feature of the two-class task, cut once a process."""
     return line_of(survey_binary_task())
 
@@ -203,7 +203,7 @@ def plan_of(lab: Laboratory) -> SurveyPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class Study(SurveyStudy):
+class BinaryStudy(SurveyStudy):
     """Results of all cells.
 
     Attributes
@@ -239,7 +239,7 @@ class Study(SurveyStudy):
         return removed(before, after)
 
 
-def do_study(lab: Laboratory) -> Study:
+def do_study(lab: Laboratory) -> BinaryStudy:
     """Train networks, fit every calibrator to every classifier, and ask every estimator."""
     plan = plan_of(lab)
     networks = train_networks(lab, "two", plan.n_networks, plan.n_train)
@@ -260,10 +260,10 @@ def do_study(lab: Laboratory) -> Study:
     examples = dict(zip(CLASSIFIERS, lab.map("examples", example, shown), strict=True))
     pairs = [{"n_rows": SURVEY_ROWS, "repetition": i} for i in range(count)]
     both = lab.map("twins", twins, pairs)
-    return Study(plan, networks, fits, truths, guesses, examples, both)
+    return BinaryStudy(plan, networks, fits, truths, guesses, examples, both)
 
 
-def mean_map(study: Study, classifier: str, calibrator: str) -> tuple[FloatArray, FloatArray]:
+def mean_map(study: BinaryStudy, classifier: str, calibrator: str) -> tuple[FloatArray, FloatArray]:
     """Scores and the mean map over repetitions; of "MLP" those of the first network."""
     fits = study.fits[classifier, SURVEY_ROWS][:: len(study.truths[classifier])]
     return SCORES, np.mean([fit[calibrator]["map"] for fit in fits], axis=0)

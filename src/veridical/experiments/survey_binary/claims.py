@@ -8,13 +8,13 @@ import numpy as np
 
 from veridical.experiments._frame.page import Page
 from veridical.experiments._frame.survey_study import NONE
-from veridical.experiments.survey_binary.cells import CLASSIFIERS, Study
+from veridical.experiments.survey_binary.cells import CLASSIFIERS, BinaryStudy
 
 WELL, LITTLE = 0.4, 0.2  # shares of the error removed: "well" is above the first
 TENTHS = tuple((i / 10, (i + 1) / 10) for i in range(10))
 
 
-def judge_binning(page: Page, study: Study) -> None:
+def judge_binning(page: Page, study: BinaryStudy) -> None:
     """Figure 13 and section 5.3.1."""
     removed = [study.removed(name, "binning") for name in CLASSIFIERS]
     page.check(f"""Fig. 13, binning works on all three | most points are close to the diagonal after
@@ -32,7 +32,7 @@ def _listed(removed: Sequence[float]) -> str:
     return f"smallest share of the true calibration error removed: {shares}"
 
 
-def judge_isotonic(page: Page, study: Study) -> None:
+def judge_isotonic(page: Page, study: BinaryStudy) -> None:
     """Figure 14 and section 5.3.2."""
     removed = [study.removed(name, "isotonic") for name in CLASSIFIERS]
     page.check(f"""Fig. 14, isotonic works on all three | reasonably well | {min(removed)} > {WELL}
@@ -55,7 +55,7 @@ def judge_isotonic(page: Page, study: Study) -> None:
     _judge_grouping(page, study, "isotonic", "Section 5.3.2, isotonic adds grouping loss")
 
 
-def _judge_sides(page: Page, study: Study) -> None:
+def _judge_sides(page: Page, study: BinaryStudy) -> None:
     beside, elsewhere = (1, 2, 3, 6, 7, 8), (0, 4, 5, 9)
     sides, rest = (
         float(np.mean([study.gaps("over", "isotonic", *TENTHS[i]) for i in which]))
@@ -69,7 +69,7 @@ def _judge_sides(page: Page, study: Study) -> None:
         there, {rows[4:6].mean():.3f} in the middle and {rows[[0, 9]].mean():.3f} at the ends""")
 
 
-def _judge_grouping(page: Page, study: Study, name: str, fact: str) -> None:
+def _judge_grouping(page: Page, study: BinaryStudy, name: str, fact: str) -> None:
     """Losses of the squared score, exact; both sigmoids have no grouping loss to begin with."""
     grouping, saved = [], []
     for classifier in ("under", "over"):
@@ -82,7 +82,7 @@ def _judge_grouping(page: Page, study: Study, name: str, fact: str) -> None:
         {saved[1]:.5f} of calibration loss saved; Brier score, by quadrature)""")
 
 
-def judge_platt(page: Page, study: Study) -> None:
+def judge_platt(page: Page, study: BinaryStudy) -> None:
     """Figure 15 and section 5.3.3; the survey's line of the probability itself."""
     under, over = (study.removed(name, "Platt") for name in ("under", "over"))
     page.check(f"""
@@ -112,7 +112,7 @@ def judge_platt(page: Page, study: Study) -> None:
         {study.mean("MLP", "Platt"):.4f}""")
 
 
-def judge_beta(page: Page, study: Study) -> None:
+def judge_beta(page: Page, study: BinaryStudy) -> None:
     """Figure 16 and section 5.3.4."""
     under = study.removed("under", "beta")
     page.check(f"""Fig. 16, beta improves f_under | fairly well | {under} > {WELL} | share of the

@@ -7,7 +7,7 @@ import numpy as np
 from veridical.experiments._frame.laboratory import Laboratory
 from veridical.experiments._frame.page import Page
 from veridical.experiments._frame.survey_tasks import N_SCORES, SCORES
-from veridical.experiments.survey_binary.cells import Study, the_line
+from veridical.experiments.survey_binary.cells import BinaryStudy, the_line
 from veridical.simulation import (
     GaussianMixtureTask,
     survey_binary_task,
@@ -39,7 +39,7 @@ def judge_task(page: Page) -> None:
         be under-confident, would be too confident by {excess:.2f}""")
 
 
-def judge_models(page: Page, study: Study, lab: Laboratory) -> None:
+def judge_models(page: Page, study: BinaryStudy, lab: Laboratory) -> None:
     """Figure 12."""
     task, line = survey_binary_task(), the_line()
     for name, model in MODELS.items():
@@ -83,7 +83,7 @@ def _slope(name: str, low: float, high: float) -> float:
     return float(ends[1] - ends[0]) / (high - low)
 
 
-def _judge_network(page: Page, study: Study) -> None:
+def _judge_network(page: Page, study: BinaryStudy) -> None:
     """Under-confident: below 0.5 the frequency is lower than the score, above it is higher."""
     lean = np.array(
         [

@@ -17,7 +17,7 @@ from veridical.experiments._frame.survey_tasks import SCORES
 from veridical.experiments.survey_binary.cells import (
     CLASSIFIERS,
     SURVEYED,
-    Study,
+    BinaryStudy,
     classifier_of,
     do_study,
     estimators,
@@ -56,7 +56,7 @@ def draw_task() -> Figure:
     return draw_panels([*densities, last], columns=3)
 
 
-def draw_uncalibrated(study: Study) -> Figure:
+def draw_uncalibrated(study: BinaryStudy) -> Figure:
     """Figure 12: true reliability curves, and where the scores lie."""
     curves, histograms = [], []
     for name in CLASSIFIERS:
@@ -70,7 +70,7 @@ def draw_uncalibrated(study: Study) -> Figure:
     return draw_panels([*curves, *histograms], columns=3)
 
 
-def draw_calibrator(study: Study, calibrator: str) -> Figure:
+def draw_calibrator(study: BinaryStudy, calibrator: str) -> Figure:
     """Figures 13 to 16: one fitted map against the true one, and the diagram after it."""
     maps, diagrams = [], []
     for name in CLASSIFIERS:
@@ -86,7 +86,7 @@ def draw_calibrator(study: Study, calibrator: str) -> Figure:
     return draw_panels([*maps, *diagrams], columns=3, legend=True)
 
 
-def draw_all_maps(study: Study) -> Figure:
+def draw_all_maps(study: BinaryStudy) -> Figure:
     """Mean map of every other calibrator against the one needed, for all classifiers."""
     panels = []
     for calibrator in study.plan.names:
@@ -100,7 +100,7 @@ def draw_all_maps(study: Study) -> Figure:
     return draw_panels(panels, columns=5, size=(1.85, 1.75), legend=True)
 
 
-def draw_sizes(study: Study) -> Figure:
+def draw_sizes(study: BinaryStudy) -> Figure:
     """True calibration error against the rows a map was fitted to."""
     names = (*SURVEYED, "spline", "equal-mass binning")
     panels = [
@@ -110,14 +110,14 @@ def draw_sizes(study: Study) -> Figure:
     return draw_panels(panels, columns=3, legend=True)
 
 
-def add_error_tables(page: Page, study: Study) -> None:
+def add_error_tables(page: Page, study: BinaryStudy) -> None:
     """Errors of every calibrator: one table a classifier, and all of them as a file."""
     for name in CLASSIFIERS:
         study.add_table(page, name, TITLES[name], ERRORS)
     study.add_file(page, tuple(ERRORS))
 
 
-def add_estimator_table(page: Page, study: Study) -> None:
+def add_estimator_table(page: Page, study: BinaryStudy) -> None:
     """What estimators read on uncalibrated classifiers whose true error is known."""
     rows = []
     for name in CLASSIFIERS:
@@ -178,7 +178,7 @@ def run(lab: Laboratory, page: Page) -> None:
     page.conclude(_conclusion(study))
 
 
-def _add_all(page: Page, study: Study) -> None:
+def _add_all(page: Page, study: BinaryStudy) -> None:
     page.section("Every calibrator of the library")
     caption = f"""Mean fitted map (line) and the map needed (dots) on {SURVEY_ROWS:,} rows. | Mean
         calibration maps"""
@@ -198,7 +198,7 @@ def _add_all(page: Page, study: Study) -> None:
     add_estimator_table(page, study)
 
 
-def _conclusion(study: Study) -> str:
+def _conclusion(study: BinaryStudy) -> str:
     best = [study.ordered(name)[0] for name in CLASSIFIERS]
     beta, isotonic = (study.mean("over", name) for name in ("beta", "isotonic"))
     return f"""On {SURVEY_ROWS:,} rows the least true error is that of {best[0]} (f_under),

@@ -26,7 +26,7 @@ from veridical.experiments._frame.survey_study import (
 from veridical.experiments._frame.survey_tasks import (
     N_NODES,
     TINY,
-    Line,
+    FeatureLine,
     Network,
     line_of,
     log_softmax,
@@ -96,7 +96,7 @@ def fed(calibrator: Calibrator, log_p: FloatArray) -> FloatArray:
 
 
 @cache
-def the_line() -> Line:
+def the_line() -> FeatureLine:
     """The feature of the three-class task, cut once a process."""
     return line_of(survey_three_class_task())
 
@@ -139,7 +139,7 @@ def _truth(fitted: Calibrator, scores: Scorer, p: FloatArray, *, by_class: bool)
     return found | {"true": float(np.mean(errors)), "classes": errors, "tenths": tenths}
 
 
-def _tenths(line: Line, score: FloatArray, index: int) -> dict[str, FloatArray]:
+def _tenths(line: FeatureLine, score: FloatArray, index: int) -> dict[str, FloatArray]:
     """Gap between frequency and score, and share of rows, in each tenth of the scores."""
     diagram = line.diagram(score, index)
     which = np.minimum((diagram["mean"] * N_TENTHS).astype(np.int64), N_TENTHS - 1)
@@ -218,7 +218,7 @@ def plan_of(lab: Laboratory) -> SurveyPlan:
 
 
 @dataclass(frozen=True, eq=False)
-class Study(SurveyStudy):
+class ThreeClassStudy(SurveyStudy):
     """Results of all cells.
 
     Attributes
@@ -257,7 +257,7 @@ class Study(SurveyStudy):
         return apart / total
 
 
-def do_study(lab: Laboratory) -> Study:
+def do_study(lab: Laboratory) -> ThreeClassStudy:
     """Train networks and fit every calibrator."""
     plan = plan_of(lab)
     networks = train_networks(lab, "three", plan.n_networks, plan.n_train)
@@ -265,4 +265,4 @@ def do_study(lab: Laboratory) -> Study:
     asked = {"calibrators": list(plan.names), "compared_from": SURVEY_ROWS}
     fits = repeat(lab, "fits", calibrate, keys, networks, plan.n_repetitions, asked)
     first = {**classifier_cells("MLP", networks)[0], "n_rows": SURVEY_ROWS}
-    return Study(plan, networks, fits, lab.map("example", example, [first])[0])
+    return ThreeClassStudy(plan, networks, fits, lab.map("example", example, [first])[0])

@@ -7,14 +7,14 @@ import numpy as np
 from veridical.experiments._frame.page import Page
 from veridical.experiments._frame.survey_study import NONE, removed
 from veridical.experiments._frame.survey_tasks import Network
-from veridical.experiments.survey_multiclass.cells import FEW_ROWS, SURVEYED, Study
+from veridical.experiments.survey_multiclass.cells import FEW_ROWS, SURVEYED, ThreeClassStudy
 from veridical.simulation import GaussianMixtureTask, survey_three_class_task
 
 SEEN, UNSEEN = range(1, 4), (0, *range(4, 10))  # tenths of scores: 0.1 to 0.4, and elsewhere
 NO_SEED = "the survey shows one network and gives no seed"
 
 
-def judge_task(page: Page, study: Study) -> None:
+def judge_task(page: Page, study: ThreeClassStudy) -> None:
     """The cap of class 3, which says how to read its second parameter."""
     x = np.linspace(-60, 60, 4801)
     task = survey_three_class_task()
@@ -33,7 +33,7 @@ def judge_task(page: Page, study: Study) -> None:
         {len(caps)}, from {min(caps):.2f} to {max(caps):.2f}; {NO_SEED}""")
 
 
-def judge_temperature(page: Page, study: Study) -> None:
+def judge_temperature(page: Page, study: ThreeClassStudy) -> None:
     """Figure 17 and section 5.4.1."""
     unlike = float(study.compared("temperature, classes treated alike").max())
     page.check(f"""Fig. 17, one map for all classes | the same for all three | {unlike} < 1e-9 |
@@ -70,7 +70,7 @@ def judge_temperature(page: Page, study: Study) -> None:
         {study.mean("over", NONE):.4f}""")
 
 
-def judge_vector(page: Page, study: Study) -> None:
+def judge_vector(page: Page, study: ThreeClassStudy) -> None:
     """Figure 18 and section 5.4.2."""
     unlike = float(study.compared("vector, classes treated alike").min())
     page.check(f"""Fig. 18, a map for each class | different for each | {unlike} > 0.001 | smallest
@@ -91,7 +91,7 @@ def judge_vector(page: Page, study: Study) -> None:
         {_listed(many)} on 10,000""")
 
 
-def _judge_closeness(page: Page, study: Study, fact: str, one: str, other: str) -> None:
+def _judge_closeness(page: Page, study: ThreeClassStudy, fact: str, one: str, other: str) -> None:
     apart = study.diagrams_apart(one, other)
     models = float(study.compared(f"{one} to {other}").mean())
     page.check(f"""{fact} | class-wise reliability diagrams are close | {apart} < 0.5 | difference
@@ -104,7 +104,7 @@ def _listed(values: list[float]) -> str:
     return ", ".join(f"{value:.4f}" for value in values)
 
 
-def judge_matrix(page: Page, study: Study) -> None:
+def judge_matrix(page: Page, study: ThreeClassStudy) -> None:
     """Figure 19 and section 5.4.3."""
     gains = {
         part: removed(study.class_error(NONE, *classes), study.class_error("matrix", *classes))
@@ -126,7 +126,7 @@ def judge_matrix(page: Page, study: Study) -> None:
         network""")
 
 
-def judge_dirichlet(page: Page, study: Study) -> None:
+def judge_dirichlet(page: Page, study: ThreeClassStudy) -> None:
     """Figure 20 and section 5.4.4."""
     _judge_closeness(page, study, "Fig. 20, Dirichlet against matrix", "matrix", "Dirichlet")
     change = {

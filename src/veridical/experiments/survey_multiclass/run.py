@@ -19,7 +19,7 @@ from veridical.experiments._frame.survey_study import (
 from veridical.experiments._frame.survey_tasks import Network
 from veridical.experiments.survey_multiclass.cells import (
     SURVEYED,
-    Study,
+    ThreeClassStudy,
     calibrators,
     do_study,
     fed,
@@ -38,7 +38,7 @@ from veridical.plots.panels import Figure, Line, Panel, Points, draw_panels
 from veridical.simulation import survey_three_class_task
 
 
-def draw_task(study: Study) -> Figure:
+def draw_task(study: ThreeClassStudy) -> Figure:
     """Densities and posteriors of the classes, and what the first network says."""
     task, x = survey_three_class_task(), np.linspace(-200, 200, 801)
     posterior = task.posterior(x)
@@ -53,14 +53,14 @@ def draw_task(study: Study) -> Figure:
     return draw_panels(panels, columns=3, legend=True)
 
 
-def draw_uncalibrated(study: Study) -> Figure:
+def draw_uncalibrated(study: ThreeClassStudy) -> Figure:
     """Class-wise reliability diagrams of the first network, and where its scores lie."""
     p = Network(**study.networks[0])(the_line().x)
     histograms = [shares_panel(the_line().shares(p[:, k], 20), k) for k in range(3)]
     return draw_panels([*_diagrams(study, (NONE,), titled=True), *histograms], columns=3)
 
 
-def draw_calibrator(study: Study, name: str) -> Figure:
+def draw_calibrator(study: ThreeClassStudy, name: str) -> Figure:
     """Figures 17 to 20: change of each class over the simplex, and diagrams before and after."""
     panels = [*[Panel([])] * 3, *_diagrams(study, (NONE, name))]
     figure = draw_panels(panels, columns=3, size=(2.9, 2.7), legend=True)
@@ -91,7 +91,9 @@ def as_map_of_logarithms(fitted: Calibrator, matrix: Calibrator) -> Calibrator:
     return result
 
 
-def _diagrams(study: Study, names: tuple[str, ...], *, titled: bool = False) -> list[Panel]:
+def _diagrams(
+    study: ThreeClassStudy, names: tuple[str, ...], *, titled: bool = False
+) -> list[Panel]:
     panels = []
     for k in range(3):
         marks: list[Line | Points] = []
@@ -109,7 +111,7 @@ def _diagrams(study: Study, names: tuple[str, ...], *, titled: bool = False) -> 
     return panels
 
 
-def draw_sizes(study: Study) -> Figure:
+def draw_sizes(study: ThreeClassStudy) -> Figure:
     """What calibrators of the survey gain and lose with the number of rows."""
     wanted = (*SURVEYED, "Dirichlet, ODIR", "one-vs-rest isotonic")
     names = [name for name in wanted if name in study.plan.names]
@@ -173,7 +175,7 @@ def run(lab: Laboratory, page: Page) -> None:
     )
 
 
-def _add_all(page: Page, study: Study) -> None:
+def _add_all(page: Page, study: ThreeClassStudy) -> None:
     page.section("Every calibrator of the library")
     page.text(
         """Errors are class-wise; *distance from posterior* is the mean total variation, which also

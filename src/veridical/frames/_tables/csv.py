@@ -28,7 +28,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 @dataclass(frozen=True)
-class Dialect:
+class CsvDialect:
     """What a reader must be told.
 
     Attributes
@@ -47,7 +47,7 @@ class Dialect:
     quoted_names: dict[str, str]
 
 
-def sniff(path: Path, *, separator: str) -> Dialect:
+def sniff(path: Path, *, separator: str) -> CsvDialect:
     """Look at the first lines; `separator` is taken unless they contradict it.
 
     Raises OSError for what is no text.
@@ -67,7 +67,7 @@ def sniff(path: Path, *, separator: str) -> Dialect:
         separator = _separator(lines, separator, whole=len(head) < _HEAD)
     header = next(iter(_records(lines, separator)), [])
     quoted = {name.replace('"', '""'): name for name in header if '"' in name}
-    return Dialect(separator, line_end, skipped, utf_16, quoted)
+    return CsvDialect(separator, line_end, skipped, utf_16, quoted)
 
 
 def read_bytes(path: Path, count: int = -1) -> bytes:
@@ -191,7 +191,7 @@ def _has_decimal_comma(text: pl.Series, dtype: pl.DataType) -> bool:
     return dtype.is_float() and bool(text.str.contains(",", literal=True).any())
 
 
-def _with_names(scan: pl.LazyFrame, dialect: Dialect) -> pl.LazyFrame:
+def _with_names(scan: pl.LazyFrame, dialect: CsvDialect) -> pl.LazyFrame:
     """Polars leaves doubled quotes in names as they are written."""
     if not dialect.quoted_names:
         return scan

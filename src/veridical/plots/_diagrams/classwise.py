@@ -26,7 +26,7 @@ from veridical.plots._drawing.axes import (
 )
 from veridical.plots._drawing.diagram import Look, draw_curves
 from veridical.plots._drawing.series import (
-    CurveOptions,
+    PlotOptions,
     Series,
     gather_series,
     options_binning,
@@ -156,7 +156,7 @@ def classwise(
         name, got = ("show", "nothing") if not wanted else ("max_classes", repr(max_classes))
         expected = "one panel or more" if not wanted else "an integer of at least 1"
         raise invalid(_CALLER, name, expected, got, hint="leave it out for the default.")
-    options = CurveOptions.of(locals())
+    options = PlotOptions.of(locals())
     if y_prob is None:
         panels, note, n_classes = _panels_of_results(y_true, options, max_classes)
     else:
@@ -183,7 +183,7 @@ def classwise(
 
 
 def _panels_of_results(
-    results: Any, options: CurveOptions, max_classes: int
+    results: Any, options: PlotOptions, max_classes: int
 ) -> tuple[list[_Panel], str, int]:
     if not isinstance(results, Mapping):
         hint = "give `y_prob`, or `plots.reliability` for one curve."
@@ -200,7 +200,7 @@ def _panels_of_results(
 
 
 def _panels_of_rows(
-    y_true: Any, y_prob: Any, options: CurveOptions, wanted: list[Any], max_classes: int
+    y_true: Any, y_prob: Any, options: PlotOptions, wanted: list[Any], max_classes: int
 ) -> tuple[list[_Panel], str, int]:
     sample = check_sample(
         y_true,
@@ -237,7 +237,7 @@ def _panels_of_rows(
     return panels, note, len(classes)
 
 
-def _worst_first(problem: ClasswiseProblem, options: CurveOptions) -> Any:
+def _worst_first(problem: ClasswiseProblem, options: PlotOptions) -> Any:
     """Indices of the classes by decreasing ECE, equal ones in column order."""
     estimator = BinnedError(options_binning(options))
     summary = estimator.summarise(problem)

@@ -17,7 +17,7 @@ from veridical.plots._drawing.diagram import draw_spread, lowest_axes
 from veridical.plots._drawing.legend import draw_legend, x_label
 from veridical.plots._drawing.marks import broken_line, draw_band, draw_limits, draw_markers
 from veridical.plots._drawing.series import (
-    CurveOptions,
+    PlotOptions,
     Series,
     Truth,
     draw_truth,
@@ -113,7 +113,7 @@ def deviation(
             check_option(_CALLER, name, value, valid)
     if y_prob is None and interval == "consistency":
         interval = "auto"  # the default belongs to raw data: a result has its limits
-    options = CurveOptions.of(locals())
+    options = PlotOptions.of(locals())
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     true = None if truth is None else true_points(truth, caller=_CALLER)
     ax = get_axes(ax, (6.4, 3.6) if histogram == "side" else (5.0, 4.2), caller=_CALLER)

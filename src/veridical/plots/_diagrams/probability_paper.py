@@ -17,7 +17,7 @@ from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
 from veridical.plots._drawing.axes import get_axes, probability_axis
 from veridical.plots._drawing.legend import draw_legend, x_label
 from veridical.plots._drawing.marks import broken, draw_markers
-from veridical.plots._drawing.series import CurveOptions, Series, gather_series, options_binning
+from veridical.plots._drawing.series import PlotOptions, Series, gather_series, options_binning
 from veridical.plots._drawing.style import style_of
 
 _CALLER = "probability_paper"
@@ -101,7 +101,7 @@ def probability_paper(
         "interval": None if raw else "auto",
         "confidence_level": level if raw else 0.95,
     }
-    options = CurveOptions.of(locals() | limits)
+    options = PlotOptions.of(locals() | limits)
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     scores = [_scores(one, options) for one in series]
     ax = get_axes(ax, (5.0, 4.2), caller=_CALLER)
@@ -137,7 +137,7 @@ def probability_paper(
     return DiagramArtists(ax=ax, curves=tuple(drawn), reference=reference, legend=legend)
 
 
-def _scores(series: Series, options: CurveOptions) -> FloatArray:
+def _scores(series: Series, options: PlotOptions) -> FloatArray:
     if series.sample is not None:
         return levels_of_rows(series.sample, options_binning(options))
     curve = series.curve

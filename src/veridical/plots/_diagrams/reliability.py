@@ -15,7 +15,7 @@ from veridical.plots._drawing.axes import Place, get_axes
 from veridical.plots._drawing.diagram import Look, draw_curves, draw_spread, lowest_axes
 from veridical.plots._drawing.legend import draw_legend, free_corners, x_label
 from veridical.plots._drawing.marks import Position
-from veridical.plots._drawing.series import CurveOptions, Truth, draw_truth, gather_series
+from veridical.plots._drawing.series import PlotOptions, Truth, draw_truth, gather_series
 from veridical.plots._drawing.style import style_of
 
 _CALLER = "reliability"
@@ -133,7 +133,7 @@ def reliability(
     ):
         if value is not None:
             check_option(_CALLER, name, value, valid)
-    options = CurveOptions.of(locals())
+    options = PlotOptions.of(locals())
     look = Look(style == "bars", x, band, counts, gaps, arrows, rug)
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     look.check(series, caller=_CALLER)

@@ -135,7 +135,7 @@ _MOST_ACROSS = 4
 
 
 @dataclass(frozen=True)
-class Grid:
+class PanelGrid:
     """Panels in reading order, and the axes they are in."""
 
     ax: Axes
@@ -152,10 +152,10 @@ def figure_size(n_panels: int) -> tuple[float, float]:
     return columns * (_PANEL + _ACROSS) + 0.6, rows * (_PANEL + _DOWN) + 0.7
 
 
-def make_panels(ax: Axes, n_panels: int) -> Grid:
+def make_panels(ax: Axes, n_panels: int) -> PanelGrid:
     """Divide the place of axes, which become invisible, into panels."""
     if n_panels == 1:
-        return Grid(ax, (ax,), 1)
+        return PanelGrid(ax, (ax,), 1)
     box, figure = ax.get_position(original=True), ax.figure.figure
     width, height = box.width * figure.get_figwidth(), box.height * figure.get_figheight()
     columns = _columns(n_panels, width)
@@ -171,10 +171,10 @@ def make_panels(ax: Axes, n_panels: int) -> Grid:
         panel.set_facecolor(ax.get_facecolor())
         panel.set_anchor("SW")
         panels.append(panel)
-    return Grid(ax, tuple(panels), columns)
+    return PanelGrid(ax, tuple(panels), columns)
 
 
-def label_grid(grid: Grid, *, x: str, y: str, note: str, top: float = 1.0) -> None:
+def label_grid(grid: PanelGrid, *, x: str, y: str, note: str, top: float = 1.0) -> None:
     """Label the grid once: ticks at its left and lower edge, names of the axes, and a note.
 
     Every panel shows probabilities up to `top`.

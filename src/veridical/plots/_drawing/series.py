@@ -53,7 +53,7 @@ class Series:
 
 
 @dataclass(frozen=True)
-class CurveOptions:
+class PlotOptions:
     """How curves are made of raw data: options of `reliability_curve`."""
 
     lens: Any = None
@@ -71,7 +71,7 @@ class CurveOptions:
     weight_type: WeightType = "importance"
 
     @classmethod
-    def of(cls, arguments: Mapping[str, Any]) -> CurveOptions:
+    def of(cls, arguments: Mapping[str, Any]) -> PlotOptions:
         """Return the options among the arguments of a function, which have the same names."""
         known = {option.name for option in fields(cls)}
         return cls(**{name: value for name, value in arguments.items() if name in known})
@@ -87,7 +87,7 @@ class CurveOptions:
 
 
 def gather_series(
-    y_true: Any, y_prob: Any, options: CurveOptions, *, caller: str, detail: str | None
+    y_true: Any, y_prob: Any, options: PlotOptions, *, caller: str, detail: str | None
 ) -> list[Series]:
     """Return the curves to draw; `detail` is what to measure beside them, as `measured`."""
     if y_prob is None:
@@ -107,7 +107,7 @@ def raw_series(
     name: str,
     y_true: ArrayLike,
     y_prob: ArrayLike,
-    options: CurveOptions,
+    options: PlotOptions,
     *,
     caller: str,
     detail: str | None,
@@ -125,7 +125,7 @@ def raw_series(
 
 
 def sample_series(
-    name: str, sample: BinarySample, lens: str, options: CurveOptions, *, detail: str | None
+    name: str, sample: BinarySample, lens: str, options: PlotOptions, *, detail: str | None
 ) -> Series:
     """Return the curve of one binary problem."""
     curve = reliability_curve(
@@ -147,7 +147,7 @@ def sample_series(
     return measured(series, options, detail)
 
 
-def measured(series: Series, options: CurveOptions, detail: str | None) -> Series:
+def measured(series: Series, options: PlotOptions, detail: str | None) -> Series:
     """Add the ECE for `detail` "value", with interval and null level for "error" and "all".
 
     For "all" also the recalibration line.
@@ -182,7 +182,7 @@ def measured(series: Series, options: CurveOptions, detail: str | None) -> Serie
     return replace(series, error=error, in_the_large=gap, slope=slope)
 
 
-def options_binning(options: CurveOptions) -> Binning:
+def options_binning(options: PlotOptions) -> Binning:
     """Bins of the ECE: those of the curve, or of `n_bins` if the curve has none."""
     if options.binning is not None:
         return options.binning

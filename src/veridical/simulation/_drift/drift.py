@@ -15,7 +15,7 @@ from veridical._core.data.randomness import check_rng
 from veridical._core.data.validation import check_option, is_integer, is_number
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.simulation._drift.kinds import Drift, Source, check_source
+from veridical.simulation._drift.kinds import Drift, DriftSource, check_source
 from veridical.simulation._tasks.gaussian import check_rows
 
 KINDS = ("fixed", "exponential", "geometric")
@@ -145,7 +145,7 @@ class DriftStream:
 
     def __init__(
         self,
-        source: Source,
+        source: DriftSource,
         drift: Any,
         *,
         n_batches: int = 20,

@@ -41,7 +41,7 @@ class KnownRows(Protocol):
         """What the labels were drawn from, like `y_prob`."""
 
 
-class Source(Protocol):
+class DriftSource(Protocol):
     """Draws rows with a known truth: a `FakeClassifier` or `TaskPredictions`."""
 
     def sample(self, n: int, *, rng: Any = None) -> KnownRows:
@@ -126,7 +126,7 @@ def join(parts: list[Rows]) -> Rows:
 class Draws:
     """A source in one shape: class indices and matrices, whatever it hands out."""
 
-    source: Source
+    source: DriftSource
     labels: Array
     prior: FloatArray | None
     one_column: bool  # hands out (n,), the probability of the second class

@@ -28,7 +28,7 @@ BLOCK = 1 << 14  # rows a classifier sees at a time: a network keeps all its act
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class TracedLine:
     """Nodes on the line, probabilities there, and exact class masses in between."""
 
     nodes: FloatArray  # (N + 1,)
@@ -47,7 +47,9 @@ class Pieces:
     asked: IntArray  # which class that is
 
 
-def trace(task: GaussianMixtureTask, classifier: Classifier, n_nodes: int, *, caller: str) -> Line:
+def trace(
+    task: GaussianMixtureTask, classifier: Classifier, n_nodes: int, *, caller: str
+) -> TracedLine:
     """Ask a classifier at about `n_nodes` places, and more where it jumps or changes its mind."""
 
     def ask(x: FloatArray) -> FloatArray:
@@ -64,17 +66,17 @@ def trace(task: GaussianMixtureTask, classifier: Classifier, n_nodes: int, *, ca
             break
         nodes, p = _insert(nodes, p, (nodes[steep] + nodes[steep + 1]) / 2, ask)
     nodes, p = _insert(nodes, p, _turns(nodes, p), ask)
-    return Line(nodes, p, task.interval_mass(nodes))
+    return TracedLine(nodes, p, task.interval_mass(nodes))
 
 
-def of_class(line: Line, index: int) -> Pieces:
+def of_class(line: TracedLine, index: int) -> Pieces:
     """Pieces for the probability of one class."""
     score = line.p[:, index]
     asked = np.full(len(line.mass), index)
     return Pieces(score[:-1], score[1:], line.mass.sum(axis=1), line.mass[:, index], asked)
 
 
-def of_top(line: Line) -> Pieces:
+def of_top(line: TracedLine) -> Pieces:
     """Pieces for the largest probability; ties go to the first class."""
     asked = (line.p[:-1] + line.p[1:]).argmax(axis=1)
     score = line.p.max(axis=1)
@@ -254,7 +256,7 @@ def _check_question(
     return 1 if chosen == "binary" else chosen
 
 
-def _pieces(line: Line, asked: str | int) -> Pieces:
+def _pieces(line: TracedLine, asked: str | int) -> Pieces:
     return of_top(line) if isinstance(asked, str) else of_class(line, asked)
 
 
