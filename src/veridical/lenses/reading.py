@@ -160,8 +160,14 @@ class RawData:
             labels=self.labels,
             caller=caller,
         )
-        if adapt is not None:
-            inputs = adapt(inputs)
+        return self._checked(inputs if adapt is None else adapt(inputs), caller)
+
+    def check_arrays(self, *, caller: str) -> CheckedData:
+        """Check the data of a function that takes arrays and no tables."""
+        inputs = Inputs(self.y_true, self.y_prob, self.sample_weight, None, self.labels)
+        return self._checked(inputs, caller)
+
+    def _checked(self, inputs: Inputs, caller: str) -> CheckedData:
         sample = check_sample(
             inputs.y_true,
             inputs.y_prob,

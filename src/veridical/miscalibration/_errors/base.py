@@ -84,6 +84,7 @@ class ScoreEstimator(Estimator):
 
 def measure_data(estimator: Estimator, data: RawData, lens: Any, *, caller: str) -> float:
     """Check raw data, look through the lens, measure, and warn of doubts on behalf of `caller`."""
-    value, doubts = estimator.measure_with_doubts(data.through(lens, caller=caller).problem)
+    induced = data.check_arrays(caller=caller).through(lens, caller=caller)
+    value, doubts = estimator.measure_with_doubts(induced.problem)
     warn_of(doubts, caller=caller, stacklevel=4)
     return value
