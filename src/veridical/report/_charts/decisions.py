@@ -324,7 +324,11 @@ def cost_curve_chart(
     columns = joined([_columns(name, curve) for name, curve in shown.items()])
     x = probability("place", x_axis("probability cost: share of positives in the costs at stake"))
     y = number("model", y_axis("normalised expected cost", grid=True), zero=True)
-    trivial = [{"place": 0, "cost": 0}, {"place": 0.5, "cost": 0.5}, {"place": 1, "cost": 0}]
+    trivial: list[dict[str, Any]] = [
+        {"place": 0, "cost": 0},
+        {"place": 0.5, "cost": 0.5},
+        {"place": 1, "cost": 0},
+    ]
     layers = [
         layer(
             {"type": "area", "style": "null", "opacity": 0.35},
