@@ -325,7 +325,9 @@ def cost_curve_chart(
     x = probability("place", x_axis("probability cost: share of positives in the costs at stake"))
     y = number("model", y_axis("normalised expected cost", grid=True), zero=True)
     trivial: list[dict[str, Any]] = [
-        {"place": place, "cost": min(place, 1 - place)} for place in (0, 0.5, 1)
+        {"place": 0, "cost": 0},
+        {"place": 0.5, "cost": 0.5},
+        {"place": 1, "cost": 0},
     ]
     layers = [
         layer(
