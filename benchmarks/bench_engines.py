@@ -46,7 +46,7 @@ def work(rows):
         )
     else:
         veridical.evaluate(rows, **options)
-from veridical.frames import grid_table
+from veridical.frames.tables import grid_table
 work(polars.scan_parquet(source).head(1000))  # imports are not what is measured
 started, used = time.perf_counter(), time.process_time()
 work(source)

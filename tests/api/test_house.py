@@ -6,7 +6,6 @@ import ast
 import importlib
 import inspect
 from collections import Counter, defaultdict
-from functools import cache
 from pathlib import Path
 
 import veridical
@@ -22,7 +21,7 @@ _DOORS_OF = {
     "decomposition": ["core"],
     "evaluation": ["core", "data"],
     "export": ["core"],
-    "frames": ["files", "grid", "inputs"],
+    "frames": ["files", "grid", "inputs", "tables"],
     "inference": ["core", "draws", "intervals", "tests"],
     "lenses": ["reading"],
     "miscalibration": ["core"],
@@ -40,16 +39,30 @@ MOST_MODULES, MOST_NAMES = 22, 25
 
 def _imports(path):
     """Modules and names of the library that a file imports, at any depth of it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("veridical."):
-            yield node.module.removeprefix("veridical."), [alias.name for alias in node.names]
+            module = node.module.removeprefix("veridical.")
+            doors = [each for each in node.names if f"{module}.{each.name}" in DOORS]
+            for door in doors:
+                yield f"{module}.{door.name}", _attributes(tree, door.asname or door.name)
+            names = [each.name for each in node.names if each not in doors]
+            if names:
+                yield module, names
         elif isinstance(node, ast.Import):
             for alias in node.names:
                 if alias.name.startswith("veridical."):
                     yield alias.name.removeprefix("veridical."), []
 
 
-@cache
+def _attributes(tree, name):
+    """What is asked of a module that was imported under a name."""
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+    return [
+        node.attr for node in nodes if isinstance(node.value, ast.Name) and node.value.id == name
+    ]
+
+
 def _across():
     """Imports of one room from another: file, module, names."""
     return list(_imports_across())

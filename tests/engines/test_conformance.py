@@ -9,7 +9,7 @@ import pytest
 
 import veridical as v
 from engines.engine_frames import ENGINES
-from veridical.frames import open_table
+from veridical.frames.tables import open_table
 
 LAZY = [engine for engine in ENGINES if engine not in ("pandas", "polars", "pyarrow")]
 # From a few rows, with doubts about them that are not the point here.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.frames import column_names, open_table
+from veridical.frames.tables import column_names, open_table
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import veridical.frames
-from veridical.frames import column_names, is_frame, open_table
+from veridical.frames.tables import column_names, is_frame, open_table
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def run(code: str) -> str:
 
 def test_importing_the_package_and_asking_about_a_list_loads_no_frame_library():
     code = (
-        "import sys; from veridical.frames import is_frame, guess_columns;"
+        "import sys; from veridical.frames.tables import is_frame, guess_columns;"
         "assert not is_frame([1]);"
         "print(sorted({'pandas', 'polars', 'pyarrow', 'narwhals'} & set(sys.modules)))"
     )
@@ -68,7 +68,7 @@ def test_importing_the_package_and_asking_about_a_list_loads_no_frame_library():
 
 def test_a_polars_frame_is_recognised_without_loading_pandas_or_pyarrow():
     code = (
-        "import sys, polars as pl; from veridical.frames import is_frame, open_table;"
+        "import sys, polars as pl; from veridical.frames.tables import is_frame, open_table;"
         "frame = pl.DataFrame({'y': ['a', None], 'p': [1.0, None]}); assert is_frame(frame);"
         "open_table(frame, caller='f').column('y', caller='f', param='y');"
         "print(sorted({'pandas', 'pyarrow'} & set(sys.modules)))"

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.frames import column_names, guess_columns, open_table
 from veridical.frames._tables.with_columns import write_with_columns
+from veridical.frames.tables import column_names, guess_columns, open_table
 
 PLAIN = "label,p,name\n1,0.5,a\n0,0.25,b\n1,0.75,c\n"
 SEMICOLONS = "label;p;name\n1;0,5;a\n0;0,25;b\n1;0,75;c\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.frames import expand_columns
+from veridical.frames.tables import expand_columns
 
 
 def expand(patterns, available):

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.frames import column_names, open_table
+from veridical.frames.tables import column_names, open_table
 
 FRAME = pl.DataFrame({"label": ["b", "a", "b"], "p": [0.5, 0.25, 1.0], "note": ["", "", ""]})
 WRITE = {

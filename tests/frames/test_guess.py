@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.frames import ColumnGuess, guess_columns
+from veridical.frames.tables import ColumnGuess, guess_columns
 
 
 def guess(available, **given):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from veridical.frames import labels_from_columns
+from veridical.frames.tables import labels_from_columns
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from veridical.exceptions import InvalidInputError, MissingDependencyError
-from veridical.frames import open_table, small_table
+from veridical.frames.tables import open_table, small_table
 
 KINDS = {"polars": pl.DataFrame, "pandas": pd.DataFrame, "pyarrow": pa.Table}
 DATA = {"model": ["a", "b"], "ece": np.array([0.5, 0.25]), "n": (10, 7), "low": [None, 0.5]}

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from veridical.exceptions import InvalidInputError
-from veridical.frames import column_names, open_table
+from veridical.frames.tables import column_names, open_table
 
 BUILD = {
     "pandas": pd.DataFrame,

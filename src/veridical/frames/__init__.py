@@ -1,29 +1,3 @@
 """Any frame or file in, NumPy columns and small tables out; the only place that knows engines."""
 
-from veridical.frames._grid.grid import grid_table
-from veridical.frames._grid.sample import sample_rows
-from veridical.frames._grid.table import GridTable
-from veridical.frames._tables.columns import ColumnGuess, expand_columns, guess_columns
-from veridical.frames._tables.detect import is_frame, is_lazy
-from veridical.frames._tables.labels import label_of_column, labels_from_columns
-from veridical.frames._tables.open import column_names, open_lazy, open_table
-from veridical.frames._tables.small import small_table
-from veridical.frames._tables.table import Table
-
-__all__ = [
-    "ColumnGuess",
-    "GridTable",
-    "Table",
-    "column_names",
-    "expand_columns",
-    "grid_table",
-    "guess_columns",
-    "is_frame",
-    "is_lazy",
-    "label_of_column",
-    "labels_from_columns",
-    "open_lazy",
-    "open_table",
-    "sample_rows",
-    "small_table",
-]
+__all__: list[str] = []  # users hand frames to functions; other rooms use the doors

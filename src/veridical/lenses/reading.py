@@ -14,8 +14,8 @@ from veridical._core.data.validation import check_sample, kept_rows
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, BoolArray, ColumnNames, WeightType
 from veridical.exceptions import invalid, unknown_option
-from veridical.frames import GridTable
 from veridical.frames.inputs import Inputs, gather_inputs
+from veridical.frames.tables import GridTable
 from veridical.lenses._kinds.base import CustomLens, Lens, Problem, as_multiclass
 from veridical.lenses._kinds.one import Binary, Confidence, Pooled
 from veridical.lenses._kinds.several import Canonical, Classwise

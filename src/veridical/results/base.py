@@ -15,7 +15,7 @@ import numpy as np
 
 from veridical._core.data.validation import check_level
 from veridical._core.typing import FloatArray
-from veridical.frames import small_table
+from veridical.frames.tables import small_table
 
 
 class Result:

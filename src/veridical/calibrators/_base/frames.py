@@ -11,7 +11,6 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from veridical import frames
 from veridical._core.data.validation import is_integer
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.scan import row_sum_tolerance
@@ -20,6 +19,7 @@ from veridical._core.typing import BoolArray, FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes, formula_of
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts
 from veridical.exceptions import InvalidInputError, invalid
+from veridical.frames import tables
 from veridical.frames.files import is_large_file
 
 _RESOLUTION = 16384  # cells no wider than 6e-5 in probability and 0.004 in log odds
@@ -47,10 +47,10 @@ class FitColumns:
             "caller": self.caller,
         }
 
-    def grid(self, problem: str, *, labels: Any, n_bins: int, resolution: int) -> frames.GridTable:
+    def grid(self, problem: str, *, labels: Any, n_bins: int, resolution: int) -> tables.GridTable:
         """Sums over the cells of a fine grid."""
         options: dict[str, Any] = {"problems": [problem], "n_bins": n_bins, "scores": False}
-        return frames.grid_table(
+        return tables.grid_table(
             self.source, labels=labels, resolution=resolution, **options, **self.named
         )
 
@@ -106,7 +106,7 @@ def read_columns(
     columns = _columns(source, y, prob, sample_weight, caller=caller)
     named = [name for name in (columns.weight, by) if isinstance(name, str)]
     wanted = list(dict.fromkeys([columns.y, *columns.prob, *named]))
-    table = frames.open_table(source, columns=wanted, caller=caller, param="y_prob")
+    table = tables.open_table(source, columns=wanted, caller=caller, param="y_prob")
     matrix = table.matrix(columns.prob, caller=caller, param="prob")
     weight = columns.weight
     return (
@@ -119,14 +119,14 @@ def read_columns(
 
 def is_source(obj: object) -> bool:
     """Whether this is a frame or a file, of which columns can be named."""
-    return isinstance(obj, (str, os.PathLike)) or frames.is_frame(obj)
+    return isinstance(obj, (str, os.PathLike)) or tables.is_frame(obj)
 
 
 def _in_memory(source: Any) -> bool:
     """Whether the rows are here, or few enough to be read."""
     if isinstance(source, (str, os.PathLike)):
         return not is_large_file(source)
-    return not frames.is_lazy(source)
+    return not tables.is_lazy(source)
 
 
 def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str) -> FitColumns:
@@ -134,22 +134,22 @@ def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str)
         hint = 'name its column, e.g. sample_weight="weight".'
         got = type(sample_weight).__name__
         raise invalid(caller, "sample_weight", "a column if `y` is one", got, hint=hint)
-    available = frames.column_names(source, caller=caller, param="y_prob")
-    outcome = frames.expand_columns(y, available, caller=caller, param="y")[0]
+    available = tables.column_names(source, caller=caller, param="y_prob")
+    outcome = tables.expand_columns(y, available, caller=caller, param="y")[0]
     weight = None
     if sample_weight is not None:
-        [weight] = frames.expand_columns(
+        [weight] = tables.expand_columns(
             [sample_weight], available, caller=caller, param="sample_weight"
         )
     names = [name for name in available if name != weight]
-    guess = frames.guess_columns(names, y=outcome, prob=prob, caller=caller)
+    guess = tables.guess_columns(names, y=outcome, prob=prob, caller=caller)
     return FitColumns(source, outcome, guess.prob, weight, caller)
 
 
 def _fit_exactly(calibrator: Calibrator, columns: FitColumns) -> Notes:
     caller, name = columns.caller, columns.weight
     wanted = [columns.y, *columns.prob, *([name] if name else [])]
-    table = frames.open_table(columns.source, columns=wanted, caller=caller, param="y_prob")
+    table = tables.open_table(columns.source, columns=wanted, caller=caller, param="y_prob")
     weight = None if name is None else table.column(name, caller=caller, param="sample_weight")
     return _fit_table(calibrator, table, columns, weight)
 
@@ -196,7 +196,7 @@ def _fit_sample(calibrator: Calibrator, columns: FitColumns) -> Notes:
     from veridical.frames.grid import SAMPLING_WEIGHT
 
     caller, given = columns.caller, [columns.weight] if columns.weight else []
-    table = frames.sample_rows(
+    table = tables.sample_rows(
         columns.source,
         [columns.y, *columns.prob, *given],
         n=_SAMPLE_ROWS,
@@ -220,13 +220,13 @@ def _fit_sample(calibrator: Calibrator, columns: FitColumns) -> Notes:
 
 
 def _fit_table(
-    calibrator: Calibrator, table: frames.Table, columns: FitColumns, weight: Any
+    calibrator: Calibrator, table: tables.Table, columns: FitColumns, weight: Any
 ) -> Notes:
     y = table.column(columns.y, caller=columns.caller, param="y")
     values = table.matrix(columns.prob, caller=columns.caller, param="prob")
     labels = calibrator.labels
     if labels is None and len(columns.prob) > 1:
-        labels = frames.labels_from_columns(columns.prob, y)
+        labels = tables.labels_from_columns(columns.prob, y)
     with _meanwhile(calibrator, labels=labels):
         notes = calibrator._fit_arrays(
             values[:, 0] if len(columns.prob) == 1 else values, y, weight
@@ -261,16 +261,16 @@ def transform_frame(
     names: str | Sequence[str] | None,
 ) -> Any:
     """Add columns of calibrated probabilities; see `Calibrator.transform`."""
-    if not frames.is_frame(frame):
+    if not tables.is_frame(frame):
         hint = "for arrays, call `predict_proba(y_prob)`."
         got = f"an object of type {type(frame).__name__}"
         raise invalid(_CALLER, "frame", "a frame", got, hint=hint)
-    available = frames.column_names(frame, caller=_CALLER, param="frame")
+    available = tables.column_names(frame, caller=_CALLER, param="frame")
     columns = _transform_columns(calibrator, prob, available)
     new = _names(calibrator, names, len(columns), available)
     from veridical.frames.grid import of_partitions
 
-    if not frames.is_lazy(frame):
+    if not tables.is_lazy(frame):
         return _transform_in_memory(frame, calibrator, columns, new)
     by_part = of_partitions(frame)
     if by_part is not None:
@@ -285,7 +285,7 @@ def _transform_in_memory(
 ) -> Any:
     from veridical.frames.grid import with_arrays
 
-    table = frames.open_table(frame, columns=columns, caller=_CALLER, param="frame")
+    table = tables.open_table(frame, columns=columns, caller=_CALLER, param="frame")
     values = table.matrix(columns, caller=_CALLER, param="prob")
     found = _calibrated(calibrator, values[:, 0] if len(columns) == 1 else values)
     kept = found[:, [_positive(calibrator)]] if len(columns) == 1 else found
@@ -332,7 +332,7 @@ def _transform_columns(
     if prob is None:
         columns = _known_columns(calibrator, available)
     else:
-        columns = frames.expand_columns(prob, available, caller=_CALLER, param="prob")
+        columns = tables.expand_columns(prob, available, caller=_CALLER, param="prob")
         fitted = getattr(calibrator, "feature_names_in_", None)
         if fitted is not None and set(columns) == set(fitted.tolist()):
             columns = fitted.tolist()  # whatever order a glob finds them in
@@ -349,7 +349,7 @@ def _known_columns(calibrator: Calibrator, available: list[str]) -> list[str]:
     if fitted is not None and set(fitted.tolist()) <= set(available):
         return [str(name) for name in fitted]
     try:
-        guess = frames.guess_columns((*available, _NO_OUTCOME), y=_NO_OUTCOME, caller=_CALLER)
+        guess = tables.guess_columns((*available, _NO_OUTCOME), y=_NO_OUTCOME, caller=_CALLER)
     except InvalidInputError:
         hint = "name the columns of predictions, in the order of `classes_`."
         got = f"None, and no column of {available[:6]} is known by name"

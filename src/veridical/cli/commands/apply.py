@@ -13,8 +13,8 @@ from veridical._core.typing import FloatArray
 from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
-from veridical.frames import column_names, expand_columns, open_table
 from veridical.frames.files import check_new_columns, check_target, write_with_columns
+from veridical.frames.tables import column_names, expand_columns, open_table
 
 _CALLER = "apply"
 _BLOCK_VALUES = 1 << 20  # bounds what a calibrator works on at a time

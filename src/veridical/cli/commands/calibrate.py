@@ -16,9 +16,9 @@ from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
 from veridical.evaluation.core import HeldOut, held_out
 from veridical.exceptions import invalid, warn_of
-from veridical.frames import column_names, guess_columns
 from veridical.frames.files import check_apart
 from veridical.frames.inputs import gather_inputs
+from veridical.frames.tables import column_names, guess_columns
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veridical import frames
 from veridical._core.data.validation import check_sample
 from veridical._core.typing import Array, FloatArray
 from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
 from veridical.decisions import cost_threshold, decide, expected_cost, miscalibration_cost
 from veridical.exceptions import InvalidInputError, invalid
+from veridical.frames import tables
 from veridical.frames.files import check_new_columns, check_target, write_with_columns
 
 if TYPE_CHECKING:
@@ -116,9 +116,9 @@ def _costs(arguments: argparse.Namespace) -> Any:
 
 
 def _read(arguments: argparse.Namespace) -> _Rows:
-    available = frames.column_names(arguments.file, caller=_CALLER, param="FILE")
+    available = tables.column_names(arguments.file, caller=_CALLER, param="FILE")
     prob = data.split_names(arguments.prob) or []
-    columns = frames.expand_columns(prob, available, caller=_CALLER, param="prob")
+    columns = tables.expand_columns(prob, available, caller=_CALLER, param="prob")
     if arguments.weight is not None and arguments.y is None:
         hint = "weights count in means of costs, for which outcomes are needed."
         raise invalid(_CALLER, "weight", "unset without --y", repr(arguments.weight), hint=hint)
@@ -126,10 +126,10 @@ def _read(arguments: argparse.Namespace) -> _Rows:
     def one(name: str | None, param: str) -> list[str]:
         if name is None:
             return []
-        return frames.expand_columns([name], available, caller=_CALLER, param=param)[:1]
+        return tables.expand_columns([name], available, caller=_CALLER, param=param)[:1]
 
     y, weight = one(arguments.y, "y"), one(arguments.weight, "weight")
-    table = frames.open_table(
+    table = tables.open_table(
         arguments.file, columns=[*columns, *y, *weight], caller=_CALLER, param="FILE"
     )
     p = table.matrix(columns, caller=_CALLER, param="prob")
@@ -147,7 +147,7 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
     from_file = arguments.costs is not None
     if pos_label is None and len(rows.columns) == 1:
         known = labels if labels is not None else [] if rows.y is None else np.unique(rows.y)
-        pos_label = frames.label_of_column(rows.columns[0], list(known))
+        pos_label = tables.label_of_column(rows.columns[0], list(known))
     if rows.y is not None:
         sample = check_sample(
             rows.y, rows.p, caller=_CALLER, labels=labels, pos_label=pos_label,
@@ -192,7 +192,7 @@ def _labels(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> tuple[lis
     if rows.y is not None:
         typed = data.LabelReader(arguments.file, arguments.y, rows.columns, caller=_CALLER)
         if texts is None and len(rows.columns) > 1:
-            return frames.labels_from_columns(rows.columns, rows.y), named and typed(named)[0]
+            return tables.labels_from_columns(rows.columns, rows.y), named and typed(named)[0]
         return texts and typed(texts), named and typed(named)[0]
     if texts is not None:
         return files.as_numbers(texts), named and files.as_numbers(named)[0]
@@ -202,7 +202,7 @@ def _labels(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> tuple[lis
     classes = files.classes_of(costs)
     if len(rows.columns) == 1:
         return sorted(classes, key=lambda label: (isinstance(label, str), label)), positive
-    labels = frames.labels_from_columns(rows.columns, np.asarray(classes))
+    labels = tables.labels_from_columns(rows.columns, np.asarray(classes))
     if labels is None:
         hint = "say which class each column is about, e.g. --labels a,b,c."
         got = f"columns {rows.columns[:6]} and classes {classes[:6]}"

@@ -17,7 +17,7 @@ from veridical.cli.shared.data import add_column_arguments, file_argument, split
 from veridical.cli.shared.output import add_page_output, add_text_or_json, busy, doubts_as_notes
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
-from veridical.frames import Table, column_names, expand_columns, guess_columns, open_table
+from veridical.frames.tables import Table, column_names, expand_columns, guess_columns, open_table
 
 if TYPE_CHECKING:
     from veridical.monitoring import CalibrationMonitor

@@ -12,8 +12,8 @@ from veridical._core.typing import Array
 from veridical.cli.shared import output
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames import small_table
 from veridical.frames.files import kind_of
+from veridical.frames.tables import small_table
 
 if TYPE_CHECKING:
     from veridical.frames.files import FileKind

@@ -19,8 +19,8 @@ from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
 from veridical.decisions.core import check_costs
 from veridical.exceptions import invalid
-from veridical.frames import column_names
 from veridical.frames.inputs import gather_inputs
+from veridical.frames.tables import column_names
 
 if TYPE_CHECKING:
     from veridical._core.typing import Array

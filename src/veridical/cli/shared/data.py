@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical.exceptions import invalid, unknown_option
-from veridical.frames import ColumnGuess, column_names, guess_columns, open_table
+from veridical.frames.tables import ColumnGuess, column_names, guess_columns, open_table
 from veridical.lenses import ClassSpecific, Grouped, TopK
 
 GUESSING = """\

@@ -17,7 +17,7 @@ import numpy as np
 from veridical._core.data.labels import find_label
 from veridical._core.typing import FloatArray
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames import open_table
+from veridical.frames.tables import open_table
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator

@@ -20,8 +20,8 @@ from veridical.evaluation._data.source import (
 )
 from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames import column_names, expand_columns, is_frame
 from veridical.frames.inputs import name_columns
+from veridical.frames.tables import column_names, expand_columns, is_frame
 from veridical.inference.core import consistency_core
 from veridical.miscalibration import Estimator
 from veridical.results import ConsistencyTest, Difference

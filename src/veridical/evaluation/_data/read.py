@@ -14,10 +14,10 @@ from veridical._core.typing import BoolArray
 from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames import grid_table, is_lazy
 from veridical.frames.files import is_large_file
 from veridical.frames.grid import RESOLUTION
 from veridical.frames.inputs import Inputs, name_columns
+from veridical.frames.tables import grid_table, is_lazy
 from veridical.inference.intervals import check_groups
 from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens
 from veridical.lenses.reading import RawData, named_lens, resolve_lens

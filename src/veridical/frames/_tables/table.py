@@ -97,7 +97,7 @@ class Table:
     Examples
     --------
     >>> import polars as pl
-    >>> from veridical.frames import open_table
+    >>> from veridical.frames.tables import open_table
     >>> table = open_table(pl.DataFrame({"y": ["a", "b"], "p": [0.25, None]}), caller="evaluate")
     >>> table
     Table(n_rows=2, columns=['y', 'p'])

@@ -14,8 +14,8 @@ from starlette.responses import JSONResponse, Response
 from veridical._core.data.arrays import missing_values
 from veridical.evaluation.data import DataRequest
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames import column_names, guess_columns, labels_from_columns, open_table
 from veridical.frames.files import find_files, scan_file
+from veridical.frames.tables import column_names, guess_columns, labels_from_columns, open_table
 from veridical.lenses.reading import RawData
 from veridical.studio._data.answers import CALLER, in_thread, plain
 from veridical.studio._data.files import drop, file_in, files_in, keep_upload

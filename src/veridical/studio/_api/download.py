@@ -16,8 +16,8 @@ import veridical.export as export
 from veridical._core.data.validation import check_option
 from veridical._core.runtime.optional import is_installed
 from veridical.export.core import DIALECTS, write_file
-from veridical.frames import open_table
 from veridical.frames.files import write_with_columns
+from veridical.frames.tables import open_table
 from veridical.report import make_report
 from veridical.studio._data.answers import CALLER, Refused, in_thread
 from veridical.studio._data.files import safe_stem

@@ -12,8 +12,8 @@ from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import IntervalPartition
-from veridical.frames import GridTable
 from veridical.frames.grid import LOGIT_LIMIT, Grid
+from veridical.frames.tables import GridTable
 from veridical.lenses import Binary, ClassSpecific, Confidence, Lens
 from veridical.scores import RULES, get_rule
 from veridical.summaries._grid.cells import INDICES, SUMS

@@ -17,7 +17,7 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import IntervalBinning
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames import GridTable
+from veridical.frames.tables import GridTable
 from veridical.summaries._bins.build import summary_of
 from veridical.summaries._bins.summary import Summary
 from veridical.summaries._bins.sums import Sums, from_cells

@@ -16,8 +16,8 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import Binning, IntervalBinning
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames import GridTable
 from veridical.frames.files import read_arrays, write_arrays
+from veridical.frames.tables import GridTable
 from veridical.lenses import Binary, ClassSpecific, Confidence, Lens
 from veridical.summaries._bins.summary import Summary
 from veridical.summaries._grid.cells import (
