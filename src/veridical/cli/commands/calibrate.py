@@ -130,9 +130,14 @@ def _held_out(
     from veridical.calibrators.core import check_rows
 
     checked = check_rows(
-        rows.values, rows.y, rows.weight, input=calibrator.input, labels=calibrator.labels,
-        weight_type="importance", caller=type(calibrator).__name__,
-    )  # fmt: skip
+        rows.values,
+        rows.y,
+        rows.weight,
+        input=calibrator.input,
+        labels=calibrator.labels,
+        weight_type="importance",
+        caller=type(calibrator).__name__,
+    )
     found = held_out(calibrator, checked, n_folds=arguments.folds, lens=lens, n_bins=n_bins)
     if isinstance(found, HeldOut):
         warn_of(found.notes)
@@ -176,9 +181,14 @@ def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
         got = f"{options['pos_label']!r} with {values.shape[1]} columns"
         raise invalid(_CALLER, "pos_label", "unset unless --prob is one column", got, hint=hint)
     return _Rows(
-        values, y, inputs.sample_weight, None if labels is None else list(np.asarray(labels)),
-        guess.prob, column_of, guess.said,
-    )  # fmt: skip
+        values,
+        y,
+        inputs.sample_weight,
+        None if labels is None else list(np.asarray(labels)),
+        guess.prob,
+        column_of,
+        guess.said,
+    )
 
 
 def _two_labels(y: Array, labels: Any, pos_label: Any) -> tuple[list[Any], Any]:
@@ -273,5 +283,6 @@ def _listed_methods() -> str:
     from veridical.selection.core import calibrator_names
 
     names = ", ".join(calibrator_names())
-    return textwrap.fill(names, 98, initial_indent="  ", subsequent_indent="  ",
-                         break_on_hyphens=False)  # fmt: skip
+    return textwrap.fill(
+        names, 98, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+    )

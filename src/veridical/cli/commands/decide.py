@@ -82,9 +82,11 @@ def add_arguments(parser: Parser) -> None:
         "--prefix", default="", metavar="TEXT", help="of the new columns action, expected_cost"
     )
     parser.add_argument(
-        "-o", "--output", metavar="PATH",
+        "-o",
+        "--output",
+        metavar="PATH",
         help="the table with decisions: CSV, Parquet or Arrow by its ending",
-    )  # fmt: skip
+    )
     parser.set_defaults(run=run)
 
 
@@ -150,9 +152,13 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
         pos_label = tables.label_of_column(rows.columns[0], list(known))
     if rows.y is not None:
         sample = check_sample(
-            rows.y, rows.p, caller=_CALLER, labels=labels, pos_label=pos_label,
+            rows.y,
+            rows.p,
+            caller=_CALLER,
+            labels=labels,
+            pos_label=pos_label,
             sample_weight=rows.weight,
-        )  # fmt: skip
+        )
         labels = np.asarray(sample.columns).tolist()
     if from_file and labels is not None:
         costs = files.with_labels(costs, labels)

@@ -30,20 +30,29 @@ def add_arguments(parser: Parser) -> None:
     parser.epilog = _EPILOG
     names = [experiment.name for experiment in list_experiments()]
     parser.add_argument(
-        "name", metavar="NAME", nargs="?", choices=[*names, _ALL],
+        "name",
+        metavar="NAME",
+        nargs="?",
+        choices=[*names, _ALL],
         help=f"{', '.join(names)}; or {_ALL}",
-    )  # fmt: skip
+    )
     parser.add_argument("--list", action="store_true", help="say what there is, and stop")
     parser.add_argument("--quick", action="store_true", help="fewer repetitions, under a minute")
     parser.add_argument(
-        "-o", "--output", metavar="DIR", default="experiments",
+        "-o",
+        "--output",
+        metavar="DIR",
+        default="experiments",
         help="folder of the pages, made if there is none; default: experiments",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--data", metavar="FILE", action="append", default=[],
+        "--data",
+        metavar="FILE",
+        action="append",
+        default=[],
         help="predictions of a model of yours, for evaluating and fake: .npz with `predictions`"
         " and `ground_truth`, or a file as `veridical evaluate` reads it; may be repeated",
-    )  # fmt: skip
+    )
     parser.add_argument("--seed", type=int, default=0, help="of all random numbers; default: 0")
     parser.add_argument("--jobs", type=int, metavar="N", help="processes; default: one a core")
     parser.set_defaults(run=run, parser=parser)
@@ -61,9 +70,13 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.name == _ALL and (experiment.takes_data or not arguments.data)
         ):
             result = run_experiment(
-                experiment.name, folder=arguments.output, quick=arguments.quick,
-                data=arguments.data, rng=arguments.seed, n_jobs=arguments.jobs,
-            )  # fmt: skip
+                experiment.name,
+                folder=arguments.output,
+                quick=arguments.quick,
+                data=arguments.data,
+                rng=arguments.seed,
+                n_jobs=arguments.jobs,
+            )
             print(result)
             print(f"Page: {Path(arguments.output) / experiment.name}.md")
     return 0

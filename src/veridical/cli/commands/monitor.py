@@ -138,9 +138,11 @@ def add_arguments(parser: Parser) -> None:
     looked = add_kind(kinds, "status", "say what is known", status)
     looked.add_argument("more", nargs="*", metavar="STORE", help="others, to be joined with it")
     looked.add_argument(
-        "--format", choices=("text", "json", "csv", "prometheus"), default="text",
+        "--format",
+        choices=("text", "json", "csv", "prometheus"),
+        default="text",
         help="default: text",
-    )  # fmt: skip
+    )
     looked.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
     page = add_kind(kinds, "report", "write a page of what is known", run_report)
     page.add_argument("--title", metavar="TEXT", help="heading of the page")
@@ -153,13 +155,17 @@ def _init(parser: argparse.ArgumentParser) -> None:
     add_column_arguments(parser, "labels", "pos_label", pos_label=positive)
     parser.add_argument("--level", type=float, help="chance of a false alarm, ever; default: 0.05")
     parser.add_argument(
-        "--window", type=float, metavar="ROWS",
+        "--window",
+        type=float,
+        metavar="ROWS",
         help="latest rows that `status` shows beside all rows; default: 5000",
-    )  # fmt: skip
+    )
     parser.add_argument(
-        "--half-life", type=float, metavar="ROWS",
+        "--half-life",
+        type=float,
+        metavar="ROWS",
         help="rows after which a row counts half in the third figure of `status`; default: 5000",
-    )  # fmt: skip
+    )
 
 
 def _add_rows(parser: argparse.ArgumentParser, *columns: str, identified: bool = False) -> None:

@@ -129,19 +129,25 @@ def add_arguments(parser: Parser) -> None:
 def _add_questions(parser: argparse.ArgumentParser) -> None:
     files.add_cost_arguments(parser)
     parser.add_argument(
-        "--accuracy", type=float, nargs="+", metavar="SHARE",
+        "--accuracy",
+        type=float,
+        nargs="+",
+        metavar="SHARE",
         help="to simulate; default: six from chance to certainty",
-    )  # fmt: skip
+    )
     shown = " ".join(f"{e:g}" for e in _ECE)
     parser.add_argument(
         "--ece", type=float, nargs="+", default=_ECE, metavar="ERROR", help=f"default: {shown}"
     )
     output.add_direction(parser)
     parser.add_argument(
-        "--class-shares", type=float, nargs="+", metavar="SHARE",
+        "--class-shares",
+        type=float,
+        nargs="+",
+        metavar="SHARE",
         help="how frequent classes are: negative and positive, else in the order of the costs (or"
         " of --file); default: as in --file, else equally",
-    )  # fmt: skip
+    )
     parser.add_argument("--saving", type=float, metavar="SHARE", help="to reach, e.g. 0.05")
     parser.add_argument(
         "--relative-to",

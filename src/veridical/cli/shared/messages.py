@@ -25,12 +25,27 @@ _OPTIONS = {
     **{
         name: "--" + name.replace("_", "-")
         for name in (
-            "labels", "pos_label", "lens", "n_bins", "by", "confidence_level", "n_resamples",
-            "level", "tests", "against", "method", "strategy", "max_seconds", "folds", "input",
-            "prefix", "costs", "require",
+            "labels",
+            "pos_label",
+            "lens",
+            "n_bins",
+            "by",
+            "confidence_level",
+            "n_resamples",
+            "level",
+            "tests",
+            "against",
+            "method",
+            "strategy",
+            "max_seconds",
+            "folds",
+            "input",
+            "prefix",
+            "costs",
+            "require",
         )
     },
-}  # fmt: skip
+}
 _COMMANDS = {
     "calibration_tests": "test",
     "check_requirements": "check",

@@ -274,9 +274,13 @@ class _Table:
         if each.fit is None:
             return _untried(each.name, each.note)
         return self.row(
-            each.name, each.fit.given, weight=weight, chosen=weight > 0, note=self._why(weight),
+            each.name,
+            each.fit.given,
+            weight=weight,
+            chosen=weight > 0,
+            note=self._why(weight),
             seconds=each.fit.seconds,
-        )  # fmt: skip
+        )
 
     def _why(self, weight: float) -> str:
         if weight > 0:
@@ -319,9 +323,17 @@ def _untried(
 ) -> CandidateEvidence:
     """Entry without figures: nothing was held out."""
     return CandidateEvidence(
-        candidate=name, log_loss=None, brier=None, difference=None, low=None, high=None,
-        weight=weight, chosen=chosen, note=note, seconds=0.0,
-    )  # fmt: skip
+        candidate=name,
+        log_loss=None,
+        brier=None,
+        difference=None,
+        low=None,
+        high=None,
+        weight=weight,
+        chosen=chosen,
+        note=note,
+        seconds=0.0,
+    )
 
 
 def _verdict(choice: CalibratorChoice, result: CandidateEvidence) -> str:
