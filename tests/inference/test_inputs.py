@@ -96,6 +96,13 @@ def test_what_was_guessed_is_a_note_where_there_are_notes():
         v.reliability_curve(frame)
 
 
+@pytest.mark.parametrize("function", [v.reliability_curve, v.local_calibration_error])
+def test_the_warning_of_a_guess_points_at_the_line_of_the_user(function):
+    with pytest.warns(VeridicalWarning, match="guessed y = 'label', prob") as caught:
+        function(pd.DataFrame({"label": Y, "p": P}))
+    assert [each.filename for each in caught] == [__file__]
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_columns_and_arrays_do_not_go_together(name):
     with pytest.raises(InvalidInputError, match="`y` must be unset when arrays are given"):

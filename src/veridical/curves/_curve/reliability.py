@@ -275,22 +275,27 @@ def reliability_curve(
         n_resamples=n_resamples,
         rng=rng,
     )
-    if isinstance(y_true, GridSummary):
-        beside = {"y_prob": y_prob, "y": y, "prob": prob, "labels": labels}
-        beside |= {"pos_label": pos_label, "sample_weight": sample_weight}
-        for name, value in beside.items():
-            if value is not None:
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    return _curve_of_data(data.weighted(sample_weight, weight_type), lens, options, caller=caller)
+
+
+def _curve_of_data(
+    data: RawData, lens: Any, options: CurveOptions, *, caller: str
+) -> ReliabilityCurve:
+    """Read the data of a public function, warn its user, and return the curve."""
+    if isinstance(data.y_true, GridSummary):
+        for name in ("y_prob", "y", "prob", "labels", "pos_label", "sample_weight"):
+            if getattr(data, name) is not None:
                 hint = "these were decided when the summary was made."
                 raise invalid(caller, name, "unset for a summary", "a value", hint=hint)
-        return curve_of_summary(y_true, lens, options, caller=caller)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
-    induced = data.weighted(sample_weight, weight_type).through(lens, caller=caller)
+        return curve_of_summary(data.y_true, lens, options, caller=caller)
+    induced = data.through(lens, caller=caller)
     problem = induced.problem
     if not isinstance(problem, BinarySample):
         hint = "use `ClassSpecific(label)` for one class, or `Pooled()` for all in one diagram."
         expected, got = "one that induces a single binary problem", induced.lens.name
         raise invalid(caller, "lens", expected, got, hint=hint)
-    warn_of(induced.notes, caller=caller)
+    warn_of(induced.notes, caller=caller, stacklevel=4)
     return curve_core(problem, induced.lens.name, options, caller=caller)
 
 
@@ -436,12 +441,9 @@ def local_calibration_error(
     >>> curve.at([0.25, 0.75]).observed.round(6).tolist()
     [0.0, 1.0]
     """
-    return reliability_curve(
-        y_true,
-        y_prob,
-        y=y,
-        prob=prob,
-        lens=lens,
+    caller = "reliability_curve"
+    options = check_curve_options(
+        caller,
         method="density",
         bandwidth=bandwidth,
         kernel=kernel,
@@ -449,8 +451,6 @@ def local_calibration_error(
         confidence_level=confidence_level,
         n_resamples=n_resamples,
         rng=rng,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-        weight_type=weight_type,
     )
+    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    return _curve_of_data(data.weighted(sample_weight, weight_type), lens, options, caller=caller)
