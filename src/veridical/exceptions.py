@@ -10,9 +10,6 @@ __all__ = [
     "MissingDependencyError",
     "VeridicalError",
     "VeridicalWarning",
-    "invalid",
-    "unknown_option",
-    "warn_of",
 ]
 
 

@@ -79,7 +79,7 @@ class GroupedCalibrator(WrappingCalibrator):
     Group "a" has 4 rows of which 3 are positive, group "b" 4 of which 1 is; all together 1/2.
     With s = 4 both are half-way: 5/8 and 3/8.
 
-    >>> from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+    >>> from veridical.calibrators import IsotonicCalibrator
     >>> calibrator = GroupedCalibrator(IsotonicCalibrator(laplace=0), shrinkage=4)
     >>> calibrator = calibrator.fit([0.5] * 8, [1, 1, 1, 0, 1, 0, 0, 0], by=list("aaaabbbb"))
     >>> calibrator.predict_proba([0.5] * 3, by=["a", "b", "c"])[:, 1].tolist()

@@ -72,7 +72,7 @@ class ClassConditionalCalibrator(WrappingCalibrator):
     Of four rows that say "1" with 0.9 three are right, of four that say "0" two: T is such that
     0.9 becomes 3/4 for the one and 1/2 for the other.
 
-    >>> from veridical.calibrators._softmax.temperature import TemperatureCalibrator
+    >>> from veridical.calibrators import TemperatureCalibrator
     >>> calibrator = ClassConditionalCalibrator(TemperatureCalibrator(pseudo_rows=0), min_rows=4)
     >>> calibrator = calibrator.fit([0.9] * 4 + [0.1] * 4, [1, 1, 1, 0, 1, 1, 0, 0])
     >>> calibrator.predict_proba([0.9, 0.1])[:, 1].round(6).tolist()
@@ -207,7 +207,7 @@ class OneVsRestCalibrator(WrappingCalibrator):
     Class 0 happens in 1 of 2 rows where 0.8 is said, class 1 in 1 of 2 where 0.2 is said, class 2
     never: 1/2, 1/2 and 0.
 
-    >>> from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+    >>> from veridical.calibrators import IsotonicCalibrator
     >>> p, y = [[0.8, 0.2, 0.0], [0.8, 0.2, 0.0]], [0, 1]
     >>> calibrator = OneVsRestCalibrator(IsotonicCalibrator(laplace=0)).fit(p, y)
     >>> calibrator.predict_proba([[0.8, 0.2, 0.0]]).tolist()
@@ -333,7 +333,7 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
     --------
     Rows that say 0.6 are right in 1 of 2 cases; the rest is shared out as 3 : 1.
 
-    >>> from veridical.calibrators._steps.isotonic import IsotonicCalibrator
+    >>> from veridical.calibrators import IsotonicCalibrator
     >>> calibrator = ConfidenceReducedCalibrator(IsotonicCalibrator(laplace=0))
     >>> calibrator = calibrator.fit([[0.6, 0.3, 0.1], [0.3, 0.1, 0.6]], [0, 1])
     >>> calibrator.predict_proba([[0.1, 0.6, 0.3]]).round(6).tolist()

@@ -123,7 +123,7 @@ def measure_summary(
 
     Examples
     --------
-    >>> from veridical.evaluation._figures.summary import grid_summary
+    >>> from veridical.evaluation import grid_summary
     >>> summary = grid_summary([0, 0, 1, 0], [0.5, 0.5, 0.5, 0.5])
     >>> measure_summary(BinnedError(), summary)
     0.25
@@ -183,7 +183,7 @@ def summary_curve(
 
     Examples
     --------
-    >>> from veridical.evaluation._figures.summary import grid_summary
+    >>> from veridical.evaluation import grid_summary
     >>> summary = grid_summary([0, 1, 1, 1], [0.25, 0.25, 0.75, 1.0], n_bins=2)
     >>> curve = summary_curve(summary)
     >>> curve.predicted.tolist(), curve.observed.tolist(), curve.count.tolist()

@@ -349,7 +349,7 @@ def play(player: Player, game: HealthcareGame) -> GameSummary:
 
     Examples
     --------
-    >>> from veridical.planning._game.players import TrustingPlayer
+    >>> from veridical.planning import TrustingPlayer
     >>> summary = play(TrustingPlayer(), HealthcareGame(n_rounds=1, rng=0))
     >>> summary.you.expected == summary.trusting.expected
     True

@@ -124,7 +124,7 @@ def simulate_decisions(
     --------
     Equal costs: the cost is the error rate, whatever the calibration error.
 
-    >>> from veridical.planning._value.processes import CostProcess
+    >>> from veridical.planning import CostProcess
     >>> table = simulate_decisions(CostProcess((1, 1)), accuracy=0.75, ece=[0, 0.1, 0.3],
     ...                            n_samples=2000, n_repeats=5)
     >>> [row.value is not None and bool(row.low < -0.25 < row.high) for row in table.grid]

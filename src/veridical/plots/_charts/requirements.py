@@ -86,8 +86,8 @@ def requirements(
     Examples
     --------
     >>> from matplotlib.figure import Figure
-    >>> from veridical.planning._value.processes import CostProcess
-    >>> from veridical.planning._value.simulate import simulate_decisions
+    >>> from veridical.planning import CostProcess
+    >>> from veridical.planning import simulate_decisions
     >>> table = simulate_decisions(CostProcess((1, 5)), accuracy=[0.7, 0.8], ece=[0, 0.1],
     ...                            n_samples=500, n_repeats=2)
     >>> drawn = requirements(table, saving=0.2, ax=Figure().subplots())

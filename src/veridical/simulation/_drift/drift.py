@@ -133,9 +133,9 @@ class DriftStream:
 
     Examples
     --------
-    >>> from veridical.simulation._drift.kinds import TemperatureDrift
-    >>> from veridical.simulation._drift.kinds import TaskPredictions
-    >>> from veridical.simulation._tasks.gaussian import GaussianMixtureTask
+    >>> from veridical.simulation import TemperatureDrift
+    >>> from veridical.simulation import TaskPredictions
+    >>> from veridical.simulation import GaussianMixtureTask
     >>> task = GaussianMixtureTask([-1, 1], [1, 1], [0, 1])
     >>> source = TaskPredictions(task, task.posterior)
     >>> stream = DriftStream(source, TemperatureDrift(1.5), n_batches=5, start=1, until=3, rng=0)

@@ -190,7 +190,7 @@ class BinaryFakeClassifier:
 
     Examples
     --------
-    >>> from veridical.simulation._fakes.binary import BetaScores
+    >>> from veridical.simulation import BetaScores
     >>> fake = BinaryFakeClassifier(BetaScores(1, 1), lambda s: s**2)
     >>> round(fake.expected_calibration_error().value, 6)  # integral of s - s^2
     0.166667

@@ -55,7 +55,7 @@ class EmpiricalFakeClassifier(FakeClassifier):
 
     Examples
     --------
-    >>> from veridical.simulation._fakes.maps import PowerMap
+    >>> from veridical.simulation import PowerMap
     >>> fake = EmpiricalFakeClassifier([[0.75, 0.25], [0.5, 0.5]], map=PowerMap(2))
     >>> fake.accuracy().value  # (3/4 + 1/2) / 2
     0.625
@@ -172,7 +172,7 @@ def fit_fake_classifier(
 
     Examples
     --------
-    >>> from veridical.simulation._fakes.dirichlet import DirichletFakeClassifier
+    >>> from veridical.simulation import DirichletFakeClassifier
     >>> real = DirichletFakeClassifier([2.0, 1.0], map=TemperatureMap(0.5)).sample(50_000, rng=1)
     >>> fake = fit_fake_classifier(real.y_prob, y_true=real.y)
     >>> [round(alpha, 1) for alpha in fake.alpha], round(fake.map.temperature, 1)

@@ -186,7 +186,7 @@ class GridSummary:
 
     Examples
     --------
-    >>> from veridical.evaluation._figures.summary import grid_summary
+    >>> from veridical.evaluation import grid_summary
     >>> first = grid_summary([0, 1], [0.25, 0.75], n_bins=2)
     >>> both = first.merge(grid_summary([1, 1], [0.25, 0.5], n_bins=2))
     >>> both.n_samples
