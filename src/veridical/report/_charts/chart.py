@@ -155,13 +155,9 @@ def payload_of(chart: Chart) -> dict[str, Any]:
     payload: dict[str, Any] = {"spec": spec, "layout": asdict(chart.layout)}
     if chart.frames:
         payload["frames"] = [
-            {
-                "choice": frame.choice,
-                "texts": frame.texts,
-                "description": frame.description,
-                "datasets": {name: _packed(data) for name, data in frame.datasets.items()},
-                "table": frame.table.rows,
-            }
+            vars(frame)
+            | {"datasets": {name: _packed(data) for name, data in frame.datasets.items()}}
+            | {"table": frame.table.rows}
             for frame in chart.frames
         ]
     else:
@@ -318,6 +314,12 @@ class Chart:
     def to_svg(self, *, dark: bool = False) -> str:
         """Picture of the chart, with its title; the first choice where there are several."""
         return svg_of(self.spec, title=self.title, dark=dark)
+
+
+def one_plot(name: str, rows: list[dict[str, Any]], layout: Layout, **parts: Any) -> dict[str, Any]:
+    """Return a specification of one plot, as large as the layout says, of one data set."""
+    size = {"width": layout.width, "height": layout.height}
+    return top_level({name: rows}, data={"name": name}, **size, **parts)
 
 
 def top_level(datasets: dict[str, list[dict[str, Any]]], **parts: Any) -> dict[str, Any]:
