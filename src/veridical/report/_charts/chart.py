@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.labels import shortened
 from veridical.exceptions import invalid
 from veridical.report._charts.parts import svg_of
 
@@ -92,8 +93,7 @@ def short(label: Any, longest: int = 40) -> str:
     >>> short("a" * 50, 5)
     'aaaa…'
     """
-    text = " ".join(str(label).split())
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return shortened(" ".join(str(label).split()), longest)
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from veridical.report._charts import parts
-from veridical.report._charts.chart import Layout, one_plot, plain
+from veridical.report._charts.chart import Chart, Layout, Table, one_plot, plain
 from veridical.report._charts.parts import ROW, layer, mark, number
 
 _STEP = 44  # pixels of a row: a line of words over a line with its interval
@@ -38,17 +38,24 @@ class ForestRow:
     kind: Literal["main", "part", "other"] = "main"
 
 
-def forest_layout(count: int) -> Layout:
-    """Return the layout of that many rows."""
-    return Layout(width=560, height=_STEP * count, beside=34, max_width=720)
+def forest_chart(
+    rows: Sequence[ForestRow],
+    axis: Sequence[str],
+    *,
+    title: str,
+    said: str,
+    table: Table,
+    reference: float | None = None,
+) -> Chart:
+    """Return a chart; rows are in order from the top, `axis` are lines of its title."""
+    layout = Layout(width=560, height=_STEP * len(rows), beside=34, max_width=720)
+    spec = one_plot("rows", _data(rows), layout, layer=_layers(rows, axis, reference))
+    return Chart(spec, title, said, table, layout)
 
 
-def forest(
-    rows: Sequence[ForestRow], axis: Sequence[str], *, reference: float | None = None
-) -> dict[str, Any]:
-    """Return the specification; rows are in order from the top, `axis` are lines of its title."""
+def _data(rows: Sequence[ForestRow]) -> list[dict[str, Any]]:
     names = parts.distinct([row.name for row in rows])
-    data = [
+    return [
         {
             "row": i,
             "name": name,
@@ -58,6 +65,11 @@ def forest(
         | {figure: plain(getattr(row, figure)) for figure in _FIGURES}
         for i, (name, row) in enumerate(zip(names, rows, strict=True))
     ]
+
+
+def _layers(
+    rows: Sequence[ForestRow], axis: Sequence[str], reference: float | None
+) -> list[dict[str, Any]]:
     ticks = parts.x_axis(list(axis), grid=True, tickCount=5)
     x = number("estimate", ticks, zero=reference is not None, padding=10)
     nulls = any(row.null_high is not None for row in rows)
@@ -69,7 +81,7 @@ def forest(
     layers += parts.row_words(-9, limit=110)
     for kind in [kind for kind in _KINDS if any(row.kind == kind for row in rows)]:
         layers += _estimates(kind, x)
-    return one_plot("rows", data, forest_layout(len(rows)), layer=layers)
+    return layers
 
 
 def _nulls() -> list[dict[str, Any]]:
