@@ -191,6 +191,11 @@ def _columns(n_classes: int) -> str:
     return "binary probabilities" if n_classes == 2 else f"{n_classes} probability columns"
 
 
+def shortened(text: str, longest: int) -> str:
+    """Text of at most that many letters, the last an ellipsis where it is cut."""
+    return text if len(text) <= longest else text[: longest - 1] + "\N{HORIZONTAL ELLIPSIS}"
+
+
 def preview(values: Any) -> str:
     items = [value.item() if hasattr(value, "item") else value for value in values]
     shown = ", ".join(repr(item) for item in items[:6])

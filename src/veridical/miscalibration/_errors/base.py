@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
 
-from veridical._core.sample import BinarySample
+from veridical._core.data.validation import is_number
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.lenses import ClasswiseProblem, Problem
@@ -62,22 +64,50 @@ class Estimator(ABC):
         return measure_data(self, data, lens, caller=type(self).__name__)
 
 
-class ScoreEstimator(Estimator):
+class NormedEstimator(Estimator):
+    """An estimator that takes a norm of its gaps: a number from 1 on, or "max"."""
+
+    norm: Any
+
+    @property
+    def power(self) -> float:
+        """The norm as a number; infinite for "max"."""
+        return math.inf if self.norm == "max" else float(self.norm)
+
+    def _check_norm(self, hint: str) -> None:
+        if self.norm not in ("max", math.inf) and not (is_number(self.norm) and self.norm >= 1):
+            expected, got = 'a number >= 1 or "max"', repr(self.norm)
+            raise invalid(type(self).__name__, "norm", expected, got, hint=hint)
+
+
+class SampleEstimator(Estimator):
+    """An estimator of one problem; over a classwise lens its mean over the classes."""
+
+    @abstractmethod
+    def measure_sample(self, sample: Sample) -> float:
+        """Return the figure for one problem."""
+
+    def measure(self, problem: Problem) -> float:
+        """Return the figure; for a classwise problem its mean over the classes."""
+        if not isinstance(problem, ClasswiseProblem):
+            return self.measure_sample(problem)
+        each = [self.measure_sample(problem.problem(k)) for k in range(problem.n_problems)]
+        return float(np.mean(each))
+
+
+class ScoreEstimator(SampleEstimator):
     """An estimator of one binary problem; over a classwise lens its mean over the classes."""
 
     @abstractmethod
     def measure_binary(self, sample: BinarySample) -> float:
         """Return the figure for one binary problem."""
 
-    def measure(self, problem: Problem) -> float:
+    def measure_sample(self, sample: Sample) -> float:
         """Return the figure; vectors are refused."""
-        if isinstance(problem, BinarySample):
-            return self.measure_binary(problem)
-        if isinstance(problem, ClasswiseProblem):
-            each = [self.measure_binary(problem.problem(k)) for k in range(problem.n_problems)]
-            return float(np.mean(each))
+        if isinstance(sample, BinarySample):
+            return self.measure_binary(sample)
         hint = 'use lens="confidence", lens="classwise" or `ClassSpecific(label)`.'
-        got = f"a vector of {len(problem.classes)} classes"
+        got = f"a vector of {len(sample.classes)} classes"
         expected = "one that induces binary problems"
         raise invalid(type(self).__name__, "lens", expected, got, hint=hint)
 

@@ -14,13 +14,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.validation import check_option, is_number
+from veridical._core.data.validation import check_option
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray
 from veridical.binning import Binning, UniformBins
 from veridical.exceptions import invalid, unknown_option
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.miscalibration._errors.base import Estimator
+from veridical.miscalibration._errors.base import NormedEstimator
 from veridical.summaries import Assignment, Summary, VectorSummary, summarise
 
 
@@ -142,7 +142,7 @@ Region = Sequence[float] | Callable[[FloatArray], Any]
 
 
 @dataclass(frozen=True)
-class BinnedError(Estimator):
+class BinnedError(NormedEstimator):
     r"""Distance between observed frequency and mean prediction, over bins.
 
     Parameters
@@ -210,9 +210,7 @@ class BinnedError(Estimator):
         if not isinstance(self.binning, Binning):
             hint = "e.g. `BinnedError(binning=QuantileBins(15))`."
             raise invalid(caller, "binning", "a binning", repr(self.binning), hint=hint)
-        if self.norm not in ("max", math.inf) and not (is_number(self.norm) and self.norm >= 1):
-            hint = '1 is ECE, 2 the root-mean-square error, "max" the MCE.'
-            raise invalid(caller, "norm", 'a number >= 1 or "max"', repr(self.norm), hint=hint)
+        self._check_norm('1 is ECE, 2 the root-mean-square error, "max" the MCE.')
         if self.debias and (self.power not in (1, 2) or self.assignment != "hard"):
             hint = "debiasing is known for norms 1 and 2 with hard assignment."
             got = f"norm {self.norm!r} with assignment {self.assignment!r}"
@@ -226,11 +224,6 @@ class BinnedError(Estimator):
                 hint = "e.g. `region=(0.5, 1.0)`."
                 got = repr(self.region)
                 raise invalid(caller, "region", "(low, high) within [0, 1]", got, hint=hint)
-
-    @property
-    def power(self) -> float:
-        """The norm as a number; infinite for "max"."""
-        return math.inf if self.norm == "max" else float(self.norm)
 
     @property
     def name(self) -> str:

@@ -8,20 +8,20 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.validation import check_option, float_array, is_number
+from veridical._core.data.validation import check_option, float_array
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import IntervalBinning, QuantileBins, SweepBins
 from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.miscalibration._errors.base import Estimator
+from veridical.miscalibration._errors.base import NormedEstimator
 from veridical.miscalibration._errors.binned import aggregate_classes, powered_gaps
 
 _KINDS = ("every", "chosen", "chosen-by-action")
 
 
 @dataclass(frozen=True)
-class CostWeightedError(Estimator):
+class CostWeightedError(NormedEstimator):
     r"""Distance between the cost a model promises and the cost that comes.
 
     Parameters
@@ -109,14 +109,7 @@ class CostWeightedError(Estimator):
             hint = "e.g. `binning=QuantileBins(10)` or `binning=UniformBins(15)`."
             expected = "bins of an interval that depend on predictions only"
             raise invalid(caller, "binning", expected, repr(self.binning), hint=hint)
-        if self.norm not in ("max", math.inf) and not (is_number(self.norm) and self.norm >= 1):
-            hint = '1 averages absolute gaps, 2 squared ones, "max" is the largest gap.'
-            raise invalid(caller, "norm", 'a number >= 1 or "max"', repr(self.norm), hint=hint)
-
-    @property
-    def power(self) -> float:
-        """The norm as a number; infinite for "max"."""
-        return math.inf if self.norm == "max" else float(self.norm)
+        self._check_norm('1 averages absolute gaps, 2 squared ones, "max" is the largest gap.')
 
     @property
     def name(self) -> str:
@@ -133,9 +126,8 @@ class CostWeightedError(Estimator):
             "chosen-by-action": "of the action chosen, by action",
         }
         if self._by_error:
-            given = (
-                f"costs {self.costs[0]:g} (false positive) and {self.costs[1]:g} (false negative)"
-            )
+            positive, negative = self.costs
+            given = f"costs {positive:g} (false positive) and {negative:g} (false negative)"
         else:
             given = f"costs of {len(self.costs)} classes x {len(self.costs[0])} actions"
         return f"{given} {whose[self.kind]}, {self.binning.name}"

@@ -20,7 +20,7 @@ from veridical._core.numeric.density import KERNELS, RULES, SMALLEST, ScoreDensi
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical.exceptions import invalid
 from veridical.lenses import Problem
-from veridical.miscalibration._errors.base import ScoreEstimator
+from veridical.miscalibration._errors.base import NormedEstimator, ScoreEstimator
 
 _MEANINGFUL = 0.01  # share of the mean density below which a point cannot be the largest gap
 _AT_END = 1e-4  # share of b: nearer to an end a score has an eighth of its mass, or a third
@@ -28,7 +28,7 @@ _MANY_AT_END = 0.05
 
 
 @dataclass(frozen=True)
-class DensityError(ScoreEstimator):
+class DensityError(NormedEstimator, ScoreEstimator):
     r"""Mean gap between the reliability curve of kernel densities and the diagonal (ECE_d).
 
     Parameters
@@ -144,11 +144,6 @@ class DensityError(ScoreEstimator):
             hint = "e.g. `support=(1 / n_classes, 1)` for confidences."
             got = repr(self.support)
             raise invalid(caller, "support", "(low, high) within [0, 1]", got, hint=hint)
-
-    @property
-    def power(self) -> float:
-        """The norm as a number; infinite for "max"."""
-        return math.inf if self.norm == "max" else float(self.norm)
 
     @property
     def name(self) -> str:

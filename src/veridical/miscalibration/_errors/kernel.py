@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -22,28 +21,17 @@ from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
-from veridical.lenses import ClasswiseProblem, Problem
-from veridical.miscalibration._errors.base import Estimator
+from veridical.miscalibration._errors.base import SampleEstimator
 
 _ESTIMATORS = ("unbiased", "biased", "block", "mmce")
 _LOCATIONS = 10  # of each class, unless the user gives others
 
 
-class _KernelEstimator(Estimator):
+class _KernelEstimator(SampleEstimator):
     """What kernel errors share: a kernel, its bandwidth, and the mean over classwise problems."""
 
     kernel: str
     bandwidth: float | Literal["median"]
-
-    def measure(self, problem: Problem) -> float:
-        """Return the figure; for a classwise problem its mean over the classes."""
-        if isinstance(problem, ClasswiseProblem):
-            each = [self._measure(problem.problem(k)) for k in range(problem.n_problems)]
-            return float(np.mean(each))
-        return self._measure(problem)
-
-    @abstractmethod
-    def _measure(self, sample: Sample) -> float: ...
 
     def _check_kernel(self) -> None:
         caller, width = type(self).__name__, cast("Any", self.bandwidth)
@@ -167,7 +155,8 @@ class KernelError(_KernelEstimator):
         blocks = f" of {self.block_size} rows" if self.estimator == "block" else ""
         return f"{self.kernel} kernel, bandwidth {self.bandwidth}, {self.estimator}{blocks}"
 
-    def _measure(self, sample: Sample) -> float:
+    def measure_sample(self, sample: Sample) -> float:
+        """Sum over pairs of rows, or of blocks of them."""
         binary = isinstance(sample, BinarySample)
         if self.estimator == "mmce" and not binary:
             hint, got = 'use lens="confidence" or lens="classwise".', "a vector of classes"
@@ -272,7 +261,8 @@ class UCMEError(_KernelEstimator):
         places = f"{_LOCATIONS} places a class" if given is None else f"{len(given)} places"
         return f"{self.kernel} kernel, bandwidth {self.bandwidth}, {places}"
 
-    def _measure(self, sample: Sample) -> float:
+    def measure_sample(self, sample: Sample) -> float:
+        """Mean squared residual at the places, weighted by the kernel."""
         places, columns = self.places(sample)
         points, charge, mass = gram.pooled_residuals(sample)
         charge = charge.reshape(len(charge), -1)

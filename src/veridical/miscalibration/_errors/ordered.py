@@ -157,6 +157,5 @@ class IsotonicError(ScoreEstimator):
 
     def measure_binary(self, sample: BinarySample) -> float:
         """Fit, and compare the scores."""
-        return isotonic_parts(
-            sample, get_rule(self.rule, caller=type(self).__name__)
-        ).miscalibration
+        rule = get_rule(self.rule, caller=type(self).__name__)
+        return isotonic_parts(sample, rule).miscalibration

@@ -12,8 +12,7 @@ from veridical._core.data.validation import check_option
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses import ClasswiseProblem, Problem
-from veridical.miscalibration._errors.base import Estimator
+from veridical.miscalibration._errors.base import SampleEstimator
 from veridical.scores import RULES, get_rule
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ _SEED = 0  # folds are part of the definition: the same data give the same figur
 
 
 @dataclass(frozen=True)
-class RecalibrationError(Estimator):
+class RecalibrationError(SampleEstimator):
     r"""Score minus score after cross-fitted recalibration: the variational estimate.
 
     Parameters
@@ -94,13 +93,10 @@ class RecalibrationError(Estimator):
         chosen = "a default map" if self.calibrator is None else type(self.calibrator).__name__
         return f"mean {self.rule} score minus that after {chosen}, {self.cv}-fold cross-fitted"
 
-    def measure(self, problem: Problem) -> float:
+    def measure_sample(self, sample: Sample) -> float:
         """Fit in folds, and compare the scores."""
-        if isinstance(problem, ClasswiseProblem):
-            each = [self.measure(problem.problem(k)) for k in range(problem.n_problems)]
-            return float(np.mean(each))
         rule = get_rule(self.rule, caller=type(self).__name__)
-        return rule.mean(problem) - rule.mean(self._recalibrated(problem))
+        return rule.mean(sample) - rule.mean(self._recalibrated(sample))
 
     def _recalibrated(self, sample: Sample) -> Sample:
         """The same rows with predictions of maps fitted on the others."""
@@ -112,9 +108,8 @@ class RecalibrationError(Estimator):
         n_classes = len(sample.classes)
         calibrated = np.empty((sample.n, n_classes))
         for k in range(self.cv):
-            calibrated[fold == k] = self._fitted(sample, fold != k).predict_proba(
-                sample.p[fold == k]
-            )
+            fitted, held = self._fitted(sample, fold != k), fold == k
+            calibrated[held] = fitted.predict_proba(sample.p[held])
         if isinstance(sample, BinarySample):
             return replace(sample, p=calibrated[:, 1], pair=None)
         return replace(sample, p=calibrated, confidence=None, right=None)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from veridical.lenses import ClasswiseProblem, Problem
-from veridical.miscalibration._errors.base import Estimator
+from veridical._core.sample import Sample
+from veridical.miscalibration._errors.base import SampleEstimator
 from veridical.scores import BrierRule, LogRule, ScoringRule, SphericalRule, ZeroOneRule
 
 
-class MeanScore(Estimator, ScoringRule):
+class MeanScore(SampleEstimator, ScoringRule):
     """A scoring rule averaged over the rows of the induced problem."""
 
     @property
@@ -17,12 +15,9 @@ class MeanScore(Estimator, ScoringRule):
         """What exactly is computed."""
         return f"mean {self.name} score"
 
-    def measure(self, problem: Problem) -> float:
-        """Mean score; for a classwise problem the mean over classes too."""
-        if isinstance(problem, ClasswiseProblem):
-            values = [self.mean(problem.problem(k)) for k in range(problem.n_problems)]
-            return float(np.mean(values))
-        return self.mean(problem)
+    def measure_sample(self, sample: Sample) -> float:
+        """Mean score."""
+        return self.mean(sample)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other)

@@ -8,13 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from veridical._core.data.validation import is_integer, is_number
-from veridical._core.numeric.density import (
-    absolute_integral,
-    bin_linearly,
-    cosine_spectrum,
-    halve_cells,
-    smoothed_density,
-)
+from veridical._core.numeric import density
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
@@ -112,10 +106,10 @@ class SmoothError(ScoreEstimator):
         if sample.weight is not None:
             residual *= sample.weight
             total = float(sample.weight.sum())
-        grids = _nested_grids(bin_linearly(sample.p, residual, int(self.n_grid)) / total)
+        grids = _nested_grids(density.bin_linearly(sample.p, residual, int(self.n_grid)) / total)
         if self.bandwidth != "fixed-point":
             width = float(self.bandwidth)
-            return _error_at(cosine_spectrum(_resolving(grids, width)), width)
+            return _error_at(density.cosine_spectrum(_resolving(grids, width)), width)
         for nodes in grids:
             error = _fixed_point(nodes)
             if _resolves(nodes, error):
@@ -127,7 +121,7 @@ def _nested_grids(finest: FloatArray) -> list[FloatArray]:
     """The masses on grids of a quarter of the cells each, the coarsest first."""
     grids = [finest]
     while len(grids[0]) > 4 * COARSEST:
-        grids.insert(0, halve_cells(halve_cells(grids[0])))
+        grids.insert(0, density.halve_cells(density.halve_cells(grids[0])))
     return grids
 
 
@@ -141,14 +135,14 @@ def _resolving(grids: list[FloatArray], bandwidth: float) -> FloatArray:
 
 
 def _error_at(spectrum: FloatArray, bandwidth: float) -> float:
-    return absolute_integral(smoothed_density(spectrum, bandwidth))
+    return density.absolute_integral(density.smoothed_density(spectrum, bandwidth))
 
 
 def _fixed_point(nodes: FloatArray) -> float:
     """Bandwidth that equals the error there: between the errors at infinity and at zero."""
     from scipy.optimize import brentq
 
-    spectrum = cosine_spectrum(nodes)
+    spectrum = density.cosine_spectrum(nodes)
     high = float(np.abs(nodes).sum())
     low = max(abs(float(nodes.sum())), high * 1e-12)  # a kernel has some width
     if high - low <= 1e-15 or _error_at(spectrum, high) >= high:

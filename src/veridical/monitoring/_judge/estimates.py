@@ -95,8 +95,10 @@ def estimates_of(
         return ()
     rows, deviation = history.n_rows, history.deviation
     window, half_life = settings["window"], settings["half_life"]
-    limits = _suffix_radius(history, settings["confidence_level"])
-    remaining = np.cumsum(rows[::-1])[::-1]  # from each bucket to the end
+    levels = window_levels(history.ordinal[-1] + 1, (1 - settings["confidence_level"]) / 2)
+    # From each bucket to the end: rows, and the radius of the sum of deviations.
+    remaining, squared = (np.cumsum(sums[::-1])[::-1] for sums in (rows, history.squared))
+    limits = radius(squared, levels[history.ordinal])
     first = max(0, int(np.flatnonzero(remaining >= min(window, remaining[0]))[-1]))
     weights = 0.5 ** ((remaining - rows) / half_life)
     steps = np.diff(weights, prepend=0.0)
@@ -147,13 +149,6 @@ def rolling(history: History, sum_p: FloatArray, settings: dict[str, Any]) -> Mo
         high=np.minimum(deviation + wide, 1.0),
         log_e=history.log_e,
     )
-
-
-def _suffix_radius(history: History, confidence_level: float) -> FloatArray:
-    """Radius of the sum of deviations from each bucket to the end."""
-    squared = np.cumsum(history.squared[::-1])[::-1]
-    levels = window_levels(history.ordinal[-1] + 1, (1 - confidence_level) / 2)
-    return radius(squared, levels[history.ordinal])
 
 
 def estimate_of(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.labels import shortened
 from veridical._core.typing import FloatArray
 from veridical.monitoring._judge.estimates import change_point, estimates_of, radius
 from veridical.monitoring._store.buckets import Buckets, History
@@ -149,9 +150,8 @@ def verdict_of(
             text += f" (between {since[1]} and {since[2]})"
     blamed = [s for s in streams if s.alarmed_at is not None and s.family in ("class", "group")]
     if blamed:
-        text += "; to blame: " + ", ".join(
-            f"{s.family} {_cut(s.name)}" for s in blamed[:_MOST_NAMED]
-        )
+        names = [f"{s.family} {shortened(s.name, _LONGEST)}" for s in blamed[:_MOST_NAMED]]
+        text += f"; to blame: {', '.join(names)}"
         if len(blamed) > _MOST_NAMED:
             text += f" and {len(blamed) - _MOST_NAMED} more"
     return f"{text}; {evidence_words(log_max)}."
@@ -204,10 +204,6 @@ def _since(history: History) -> tuple[str | None, str | None, str | None]:
         return history.began[bucket] or f"batch {history.ordinal[bucket]}"
 
     return named(found.batch), named(found.low), named(found.high)
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST else name[: _LONGEST - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def _waiting_note(n: int, oldest: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,20 +26,16 @@ class Cohort:
 
     Attributes
     ----------
-    id : its number
     observed_at : timestamp, if one was given
     p : predictions with an outcome, shape (n,) or (n, K)
     y : their outcomes
     by : their groups, None without
-    n_missing : predictions whose outcome never came
     """
 
-    id: int
     observed_at: str | None
     p: FloatArray
     y: list[Any]
     by: list[Any] | None
-    n_missing: int
 
 
 class Pending:
@@ -134,23 +130,18 @@ class Pending:
         """The rows of a cohort whose outcomes are known; from now on it counts as counted."""
         c = self._connection
         observed_at = one_value(c, "SELECT observed_at FROM cohorts WHERE id = ?", cohort)
-        rows = c.execute(
-            "SELECT p, outcome, grp FROM predictions WHERE cohort = ? ORDER BY id", (cohort,)
+        known = c.execute(
+            "SELECT p, outcome, grp FROM predictions"
+            " WHERE cohort = ? AND outcome IS NOT NULL ORDER BY id",
+            (cohort,),
         ).fetchall()
-        known = [row for row in rows if row[1] is not None]
         c.execute("UPDATE cohorts SET counted = 1 WHERE id = ?", (cohort,))
         if cohort % _TIDIED == 0:
             self._forget()
-        p = np.frombuffer(b"".join(row[0] for row in known))
         grouped = bool(known) and known[0][2] is not None
-        return Cohort(
-            cohort,
-            observed_at,
-            p.reshape(-1, n_columns) if n_columns > 1 else p,
-            [json.loads(row[1]) for row in known],
-            [json.loads(row[2]) for row in known] if grouped else None,
-            len(rows) - len(known),
-        )
+        by = [json.loads(row[2]) for row in known] if grouped else None
+        y = [json.loads(row[1]) for row in known]
+        return Cohort(observed_at, _predictions(known, n_columns), y, by)
 
     def waiting(self) -> tuple[int, str | None]:
         """How many predictions wait for their outcome, and since when the oldest."""
@@ -165,8 +156,7 @@ class Pending:
             "SELECT p FROM predictions WHERE outcome IS NULL AND cohort IN"
             " (SELECT id FROM cohorts WHERE counted = 0) ORDER BY id"
         ).fetchall()
-        p = np.frombuffer(b"".join(row[0] for row in rows))
-        return p.reshape(-1, n_columns) if n_columns > 1 else p
+        return _predictions(rows, n_columns)
 
     def _forget(self) -> None:
         """Drop the oldest counted cohorts, so that the store does not grow with the stream."""
@@ -193,17 +183,14 @@ class Pending:
     def _known(self, table: str, column: str, ids: Sequence[str]) -> dict[str, Any]:
         """Values of the ids that are there."""
         found: dict[str, Any] = {}
-        for some in _parts(ids):
-            marks = ", ".join("?" * len(some))
-            found.update(
-                self._connection.execute(
-                    f"SELECT id, {column} FROM {table} WHERE id IN ({marks})",
-                    some,
-                )
-            )
+        for first in range(0, len(ids), _AT_ONCE):
+            some = list(ids[first : first + _AT_ONCE])
+            query = f"SELECT id, {column} FROM {table} WHERE id IN ({', '.join('?' * len(some))})"
+            found.update(self._connection.execute(query, some))
         return found
 
 
-def _parts(ids: Sequence[str]) -> Iterator[list[str]]:
-    for first in range(0, len(ids), _AT_ONCE):
-        yield list(ids[first : first + _AT_ONCE])
+def _predictions(rows: list[tuple[Any, ...]], n_columns: int) -> FloatArray:
+    """Predictions of rows that begin with them, (n,) or (n, K)."""
+    p = np.frombuffer(b"".join(row[0] for row in rows))
+    return p.reshape(-1, n_columns) if n_columns > 1 else p

@@ -75,7 +75,11 @@ def prepare(connection: sqlite3.Connection, path: str) -> None:
     with transaction(connection):
         version = _version(connection)  # another process may have been first
         if version > VERSION:
-            raise _too_new(path, version)
+            msg = (
+                f"CalibrationMonitor: the store {path!r} has version {version}; this release reads"
+                f" versions up to {VERSION}.\nHint: install a newer veridical."
+            )
+            raise VeridicalError(msg)
         if version == 0:
             _check_empty(connection, path)
             for statement in filter(str.strip, _TABLES.split(";")):
@@ -118,13 +122,6 @@ def _check_empty(connection: sqlite3.Connection, path: str) -> None:
             " another program.\nHint: name another file; nothing was written to this one."
         )
         raise VeridicalError(msg)
-
-
-def _too_new(path: str, version: int) -> VeridicalError:
-    return VeridicalError(
-        f"CalibrationMonitor: the store {path!r} has version {version}; this release reads"
-        f" versions up to {VERSION}.\nHint: install a newer veridical."
-    )
 
 
 _PATIENCE = 60.0  # seconds to wait for another process that writes
@@ -289,21 +286,12 @@ class Store:
     def write_streams(self, state: StreamState) -> None:
         """Write the evidence of every stream."""
         e = state.evidence
+        numbers = (e.n_rows.tolist(), e.log_e.tolist(), e.log_max.tolist())
+        wealth = [each.tobytes() for each in e.wealth]
         self.connection.executemany(
             "UPDATE streams SET n_rows = ?, log_e = ?, log_max = ?, wealth = ?, alarmed_at = ?"
             " WHERE id = ?",
-            [
-                (n, now, most, wealth.tobytes(), alarmed, i)
-                for n, now, most, wealth, alarmed, i in zip(
-                    e.n_rows.tolist(),
-                    e.log_e.tolist(),
-                    e.log_max.tolist(),
-                    e.wealth,
-                    state.alarmed_at,
-                    state.ids,
-                    strict=True,
-                )
-            ],
+            zip(*numbers, wealth, state.alarmed_at, state.ids, strict=True),
         )
 
 

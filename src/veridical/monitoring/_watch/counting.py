@@ -13,7 +13,7 @@ import numpy as np
 
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.groups import Groups, group_rows
-from veridical._core.data.validation import check_probabilities, check_sample, float_array
+from veridical._core.data.validation import check_probabilities, float_array
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
@@ -53,13 +53,7 @@ def update(
     """Check a batch and count it, unless it is known by its name."""
     caller = f"{CALLER}.update"
     store, labels = memory.store, memory.classes
-    sample = check_sample(
-        as_rows(y_true),
-        as_rows(y_prob, labels),
-        caller=caller,
-        labels=labels,
-        pos_label=memory.settings["pos_label"],
-    )
+    sample = memory.checked(as_rows(y_true), as_rows(y_prob, labels), caller=caller)
     groups = _check_by(by, sample.n, "y_true", caller)
     batch = Batch(sample, groups, _as_timestamp(timestamp, caller))
     digest = "" if batch_id is None else _digest_of(sample, groups)
@@ -232,13 +226,7 @@ def count_cohorts(memory: Memory, cohorts: list[int], missing: Any = None) -> in
         cohort = memory.pending.take(number, n_columns)
         if not cohort.y:
             continue
-        sample = check_sample(
-            cohort.y,
-            cohort.p,
-            caller=CALLER,
-            labels=memory.classes,
-            pos_label=memory.settings["pos_label"],
-        )
+        sample = memory.checked(cohort.y, cohort.p, caller=CALLER)
         groups = None if cohort.by is None else group_rows([cohort.by], caller=CALLER)
         n_rows += count(memory, Batch(sample, groups, cohort.observed_at)).n_rows
     return n_rows

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.validation import check_level, is_number
+from veridical._core.data.validation import check_level, check_sample, is_number
+from veridical._core.sample import Sample
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.status import status_of
@@ -107,6 +108,11 @@ class Memory:
     def classes(self) -> tuple[Any, ...] | None:
         """Labels in the order of the columns; None before the first batch without `labels`."""
         return self.store.classes(self.settings["labels"])
+
+    def checked(self, y_true: Any, y_prob: Any, *, caller: str) -> Sample:
+        """Outcomes and predictions, checked against the classes if they are known."""
+        named = {"labels": self.classes, "pos_label": self.settings["pos_label"]}
+        return check_sample(y_true, y_prob, caller=caller, **named)
 
     def columns(self, caller: str) -> ModelColumns:
         """How rows look to calibrators, once the classes are known."""

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.labels import shortened
 from veridical.exceptions import invalid
 from veridical.report._charts.parts import svg_of
 
@@ -92,8 +93,7 @@ def short(label: Any, longest: int = 40) -> str:
     >>> short("a" * 50, 5)
     'aaaa…'
     """
-    text = " ".join(str(label).split())
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return shortened(" ".join(str(label).split()), longest)
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -155,13 +155,9 @@ def payload_of(chart: Chart) -> dict[str, Any]:
     payload: dict[str, Any] = {"spec": spec, "layout": asdict(chart.layout)}
     if chart.frames:
         payload["frames"] = [
-            {
-                "choice": frame.choice,
-                "texts": frame.texts,
-                "description": frame.description,
-                "datasets": {name: _packed(data) for name, data in frame.datasets.items()},
-                "table": frame.table.rows,
-            }
+            vars(frame)
+            | {"datasets": {name: _packed(data) for name, data in frame.datasets.items()}}
+            | {"table": frame.table.rows}
             for frame in chart.frames
         ]
     else:
@@ -318,6 +314,12 @@ class Chart:
     def to_svg(self, *, dark: bool = False) -> str:
         """Picture of the chart, with its title; the first choice where there are several."""
         return svg_of(self.spec, title=self.title, dark=dark)
+
+
+def one_plot(name: str, rows: list[dict[str, Any]], layout: Layout, **parts: Any) -> dict[str, Any]:
+    """Return a specification of one plot, as large as the layout says, of one data set."""
+    size = {"width": layout.width, "height": layout.height}
+    return top_level({name: rows}, data={"name": name}, **size, **parts)
 
 
 def top_level(datasets: dict[str, list[dict[str, Any]]], **parts: Any) -> dict[str, Any]:

@@ -7,24 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from veridical.report._charts import parts
 from veridical.report._charts.chart import Chart, Layout, rows_of, short, top_level
 from veridical.report._charts.curves import joined, line_columns, numbers_of, point_columns
-from veridical.report._charts.parts import (
-    AREA,
-    LIFTED_DOTS,
-    distinct,
-    layer,
-    named,
-    number,
-    probability,
-    touch,
-    x_axis,
-    y_axis,
-)
+from veridical.report._charts.parts import layer, mark, number
 from veridical.report._charts.reliability import IN_PIECES, point_tips
 from veridical.results import ReliabilityCurve
 
 _SIDE = 150
+_LAYOUT = Layout(width=_SIDE, height=_SIDE, beside=52, max_width=220, aspect=1.0, columns=True)
 _TICKS = [0, 0.5, 1]
 
 
@@ -55,8 +46,8 @@ def classwise_chart(
     >>> {row["series"] for row in chart.spec["datasets"]["points"]}, len(chart.table.rows)
     ({'cat'}, 4)
     """
-    every = named(curves, ReliabilityCurve, caller="classwise_chart")
-    shown = dict(zip(distinct(list(every)[:most]), every.values(), strict=False))
+    every = parts.named(curves, ReliabilityCurve, caller="classwise_chart")
+    shown = dict(zip(parts.distinct(list(every)[:most]), every.values(), strict=False))
     left = len(every) - len(shown)
     more = f" The other {left:,} are in the table only." if left else ""
     points = rows_of(joined([point_columns(name, curve) for name, curve in shown.items()]))
@@ -69,9 +60,7 @@ def classwise_chart(
         description=f"One reliability diagram for each of {len(shown)} classes or groups."
         f" {_worst(shown)}{more}",
         table=numbers_of(every),
-        layout=Layout(
-            width=_SIDE, height=_SIDE, beside=52, max_width=220, aspect=1.0, columns=True
-        ),
+        layout=_LAYOUT,
     )
 
 
@@ -86,34 +75,25 @@ def _worst(curves: Mapping[str, ReliabilityCurve]) -> str:
 
 
 def _spec(names: list[str]) -> dict[str, Any]:
-    x = probability("predicted", x_axis("predicted", values=_TICKS))
-    y = probability("observed", y_axis("observed", values=_TICKS, grid=True))
-    lines = [{"filter": "datum.kind == 'line'"}]
+    x = parts.probability("predicted", parts.x_axis("predicted", values=_TICKS))
+    y = parts.probability("observed", parts.y_axis("observed", values=_TICKS, grid=True))
     place = {"x": x, "y": y}
     limits = {"x": x, "y": number("low", None), "y2": {"field": "high"}}
-    size = {"field": "count", "type": "quantitative", "scale": {"range": [12, 90]}, "legend": None}
+    is_line, is_dot = "datum.kind == 'line'", "datum.kind == 'point' && datum.dot"
     layers = [
+        parts.reference_line(1),
         layer(
-            {"type": "line", "style": "reference"},
-            {"x": number("x", None), "y": number("y", None)},
-            data=[{"x": 0, "y": 0}, {"x": 1, "y": 1}],
-        ),
-        layer(
-            AREA,
+            parts.AREA,
             limits | IN_PIECES,
-            where="datum.kind == 'line' && datum.band && isValid(datum.low)",
+            where=f"{is_line} && datum.band && isValid(datum.low)",
         ),
         layer(
-            {"type": "rule", "style": "series", "opacity": 0.75},
-            limits,
-            where="datum.kind == 'point' && datum.dot && isValid(datum.low)",
+            mark("rule", "series", opacity=0.75), limits, where=f"{is_dot} && isValid(datum.low)"
         ),
+        layer(mark("line", "series", strokeWidth=1.4), place | IN_PIECES, where=is_line),
+        layer(parts.LIFTED_DOTS, place | {"size": parts.by_count(12, 90)}, where=is_dot),
         layer(
-            {"type": "line", "style": "series", "strokeWidth": 1.4}, place | IN_PIECES, then=lines
-        ),
-        layer(LIFTED_DOTS, place | {"size": size}, where="datum.kind == 'point' && datum.dot"),
-        layer(
-            touch(250),
+            parts.touch(250),
             place | {"tooltip": point_tips(several=True)},
             where="datum.kind == 'point'",
             then=[{"calculate": "datum.observed - datum.predicted", "as": "gap"}],

@@ -6,39 +6,20 @@ Expected cost of acting on a model, whatever errors cost.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
-from veridical.report._charts.chart import (
-    Chart,
-    Layout,
-    Table,
-    count_words,
-    rows_of,
-    short,
-    table_of,
-    top_level,
-)
+from veridical.report._charts import chart, parts
+from veridical.report._charts.chart import Chart, Layout, Table, table_of
 from veridical.report._charts.curves import Columns, joined, numbers
-from veridical.report._charts.parts import (
-    BESIDE,
-    by_series,
-    layer,
-    named,
-    number,
-    only,
-    probability,
-    tips,
-    touch,
-    x_axis,
-    y_axis,
-)
+from veridical.report._charts.parts import by_series, layer, mark, number
 from veridical.results import CostCurve, DecisionCurve
 
-_WIDTH, _HEIGHT = 560, 300
+_LAYOUT = Layout(width=560, height=300, beside=parts.BESIDE + 18, max_width=720)
 _OUTPUTS = {
     "ratio": "false negative : false positive",
     "threshold": "act from this probability on",
@@ -80,13 +61,13 @@ def decision_chart(
     >>> [round(row["net_benefit"], 12) for row in rows]  # 2/5 - 2/5 * 1/4 and 1/5 - 1/5
     [0.3, 0.0]
     """
-    shown = named(curves, DecisionCurve, caller="decision_chart")
+    shown = parts.named(curves, DecisionCurve, caller="decision_chart")
     return Chart(
         spec=_specification(shown),
         title=title,
         description=" ".join(_reading(name, curve) for name, curve in shown.items()),
         table=_numbers(shown),
-        layout=Layout(width=_WIDTH, height=_HEIGHT, beside=BESIDE + 18, max_width=720),
+        layout=_LAYOUT,
     )
 
 
@@ -127,14 +108,13 @@ def cost_slider(curve: DecisionCurve, *, title: str = "Costs of errors") -> Char
     >>> table["threshold"], [round(share, 6) for share in table["false_positive"]]
     ([0.5, 0.2], [0.2, 0.4])
     """
-    only(curve, DecisionCurve, caller="cost_slider")
+    parts.only(curve, DecisionCurve, caller="cost_slider")
     t = curve.threshold
     if not (1 <= len(t) <= 400 and t.min() > 0 and t.max() < 1):
         hint = "e.g. `decision_curve(..., thresholds=slider_thresholds())`."
         got = f"{len(t)} from {t.min():g} to {t.max():g}" if len(t) else "none"
-        raise invalid(
-            "cost_slider", "curve", "at 1 to 400 thresholds inside (0, 1)", got, hint=hint
-        )
+        expected = "at 1 to 400 thresholds inside (0, 1)"
+        raise invalid("cost_slider", "curve", expected, got, hint=hint)
     # From the threshold of dear false positives to that of dear false negatives.
     order = np.arange(len(t))[::-1]
     odds = t / (1 - t)
@@ -148,23 +128,12 @@ def cost_slider(curve: DecisionCurve, *, title: str = "Costs of errors") -> Char
         "start": int(np.argmin(np.abs(t[order] - 0.5))),
         "outputs": _OUTPUTS,
     }
-    shown = {"": curve}
-    spec = _specification(shown)
-    chosen = layer(
-        {"type": "rule", "style": "alarm"},
-        {"x": {"datum": {"expr": "chosen"}, "type": "quantitative"}},
-        data=[{}],
-    )
-    spec["layer"].append(chosen)
-    spec["params"] = [{"name": "chosen", "value": slider["threshold"][slider["start"]]}]
-    return Chart(
-        spec=spec,
-        title=title,
-        description=f"Net benefit with a line at the threshold chosen. {_reading('', curve)}",
-        table=_numbers(shown),
-        layout=Layout(width=_WIDTH, height=_HEIGHT, beside=BESIDE + 18, max_width=720),
-        slider=slider,
-    )
+    drawn = decision_chart(curve, title=title)
+    chosen = {"x": {"datum": {"expr": "chosen"}, "type": "quantitative"}}
+    drawn.spec["layer"].append(layer(mark("rule", "alarm"), chosen, data=[{}]))
+    drawn.spec["params"] = [{"name": "chosen", "value": slider["threshold"][slider["start"]]}]
+    said = f"Net benefit with a line at the threshold chosen. {drawn.description}"
+    return replace(drawn, description=said, slider=slider)
 
 
 def slider_thresholds(count: int = 201) -> FloatArray:
@@ -184,69 +153,58 @@ def slider_thresholds(count: int = 201) -> FloatArray:
 def _specification(curves: Mapping[str, DecisionCurve]) -> dict[str, Any]:
     names = list(curves)
     first = next(iter(curves.values()))
-    columns = joined(
-        [
-            {"series": [name] * len(curve)}
-            | {
-                field: numbers(getattr(curve, field), len(curve))
-                for field in ("threshold", "net_benefit", "low", "high", "called", "treat_all")
-            }
-            for name, curve in curves.items()
-        ]
-    )
+    fields = ("threshold", "net_benefit", "low", "high", "called", "treat_all")
+    columns = [
+        _columns(name, {field: getattr(curve, field) for field in fields})
+        for name, curve in curves.items()
+    ]
     # No net benefit is above the prevalence; where few rows are treated, limits can be far above.
     top = max(float(curve.high.max()) for curve in curves.values())
     top = max(min(top, 1.5 * first.prevalence), first.prevalence, 1e-6)
     ends = [float(end) for c in curves.values() for end in (c.threshold.min(), c.threshold.max())]
     reach = [min(ends), max(ends)]
-    x = number("threshold", x_axis("threshold probability", tickCount=6), domain=reach, nice=False)
-    axis = y_axis("net benefit (true positives a row)", grid=True)
+    axis = parts.x_axis("threshold probability", tickCount=6)
+    x = number("threshold", axis, domain=reach, nice=False)
+    axis = parts.y_axis("net benefit (true positives a row)", grid=True)
     y = number("net_benefit", axis, domain=[-0.25 * top, 1.06 * top], nice=False)
-    treat_all = {"type": "line", "style": "reference", "strokeDash": [7, 3], "clip": True}
-    tip = tips(
-        *([("series", "series", None)] if len(names) > 1 else []),
+    tip = parts.tips(
         ("threshold", "threshold", ".4~f"),
         ("net_benefit", "net benefit", ".4f"),
-        ("low", "limit below", ".4f"),
-        ("high", "limit above", ".4f"),
+        *parts.limit_tips(".4f"),
         ("treat_all", "treating all", ".4f"),
         ("called", "rows acted on", ".1%"),
+        several=len(names) > 1,
     )
     place = {"x": x, "y": y}
+    limits = {"x": x, "y": number("low", None), "y2": {"field": "high"}}
     layers = [
         layer(
-            treat_all,
+            mark("line", "reference", strokeDash=[7, 3], clip=True),
             {"x": x, "y": number("treat_all", None)},
             where={"field": "series", "equal": names[0]},
         ),
-        layer({"type": "rule", "style": "reference"}, {"y": {"datum": 0}}, data=[{}]),
+        layer(mark("rule", "reference"), {"y": {"datum": 0}}, data=[{}]),
+        layer(parts.AREA | {"clip": True}, limits | by_series(names, lines=True)),
         layer(
-            {"type": "area", "style": "series", "opacity": 0.2, "clip": True},
-            {
-                "x": x,
-                "y": number("low", None),
-                "y2": {"field": "high"},
-                **by_series(names, lines=True),
-            },
-        ),
-        layer(
-            {"type": "line", "style": "series", "strokeWidth": 1.8, "clip": True},
+            mark("line", "series", strokeWidth=1.8, clip=True),
             place | by_series(names, dash=True, lines=True),
         ),
-        layer(
-            {"type": "point", "filled": True, "opacity": 0, "size": 160, "clip": True},
-            place | {"tooltip": tip},
-        ),
+        layer(parts.touch(160) | {"clip": True}, place | {"tooltip": tip}),
         _label("treat none", {"x": {"value": 0}, "y": {"datum": 0}}, "left", 10),
         *_treat_all_label(first, -0.25 * top, reach),
     ]
-    return top_level(
-        {"curves": rows_of(columns)},
-        data={"name": "curves"},
-        width=_WIDTH,
-        height=_HEIGHT,
-        layer=layers,
-    )
+    return _plot(columns, layers)
+
+
+def _plot(columns: list[Columns], layers: list[dict[str, Any]]) -> dict[str, Any]:
+    return chart.one_plot("curves", chart.rows_of(joined(columns)), _LAYOUT, layer=layers)
+
+
+def _columns(name: str, fields: Mapping[str, FloatArray]) -> Columns:
+    """Columns of one series, which is named in each row."""
+    count = len(next(iter(fields.values())))
+    series: Columns = {"series": [name] * count}
+    return series | {field: numbers(values, count) for field, values in fields.items()}
 
 
 def _treat_all_label(
@@ -264,12 +222,12 @@ def _treat_all_label(
 
 def _label(text: str, place: dict[str, Any], align: str, dy: int) -> dict[str, Any]:
     inward = -10 if align == "right" else 4
-    mark = {"type": "text", "style": "hint", "text": text, "align": align, "dx": inward, "dy": dy}
-    return {"data": {"values": [{}]}, "mark": mark, "encoding": place}
+    words = mark("text", "hint", text=text, align=align, dx=inward, dy=dy)
+    return layer(words, place, data=[{}])
 
 
 def _reading(name: str, curve: DecisionCurve) -> str:
-    who = f"{short(name)}: " if name else ""
+    who = f"{chart.short(name)}: " if name else ""
     return f"{who}{str(curve).splitlines()[0]}."
 
 
@@ -280,13 +238,12 @@ def _numbers(curves: Mapping[str, DecisionCurve]) -> Table:
     for name, curve in curves.items():
         columns = (curve.net_benefit, curve.low, curve.high, curve.treat_all, curve.advantage)
         for i in range(len(curve)):
-            acted = count_words(curve.called[i] * curve.n_samples)
+            acted = chart.count_words(curve.called[i] * curve.n_samples)
             row = (f"{curve.threshold[i]:.4g}", *(f"{c[i]:.4f}" for c in columns), acted)
             rows.append((name, *row) if several else row)
     return table_of(("series", *header) if several else header, rows)
 
 
-_WIDTH, _HEIGHT = 560, 300
 _MOST = 400  # corners drawn; a curve of a million predictions has two million
 
 
@@ -319,11 +276,19 @@ def cost_curve_chart(
     >>> max(row["model"] for row in chart.spec["datasets"]["curves"])
     0.5
     """
-    shown = named(curves, CostCurve, caller="cost_curve_chart")
+    shown = parts.named(curves, CostCurve, caller="cost_curve_chart")
     names = list(shown)
-    columns = joined([_columns(name, curve) for name, curve in shown.items()])
-    x = probability("place", x_axis("probability cost: share of positives in the costs at stake"))
-    y = number("model", y_axis("normalised expected cost", grid=True), zero=True)
+    axis = parts.x_axis("probability cost: share of positives in the costs at stake")
+    x = parts.probability("place", axis)
+    y = number("model", parts.y_axis("normalised expected cost", grid=True), zero=True)
+    apart = by_series(names, lines=True) | {"order": None}
+    tip = parts.tips(
+        ("place", "probability cost", ".3f"),
+        ("threshold", "threshold", ".4~f"),
+        ("model", "cost", ".4f"),
+        ("envelope", "at the best threshold", ".4f"),
+        several=len(names) > 1,
+    )
     trivial: list[dict[str, Any]] = [
         {"place": 0, "cost": 0},
         {"place": 0.5, "cost": 0.5},
@@ -331,63 +296,39 @@ def cost_curve_chart(
     ]
     layers = [
         layer(
-            {"type": "area", "style": "null", "opacity": 0.35},
+            mark("area", "null", opacity=0.35),
             {"x": number("place", None), "y": number("cost", None)},
             data=trivial,
         ),
         layer(
-            {"type": "line", "style": "series", "strokeWidth": 1.1, "strokeDash": [5, 3]},
-            {
-                "x": x,
-                "y": number("envelope", None),
-                **by_series(names, lines=True),
-                "order": None,
-            },
+            mark("line", "series", strokeWidth=1.1, strokeDash=[5, 3]),
+            {"x": x, "y": number("envelope", None)} | apart,
         ),
-        layer(
-            {"type": "line", "style": "series", "strokeWidth": 1.8},
-            {"x": x, "y": y, **by_series(names, lines=True), "order": None},
-        ),
-        layer(touch(120), {"x": x, "y": y, "tooltip": _tips(several=len(names) > 1)}),
+        layer(mark("line", "series", strokeWidth=1.8), {"x": x, "y": y} | apart),
+        layer(parts.touch(120), {"x": x, "y": y, "tooltip": tip}),
     ]
-    said = [f"{short(name)}: {curve}." if name else f"{curve}." for name, curve in shown.items()]
+    said = [
+        f"{chart.short(name)}: {curve}." if name else f"{curve}." for name, curve in shown.items()
+    ]
     return Chart(
-        spec=top_level(
-            {"curves": rows_of(columns)},
-            data={"name": "curves"},
-            width=_WIDTH,
-            height=_HEIGHT,
-            layer=layers,
-        ),
+        spec=_plot([_columns(name, _corners(curve)) for name, curve in shown.items()], layers),
         title=title,
         description=" ".join(said),
         table=_cost_numbers(shown),
-        layout=Layout(width=_WIDTH, height=_HEIGHT, beside=BESIDE + 18, max_width=720),
+        layout=_LAYOUT,
     )
 
 
-def _columns(name: str, curve: CostCurve) -> Columns:
-    at = _thinned(len(curve))
-    fields: dict[str, FloatArray] = {
-        "place": curve.probability_cost,
-        "threshold": curve.cost_share,
-        "model": curve.model,
-        "envelope": curve.envelope,
+def _corners(curve: CostCurve) -> dict[str, FloatArray]:
+    """Corners of a curve that are drawn: all, or evenly spread ones with both ends."""
+    n = len(curve)
+    at = np.linspace(0, n - 1, min(n, _MOST)).astype(np.intp)
+    return {
+        "place": curve.probability_cost[at],
+        "threshold": curve.cost_share[at],
+        "model": curve.model[at],
+        "envelope": curve.envelope[at],
     }
-    count = len(at)
-    return {"series": [name] * count} | {
-        field: numbers(values[at], count) for field, values in fields.items()
-    }
-
-
-def _tips(*, several: bool) -> list[dict[str, Any]]:
-    return tips(
-        *([("series", "series", None)] if several else []),
-        ("place", "probability cost", ".3f"),
-        ("threshold", "threshold", ".4~f"),
-        ("model", "cost", ".4f"),
-        ("envelope", "at the best threshold", ".4f"),
-    )
 
 
 def _cost_numbers(curves: Mapping[str, CostCurve]) -> Table:
@@ -399,10 +340,3 @@ def _cost_numbers(curves: Mapping[str, CostCurve]) -> Table:
             for name, c in curves.items()
         ],
     )
-
-
-def _thinned(count: int) -> IntArray:
-    """Indices of the corners drawn: all, or evenly spread ones with both ends."""
-    if count <= _MOST:
-        return np.arange(count)
-    return np.linspace(0, count - 1, _MOST).astype(np.intp)

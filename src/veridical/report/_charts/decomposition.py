@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from veridical.exceptions import invalid
+from veridical.report._charts import parts
 from veridical.report._charts.chart import Chart, Layout, plain, short, table_of, top_level
-from veridical.report._charts.parts import distinct, layer, named, number, tips, x_axis
+from veridical.report._charts.parts import ROW, layer, number
 from veridical.results import Decomposition
 
 _STEP, _WIDTH = 62, 560
@@ -42,34 +43,32 @@ def decomposition_chart(
     >>> {row["part"]: row["size"] for row in rows}["miscalibration"]  # both off by a quarter
     0.0625
     """
-    shown = named(decompositions, Decomposition, caller="decomposition_chart")
+    shown = parts.named(decompositions, Decomposition, caller="decomposition_chart")
     rules = sorted({d.rule for d in shown.values()})
     if len(rules) > 1:
         hint = "draw one rule at a time: scores of different rules have no common scale."
         raise invalid(
             "decomposition_chart", "decompositions", "of one rule", ", ".join(rules), hint=hint
         )
-    names = distinct([name or d.definition for name, d in shown.items()])
+    names = parts.distinct([name or d.definition for name, d in shown.items()])
     pairs = list(zip(names, shown.values(), strict=True))
-    parts = [part for i, (name, d) in enumerate(pairs) for part in _bars(i, name, d)]
+    bars = [bar for i, (name, d) in enumerate(pairs) for bar in _bars(i, name, d)]
     heads = [
         {"row": i, "name": name, "score": plain(d.score), "note": f"score {d.score:.4f}"}
         for i, (name, d) in enumerate(pairs)
     ]
-    spec = top_level(
-        {"parts": parts, "heads": heads},
-        width=_WIDTH,
-        height=_STEP * len(pairs),
-        layer=_layers(rules[0], [part for part in _PARTS if any(p["part"] == part for p in parts)]),
-    )
+    height = _STEP * len(pairs)
+    drawn = {bar["part"] for bar in bars}
+    layers = _layers(rules[0], [part for part in _PARTS if part in drawn])
+    data = {"parts": bars, "heads": heads}
     fields = (*_HEADER[:-1], "within_bin")
     rows = [(name, *(getattr(d, field) for field in fields)) for name, d in pairs]
     return Chart(
-        spec=spec,
+        spec=top_level(data, width=_WIDTH, height=height, layer=layers),
         title=title or f"Parts of the {rules[0]} score",
         description=" ".join(f"{short(name)}: {_words(d)}" for name, d in pairs),
         table=table_of(("model", *_HEADER), rows),
-        layout=Layout(width=_WIDTH, height=_STEP * len(pairs), beside=34, max_width=720),
+        layout=Layout(width=_WIDTH, height=height, beside=34, max_width=720),
     )
 
 
@@ -97,44 +96,21 @@ def _bars(row: int, name: str, d: Decomposition) -> list[dict[str, Any]]:
     ]
 
 
-def _layers(rule: str, parts: list[str]) -> list[dict[str, Any]]:
-    y = {"field": "row", "type": "ordinal", "axis": None, "scale": {"padding": 0}}
-    x = number("from", x_axis(f"{rule} score: lower is better", grid=True, tickCount=5), zero=True)
+def _layers(rule: str, shown: list[str]) -> list[dict[str, Any]]:
+    axis = parts.x_axis(f"{rule} score: lower is better", grid=True, tickCount=5)
+    x = number("from", axis, zero=True)
     legend = {"title": None, "columns": 2, "symbolType": "square"}
-    colour = {"field": "part", "type": "nominal", "scale": {"domain": parts}, "legend": legend}
-    tip = tips(("name", "name", None), ("part", "part", None), ("size", "size", ".5f"))
-    channels = {"x": x, "x2": {"field": "to"}, "y": y, "color": colour, "tooltip": tip}
-    head = {"data": {"name": "heads"}}
-    text = {"type": "text", "style": "note", "yOffset": -21, "baseline": "middle"}
-    left = text | {"align": "left", "limit": {"expr": "max(width - 110, 60)"}}
+    colour = {"field": "part", "type": "nominal", "scale": {"domain": shown}, "legend": legend}
+    tip = parts.tips(("name", "name", None), ("part", "part", None), ("size", "size", ".5f"))
+    channels = {"x": x, "x2": {"field": "to"}, "y": ROW, "color": colour, "tooltip": tip}
+    thick = parts.mark("bar", "lifted", height=18, yOffset=2)
+    thin = {"type": "bar", "height": 6, "yOffset": 17}
+    look = {"shape": "diamond", "size": 80, "yOffset": 2, "style": ["mark", "lifted"]}
+    score = layer(parts.DOTS | look, {"x": number("score", None), "y": ROW})
     return [
-        layer(
-            {"type": "bar", "height": 18, "yOffset": 2, "style": "lifted"},
-            channels,
-            data="parts",
-            where="!datum.thin",
-        ),
-        layer(
-            {"type": "bar", "height": 6, "yOffset": 17}, channels, data="parts", where="datum.thin"
-        ),
-        head
-        | layer(
-            {
-                "type": "point",
-                "shape": "diamond",
-                "filled": True,
-                "opacity": 1,
-                "size": 80,
-                "yOffset": 2,
-                "style": ["mark", "lifted"],
-            },
-            {"x": number("score", None), "y": y},
-        ),
-        head | {"mark": left, "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "name"}}},
-        head
-        | layer(
-            text | {"align": "right"}, {"x": {"value": "width"}, "y": y, "text": {"field": "note"}}
-        ),
+        layer(thick, channels, data="parts", where="!datum.thin"),
+        layer(thin, channels, data="parts", where="datum.thin"),
+        *({"data": {"name": "heads"}} | head for head in (score, *parts.row_words(-21))),
     ]
 
 

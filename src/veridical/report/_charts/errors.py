@@ -7,7 +7,7 @@ from typing import Any
 
 from veridical.exceptions import invalid
 from veridical.report._charts.chart import Chart, short, table_of
-from veridical.report._charts.forest import MOST, ForestRow, forest, forest_layout
+from veridical.report._charts.forest import MOST, ForestRow, forest_chart
 from veridical.results import Evaluation, MeasuredError, MultipleTest
 from veridical.results.base import format_pvalue
 
@@ -45,16 +45,11 @@ def errors_chart(
     if not measured or not all(isinstance(each, MeasuredError) for each in measured):
         hint = "pass an evaluation or its `errors`."
         raise invalid("errors_chart", "errors", "measured errors", repr(type(errors)), hint=hint)
-    return Chart(
-        spec=forest([_row(each.name, each) for each in measured], ["calibration error", _NULL]),
-        title=title,
-        description=" ".join(_words(each.name, each) for each in measured),
-        table=table_of(
-            ("error", "definition", *_HEADER),
-            [(each.name, f"{each.lens}: {each.definition}", *_cells(each)) for each in measured],
-        ),
-        layout=forest_layout(len(measured)),
-    )
+    rows = [_row(each.name, each) for each in measured]
+    said = " ".join(_words(each.name, each) for each in measured)
+    cells = [(each.name, f"{each.lens}: {each.definition}", *_cells(each)) for each in measured]
+    table = table_of(("error", "definition", *_HEADER), cells)
+    return forest_chart(rows, ["calibration error", _NULL], title=title, said=said, table=table)
 
 
 def groups_chart(
@@ -105,13 +100,7 @@ def groups_chart(
         for name in order
     ]
     axis = [next(iter(errors.values())).name, _NULL]
-    return Chart(
-        spec=forest(rows, axis),
-        title=title,
-        description=said,
-        table=table_of(header, cells),
-        layout=forest_layout(len(rows)),
-    )
+    return forest_chart(rows, axis, title=title, said=said, table=table_of(header, cells))
 
 
 def _badness(error: MeasuredError, adjusted: float | None) -> tuple[float, float, float]:

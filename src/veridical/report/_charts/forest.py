@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from veridical.report._charts.chart import Layout, plain, top_level
-from veridical.report._charts.parts import distinct, number, tips, x_axis
+from veridical.report._charts import parts
+from veridical.report._charts.chart import Chart, Layout, Table, one_plot, plain
+from veridical.report._charts.parts import ROW, layer, mark, number
 
 _STEP = 44  # pixels of a row: a line of words over a line with its interval
 _KINDS = {"main": "series", "part": "second", "other": "other"}
+_FIGURES = ("estimate", "low", "high", "null_mean", "null_high")
 MOST = 30  # rows drawn; tables hold them all
 
 
@@ -36,100 +38,81 @@ class ForestRow:
     kind: Literal["main", "part", "other"] = "main"
 
 
-def forest_layout(count: int) -> Layout:
-    """Return the layout of that many rows."""
-    return Layout(width=560, height=_STEP * count, beside=34, max_width=720)
+def forest_chart(
+    rows: Sequence[ForestRow],
+    axis: Sequence[str],
+    *,
+    title: str,
+    said: str,
+    table: Table,
+    reference: float | None = None,
+) -> Chart:
+    """Return a chart; rows are in order from the top, `axis` are lines of its title."""
+    layout = Layout(width=560, height=_STEP * len(rows), beside=34, max_width=720)
+    spec = one_plot("rows", _data(rows), layout, layer=_layers(rows, axis, reference))
+    return Chart(spec, title, said, table, layout)
 
 
-def forest(
-    rows: Sequence[ForestRow], axis: Sequence[str], *, reference: float | None = None
-) -> dict[str, Any]:
-    """Return the specification; rows are in order from the top, `axis` are lines of its title."""
-    names = distinct([row.name for row in rows])
-    data = [
+def _data(rows: Sequence[ForestRow]) -> list[dict[str, Any]]:
+    names = parts.distinct([row.name for row in rows])
+    return [
         {
             "row": i,
             "name": name,
             "note": row.note,
             "kind": row.kind,
-            "estimate": plain(row.estimate),
-            "low": plain(row.low),
-            "high": plain(row.high),
-            "null_mean": plain(row.null_mean),
-            "null_high": plain(row.null_high),
         }
+        | {figure: plain(getattr(row, figure)) for figure in _FIGURES}
         for i, (name, row) in enumerate(zip(names, rows, strict=True))
     ]
-    y = {"field": "row", "type": "ordinal", "axis": None, "scale": {"padding": 0}}
-    x = number(
-        "estimate",
-        x_axis(list(axis), grid=True, tickCount=5),
-        zero=reference is not None,
-        padding=10,
-    )
+
+
+def _layers(
+    rows: Sequence[ForestRow], axis: Sequence[str], reference: float | None
+) -> list[dict[str, Any]]:
+    ticks = parts.x_axis(list(axis), grid=True, tickCount=5)
+    x = number("estimate", ticks, zero=reference is not None, padding=10)
     nulls = any(row.null_high is not None for row in rows)
     if nulls:
         x["scale"] = {"zero": True}
-    layers = [*_nulls(y)] if nulls else []
+    layers = _nulls() if nulls else []
     if reference is not None:
-        line = {"type": "rule", "style": "reference"}
-        layers.append(
-            {"data": {"values": [{}]}, "mark": line, "encoding": {"x": {"datum": reference}}}
-        )
-    layers += _words(y)
+        layers.append(layer(mark("rule", "reference"), {"x": {"datum": reference}}, data=[{}]))
+    layers += parts.row_words(-9, limit=110)
     for kind in [kind for kind in _KINDS if any(row.kind == kind for row in rows)]:
-        layers += _estimates(kind, x, y)
-    return top_level(
-        {"rows": data},
-        data={"name": "rows"},
-        width=560,
-        height=_STEP * len(rows),
-        layer=layers,
-    )
+        layers += _estimates(kind, x)
+    return layers
 
 
-def _nulls(y: dict[str, Any]) -> list[dict[str, Any]]:
-    known = [{"filter": "isValid(datum.null_high)"}]
-    bar = {"type": "bar", "style": "null", "height": 13, "yOffset": 9, "opacity": 0.8}
-    tick = {"type": "tick", "style": "other", "height": 13, "thickness": 1.5, "yOffset": 9}
-    ends = {"x": number("null_high", None), "x2": {"datum": 0}, "y": y}
+def _nulls() -> list[dict[str, Any]]:
+    known = "isValid(datum.null_high)"
+    bar = mark("bar", "null", height=13, yOffset=9, opacity=0.8)
+    tick = mark("tick", "other", height=13, thickness=1.5, yOffset=9)
+    ends = {"x": number("null_high", None), "x2": {"datum": 0}, "y": ROW}
     return [
-        {"transform": known, "mark": bar, "encoding": ends},
-        {"transform": known, "mark": tick, "encoding": {"x": number("null_mean", None), "y": y}},
+        layer(bar, ends, where=known),
+        layer(tick, {"x": number("null_mean", None), "y": ROW}, where=known),
     ]
 
 
-def _words(y: dict[str, Any]) -> list[dict[str, Any]]:
-    text = {"type": "text", "style": "note", "yOffset": -9, "baseline": "middle"}
-    left = text | {"align": "left", "limit": {"expr": "max(width - 110, 60)"}}
-    right = text | {"align": "right", "limit": 110}
-    return [
-        {"mark": left, "encoding": {"x": {"value": 0}, "y": y, "text": {"field": "name"}}},
-        {"mark": right, "encoding": {"x": {"value": "width"}, "y": y, "text": {"field": "note"}}},
-    ]
-
-
-def _estimates(kind: str, x: dict[str, Any], y: dict[str, Any]) -> list[dict[str, Any]]:
+def _estimates(kind: str, x: dict[str, Any]) -> list[dict[str, Any]]:
     style = _KINDS[kind]
     ours = f"datum.kind == '{kind}' && isValid(datum.estimate)"
-    known = [{"filter": f"{ours} && isValid(datum.low) && isValid(datum.high)"}]
-    limits = {"x": number("low", None), "x2": {"field": "high"}, "y": y}
-    tip = tips(
+    known = f"{ours} && isValid(datum.low) && isValid(datum.high)"
+    limits = {"x": number("low", None), "x2": {"field": "high"}, "y": ROW}
+    tip = parts.tips(
         ("name", "name", None),
         ("estimate", "estimate", ".5~g"),
-        ("low", "limit below", ".5~g"),
-        ("high", "limit above", ".5~g"),
+        *parts.limit_tips(".5~g"),
         ("null_mean", "if calibrated, mean", ".5~g"),
         ("null_high", "if calibrated, 95 % below", ".5~g"),
         ("note", "note", None),
     )
-    rule = {"type": "rule", "style": style, "strokeWidth": 2, "yOffset": 9}
-    point = {"type": "point", "filled": True, "opacity": 1, "size": 75, "yOffset": 9}
-    wide = {"type": "point", "filled": True, "opacity": 0, "size": 700, "yOffset": 9}
-    place = {"x": x, "y": y}
-    only = [{"filter": ours}]
+    rule = mark("rule", style, strokeWidth=2, yOffset=9)
+    point = parts.DOTS | {"size": 75, "yOffset": 9, "style": [style, "lifted"]}
+    place = {"x": x, "y": ROW}
     return [
-        {"transform": known, "mark": rule, "encoding": limits},
-        {"transform": only, "mark": point | {"style": [style, "lifted"]}, "encoding": place},
-        {"transform": only, "mark": wide, "encoding": place | {"tooltip": tip}},
+        layer(rule, limits, where=known),
+        layer(point, place, where=ours),
+        layer(parts.touch(700) | {"yOffset": 9}, place | {"tooltip": tip}, where=ours),
     ]

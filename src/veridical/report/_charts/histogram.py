@@ -6,21 +6,12 @@ from typing import Any
 
 from veridical.curves.shapes import bins_alike
 from veridical.exceptions import invalid
-from veridical.report._charts.chart import Chart, Layout, count_words, plain, table_of, top_level
+from veridical.report._charts import parts
+from veridical.report._charts.chart import Chart, Layout, count_words, one_plot, plain, table_of
 from veridical.report._charts.curves import axis_words
-from veridical.report._charts.parts import (
-    BESIDE,
-    LEGEND_OFFSET,
-    named,
-    number,
-    probability,
-    tips,
-    x_axis,
-    y_axis,
-)
 from veridical.results import ReliabilityCurve
 
-_WIDTH, _HEIGHT = 560, 180
+_LAYOUT = Layout(width=560, height=180, beside=parts.BESIDE + 18, max_width=720)
 _OUTCOMES = ("happened", "did not happen")
 
 
@@ -48,7 +39,7 @@ def score_histogram(
     >>> [(row["outcome"], row["weight"]) for row in score_histogram(curve).spec["datasets"]["bars"]]
     [('happened', 1.0), ('did not happen', 1.0), ('happened', 2.0), ('did not happen', 0.0)]
     """
-    named(curve, ReliabilityCurve, caller="score_histogram")
+    parts.named(curve, ReliabilityCurve, caller="score_histogram")
     if curve.method != "bins":
         hint = 'use method="bins".'
         raise invalid("score_histogram", "curve", "of bins", repr(curve.method), hint=hint)
@@ -72,52 +63,35 @@ def score_histogram(
                     "to": plain(above * unit),
                 }
             )
-        rows.append(
-            (
-                f"{curve.lower[i]:.4g}",
-                f"{curve.upper[i]:.4g}",
-                count_words(curve.count[i]),
-                happened,
-                ends[2] - happened,
-            )
-        )
+        limits = (f"{curve.lower[i]:.4g}", f"{curve.upper[i]:.4g}")
+        rows.append((*limits, count_words(curve.count[i]), happened, ends[2] - happened))
     words = axis_words(curve)
     unit_words = "weight" if (curve.weight != curve.count).any() else "rows"
-    spec = top_level(
-        {"bars": bars},
-        data={"name": "bars"},
-        width=_WIDTH,
-        height=_HEIGHT,
-        mark={"type": "rect", "opacity": 0.85, "style": "lifted"},
-        encoding=_encoding(words["x"], unit_words, same=same),
-    )
+    bar = parts.mark("rect", "lifted", opacity=0.85)
+    channels = _encoding(words["x"], unit_words, same=same)
     total = float(curve.weight.sum())
     share = float((curve.weight * curve.observed).sum()) / total
     return Chart(
-        spec=spec,
+        spec=one_plot("bars", bars, _LAYOUT, mark=bar, encoding=channels),
         title=title,
         description=f"Spread of {count_words(curve.n_samples)} predictions over {len(curve)} bins"
         f" of {words['x']}; it happened in {share:.1%} of them.",
         table=table_of(("from", "to", "rows", *_OUTCOMES), rows),
-        layout=Layout(width=_WIDTH, height=_HEIGHT, beside=BESIDE + 18, max_width=720),
+        layout=_LAYOUT,
     )
 
 
 def _encoding(x: str, unit: str, *, same: bool) -> dict[str, Any]:
-    legend = {"title": None, "symbolType": "square", "offset": LEGEND_OFFSET}
-    y = y_axis(unit if same else f"{unit} per 0.01", grid=True, format="~s")
+    legend = {"title": None, "symbolType": "square", "offset": parts.LEGEND_OFFSET}
+    outcomes = {"domain": list(_OUTCOMES)}
+    y = parts.y_axis(unit if same else f"{unit} per 0.01", grid=True, format="~s")
     return {
-        "x": probability("lower", x_axis(x)),
+        "x": parts.probability("lower", parts.x_axis(x)),
         "x2": {"field": "upper"},
-        "y": number("from", y, zero=True),
+        "y": parts.number("from", y, zero=True),
         "y2": {"field": "to"},
-        "color": {
-            "field": "outcome",
-            "type": "nominal",
-            "scale": {"domain": list(_OUTCOMES)},
-            "legend": legend,
-        },
-        "tooltip": tips(
+        "color": {"field": "outcome", "type": "nominal", "scale": outcomes, "legend": legend},
+        "tooltip": parts.tips(
             ("outcome", "outcome", None),
             ("lower", "from", ".3~f"),
             ("upper", "to", ".3~f"),

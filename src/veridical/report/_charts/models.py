@@ -5,7 +5,7 @@ from __future__ import annotations
 from veridical._core.data.validation import check_option
 from veridical.exceptions import invalid
 from veridical.report._charts.chart import Chart, short, table_of
-from veridical.report._charts.forest import MOST, ForestRow, forest, forest_layout
+from veridical.report._charts.forest import MOST, ForestRow, forest_chart
 from veridical.report._charts.parts import only
 from veridical.results import CandidateEvidence, Comparison, Evidence, ModelDifference
 from veridical.results.base import format_pvalue
@@ -50,13 +50,8 @@ def evidence_chart(evidence: Evidence, *, title: str = "Calibrators on held-out 
         f"{len(tried)} candidates by log loss on held-out rows; least: {short(best.candidate)},"
         f" {best.difference or 0.0:+.4f} against the identity. {evidence.verdict}"
     )
-    return Chart(
-        spec=forest(rows, axis, reference=0.0),
-        title=title,
-        description=said,
-        table=table_of(header, cells),
-        layout=forest_layout(len(rows)),
-    )
+    table = table_of(header, cells)
+    return forest_chart(rows, axis, title=title, said=said, table=table, reference=0.0)
 
 
 def comparison_chart(
@@ -114,13 +109,8 @@ def comparison_chart(
         f" {first.difference.estimate:+.4f} ({first.difference.low:+.4f} to"
         f" {first.difference.high:+.4f})."
     )
-    return Chart(
-        spec=forest(rows, axis, reference=0.0),
-        title=title or f"Paired differences in {figure}",
-        description=said,
-        table=table_of(header, cells),
-        layout=forest_layout(len(rows)),
-    )
+    title, table = title or f"Paired differences in {figure}", table_of(header, cells)
+    return forest_chart(rows, axis, title=title, said=said, table=table, reference=0.0)
 
 
 def _candidate(candidate: CandidateEvidence, evidence: Evidence) -> ForestRow:

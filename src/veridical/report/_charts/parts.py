@@ -35,22 +35,16 @@ def _config(
     colours: tuple[str, ...], ink: str, muted: str, faint: str, grid: str, ground: str
 ) -> dict[str, Any]:
     """Vega-Lite configuration of one ground."""
-    text = {"labelColor": ink, "titleColor": ink, "labelFontSize": 11, "titleFontSize": 12}
+    inked = {"labelColor": ink, "titleColor": ink, "labelFontSize": 11}
+    text = inked | {"titleFontSize": 12, "titleFontWeight": "normal"}
     return {
         "background": "transparent",
         "font": FONT,
         "aria": False,  # the figure around the picture has the words
         "view": {"stroke": None},
-        "axis": text
-        | {
-            "titleFontWeight": "normal",
-            "gridColor": grid,
-            "domainColor": muted,
-            "tickColor": muted,
-        },
+        "axis": text | {"gridColor": grid, "domainColor": muted, "tickColor": muted},
         "legend": text
         | {
-            "titleFontWeight": "normal",
             "orient": "top",
             "symbolType": "circle",
             "labelLimit": 240,
@@ -58,7 +52,7 @@ def _config(
             "symbolOpacity": 1,
         },
         "title": {"color": ink, "fontSize": 13, "anchor": "start"},
-        "header": {"labelColor": ink, "titleColor": ink, "labelFontSize": 11, "labelLimit": 150},
+        "header": inked | {"labelLimit": 150},
         "range": {"category": list(colours), "symbol": list(_SYMBOLS)},
         "style": {
             "series": {"color": colours[0]},
@@ -142,7 +136,18 @@ def number(field: str, axis: dict[str, Any] | None, **scale: Any) -> dict[str, A
     return channel if axis is None else channel | {"axis": axis}
 
 
-AREA: dict[str, Any] = {"type": "area", "style": "series", "opacity": 0.2}
+def by_count(smallest: int, largest: int, **scale: Any) -> dict[str, Any]:
+    """Channel of a size that grows with the rows of a point."""
+    reach = {"range": [smallest, largest]} | scale
+    return {"field": "count", "type": "quantitative", "scale": reach, "legend": None}
+
+
+def mark(kind: str, style: str, **look: Any) -> dict[str, Any]:
+    """Mark of that kind in one of the styles of the themes."""
+    return {"type": kind, "style": style} | look
+
+
+AREA = mark("area", "series", opacity=0.2)
 DOTS: dict[str, Any] = {"type": "point", "filled": True, "opacity": 1}
 LIFTED_DOTS = DOTS | {"style": ["series", "lifted"]}
 
@@ -175,12 +180,44 @@ def layer(
     }
 
 
-def tips(*fields: tuple[str, str, str | None]) -> list[dict[str, Any]]:
-    """Tooltip: (field, words, format) of each line; text has no format."""
+def reference_line(end: float) -> dict[str, Any]:
+    """Layer of the line of perfect calibration, from the origin to `end` at 1."""
+    place = {"x": number("x", None), "y": number("y", None)}
+    return layer(mark("line", "reference"), place, data=[{"x": 0, "y": 0}, {"x": 1, "y": end}])
+
+
+def tips(*fields: tuple[str, str, str | None], several: bool = False) -> list[dict[str, Any]]:
+    """Tooltip: (field, words, format) of each line; text has no format.
+
+    Of `several` series it names the one pointed at first.
+    """
+    series = [("series", "series", None)] if several else []
     return [
         {"field": field, "title": words}
         | ({"type": "nominal"} if form is None else {"type": "quantitative", "format": form})
-        for field, words, form in fields
+        for field, words, form in (*series, *fields)
+    ]
+
+
+def limit_tips(form: str) -> list[tuple[str, str, str | None]]:
+    """Lines of a tooltip for the limits of an estimate."""
+    return [("low", "limit below", form), ("high", "limit above", form)]
+
+
+# Channel of charts with one estimate a row, from the top.
+ROW: dict[str, Any] = {"field": "row", "type": "ordinal", "axis": None, "scale": {"padding": 0}}
+
+
+def row_words(offset: int, **right: Any) -> list[dict[str, Any]]:
+    """Layers of the words over a row: its name left and its note right."""
+    text = mark("text", "note", yOffset=offset, baseline="middle")
+    left = text | {"align": "left", "limit": {"expr": "max(width - 110, 60)"}}
+    return [
+        layer(left, {"x": {"value": 0}, "y": ROW, "text": {"field": "name"}}),
+        layer(
+            text | {"align": "right"} | right,
+            {"x": {"value": "width"}, "y": ROW, "text": {"field": "note"}},
+        ),
     ]
 
 

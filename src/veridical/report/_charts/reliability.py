@@ -6,38 +6,19 @@ Reliability diagrams a reader can switch between.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from veridical.exceptions import invalid
+from veridical.report._charts import curves as curve_data, parts
 from veridical.report._charts.chart import Chart, Control, Frame, Layout, rows_of, top_level
-from veridical.report._charts.curves import (
-    Columns,
-    axis_words,
-    bar_columns,
-    description_of,
-    joined,
-    line_columns,
-    numbers_of,
-    point_columns,
-)
-from veridical.report._charts.parts import (
-    AREA,
-    BESIDE,
-    LIFTED_DOTS,
-    by_series,
-    layer,
-    named,
-    number,
-    probability,
-    tips,
-    touch,
-    x_axis,
-    y_axis,
-)
+from veridical.report._charts.parts import by_series, layer, mark, number, probability
 from veridical.results import ReliabilityCurve
 
 _CALLER = "reliability_chart"
 _SIDE, _SPREAD = 420, 70  # pixels of the square and of the histogram below
+_GAPS_HEIGHT = 260  # of a picture of gaps
+_ENDS = (("lower", "from", ".3~f"), ("upper", "to", ".3~f"))
 IN_PIECES = {"order": None, "detail": {"field": "piece"}}  # corners are in order
 GAPS = [
     {"calculate": f"datum.{value} - datum.predicted", "as": gap}
@@ -76,88 +57,72 @@ def reliability_chart(
     ...  for row in reliability_chart(curve).spec["datasets"]["points"]]
     [(0.3, 0.5), (0.7, 1.0)]
     """
-    shown = named(curves, ReliabilityCurve, caller=_CALLER)
-    first = next(iter(shown.values()))
-    height = 260 if deviation else _SIDE
-    data = {name: rows_of(columns) for name, columns in datasets_of(shown).items()}
-    spec = specification(list(shown), axis_words(first), deviation=deviation, height=height)
-    return Chart(
-        spec=top_level(data, **spec),
-        title=title or ("Observed minus predicted" if deviation else "Reliability diagram"),
-        description=description_of(shown),
-        table=numbers_of(shown),
-        layout=layout_of(deviation=deviation, height=height),
+    shown = parts.named(curves, ReliabilityCurve, caller=_CALLER)
+    default = "Observed minus predicted" if deviation else "Reliability diagram"
+    return _chart(list(shown), _frame((), shown), title or default, deviation=deviation)
+
+
+def _chart(names: Sequence[str], frame: Frame, title: str, *, deviation: bool) -> Chart:
+    """Chart of a frame: a square as large as fits, or a wide picture of gaps."""
+    width, aspect = (640, None) if deviation else (460, 1.0)
+    height = _GAPS_HEIGHT if deviation else _SIDE
+    layout = Layout(_SIDE, height, beside=parts.BESIDE + 18, max_width=width, aspect=aspect)
+    data = {name: rows_of(columns) for name, columns in frame.datasets.items()}
+    spec = _specification(names, frame.texts, deviation=deviation)
+    return Chart(top_level(data, **spec), title, frame.description, frame.table, layout)
+
+
+def _frame(choice: tuple[int, ...], curves: Mapping[str, ReliabilityCurve]) -> Frame:
+    """What is shown of curves: their data, and their words and numbers."""
+    columns = {
+        "points": curve_data.point_columns,
+        "lines": curve_data.line_columns,
+        "spread": curve_data.bar_columns,
+    }
+    return Frame(
+        choice=choice,
+        datasets={
+            data: curve_data.joined([of(name, curve) for name, curve in curves.items()])
+            for data, of in columns.items()
+        },
+        texts=curve_data.axis_words(next(iter(curves.values()))),
+        description=curve_data.description_of(curves),
+        table=curve_data.numbers_of(curves),
     )
 
 
-def layout_of(*, deviation: bool, height: int) -> Layout:
-    """Return a square as large as fits, or a wide picture of gaps."""
-    if deviation:
-        return Layout(width=_SIDE, height=height, beside=BESIDE + 18, max_width=640)
-    return Layout(width=_SIDE, height=height, beside=BESIDE + 18, max_width=460, aspect=1.0)
-
-
-def datasets_of(curves: Mapping[str, ReliabilityCurve]) -> dict[str, Columns]:
-    """Named columns of data that `specification` draws."""
-    pairs = curves.items()
-    return {
-        "points": joined([point_columns(name, curve) for name, curve in pairs]),
-        "lines": joined([line_columns(name, curve) for name, curve in pairs]),
-        "spread": joined([bar_columns(name, curve) for name, curve in pairs]),
-    }
-
-
-def specification(
-    names: Sequence[str], words: Mapping[str, str], *, deviation: bool, height: int
+def _specification(
+    names: Sequence[str], words: Mapping[str, str], *, deviation: bool
 ) -> dict[str, Any]:
     """Diagram over histogram of the series `names`.
 
     Curves of bins are drawn as points with limits, others as lines with a band: the data say which.
     """
-    upper = {
-        "width": _SIDE,
-        "height": height,
-        "layer": [
-            *_reference(words, deviation=deviation, height=height),
-            *_limits(names, deviation=deviation),
-            *_curve(names, words, deviation=deviation),
-        ],
-    }
-    lower = {
-        "width": _SIDE,
-        "height": _SPREAD,
-        "data": {"name": "spread"},
-        **_spread(names, words),
-    }
+    layers = [
+        *_reference(words, deviation=deviation),
+        *_limits(names, deviation=deviation),
+        *_curve(names, words, deviation=deviation),
+    ]
+    upper = {"width": _SIDE, "height": _GAPS_HEIGHT if deviation else _SIDE, "layer": layers}
+    lower = {"width": _SIDE, "height": _SPREAD, **_spread(names, words)}
     channels = ("color", "shape", "strokeDash")
     apart = {kind: dict.fromkeys(channels, "independent") for kind in ("scale", "legend")}
     return {"vconcat": [upper, lower], "spacing": 26, "resolve": apart}
 
 
-def _reference(words: Mapping[str, str], *, deviation: bool, height: int) -> list[dict[str, Any]]:
+def _reference(words: Mapping[str, str], *, deviation: bool) -> list[dict[str, Any]]:
     """Line of perfect calibration, and which side of it means what."""
-    ends = [{"x": 0, "y": 0}, {"x": 1, "y": 0 if deviation else 1}]
-    line = layer(
-        {"type": "line", "style": "reference"},
-        {
-            "x": {"field": "x", "type": "quantitative"},
-            "y": {"field": "y", "type": "quantitative"},
-        },
-        data=ends,
-    )
     above = {"align": "left", "baseline": "top", "dx": 6}
     below = {"align": "right", "baseline": "bottom", "dx": -6, "dy": -5}
     return [
-        line,
+        parts.reference_line(0 if deviation else 1),
         _hint(words["above"], above, {"value": 0}, {"value": 6}),
         _hint(words["below"], below, {"value": "width"}, {"value": "height"}),
     ]
 
 
 def _hint(text: str, look: dict[str, Any], x: Any, y: Any) -> dict[str, Any]:
-    return layer(
-        {"type": "text", "style": "hint", "text": text} | look, {"x": x, "y": y}, data=[{}]
-    )
+    return layer(mark("text", "hint", text=text) | look, {"x": x, "y": y}, data=[{}])
 
 
 def _limits(names: Sequence[str], *, deviation: bool) -> list[dict[str, Any]]:
@@ -165,14 +130,14 @@ def _limits(names: Sequence[str], *, deviation: bool) -> list[dict[str, Any]]:
     x, y = probability("predicted", None), number(low, None)
     channels = {"x": x, "y": y, "y2": {"field": high}, **by_series(names)}
     area = layer(
-        AREA,
+        parts.AREA,
         channels | IN_PIECES,
         data="lines",
         where="datum.band && isValid(datum.low)",
         then=GAPS,
     )
     rules = layer(
-        {"type": "rule", "style": "series", "strokeWidth": 1.6, "opacity": 0.75},
+        mark("rule", "series", strokeWidth=1.6, opacity=0.75),
         channels,
         data="points",
         where="datum.dot && isValid(datum.low)",
@@ -186,23 +151,18 @@ def _curve(
 ) -> list[dict[str, Any]]:
     value = "gap" if deviation else "observed"
     title = "observed \N{MINUS SIGN} predicted" if deviation else words["y"]
-    x = probability("predicted", x_axis("", labels=False, ticks=False))
-    axis = y_axis(title, grid=True)
+    x = probability("predicted", parts.x_axis("", labels=False, ticks=False))
+    axis = parts.y_axis(title, grid=True)
     y = number(value, axis, padding=24, nice=False) if deviation else probability(value, axis)
     line = layer(
-        {"type": "line", "style": "series", "strokeWidth": 1.7},
+        mark("line", "series", strokeWidth=1.7),
         {"x": x, "y": y, **by_series(names, dash=True), **IN_PIECES},
         data="lines",
         then=GAPS,
     )
-    size = {
-        "field": "count",
-        "type": "quantitative",
-        "scale": {"range": [24, 200], "domainMin": 0},
-        "legend": None,
-    }
+    size = parts.by_count(24, 200, domainMin=0)
     dots = layer(
-        LIFTED_DOTS,
+        parts.LIFTED_DOTS,
         {"x": x, "y": y, "size": size, **by_series(names, shape=True)},
         data="points",
         where="datum.dot",
@@ -210,7 +170,7 @@ def _curve(
     )
     # A larger place to point at than what is seen, and easier to touch.
     touched = layer(
-        touch(500),
+        parts.touch(500),
         {"x": x, "y": y, "tooltip": point_tips(several=len(names) > 1)},
         data="points",
         then=GAPS,
@@ -220,39 +180,30 @@ def _curve(
 
 def point_tips(*, several: bool) -> list[dict[str, Any]]:
     """Words beside a point of a curve."""
-    return tips(
-        *([("series", "series", None)] if several else []),
-        ("lower", "from", ".3~f"),
-        ("upper", "to", ".3~f"),
+    return parts.tips(
+        *_ENDS,
         ("count", "rows", ",.10~g"),
         ("predicted", "predicted", ".4f"),
         ("observed", "observed", ".4f"),
         ("gap", "observed \N{MINUS SIGN} predicted", "+.4f"),
-        ("low", "limit below", ".4f"),
-        ("high", "limit above", ".4f"),
+        *parts.limit_tips(".4f"),
+        several=several,
     )
 
 
 def _spread(names: Sequence[str], words: Mapping[str, str]) -> dict[str, Any]:
-    """Histogram below."""
-    return layer(
-        {"type": "rect", "style": "series", "opacity": 0.75 if len(names) < 2 else 0.35},
-        {
-            "x": probability("lower", x_axis(words["x"])),
-            "x2": {"field": "upper"},
-            "y": number("count", y_axis("rows", grid=False, tickCount=2, format="~s"), zero=True),
-            "y2": {"datum": 0},
-            "tooltip": tips(
-                ("lower", "from", ".3~f"), ("upper", "to", ".3~f"), ("count", "rows", ",.1~f")
-            ),
-            **_unlisted(by_series(names)),
-        },
-    )
-
-
-def _unlisted(channels: dict[str, Any]) -> dict[str, Any]:
-    """Return the same channels without a legend."""
-    return {name: channel | {"legend": None} for name, channel in channels.items()}
+    """Histogram below; the diagram has the legend."""
+    axis = parts.y_axis("rows", grid=False, tickCount=2, format="~s")
+    channels = {
+        "x": probability("lower", parts.x_axis(words["x"])),
+        "x2": {"field": "upper"},
+        "y": number("count", axis, zero=True),
+        "y2": {"datum": 0},
+        "tooltip": parts.tips(*_ENDS, ("count", "rows", ",.1~f")),
+        "color": by_series(names)["color"] | {"legend": None},
+    }
+    bar = mark("rect", "series", opacity=0.75 if len(names) < 2 else 0.35)
+    return layer(bar, channels, data="spread")
 
 
 _SWITCH_CALLER = "switchable_reliability"
@@ -305,29 +256,8 @@ def switchable_reliability(
         for i, name in enumerate(names)
     ]
     frames = [
-        _frame(key, curve, controls) for key, curve in zip(keys, variants.values(), strict=True)
+        _frame(tuple(c.options.index(w) for c, w in zip(controls, key, strict=True)), {"": curve})
+        for key, curve in zip(keys, variants.values(), strict=True)
     ]
-    height = 260 if deviation else 420
-    first = frames[0]
-    data = {name: rows_of(columns) for name, columns in first.datasets.items()}
-    spec = specification([""], first.texts, deviation=deviation, height=height)
-    return Chart(
-        spec=top_level(data, **spec),
-        title=title,
-        description=first.description,
-        table=first.table,
-        layout=layout_of(deviation=deviation, height=height),
-        controls=tuple(controls),
-        frames=tuple(frames),
-    )
-
-
-def _frame(key: tuple[str, ...], curve: ReliabilityCurve, controls: list[Control]) -> Frame:
-    shown = {"": curve}
-    return Frame(
-        choice=tuple(c.options.index(word) for c, word in zip(controls, key, strict=True)),
-        datasets=datasets_of(shown),
-        texts=axis_words(curve),
-        description=description_of(shown),
-        table=numbers_of(shown),
-    )
+    chart = _chart([""], frames[0], title, deviation=deviation)
+    return replace(chart, controls=tuple(controls), frames=tuple(frames))

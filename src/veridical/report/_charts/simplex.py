@@ -6,14 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.numeric.triangle import (
-    HEIGHT,
-    TRIANGLE,
-    to_plane,
-    triangle_lines,
-    triangle_sides,
-)
+from veridical._core.numeric import triangle
+from veridical._core.numeric.triangle import HEIGHT
 from veridical.exceptions import invalid
+from veridical.report._charts import parts
 from veridical.report._charts.chart import (
     Chart,
     Layout,
@@ -23,7 +19,7 @@ from veridical.report._charts.chart import (
     table_of,
     top_level,
 )
-from veridical.report._charts.parts import DOTS, layer, only, tips, touch
+from veridical.report._charts.parts import DOTS, layer, mark
 from veridical.summaries import VectorSummary
 
 _ROOM = 0.07  # around the triangle, in lengths of its side
@@ -49,13 +45,13 @@ def simplex_chart(
         A calibrated model has short arrows in no common direction. Arrows of cells with few rows
         (small dots) are long by chance.
     """
-    if len(only(summary, VectorSummary, caller="simplex_chart").classes) != 3:
+    if len(parts.only(summary, VectorSummary, caller="simplex_chart").classes) != 3:
         hint = "merge classes with the lens `Grouped`, or show classes one by one."
         got = f"{len(summary.classes)}"
         raise invalid("simplex_chart", "summary", "of three classes", got, hint=hint)
     names = [str(label) for label in summary.classes]
     predicted, observed = summary.mean_p, summary.mean_y
-    start, end = to_plane(predicted), to_plane(observed)
+    start, end = triangle.to_plane(predicted), triangle.to_plane(observed)
     length = np.hypot(*(end - start).T)
     angle = np.degrees(np.arctan2(end[:, 0] - start[:, 0], end[:, 1] - start[:, 1]))
     places = ("x", "y", "x2", "y2", "angle")
@@ -70,12 +66,7 @@ def simplex_chart(
         for i, row in enumerate(zip(*start.T, *end.T, angle, strict=True))
     ]
     height = round(_WIDTH * _ASPECT)
-    spec = top_level(
-        {"cells": cells, "frame": _frame(), "corners": _corners(names)},
-        width=_WIDTH,
-        height=height,
-        layer=_layers(names),
-    )
+    data = {"cells": cells, "frame": _frame(), "corners": _corners(names)}
     share = summary.share
     moved = float(share @ length)
     header = ("rows", *(f"predicted {n}" for n in names), *(f"observed {n}" for n in names))
@@ -84,7 +75,7 @@ def simplex_chart(
         for i in np.argsort(-summary.count, kind="stable")
     ]
     return Chart(
-        spec=spec,
+        spec=top_level(data, width=_WIDTH, height=height, layer=_layers(names)),
         title=title,
         description=f"{len(cells)} cells of a triangle whose corners are {short(names[0])},"
         f" {short(names[1])} and {short(names[2])}; arrows from predicted to observed have a mean"
@@ -96,8 +87,8 @@ def simplex_chart(
 
 def _frame() -> list[dict[str, Any]]:
     """Sides of the triangle, and a line every fifth."""
-    lines = [(side, "side") for side in triangle_sides()]
-    lines += [(line, "line") for line in triangle_lines()]
+    lines = [(side, "side") for side in triangle.triangle_sides()]
+    lines += [(line, "line") for line in triangle.triangle_lines()]
     return [
         {"x": plain(a[0]), "y": plain(a[1]), "x2": plain(b[0]), "y2": plain(b[1]), "kind": kind}
         for (a, b), kind in lines
@@ -107,7 +98,7 @@ def _frame() -> list[dict[str, Any]]:
 def _corners(names: list[str]) -> list[dict[str, Any]]:
     return [
         {"x": plain(x), "y": plain(y), "name": name, "top": i == 2, "right": i == 1}
-        for i, (name, (x, y)) in enumerate(zip(names, TRIANGLE.tolist(), strict=True))
+        for i, (name, (x, y)) in enumerate(zip(names, triangle.TRIANGLE.tolist(), strict=True))
     ]
 
 
@@ -120,29 +111,18 @@ def _layers(names: list[str]) -> list[dict[str, Any]]:
         for x, y in (("x", "y"), ("x2", "y2"))
     )
     both = tail | {"x2": {"field": "x2"}, "y2": {"field": "y2"}}
-    size = {
-        "field": "count",
-        "type": "quantitative",
-        "legend": None,
-        "scale": {"range": [10, 130], "domainMin": 0},
-    }
-    tip = tips(
+    size = parts.by_count(10, 130, domainMin=0)
+    tip = parts.tips(
         ("count", "rows", ",.10~g"),
         *((f"predicted{k}", f"predicted {short(name, 24)}", ".3f") for k, name in enumerate(names)),
         *((f"observed{k}", f"observed {short(name, 24)}", ".3f") for k, name in enumerate(names)),
     )
+    thin = mark("rule", "null", strokeWidth=0.6)
     turned = {"field": "angle", "type": "quantitative", "scale": None}
     layers: list[dict[str, Any]] = [
-        layer(
-            {"type": "rule", "style": "null", "strokeWidth": 0.6},
-            both,
-            data="frame",
-            where="datum.kind == 'line'",
-        ),
-        layer(
-            {"type": "rule", "style": "reference"}, both, data="frame", where="datum.kind == 'side'"
-        ),
-        layer({"type": "rule", "style": "series", "strokeWidth": 1.4}, both, data="cells"),
+        layer(thin, both, data="frame", where="datum.kind == 'line'"),
+        layer(mark("rule", "reference"), both, data="frame", where="datum.kind == 'side'"),
+        layer(mark("rule", "series", strokeWidth=1.4), both, data="cells"),
         layer(DOTS | {"style": "series"}, tail | {"size": size}, data="cells"),
         layer(
             DOTS | {"style": "second", "shape": "triangle", "size": 55},
@@ -150,17 +130,14 @@ def _layers(names: list[str]) -> list[dict[str, Any]]:
             data="cells",
             where="datum.arrow",
         ),
-        layer(touch(400), tail | {"tooltip": tip}, data="cells"),
+        layer(parts.touch(400), tail | {"tooltip": tip}, data="cells"),
     ]
-    text = {"type": "text", "style": "note", "limit": {"expr": "width * 0.48"}}
+    text = mark("text", "note", limit={"expr": "width * 0.48"})
     places = (
         ("!datum.top && !datum.right", {"align": "left", "dx": -14, "dy": 14}),
         ("datum.right", {"align": "right", "dx": 14, "dy": 14}),
         ("datum.top", {"align": "center", "dy": -12}),
     )
-    named: dict[str, Any] = {"data": {"name": "corners"}}
-    layers += [
-        named | layer(text | look, tail | {"text": {"field": "name"}}, where=which)
-        for which, look in places
-    ]
-    return layers
+    named = tail | {"text": {"field": "name"}}
+    corners = [layer(text | look, named, data="corners", where=which) for which, look in places]
+    return layers + corners

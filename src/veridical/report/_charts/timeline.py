@@ -11,8 +11,9 @@ import numpy as np
 
 from veridical._core.typing import IntArray
 from veridical.exceptions import invalid
+from veridical.report._charts import parts
 from veridical.report._charts.chart import Chart, Layout, plain, table_of, top_level
-from veridical.report._charts.parts import AREA, BESIDE, layer, number, tips, touch, x_axis, y_axis
+from veridical.report._charts.parts import layer, mark, number
 from veridical.results import SequentialTest
 
 _WIDTH, _HEIGHT = 560, 150
@@ -56,15 +57,14 @@ def evidence_panel(test: SequentialTest) -> TimePanel:
     ([1, 2, 3, 4], 1.301)
     """
     count = len(test.path)
-    keep = _kept(
-        count, [int(np.argmax(test.path)), *([] if test.alarm_at is None else [test.alarm_at])]
-    )
+    alarms = [] if test.alarm_at is None else [test.alarm_at]
+    keep = _kept(count, [int(np.argmax(test.path)), *alarms])
     return TimePanel(
         name="log10 of the evidence against calibration",
         at=[int(i) + 1 for i in keep],
         value=(test.path[keep] / math.log(10)).tolist(),
         reference=-math.log10(test.level),
-        alarms=() if test.alarm_at is None else (test.alarm_at + 1,),
+        alarms=tuple(at + 1 for at in alarms),
     )
 
 
@@ -96,9 +96,8 @@ def timeline_chart(
     shown = list(panels)
     if not shown or not all(isinstance(each, TimePanel) and len(each.at) for each in shown):
         hint = "pass a list of `TimePanel`."
-        raise invalid(
-            "timeline_chart", "panels", "panels with values", repr(panels)[:60], hint=hint
-        )
+        got = repr(panels)[:60]
+        raise invalid("timeline_chart", "panels", "panels with values", got, hint=hint)
     times = [isinstance(panel.at[0], str) for panel in shown]
     if any(times) != all(times):
         hint = "give all of them row numbers, or all of them times."
@@ -125,7 +124,7 @@ def timeline_chart(
                 for row in data[f"line{i}"]
             ],
         ),
-        layout=Layout(width=_WIDTH, height=_HEIGHT, beside=BESIDE + 18, max_width=900),
+        layout=Layout(width=_WIDTH, height=_HEIGHT, beside=parts.BESIDE + 18, max_width=900),
     )
 
 
@@ -146,36 +145,28 @@ def _rows(panel: TimePanel) -> list[dict[str, Any]]:
 
 def _view(i: int, panel: TimePanel, kind: str, domain: list[Any], words: str) -> dict[str, Any]:
     form = {} if kind == "temporal" else {"format": "~s"}
-    shown = x_axis(words, labels=True, labelOverlap="greedy", tickCount=6, **form)
+    shown = parts.x_axis(words, labels=True, labelOverlap="greedy", tickCount=6, **form)
     x = {"field": "at", "type": kind, "axis": shown, "scale": {"domain": domain, "nice": False}}
-    y = number("value", y_axis(panel.name, grid=True, tickCount=4), zero=False)
+    y = number("value", parts.y_axis(panel.name, grid=True, tickCount=4), zero=False)
     named_at = {"field": "at", "title": words or "at", "type": kind}
-    tip = [
-        named_at,
-        *tips(
-            ("value", "value", ".5~g"),
-            ("low", "limit below", ".5~g"),
-            ("high", "limit above", ".5~g"),
-        ),
-    ]
+    tip = [named_at, *parts.tips(("value", "value", ".5~g"), *parts.limit_tips(".5~g"))]
     layers: list[dict[str, Any]] = [
         layer(
-            AREA,
+            parts.AREA,
             {"x": x, "y": number("low", None), "y2": {"field": "high"}},
             where="isValid(datum.low) && isValid(datum.high)",
         ),
-        {"mark": {"type": "line", "style": "series"}, "encoding": {"x": x, "y": y}},
-        layer(touch(160), {"x": x, "y": y, "tooltip": tip}),
+        layer(mark("line", "series"), {"x": x, "y": y}),
+        layer(parts.touch(160), {"x": x, "y": y, "tooltip": tip}),
     ]
     if panel.reference is not None:
-        dashed = {"type": "rule", "style": "reference", "strokeDash": [7, 3]}
+        dashed = mark("rule", "reference", strokeDash=[7, 3])
         layers.append(layer(dashed, {"y": {"datum": panel.reference}}, data=[{}]))
     if panel.alarms:
-        alarms = {"data": {"name": f"alarm{i}"}}
-        text = {"type": "text", "style": "note", "text": "alarm", "align": "left", "dx": 4}
+        text = mark("text", "note", text="alarm", align="left", dx=4)
         layers += [
-            alarms | {"mark": {"type": "rule", "style": "alarm"}, "encoding": {"x": x}},
-            alarms | {"mark": text, "encoding": {"x": x, "y": {"value": 8}}},
+            layer(mark("rule", "alarm"), {"x": x}, data=f"alarm{i}"),
+            layer(text, {"x": x, "y": {"value": 8}}, data=f"alarm{i}"),
         ]
     return {"width": _WIDTH, "height": _HEIGHT, "data": {"name": f"line{i}"}, "layer": layers}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from veridical._core.data.labels import shortened
 from veridical.results import (
     Comparison,
     DecisionCurve,
@@ -234,5 +235,4 @@ class Settings(Result):
 
 def short(label: Any, width: int = 40) -> str:
     """A label as text, cut where it would not fit."""
-    text = str(label)
-    return text if len(text) <= width else text[: width - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return shortened(str(label), width)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 
+from veridical._core.data.labels import shortened
 from veridical.report._page.blocks import (
     MISSING,
     Block,
@@ -147,7 +148,7 @@ def _table_markdown(table: Table) -> str:
         "",
         _line([plain(name) for name in table.header]),
         _line(["---"] * len(table.header)),
-        *(_line([_cut(cell) for cell in row]) for row in table.rows),
+        *(_line([plain(shortened(cell, _LONGEST_CELL)) for cell in row]) for row in table.rows),
     ]
     if table.more:
         lines += ["", f"and {table.more:,} more"]
@@ -156,11 +157,3 @@ def _table_markdown(table: Table) -> str:
 
 def _line(cells: list[str]) -> str:
     return "| " + " | ".join(cells) + " |"
-
-
-def _cut(cell: str) -> str:
-    return plain(
-        cell
-        if len(cell) <= _LONGEST_CELL
-        else cell[: _LONGEST_CELL - 1] + "\N{HORIZONTAL ELLIPSIS}"
-    )

@@ -18,15 +18,8 @@ from veridical._core.data.validation import float_array, is_number
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
 from veridical.results import ExactValue
-from veridical.simulation._fakes.exact import (
-    Meaning,
-    WeightedRows,
-    conditional_over,
-    confidence_gap,
-    largest,
-    mean_over,
-    top_truth,
-)
+from veridical.simulation._fakes import exact
+from veridical.simulation._fakes.exact import Meaning, WeightedRows
 from veridical.simulation._fakes.fake import ACCURACY, CONFIDENCE, ECE, FakeSample, check_size
 
 _FINE = 1 << 16  # nodes of the finer rule, about
@@ -228,15 +221,15 @@ class BinaryFakeClassifier:
 
     def base_rate(self) -> ExactValue:
         """E[r(S)], the share of labels that are 1."""
-        return mean_over(self._rules(), _positive, _BASE_RATE)
+        return exact.mean_over(self._rules(), _positive, _BASE_RATE)
 
     def accuracy(self) -> ExactValue:
         """Share of right answers if 1 is said above a score of one half."""
-        return mean_over(self._rules(), top_truth, ACCURACY)
+        return exact.mean_over(self._rules(), exact.top_truth, ACCURACY)
 
     def mean_confidence(self) -> ExactValue:
         """E[max(S, 1 - S)]."""
-        return mean_over(self._rules(), largest, CONFIDENCE)
+        return exact.mean_over(self._rules(), exact.largest, CONFIDENCE)
 
     def expected_calibration_error(self, *, norm: int = 1) -> ExactValue:
         """E|r(S) - S| of the binary lens, or for `norm=2` the root of the mean square."""
@@ -244,11 +237,11 @@ class BinaryFakeClassifier:
             hint = "1 is the ECE, 2 the root mean square error."
             caller = "BinaryFakeClassifier.expected_calibration_error"
             raise invalid(caller, "norm", "1 or 2", repr(norm), hint=hint)
-        return mean_over(self._rules(), _gap_to(norm), _ERRORS[norm], root=norm)
+        return exact.mean_over(self._rules(), _gap_to(norm), _ERRORS[norm], root=norm)
 
     def confidence_error(self) -> ExactValue:
         """E|P(Y = argmax c | max c) - max c|: scores s and 1 - s report the same confidence."""
-        return conditional_over(self._rules(), confidence_gap, ECE)
+        return exact.conditional_over(self._rules(), exact.confidence_gap, ECE)
 
     def _rules(self) -> list[WeightedRows]:
         rules = []

@@ -275,11 +275,9 @@ def check_alpha(values: ArrayLike, *, ndim: int, caller: str, param: str = "alph
     alpha = float_array(values, caller=caller, param=param).astype(np.float64)
     shape_right = alpha.ndim == ndim and alpha.size > 0 and alpha.shape[-1] >= 2
     if not (shape_right and (np.isfinite(alpha) & (alpha > 0)).all()):
-        form = (
-            "one row of positive numbers for each component"
-            if ndim == 2
-            else ("two or more positive numbers")
-        )
+        form = "two or more positive numbers"
+        if ndim == 2:
+            form = "one row of positive numbers for each component"
         hint = "one number for each class; `np.ones(n_classes)` is the uniform distribution."
         got = repr(values) if alpha.size <= 10 else f"an array of shape {alpha.shape}"
         raise invalid(caller, param, form, got, hint=hint)

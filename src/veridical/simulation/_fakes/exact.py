@@ -230,7 +230,17 @@ def conditional_value(
     rules = fake.quadrature_rules()
     if rules is not None:
         return conditional_over(_rows(fake, rules), figure, meaning)
-    return _conditional_by_draws(fake, figure, meaning, n_draws=n_draws, rng=rng)
+    bins = None
+    count = 0
+    for group, p, c in _draws(fake, n_draws, rng):
+        z, d = figure(p, c)
+        if bins is None:
+            bins = GapBins.by_quantiles(z, _BINS)
+            sums = np.zeros((GROUPS, z.shape[1], _BINS))
+        sums[group] += bins.sums(z, d)
+        count += len(p)
+    value, error = cross_fitted_error(sums * (GROUPS / count))
+    return meaning.exact(value, error, "monte carlo", count)
 
 
 def mean_over(
@@ -253,22 +263,6 @@ def conditional_over(rules: list[WeightedRows], figure: GapFigure, meaning: Mean
         values.append(plain_error(sums))
         slack = max(abs(values[-1] - plain_error(pairs)) for pairs in halved(sums))
     return _from_rules(meaning, values, rules, slack=slack)
-
-
-def _conditional_by_draws(
-    fake: FakeClassifier, figure: GapFigure, meaning: Meaning, *, n_draws: int | None, rng: Any
-) -> ExactValue:
-    bins = None
-    count = 0
-    for group, p, c in _draws(fake, n_draws, rng):
-        z, d = figure(p, c)
-        if bins is None:
-            bins = GapBins.by_quantiles(z, _BINS)
-            sums = np.zeros((GROUPS, z.shape[1], _BINS))
-        sums[group] += bins.sums(z, d)
-        count += len(p)
-    value, error = cross_fitted_error(sums * (GROUPS / count))
-    return meaning.exact(value, error, "monte carlo", count)
 
 
 def _draws(

@@ -13,17 +13,8 @@ from veridical._core.data.randomness import check_rng
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.results import ExactValue
-from veridical.simulation._fakes.exact import (
-    Meaning,
-    Nodes,
-    class_gaps,
-    conditional_value,
-    confidence_gap,
-    largest,
-    mean_value,
-    top_truth,
-    total_variation,
-)
+from veridical.simulation._fakes import exact
+from veridical.simulation._fakes.exact import Meaning, Nodes
 from veridical.simulation._fakes.maps import SimplexMap
 
 ACCURACY = Meaning("accuracy", "E[p_argmax(c)]")
@@ -119,11 +110,11 @@ class FakeClassifier(ABC):
 
     def accuracy(self, *, n_draws: int | None = None, rng: Any = 0) -> ExactValue:
         """E[p_argmax(c)], the share of rows whose reported class is right; in [0, 1]."""
-        return mean_value(self, top_truth, ACCURACY, n_draws=n_draws, rng=rng)
+        return exact.mean_value(self, exact.top_truth, ACCURACY, n_draws=n_draws, rng=rng)
 
     def mean_confidence(self, *, n_draws: int | None = None, rng: Any = 0) -> ExactValue:
         """E[max c]; minus accuracy it is the ECE of an always over-confident classifier."""
-        return mean_value(self, largest, CONFIDENCE, n_draws=n_draws, rng=rng)
+        return exact.mean_value(self, exact.largest, CONFIDENCE, n_draws=n_draws, rng=rng)
 
     def expected_calibration_error(self, *, n_draws: int | None = None, rng: Any = 0) -> ExactValue:
         """E|P(Y = argmax c | max c) - max c|, the ECE of 003 section 2.1; 0 if calibrated.
@@ -132,11 +123,11 @@ class FakeClassifier(ABC):
         E|p_argmax(c) - max c| and equal to it where no confidence is reported both by rows that
         are over-confident and by rows that are under-confident.
         """
-        return conditional_value(self, confidence_gap, ECE, n_draws=n_draws, rng=rng)
+        return exact.conditional_value(self, exact.confidence_gap, ECE, n_draws=n_draws, rng=rng)
 
     def classwise_error(self, *, n_draws: int | None = None, rng: Any = 0) -> ExactValue:
         """Mean over classes of E|P(Y = k | c_k) - c_k|, the cwECE of 003 section 2.1."""
-        return conditional_value(self, class_gaps, CLASSWISE, n_draws=n_draws, rng=rng)
+        return exact.conditional_value(self, exact.class_gaps, CLASSWISE, n_draws=n_draws, rng=rng)
 
     def canonical_error(self, *, n_draws: int | None = None, rng: Any = 0) -> ExactValue:
         """E of the total variation distance of P(Y | c) and c, in [0, 1].
@@ -147,7 +138,7 @@ class FakeClassifier(ABC):
             hint = "if no two rows p give the same c, say so: `injective=True`."
             caller = f"{type(self).__name__}.canonical_error"
             raise invalid(caller, "map", "known to be injective", repr(self.map), hint=hint)
-        return mean_value(self, total_variation, CANONICAL, n_draws=n_draws, rng=rng)
+        return exact.mean_value(self, exact.total_variation, CANONICAL, n_draws=n_draws, rng=rng)
 
 
 def draw_labels(p: FloatArray, generator: np.random.Generator) -> IntArray:

@@ -17,7 +17,7 @@ from veridical._core.data.validation import (
     check_weight,
     float_array,
 )
-from veridical._core.sample import BinarySample, effective_size
+from veridical._core.sample import effective_size
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.simulation._fakes.dirichlet import (
@@ -212,18 +212,10 @@ def _inputs(
                 raise invalid(_CALLER, param, "unset without `y_true`", repr(value), hint=hint)
         rows, weight = _weighted_rows(_CALLER, "y_prob", y_prob, sample_weight)
         return rows, None, weight
-    sample = check_sample(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        labels=labels,
-        pos_label=pos_label,
-        sample_weight=sample_weight,
-    )
+    named = {"labels": labels, "pos_label": pos_label}
+    sample = check_sample(y_true, y_prob, caller=_CALLER, sample_weight=sample_weight, **named)
     weight = np.ones(sample.n) if sample.weight is None else sample.weight
-    if isinstance(sample, BinarySample):
-        return sample.matrix.astype(np.float64), sample.index, weight
-    return sample.p.astype(np.float64), sample.y, weight
+    return sample.matrix.astype(np.float64), sample.index, weight
 
 
 def _calibrated(

@@ -167,9 +167,8 @@ def bayes_figures(
     total: FloatArray = np.zeros(3)
     squares: FloatArray = np.zeros(3)
     for block in row_blocks(n_draws, BLOCK):
-        drawn: FloatArray = expected_figures(
-            task.sample(block.stop - block.start, rng=rng).posterior
-        )
+        rows = task.sample(block.stop - block.start, rng=rng)
+        drawn: FloatArray = expected_figures(rows.posterior)
         total += drawn.sum(axis=0)
         squares += (drawn**2).sum(axis=0)
     mean = total / n_draws

@@ -58,7 +58,7 @@ def trace(
             result[block] = predict(classifier, x[block, None], task.n_classes, caller=caller)
         return result
 
-    nodes = line_nodes(task, n_nodes)
+    nodes = line_nodes(task, check_rows(n_nodes, caller=caller, param="n_nodes"))
     p = ask(nodes)
     for _ in range(HALVINGS):
         steep = np.flatnonzero((np.abs(np.diff(p, axis=0)) > STEEP).any(axis=1))
@@ -168,9 +168,7 @@ def true_calibration_error(
         hint = "1 is the expected, 2 the root mean squared error."
         raise invalid(caller, "norm", "a number of 1 or more", repr(norm), hint=hint)
     asked = _check_question(task, lens, label, caller)
-    line = trace(
-        task, classifier, check_rows(n_nodes, caller=caller, param="n_nodes"), caller=caller
-    )
+    line = trace(task, classifier, n_nodes, caller=caller)
     if asked == "classwise":
         errors = [_power_error(of_class(line, k), norm) for k in range(task.n_classes)]
         return float(np.mean(errors) ** (1 / norm))
@@ -228,9 +226,7 @@ def true_reliability(
     if asked == "classwise":
         hint = "ask for one class at a time with `label=`."
         raise invalid(caller, "lens", '"binary" or "confidence"', '"classwise"', hint=hint)
-    line = trace(
-        task, classifier, check_rows(n_nodes, caller=caller, param="n_nodes"), caller=caller
-    )
+    line = trace(task, classifier, n_nodes, caller=caller)
     pieces = _pieces(line, asked)
     return np.array([_reliability_at(task, line.nodes, pieces, float(s)) for s in where])
 
