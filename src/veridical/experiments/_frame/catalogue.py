@@ -35,60 +35,39 @@ class Experiment:
     def run(self) -> Callable[[Laboratory, Page], None]:
         """The function that does the work, imported only now."""
         module = importlib.import_module(f"veridical.experiments.{self.name.replace('-', '_')}.run")
-        found: Callable[[Laboratory, Page], None] = module.run
-        return found
+        return module.run
 
 
+# Each paper or chapter with its identifier, and in two words.
 _SURVEY = (
     "Silva Filho, Song, Perello-Nieto, Santos-Rodriguez, Kull and Flach (2023), Classifier "
     "calibration: a survey on how to assess and improve predicted class probabilities, "
-    "doi:10.1007/s10994-023-06336-7"
+    "doi:10.1007/s10994-023-06336-7",
+    "Silva Filho et al. (2023)",
 )
 _ESTIMATORS = (
-    "Posocco and Bonnefoy (2021), Estimating expected calibration errors, arXiv:2109.03480"
+    "Posocco and Bonnefoy (2021), Estimating expected calibration errors, arXiv:2109.03480",
+    "Posocco & Bonnefoy (2021)",
 )
 _EVALUATING = (
     "Vaicenavicius, Widmann, Andersson, Lindsten, Roll and Schön (2019), Evaluating model "
-    "calibration in classification, arXiv:1902.06977"
+    "calibration in classification, arXiv:1902.06977",
+    "Vaicenavicius et al. (2019)",
 )
-_REVIEW = "Panchenko (2021), Calibration of classifiers, appliedAI"
-_CHAPTER = "Probability calibration, chapter 86 of a textbook of machine learning, section 86.6"
+_REVIEW = ("Panchenko (2021), Calibration of classifiers, appliedAI", "Panchenko (2021)")
+_CHAPTER = (
+    "Probability calibration, chapter 86 of a textbook of machine learning, section 86.6",
+    "a textbook, chapter 86",
+)
 
 EXPERIMENTS = (
+    Experiment("survey-toy", "Worked examples of the survey, recomputed", *_SURVEY, 1),
+    Experiment("survey-binary", "Two classes whose truth is known", *_SURVEY, 5),
+    Experiment("survey-multiclass", "Three classes whose truth is known", *_SURVEY, 5),
+    Experiment("estimators", "Which estimator of the ECE to trust", *_ESTIMATORS, 30),
     Experiment(
-        "survey-toy",
-        "Worked examples of the survey, recomputed",
-        _SURVEY,
-        "Silva Filho et al. (2023)",
-        1,
+        "evaluating", "Lenses, distances, bins and consistency", *_EVALUATING, 5, takes_data=True
     ),
-    Experiment(
-        "survey-binary", "Two classes whose truth is known", _SURVEY, "Silva Filho et al. (2023)", 5
-    ),
-    Experiment(
-        "survey-multiclass",
-        "Three classes whose truth is known",
-        _SURVEY,
-        "Silva Filho et al. (2023)",
-        5,
-    ),
-    Experiment(
-        "estimators",
-        "Which estimator of the ECE to trust",
-        _ESTIMATORS,
-        "Posocco & Bonnefoy (2021)",
-        30,
-    ),
-    Experiment(
-        "evaluating",
-        "Lenses, distances, bins and consistency",
-        _EVALUATING,
-        "Vaicenavicius et al. (2019)",
-        5,
-        takes_data=True,
-    ),
-    Experiment(
-        "fake", "Classifiers made to measure", _REVIEW, "Panchenko (2021)", 10, takes_data=True
-    ),
-    Experiment("chapter", "One draw against two hundred", _CHAPTER, "a textbook, chapter 86", 2),
+    Experiment("fake", "Classifiers made to measure", *_REVIEW, 10, takes_data=True),
+    Experiment("chapter", "One draw against two hundred", *_CHAPTER, 2),
 )

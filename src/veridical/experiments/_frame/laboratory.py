@@ -75,8 +75,7 @@ class Laboratory:
         from sklearn.utils.parallel import Parallel, delayed
 
         pool = Parallel(n_jobs=self.n_jobs, return_as="generator")
-        results: Iterator[str] = pool(delayed(_one)(work, key, cell) for key, cell in left)
-        return results
+        return pool(delayed(_one)(work, key, cell) for key, cell in left)
 
     def _digest(self, what: str, cell: Cell) -> str:
         """Key of a cell, from which its random numbers come."""
@@ -87,8 +86,7 @@ class Laboratory:
     def _load(self, key: str) -> dict[str, Any] | None:
         if self.store is None or not (path := self.store / _file_name(key)).exists():
             return None
-        known: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return known
+        return json.loads(path.read_text(encoding="utf-8"))
 
     def _keep(self, key: str, text: str) -> None:
         if self.store is not None:

@@ -50,6 +50,11 @@ def digits_predictions() -> Predictions:
     return read_predictions(_SHIPPED, caller="digits_predictions")
 
 
+def find_predictions(path: str, *, caller: str) -> Predictions:
+    """Return what is in a file, or the example if the path is empty."""
+    return read_predictions(Path(path), caller=caller) if path else digits_predictions()
+
+
 def read_predictions(path: Path, *, caller: str) -> Predictions:
     """Read the outcomes and predictions of a file.
 

@@ -8,19 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from veridical import simulation
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.experiments._frame.laboratory import Cell, Laboratory
-from veridical.simulation import (
-    GaussianMixtureTask,
-    survey_binary_task,
-    survey_mlp,
-    survey_three_class_task,
-    true_reliability,
-)
+from veridical.simulation import GaussianMixtureTask, true_reliability
 
 TASKS: dict[str, Callable[[], GaussianMixtureTask]] = {
-    "two": survey_binary_task,
-    "three": survey_three_class_task,
+    "two": simulation.survey_binary_task,
+    "three": simulation.survey_three_class_task,
 }
 REACH = 500  # of the feature, to both sides: more than twelve deviations of every mode
 STEPS, FINER = 16, 32  # a unit, of the grid on which corners of a network are looked for
@@ -77,7 +72,7 @@ def train_networks(lab: Laboratory, task: str, count: int, n_rows: int) -> list[
 
 def train_network(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     """Train one network and read off its corners."""
-    model = survey_mlp(TASKS[cell["task"]](), n_train=cell["n_rows"], rng=rng)
+    model = simulation.survey_mlp(TASKS[cell["task"]](), n_train=cell["n_rows"], rng=rng)
     x = np.linspace(-REACH, REACH, 2 * REACH * STEPS + 1)
     logits = network_logits(model, x[:, None])
     near = _corners(x, logits)

@@ -60,8 +60,7 @@ class RStream:
         from scipy.special import ndtri
 
         coarse, fine = self.uniform(2 * size).reshape(size, 2).T
-        found: FloatArray = ndtri((np.floor(_NORMAL_STEPS * coarse) + fine) / _NORMAL_STEPS)
-        return found
+        return ndtri((np.floor(_NORMAL_STEPS * coarse) + fine) / _NORMAL_STEPS)
 
     def bernoulli(self, p: FloatArray) -> IntArray:
         """``rbinom(length(p), 1, p)``: R draws the rarer outcome by inversion."""
@@ -150,8 +149,7 @@ class ChapterStudy:
     @cached_property
     def log_odds(self) -> FloatArray:
         """Inflated log odds of all rows."""
-        found: FloatArray = INFLATION * (self._intercept + self.draw.x @ self._slopes)
-        return found
+        return INFLATION * (self._intercept + self.draw.x @ self._slopes)
 
     @cached_property
     def platt(self) -> PlattCalibrator:
@@ -215,12 +213,10 @@ class ChapterStudy:
     def _steps(self, log_odds: FloatArray) -> FloatArray:
         """The isotonic fit read as the chapter does: between two scores, the lower one's value."""
         at = np.searchsorted(self.isotonic.knots_, log_odds, side="right") - 1
-        found: FloatArray = self.isotonic.values_[np.maximum(at, 0)]
-        return found
+        return self.isotonic.values_[np.maximum(at, 0)]
 
 
 def _sigmoid(log_odds: FloatArray) -> FloatArray:
     from scipy.special import expit
 
-    found: FloatArray = expit(log_odds)
-    return found
+    return expit(log_odds)

@@ -47,12 +47,9 @@ def judge_claims(text: EstimatorStudy, program: EstimatorStudy, page: Page) -> d
         "settings."
     )
     sizes = text.printed_sizes
+    curves = {AS_RUN: program.run, CORRECTED: program.printed, AS_WRITTEN: text.printed}
     versions = {
-        AS_RUN: VersionCurves(sizes, program.run("confidence"), program.run("classwise")),
-        CORRECTED: VersionCurves(
-            sizes, program.printed("confidence"), program.printed("classwise")
-        ),
-        AS_WRITTEN: VersionCurves(sizes, text.printed("confidence"), text.printed("classwise")),
+        name: VersionCurves(sizes, of("confidence"), of("classwise")) for name, of in curves.items()
     }
     held = dict.fromkeys(versions, 0)
     for stated, judge in _CLAIMS.items():

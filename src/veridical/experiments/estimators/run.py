@@ -10,45 +10,22 @@ import numpy as np
 from veridical.binning import UniformBins
 from veridical.experiments._frame.laboratory import Laboratory
 from veridical.experiments._frame.page import Page, by_column
-from veridical.experiments.estimators.cell import (
-    FULL,
-    LAWS,
-    QUICK,
-    RUN,
-    WHOLE,
-    Scale,
-    measure_cell,
-    measure_reference,
-)
-from veridical.experiments.estimators.claims import (
-    AS_RUN,
-    AS_WRITTEN,
-    CORRECTED,
-    N_CLAIMS,
-    judge_claims,
-    told_leaders,
-)
+from veridical.experiments.estimators import cell as grid, claims, study as reports
+from veridical.experiments.estimators.cell import LAWS, RUN, WHOLE
+from veridical.experiments.estimators.claims import AS_RUN, AS_WRITTEN, CORRECTED
 from veridical.experiments.estimators.settings import LENSES, NEWER, settings
-from veridical.experiments.estimators.study import (
-    SIZE,
-    EstimatorStudy,
-    figure_2,
-    newer_ones,
-    report_reference,
-    report_truth,
-    typical_error,
-)
+from veridical.experiments.estimators.study import EstimatorStudy
 from veridical.miscalibration import BinnedError
 from veridical.plots.panels import Panel, draw_panels
 
 
 def run(lab: Laboratory, page: Page) -> None:
     """Repeat Fig. 2 with estimators as meant and as run, and judge section 5.2 by both."""
-    scale = QUICK if lab.quick else FULL
+    scale = grid.QUICK if lab.quick else grid.FULL
     cells = [(law, cell) for law in LAWS for cell in scale.cells(lab.seed, law)]
     cells.sort(key=lambda pair: pair[1]["task"])  # both laws come early
-    found = lab.map("score distributions", measure_cell, [cell for _, cell in cells])
-    checks = lab.map("reference", measure_reference, scale.reference_cells(lab.seed))
+    found = lab.map("score distributions", grid.measure_cell, [cell for _, cell in cells])
+    checks = lab.map("reference", grid.measure_reference, scale.reference_cells(lab.seed))
     study = EstimatorStudy(scale.sizes, found)
     text, program = (
         EstimatorStudy(
@@ -58,8 +35,8 @@ def run(lab: Laboratory, page: Page) -> None:
     )
     _what_was_run(scale, study, page)
     _two_errors(page)
-    report_truth(study, lab, page)
-    report_reference(study, checks, scale.n_reference, page)
+    reports.report_truth(study, lab, page)
+    reports.report_reference(study, checks, scale.n_reference, page)
     _small_samples(study, page)
     page.section("Figure 2 as run, corrected and as written")
     caption = """Median over score distributions of the 95 % quantile of |estimate - truth| / truth.
@@ -67,26 +44,23 @@ def run(lab: Laboratory, page: Page) -> None:
         estimators without the two errors, the truth for reference. Right: the same on tasks as the
         text describes them. | Six panels of fifteen falling curves each, error against sample
         size."""
-    page.figure(
-        "figure-2",
-        draw_panels(figure_2(text, program), columns=3, size=(3.3, 2.9), legend=True),
-        caption,
-    )
+    drawn = reports.figure_2(text, program)
+    page.figure("figure-2", draw_panels(drawn, columns=3, size=(3.3, 2.9), legend=True), caption)
     caption = """The median in place of the 95 % quantile; estimators without errors, all tasks. |
         Two panels of fifteen falling curves each, median error against sample size."""
-    page.figure("median", _drawn(typical_error(study)), caption)
+    page.figure("median", _drawn(reports.typical_error(study)), caption)
     _curve_data({"text": text, "program": program}, page)
     _effect_of_errors(program, page)
-    held = judge_claims(text, program, page)
+    held = claims.judge_claims(text, program, page)
     _newer(study, page)
     page.conclude(_conclusion(study, held))
 
 
 def _drawn(panels: list[Panel]) -> Any:
-    return draw_panels(panels, columns=2, size=SIZE, legend=True)
+    return draw_panels(panels, columns=2, size=reports.SIZE, legend=True)
 
 
-def _what_was_run(scale: Scale, study: EstimatorStudy, page: Page) -> None:
+def _what_was_run(scale: grid.Scale, study: EstimatorStudy, page: Page) -> None:
     page.section("What was run")
     tasks = len(scale.n_classes) * len(scale.n_features) * scale.n_seeds
     page.text(
@@ -177,8 +151,7 @@ def _least_median(study: EstimatorStudy) -> float:
 
 
 def _curve_data(studies: dict[str, EstimatorStudy], page: Page) -> None:
-    names = ("tasks", "lens", "n", "estimator", "version", "q95_over_truth")
-    columns: dict[str, list[object]] = {name: [] for name in names}
+    rows: list[tuple[object, ...]] = []
     for (law, study), lens in product(studies.items(), LENSES):
         for version, sizes, curves in (
             ("as run", study.printed_sizes, study.run(lens)),
@@ -186,11 +159,10 @@ def _curve_data(studies: dict[str, EstimatorStudy], page: Page) -> None:
             ("newer", study.sizes, study.newer(lens)),
         ):
             for name, curve in curves.items():
-                for n, value in zip(sizes, curve, strict=True):
-                    row = (law, lens, n, name, version, f"{value:.4f}")
-                    for column, entry in zip(columns.values(), row, strict=True):
-                        column.append(entry)
-    page.data("curves", columns, caption="All curves as a table")
+                pairs = zip(sizes, curve, strict=True)
+                rows += [(law, lens, n, name, version, f"{value:.4f}") for n, value in pairs]
+    names = ("tasks", "lens", "n", "estimator", "version", "q95_over_truth")
+    page.data("curves", by_column(names, rows), caption="All curves as a table")
 
 
 def _effect_of_errors(study: EstimatorStudy, page: Page) -> None:
@@ -214,7 +186,7 @@ def _newer(study: EstimatorStudy, page: Page) -> None:
     caption = """Estimators the source does not have, the density estimator it recommends, and
         (dashed) whichever of its fifteen settings is best at each size. | Two panels of falling
         curves, error of newer estimators against sample size."""
-    page.figure("newer", _drawn(newer_ones(study)), caption)
+    page.figure("newer", _drawn(reports.newer_ones(study)), caption)
     for lens in LENSES:
         rows = [
             (name, *study.errors(lens, name, "mean").mean(axis=0).tolist())
@@ -224,18 +196,18 @@ def _newer(study: EstimatorStudy, page: Page) -> None:
         sizes = [f"n = {n:,}" for n in study.sizes]
         page.table(by_column(["estimator", *sizes], rows), caption=caption)
         best = study.meant(lens) | study.newer(lens)
-        page.text(f"Least 95 % quantile of all: {told_leaders(best, study.sizes)}.")
+        page.text(f"Least 95 % quantile of all: {claims.told_leaders(best, study.sizes)}.")
     page.text("See [which estimator should I use](../which-estimator.md) for the advice.")
 
 
 def _conclusion(study: EstimatorStudy, held: dict[str, int]) -> str:
     said = " ".join(
         f"Closest under the {lens} lens on all tasks, newer estimators included: "
-        f"{told_leaders(study.meant(lens) | study.newer(lens), study.sizes)}."
+        f"{claims.told_leaders(study.meant(lens) | study.newer(lens), study.sizes)}."
         for lens in LENSES
     )
     return (
-        f"Of {N_CLAIMS} statements of section 5.2, {held[AS_RUN]} hold as the program ran, "
+        f"Of {claims.N_CLAIMS} statements of section 5.2, {held[AS_RUN]} hold as the program ran, "
         f"{held[CORRECTED]} on its tasks once its two errors are removed and the truth is the "
         f"truth, {held[AS_WRITTEN]} on tasks as the text describes them. {said}"
     )

@@ -14,26 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from veridical import simulation
 from veridical._core.typing import FloatArray
 from veridical.experiments._frame.laboratory import Laboratory
 from veridical.experiments._frame.page import Page, by_column
+from veridical.experiments.estimators import settings as options
 from veridical.experiments.estimators.cell import FIGURES, PRINTED_RANGE, RUN
-from veridical.experiments.estimators.settings import (
-    BANDWIDTHS,
-    COUNTS,
-    FAMILIES,
-    LENSES,
-    NEWER,
-    settings,
-)
+from veridical.experiments.estimators.settings import LENSES, NEWER, settings
 from veridical.experiments.estimators.truth import N_FINE, N_ROWS, GapSums, scores_and_truths
 from veridical.plots.panels import Line, Mark, Panel, Points, draw_panels
-from veridical.simulation import (
-    LogisticModel,
-    true_calibration_error,
-    two_normals_model,
-    two_normals_task,
-)
 
 Curves = dict[str, FloatArray]
 
@@ -135,12 +124,9 @@ def figure_2(text: EstimatorStudy, program: EstimatorStudy) -> list[Panel]:
 
 def typical_error(study: EstimatorStudy) -> list[Panel]:
     """Median of the error against n, as meant."""
+    curves = {lens: study.meant(lens, "median") for lens in LENSES}
     return [
-        _panel(
-            _fifteen(study.sizes, study.meant(lens, "median")),
-            f"{lens}: median error",
-            (0.05, 20.0),
-        )
+        _panel(_fifteen(study.sizes, curves[lens]), f"{lens}: median error", (0.05, 20.0))
         for lens in LENSES
     ]
 
@@ -176,8 +162,10 @@ def reference_bias(study: EstimatorStudy) -> list[Panel]:
 
 def _fifteen(sizes: tuple[int, ...], curves: Curves) -> list[Mark]:
     """Lines of the fifteen settings: a colour a family, a dash a number of bins or bandwidth."""
-    groups: list[tuple[str, tuple[float | str, ...]]] = [(family, COUNTS) for family in FAMILIES]
-    groups.append(("ECE_d", BANDWIDTHS))
+    groups: list[tuple[str, tuple[float | str, ...]]] = [
+        (family, options.COUNTS) for family in options.FAMILIES
+    ]
+    groups.append(("ECE_d", options.BANDWIDTHS))
     return [
         Line(sizes, curves[f"{family} {choice}"], f"{family} {choice}", colour=i, dash=dash)
         for i, (family, choices) in enumerate(groups)
@@ -193,12 +181,12 @@ def report_truth(study: EstimatorStudy, lab: Laboratory, page: Page) -> None:
         "its outcome, in narrow bins of the score whose signs are taken from other rows. Where one "
         "feature makes the score it can be integrated instead, which gives the check:"
     )
-    task = two_normals_task()
+    task = simulation.two_normals_task()
     rows = task.sample(100_000 if lab.quick else 600_000, rng=lab.rng("two normals"))
     models = {
-        "002, uncalibrated": two_normals_model("uncalibrated"),
-        "log odds 0.1 + 1.7 x": LogisticModel(0.1, 1.7),
-        "the posterior": LogisticModel(0, 2),
+        "002, uncalibrated": simulation.two_normals_model("uncalibrated"),
+        "log odds 0.1 + 1.7 x": simulation.LogisticModel(0.1, 1.7),
+        "the posterior": simulation.LogisticModel(0, 2),
     }
     table: list[tuple[object, ...]] = []
     worst = 0.0
@@ -206,7 +194,7 @@ def report_truth(study: EstimatorStudy, lab: Laboratory, page: Page) -> None:
         for lens in LENSES:
             pair = scores_and_truths(model(rows.x), rows.posterior, lens)
             value, half_width = GapSums.of(*pair).error()
-            exact = true_calibration_error(task, model, lens=lens)
+            exact = simulation.true_calibration_error(task, model, lens=lens)
             worst = max(worst, abs(value - exact))
             table.append((name, lens, value, half_width, exact))
     names = ("model", "lens", "found", "half width", "integrated")

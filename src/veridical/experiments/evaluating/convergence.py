@@ -15,7 +15,7 @@ import numpy as np
 
 from veridical.binning import UniformBins
 from veridical.experiments._frame.laboratory import Cell, Laboratory
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.miscalibration import BinnedError
 from veridical.plots.panels import Band, Figure, Line, Panel, draw_panels
 from veridical.simulation import true_calibration_error, two_normals_model, two_normals_task
@@ -190,11 +190,9 @@ def _draw_estimates(sizes: tuple[int, ...], column: Column) -> Figure:
 
 
 def _long(sizes: tuple[int, ...], column: Column) -> dict[str, list[Any]]:
-    keys = [(m, b, i) for m in MODELS for b in BINS for i in range(len(sizes))]
     names = ("low", "mean", "high", "over", "under")
-    return {
-        "model": [m for m, _, _ in keys],
-        "bins": [b for _, b, _ in keys],
-        "rows": [sizes[i] for _, _, i in keys],
-        **{name: [round(column(m, b, name)[i], 6) for m, b, i in keys] for name in names},
-    }
+    rows = [
+        (m, b, n, *(round(column(m, b, name)[i], 6) for name in names))
+        for m, b, (i, n) in itertools.product(MODELS, BINS, enumerate(sizes))
+    ]
+    return by_column(("model", "bins", "rows", *names), rows)

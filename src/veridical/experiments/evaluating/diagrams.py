@@ -16,15 +16,9 @@ from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Laboratory
 from veridical.experiments._frame.page import Page
 from veridical.experiments._frame.predictions import Predictions
+from veridical.experiments.evaluating import networks as shared
 from veridical.experiments.evaluating.convergence import MODELS
-from veridical.experiments.evaluating.networks import (
-    CALIBRATED,
-    DATA,
-    EQUAL,
-    OVERCONFIDENT,
-    bins_for,
-    seen_through,
-)
+from veridical.experiments.evaluating.networks import CALIBRATED, DATA, EQUAL, OVERCONFIDENT
 from veridical.lenses import Grouped
 from veridical.plots import simplex
 from veridical.plots.panels import Bars, Figure, Line, Mark, Panel, Points, draw_panels
@@ -137,7 +131,7 @@ def _judge_arrows(page: Page, cells: VectorSummary) -> None:
 
 
 def _curve(network: Predictions, kind: str) -> ReliabilityCurve:
-    binning = bins_for(seen_through("confidence", network), kind)
+    binning = shared.bins_for(shared.seen_through("confidence", network), kind)
     rows = (network.y, network.p)
     return reliability_curve(
         *rows, lens="confidence", binning=binning, interval="consistency", confidence_level=0.9

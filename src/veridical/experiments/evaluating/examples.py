@@ -97,22 +97,15 @@ _KINDS: dict[Literal["bootstrap", "fixed"], str] = {
 def pvalues(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     """P-values and null levels of the perfect model, with predictions bootstrapped and fixed."""
     task, model = two_normals_task(), two_normals_model("perfect")
-    estimator, draws = BinnedError(UniformBins(cell["bins"])), cell["draws"]
+    estimator = BinnedError(UniformBins(cell["bins"]))
+    options: dict[str, Any] = {"labels": task.labels, "n_resamples": cell["draws"], "rng": rng}
     names = ("bootstrap", "fixed", "bootstrap_null", "fixed_null", "estimate")
     found: dict[str, list[float]] = {name: [] for name in names}
     for _ in range(cell["samples"]):
         sample = task.sample(_ROWS, rng=rng)
         p = model(sample.x)
         for kind in _KINDS:
-            test = consistency_test(
-                estimator,
-                sample.y,
-                p,
-                labels=task.labels,
-                n_resamples=draws,
-                rng=rng,
-                predictions=kind,
-            )
+            test = consistency_test(estimator, sample.y, p, predictions=kind, **options)
             found[kind].append(test.pvalue)
             found[f"{kind}_null"].append(test.null_level.mean)
         found["estimate"].append(test.statistic)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 
 import numpy as np
 
@@ -11,11 +10,7 @@ from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import Binning, EdgeBins, SimplexBins, UniformBins, VarianceSplitBins
 from veridical.exceptions import invalid
 from veridical.experiments._frame.laboratory import Cell, Laboratory
-from veridical.experiments._frame.predictions import (
-    Predictions,
-    digits_predictions,
-    read_predictions,
-)
+from veridical.experiments._frame.predictions import Predictions, find_predictions
 from veridical.lenses.reading import RawData
 from veridical.simulation import DirichletFakeClassifier, PowerMap
 
@@ -32,9 +27,9 @@ _ROWS = 10_000
 
 def read_networks(lab: Laboratory) -> list[Predictions]:
     """Return all classifiers, those of the user last."""
-    own = [read_predictions(path, caller="run_experiment") for path in lab.data]
-    known = [draw_fake(CALIBRATED, lab.seed), draw_fake(OVERCONFIDENT, lab.seed)]
-    networks = [digits_predictions(), *known, *own]
+    paths = ("", *map(str, lab.data))
+    digits, *own = (find_predictions(path, caller="run_experiment") for path in paths)
+    networks = [digits, *(draw_fake(name, lab.seed) for name in FAKES), *own]
     names = [network.name for network in networks]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -60,10 +55,8 @@ def network_cell(lab: Laboratory, network: Predictions, index: int) -> dict[str,
 
 def find_network(cell: Cell) -> Predictions:
     """Return the network of a cell."""
-    if cell["path"]:
-        return read_predictions(Path(cell["path"]), caller="run_experiment")
-    if cell["network"] == DIGITS:
-        return digits_predictions()
+    if cell["path"] or cell["network"] == DIGITS:
+        return find_predictions(cell["path"], caller="run_experiment")
     return draw_fake(cell["network"], cell["seed"])
 
 

@@ -14,20 +14,10 @@ import numpy as np
 
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.experiments._frame.laboratory import Cell, Laboratory
-from veridical.experiments._frame.page import Page
+from veridical.experiments._frame.page import Page, by_column
 from veridical.experiments._frame.predictions import Predictions
-from veridical.experiments.evaluating.networks import (
-    CALIBRATED,
-    DATA,
-    DIGITS,
-    EQUAL,
-    FAKES,
-    OVERCONFIDENT,
-    bins_for,
-    find_network,
-    network_cell,
-    seen_through,
-)
+from veridical.experiments.evaluating import networks as shared
+from veridical.experiments.evaluating.networks import CALIBRATED, DATA, EQUAL, OVERCONFIDENT
 from veridical.experiments.evaluating.printed import PRINTED
 from veridical.inference import consistency_test
 from veridical.miscalibration import BinnedError
@@ -45,10 +35,10 @@ def measure_line(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     calibration such draws lie above the estimate, so they say how it scatters, not where the truth
     is. Consistency values draw outcomes from the predictions, which are fixed.
     """
-    network = find_network(cell)
+    network = shared.find_network(cell)
     lens = LENSES[cell["lens"]]
-    problem = seen_through(lens, network)
-    binning = bins_for(problem, cell["bins"])
+    problem = shared.seen_through(lens, network)
+    binning = shared.bins_for(problem, cell["bins"])
     summary = BinnedError(binning).summarise(problem)
     count = summary.count[summary.occupied] if isinstance(summary, Summary) else summary.count
     answer: dict[str, Any] = {
@@ -81,7 +71,7 @@ def _bootstrap(
     values: dict[str, list[float]] = {distance: [] for distance in DISTANCES}
     for _ in range(cell["bootstraps"]):
         drawn = problem.take(rng.integers(problem.n, size=problem.n))
-        binning = bins_for(drawn, cell["bins"])
+        binning = shared.bins_for(drawn, cell["bins"])
         summary = BinnedError(binning).summarise(drawn)
         for distance, found in values.items():
             found.append(BinnedError(binning, distance=distance).from_summary(summary))
@@ -130,7 +120,7 @@ def _found(one: dict[str, float]) -> str:
 
 
 Lines = dict[tuple[str, str, str], dict[str, Any]]
-_OWN = (DIGITS, *FAKES)  # verdicts do not depend on the files of the user
+_OWN = (shared.DIGITS, *shared.FAKES)  # verdicts do not depend on the files of the user
 _CASES = tuple((lens, bins) for lens in LENSES for bins in (EQUAL, DATA))
 
 
@@ -146,7 +136,7 @@ def table_section(lab: Laboratory, page: Page, networks: list[Predictions]) -> N
         known: the calibrated one is as unsure as the paper's LeNet, the over-confident one as sure
         as its DenseNet. More networks are read with `--data FILE`."""
     )
-    _name_files(page, networks[1 + len(FAKES) :])
+    _name_files(page, networks[1 + len(shared.FAKES) :])
     page.text(
         """Estimates ± bootstrap standard deviations; in the columns "if calibrated" consistency
         values ± standard deviations. Equal bins are 10 an axis; data-dependent ones split, at the
@@ -190,7 +180,7 @@ def _measure(lab: Laboratory, networks: list[Predictions]) -> Lines:
     size = {"draws": 100, "bootstraps": 20} if lab.quick else {"draws": 1000, "bootstraps": 100}
     keys = [(index, lens, bins) for index in range(len(networks)) for lens, bins in _CASES]
     cells = [
-        {**network_cell(lab, networks[index], index), "lens": lens, "bins": bins, **size}
+        {**shared.network_cell(lab, networks[index], index), "lens": lens, "bins": bins, **size}
         for index, lens, bins in keys
     ]
     answers = lab.map("networks", measure_line, cells)
@@ -223,16 +213,13 @@ def _with_null(line: dict[str, Any]) -> str:
 
 
 def _long(lines: Lines) -> dict[str, list[Any]]:
-    keys = [(key, distance) for key in lines for distance in DISTANCES]
     names = ("estimate", "spread", "null", "null_spread", "pvalue")
-    return {
-        "network": [key[0] for key, _ in keys],
-        "lens": [key[1] for key, _ in keys],
-        "bins": [key[2] for key, _ in keys],
-        "cells": [lines[key]["cells"] for key, _ in keys],
-        "distance": [distance for _, distance in keys],
-        **{name: [round(lines[key][d][name], 6) for key, d in keys] for name in names},
-    }
+    rows = [
+        (*key, line["cells"], distance, *(round(line[distance][name], 6) for name in names))
+        for key, line in lines.items()
+        for distance in DISTANCES
+    ]
+    return by_column(("network", "lens", "bins", "cells", "distance", *names), rows)
 
 
 def _judge_distances(page: Page, lines: Lines) -> None:
@@ -245,7 +232,7 @@ def _judge_distances(page: Page, lines: Lines) -> None:
     page.check(f"""Maximum lens, Euclidean distance | it is √2 times the total variation |
         {max(ratios)} is {max(abs(ratio - math.sqrt(2)) for ratio in ratios) < 1e-9} | the ratio,
         the same for every network and both kinds of bins""")
-    line = lines[DIGITS, "maximum", EQUAL]
+    line = lines[shared.DIGITS, "maximum", EQUAL]
     for distance, name in DISTANCES.items():
         page.check(f"""digits, maximum lens, equal bins, {name} | {line[distance]["estimate"]}""")
     stand_in_table(page, lines)

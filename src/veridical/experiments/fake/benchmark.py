@@ -5,24 +5,16 @@ What the review says of recalibration, judged by the benchmark.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from veridical._core.typing import FloatArray
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page, by_column
-from veridical.experiments.fake.contestants import (
-    BY_LABEL,
-    DISTORTIONS,
-    NON_PARAMETRIC,
-    PARAMETRIC,
-    contestants,
-    distorted,
-    draw,
-    what_is_left,
-)
+from veridical.experiments.fake import contestants as rivals
+from veridical.experiments.fake.contestants import BY_LABEL, DISTORTIONS
 from veridical.plots.panels import Panel, draw_panels, marked_lines
 from veridical.scores import log_loss
 from veridical.simulation import TemperatureMap
@@ -43,11 +35,16 @@ class Benchmark:
         self.sizes = tuple(dict.fromkeys(cell["rows"] for cell in cells))
         self.names = tuple(dict.fromkeys(name for answer in answers for name in answer))
 
-    def values(self, name: str, figure: str, **where: Any) -> np.ndarray[Any, Any]:
-        """Return a figure of a calibrator in every cell that has these values, in order."""
+    def values(
+        self, name: str, figure: str, *, beside: str = "", **where: Any
+    ) -> np.ndarray[Any, Any]:
+        """Return a figure of a calibrator in every cell that has these values, in order.
+
+        With `beside`, that of this other calibrator in the very cells that `name` took part in.
+        """
         return np.array(
             [
-                answer[name][figure]
+                answer[beside or name][figure]
                 for cell, answer in self.pairs
                 if name in answer and all(cell[key] == value for key, value in where.items())
             ]
@@ -74,13 +71,13 @@ def run_benchmark(lab: Laboratory) -> Benchmark:
 
 def _meet(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     k = cell["classes"]
-    rows = draw(cell["kind"], k, cell["rows"], rng)
-    all_rows = draw(cell["kind"], k, _POPULATION, rng)
+    rows = rivals.draw(cell["kind"], k, cell["rows"], rng)
+    all_rows = rivals.draw(cell["kind"], k, _POPULATION, rng)
     found: dict[str, dict[str, float]] = {}
-    for name, calibrator in contestants(k, quick=cell["quick"]).items():
+    for name, calibrator in rivals.contestants(k, quick=cell["quick"]).items():
         calibrator.fit(rows.y_prob, rows.y)
         after = calibrator.predict_proba(all_rows.y_prob)
-        found[name] = what_is_left(all_rows.p_true, after) | {
+        found[name] = rivals.what_is_left(all_rows.p_true, after) | {
             "on its rows": log_loss(
                 rows.y, calibrator.predict_proba(rows.y_prob), labels=list(range(k))
             ),
@@ -125,13 +122,8 @@ def show_benchmark(page: Page, bench: Benchmark) -> None:
         temperature is the truth and does nothing for errors by class; matrices need rows. | Panels
         for numbers of classes: distance from the truth of calibrators over six kinds of
         distortion"""
-    page.figure(
-        "benchmark",
-        draw_panels(
-            [_panel(bench, k, n) for k in bench.classes], columns=3, size=(3.2, 3.0), legend=True
-        ),
-        caption,
-    )
+    panels = [_panel(bench, k, n) for k in bench.classes]
+    page.figure("benchmark", draw_panels(panels, size=(3.2, 3.0), legend=True), caption)
 
 
 def _ordered(bench: Benchmark, k: int, n: int) -> list[str]:
@@ -173,31 +165,13 @@ def judge_recalibration(lab: Laboratory, page: Page, bench: Benchmark) -> None:
 
 
 def _judge_best_possible(page: Page, bench: Benchmark) -> None:
-    where = {"kind": "calibrated"}
-    gains = np.concatenate(
-        [
-            bench.values(name, "log loss", **where) - _beside(bench, name, "none", **where)
-            for name in bench.names
-            if name != "none"
-        ]
-    )
+    loss = partial(bench.values, figure="log loss", kind="calibrated")
+    others = [name for name in bench.names if name != "none"]
+    gains = np.concatenate([loss(name) - loss(name, beside="none") for name in others])
     page.check(f"""Section 1.3, best possible | a classifier that is already strongly calibrated
         cannot be improved through post-processing | {gains.min()} > -1e-9 | the smallest change of
         expected log loss by {len(gains)} fits to calibrated classifiers; the mean is
         {gains.mean():.4f}, so needless calibration costs""")
-
-
-def _beside(
-    bench: Benchmark, name: str, other: str, figure: str = "log loss", **where: object
-) -> FloatArray:
-    """Figure of another calibrator in the very cells that this one took part in."""
-    return np.array(
-        [
-            answer[other][figure]
-            for cell, answer in bench.pairs
-            if name in answer and all(cell[key] == value for key, value in where.items())
-        ]
-    )
 
 
 def _judge_temperature(page: Page, bench: Benchmark) -> None:
@@ -228,7 +202,7 @@ def _judge_temperature(page: Page, bench: Benchmark) -> None:
 
 def _count_turned_pairs(lab: Laboratory, page: Page) -> None:
     """Within a row the order stays; between rows the order of confidence need not."""
-    p = distorted("calibrated", 10).sample(40_000, rng=lab.rng("pairs")).y_prob
+    p = rivals.distorted("calibrated", 10).sample(40_000, rng=lab.rng("pairs")).y_prob
     before, after = (c.max(axis=1).reshape(2, -1) for c in (p, TemperatureMap(2.0)(p)))
     turned = float(np.mean((before[0] - before[1]) * (after[0] - after[1]) < 0))
     page.check(f"""Section 5.1, pairs of rows whose order of confidence a temperature of 2 turns |
@@ -238,8 +212,7 @@ def _count_turned_pairs(lab: Laboratory, page: Page) -> None:
 
 def _ratio(bench: Benchmark, name: str, figure: str, kind: str) -> float:
     """Mean figure after the calibrator as a share of the mean before, over all cells of a kind."""
-    after = bench.values(name, figure, kind=kind)
-    before = _beside(bench, name, "none", figure, kind=kind)
+    before, after = (bench.values(name, figure, beside=b, kind=kind) for b in ("none", name))
     return float(after.mean() / before.mean())
 
 
@@ -301,14 +274,9 @@ def _judge_dirichlet(page: Page, bench: Benchmark) -> None:
 
 def _better_than_temperature(bench: Benchmark, odir: str) -> dict[tuple[int, int, str], bool]:
     found = {}
-    for k in bench.classes:
-        for n in bench.sizes:
-            for kind in KINDS:
-                where = {"kind": kind, "classes": k, "rows": n}
-                loss = [
-                    bench.values(name, "log loss", **where).mean() for name in (odir, "temperature")
-                ]
-                found[k, n, kind] = bool(loss[0] < loss[1])
+    for k, n, kind in product(bench.classes, bench.sizes, KINDS):
+        loss = partial(bench.values, figure="log loss", kind=kind, classes=k, rows=n)
+        found[k, n, kind] = bool(loss(odir).mean() < loss("temperature").mean())
     return found
 
 
@@ -323,12 +291,12 @@ def _judge_non_parametric(page: Page, bench: Benchmark) -> None:
                     for kind in KINDS
                 ]
             )
-            for name in (*PARAMETRIC, *NON_PARAMETRIC)
+            for name in (*rivals.PARAMETRIC, *rivals.NON_PARAMETRIC)
             if len(bench.values(name, "distance", classes=k))
         }
         sides = [
             float(np.median([means[name] for name in side if name in means]))
-            for side in (NON_PARAMETRIC, PARAMETRIC)
+            for side in (rivals.NON_PARAMETRIC, rivals.PARAMETRIC)
         ]
         ratios[k] = sides[0] / sides[1]
     last = bench.classes[-1]

@@ -9,21 +9,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from veridical import calibrators as maps
+from veridical import calibrators as maps, simulation
 from veridical._core.typing import FloatArray
 from veridical.calibrators import Calibrator
 from veridical.selection import AutoCalibrator
-from veridical.simulation import (
-    ClassPowerMap,
-    DirichletFakeClassifier,
-    FakeSample,
-    IdentityMap,
-    PowerMap,
-    SimplexMap,
-    TemperatureMap,
-    TopComponentMap,
-    fake_classifier_for,
-)
 from veridical.simulation.core import (
     GROUPS,
     GapBins,
@@ -142,7 +131,7 @@ DISTORTIONS = {
 BY_LABEL = "Dirichlet by label"
 
 
-def distorted(kind: str, n_classes: int) -> DirichletFakeClassifier:
+def distorted(kind: str, n_classes: int) -> simulation.DirichletFakeClassifier:
     """Return a fake classifier whose truth has accuracy 0.8, distorted as the kind says.
 
     Parameters
@@ -156,22 +145,22 @@ def distorted(kind: str, n_classes: int) -> DirichletFakeClassifier:
     >>> round(fake.accuracy().value, 6), fake.map
     (0.8, PowerMap(exponent=2.0))
     """
-    alpha = fake_classifier_for(ACCURACY, 0.0, n_classes=n_classes).alpha
-    maps: dict[str, SimplexMap] = {
-        "calibrated": IdentityMap(),
-        "over-confident": PowerMap(2.0),
-        "under-confident": TemperatureMap(2.0),
-        "by class": ClassPowerMap(np.geomspace(0.5, 2.0, n_classes)),
-        "top only": TopComponentMap(_surer, preserves_argmax=True, injective=True),
+    alpha = simulation.fake_classifier_for(ACCURACY, 0.0, n_classes=n_classes).alpha
+    maps: dict[str, simulation.SimplexMap] = {
+        "calibrated": simulation.IdentityMap(),
+        "over-confident": simulation.PowerMap(2.0),
+        "under-confident": simulation.TemperatureMap(2.0),
+        "by class": simulation.ClassPowerMap(np.geomspace(0.5, 2.0, n_classes)),
+        "top only": simulation.TopComponentMap(_surer, preserves_argmax=True, injective=True),
     }
-    return DirichletFakeClassifier(alpha, map=maps[kind])
+    return simulation.DirichletFakeClassifier(alpha, map=maps[kind])
 
 
 def _surer(top: FloatArray) -> FloatArray:
     return 1 - (1 - top) ** 2
 
 
-def draw(kind: str, n_classes: int, n: int, rng: np.random.Generator) -> FakeSample:
+def draw(kind: str, n_classes: int, n: int, rng: np.random.Generator) -> simulation.FakeSample:
     """Return rows of a distortion, or of `BY_LABEL`, with their truth.
 
     For the latter the label comes first: c given y = k is Dirichlet with parameters of its own, so
@@ -187,7 +176,7 @@ def draw(kind: str, n_classes: int, n: int, rng: np.random.Generator) -> FakeSam
     log_c = draw_log_dirichlet(alpha[y], n, rng)
     log_beta = gammaln(alpha).sum(axis=1) - gammaln(alpha.sum(axis=1))
     truth = np.exp(log_softmax(log_c @ (alpha - 1).T - log_beta, axis=1))
-    return FakeSample(y, np.exp(log_c), truth)
+    return simulation.FakeSample(y, np.exp(log_c), truth)
 
 
 def _label_parameters(n_classes: int) -> FloatArray:

@@ -31,16 +31,17 @@ _PLAIN = tuple(_SCHEMES)[:4]  # what section 3 speaks of
 _PLAIN_ECE, _DEBIASED_ECE = "ECE, 15 equal-width bins", "ECE, 15 equal-width bins, debiased"
 _CANONICAL = "canonical, 10 bins an axis"
 _CLASSWISE = tuple(_SCHEMES)[1:4:2]
-_FAKES = ("calibrated, K = 3", "over-confident, K = 3", "mixed, K = 3", "over-confident, K = 10")
 _SUBJECTS = {
     "calibrated, K = 3": ("calibrated", 3),
     "over-confident, K = 3": ("over-confident", 3),
     "mixed, K = 3": ("by class", 3),
     "over-confident, K = 10": ("over-confident", 10),
 }
+_FAKES = tuple(_SUBJECTS)
 _GOOD = 0.01  # an error of an estimate one can live with
 
 Found = dict[tuple[str, str, int], FloatArray]  # (fake, figure, rows) -> estimates
+Exact = dict[str, dict[str, float]]  # fake -> lens -> true error
 
 
 def show_convergence(lab: Laboratory, page: Page) -> None:
@@ -132,9 +133,7 @@ def _error(values: FloatArray, truth: float) -> float:
     return float(np.sqrt(np.mean((values - truth) ** 2)))
 
 
-def _show_errors(
-    page: Page, found: Found, exact: dict[str, dict[str, float]], sizes: tuple[int, ...]
-) -> None:
+def _show_errors(page: Page, found: Found, exact: Exact, sizes: tuple[int, ...]) -> None:
     rows = []
     for (fake, figure, n), values in found.items():
         truth = exact[fake][figure.split(",", maxsplit=1)[0]]
@@ -164,9 +163,7 @@ def _show_errors(
     page.data("convergence", columns, caption="Every estimator, lens and number of rows (CSV)")
 
 
-def _judge_bins(
-    page: Page, found: Found, exact: dict[str, dict[str, float]], sizes: tuple[int, ...]
-) -> None:
+def _judge_bins(page: Page, found: Found, exact: Exact, sizes: tuple[int, ...]) -> None:
     """Section 3: what the choice of bins does."""
     few, many = sizes[0], sizes[-1]
     name = _PLAIN_ECE
@@ -201,9 +198,7 @@ def _judge_bins(
         bin""")
 
 
-def _judge_rates(
-    page: Page, found: Found, exact: dict[str, dict[str, float]], sizes: tuple[int, ...]
-) -> None:
+def _judge_rates(page: Page, found: Found, exact: Exact, sizes: tuple[int, ...]) -> None:
     """Rows needed, and the rate at which errors fall."""
     fake, over = _FAKES[:2]
     for label, subject in (("calibrated", fake), ("over-confident", over)):
@@ -236,9 +231,7 @@ def _rows_needed(errors: list[float], sizes: tuple[int, ...]) -> float:
     return float(np.exp(np.interp(-np.log(_GOOD), -np.log(errors), np.log(sizes))))
 
 
-def _panels(
-    found: Found, exact: dict[str, dict[str, float]], sizes: tuple[int, ...]
-) -> list[Panel]:
+def _panels(found: Found, exact: Exact, sizes: tuple[int, ...]) -> list[Panel]:
     panels: list[Panel] = []
     for fake, true in exact.items():
         errors = {

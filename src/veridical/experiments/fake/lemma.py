@@ -6,20 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from veridical import simulation
 from veridical._core.typing import FloatArray
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
 from veridical.plots.panels import Line, Panel, Points, draw_panels
-from veridical.simulation import (
-    CallableMap,
-    DirichletMixtureFakeClassifier,
-    EmpiricalFakeClassifier,
-    FakeClassifier,
-    PowerMap,
-    SimplexMap,
-    TopComponentMap,
-    fake_classifier_for,
-)
+from veridical.simulation import FakeClassifier, PowerMap, TopComponentMap
 
 _ACCURACIES = (0.6, 0.8, 0.95, 0.99)
 _OVER = (1.25, 2.0, 8.0, 256.0)
@@ -61,11 +53,11 @@ def show_lemma(lab: Laboratory, page: Page) -> None:
 
 def _measure(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     """Figures of one fake classifier, by the route that knows nothing of the lemma."""
-    alpha = fake_classifier_for(cell["accuracy"], 0.0, n_classes=cell["classes"]).alpha
+    alpha = simulation.fake_classifier_for(cell["accuracy"], 0.0, n_classes=cell["classes"]).alpha
     power = cell["exponent"]
-    map_: SimplexMap = PowerMap(power) if cell["map"] == "power" else _top_map(power)
+    map_: simulation.SimplexMap = PowerMap(power) if cell["map"] == "power" else _top_map(power)
     # A mixture of one: unlike the plain Dirichlet one it has no short cut through the lemma.
-    fake = DirichletMixtureFakeClassifier([alpha], [1.0], map=map_)  # type: ignore[arg-type]
+    fake = simulation.DirichletMixtureFakeClassifier([alpha], [1.0], map=map_)  # type: ignore[arg-type]
     draws, seed = cell["draws"], int(rng.integers(1 << 31))
     ece = fake.expected_calibration_error(n_draws=draws, rng=seed)
     return {
@@ -155,7 +147,9 @@ def _finite(
         nearest = np.abs(p[:, None, :] - np.array(truth)[None]).sum(axis=2).argmin(axis=1)
         return np.array(reported)[nearest]
 
-    fake = EmpiricalFakeClassifier(np.array(truth), map=CallableMap(report), sample_weight=weight)
+    fake = simulation.EmpiricalFakeClassifier(
+        np.array(truth), map=simulation.CallableMap(report), sample_weight=weight
+    )
     return {
         "accuracy": fake.accuracy().value,
         "confidence": fake.mean_confidence().value,

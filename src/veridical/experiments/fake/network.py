@@ -5,28 +5,16 @@ Table, picture and verdicts of Figure 3 for one network.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from veridical import calibrators as maps
 from veridical._core.typing import FloatArray, IntArray
-from veridical.calibrators import (
-    Calibrator,
-    DirichletCalibrator,
-    IdentityCalibrator,
-    StructuredMatrixCalibrator,
-    TemperatureCalibrator,
-    VectorCalibrator,
-)
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
-from veridical.experiments._frame.predictions import (
-    Predictions,
-    digits_predictions,
-    read_predictions,
-)
+from veridical.experiments._frame.predictions import Predictions, find_predictions
 from veridical.experiments.fake.contestants import tuned_dirichlet
 from veridical.miscalibration import (
     BinnedError,
@@ -203,7 +191,7 @@ def show_networks(lab: Laboratory, page: Page) -> None:
         allows for halves of the same rows (Nadeau and Bengio 2003, doi:10.1023/A:1024068626366)."""
     )
     for path in ("", *map(str, lab.data)):
-        network = _read(path)
+        network = find_predictions(path, caller="run_experiment")
         if network.name in _ORIGINS:
             page.text(f"`{network.name}`: {_ORIGINS[network.name]}.")
         n = len(network.y)
@@ -226,18 +214,14 @@ def show_networks(lab: Laboratory, page: Page) -> None:
         show_network(page, network, found, by_size, split=_one_split(lab, network))
 
 
-def _read(path: str) -> Predictions:
-    return read_predictions(Path(path), caller="run_experiment") if path else digits_predictions()
-
-
-def _methods(*, quick: bool) -> dict[str, Calibrator]:
-    found: dict[str, Calibrator] = {
-        "none": IdentityCalibrator(),
-        "temperature": TemperatureCalibrator(),
-        "vector": VectorCalibrator(),
-        "Dirichlet": DirichletCalibrator(),
-        "Dirichlet, no penalty": DirichletCalibrator(penalty=None, pseudo_rows=0),
-        "structured matrix": StructuredMatrixCalibrator(),
+def _methods(*, quick: bool) -> dict[str, maps.Calibrator]:
+    found: dict[str, maps.Calibrator] = {
+        "none": maps.IdentityCalibrator(),
+        "temperature": maps.TemperatureCalibrator(),
+        "vector": maps.VectorCalibrator(),
+        "Dirichlet": maps.DirichletCalibrator(),
+        "Dirichlet, no penalty": maps.DirichletCalibrator(penalty=None, pseudo_rows=0),
+        "structured matrix": maps.StructuredMatrixCalibrator(),
     }
     return found if quick else found | {"Dirichlet, tuned penalty": tuned_dirichlet()}
 
@@ -249,7 +233,7 @@ def _split(n: int, rows: int, rng: np.random.Generator) -> tuple[IntArray, IntAr
 
 def _halve(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     """Calibrate on some rows, measure on the other half."""
-    network = _read(cell["path"])
+    network = find_predictions(cell["path"], caller="run_experiment")
     fitted, tested = _split(len(network.y), cell["rows"], rng)
     y, p, labels = network.y[tested], network.p[tested], list(range(network.p.shape[1]))
     found: dict[str, dict[str, float]] = {}
@@ -284,13 +268,8 @@ def _one_split(lab: Laboratory, network: Predictions) -> dict[str, tuple[IntArra
     """Outcomes and predictions of one half after each calibrator that the figure shows."""
     n = len(network.y)
     fitted, tested = _split(n, n // 2, lab.rng("figure 3"))
-    methods = _methods(quick=True)
+    methods, rows = _methods(quick=True), (network.p[fitted], network.y[fitted])
     return {
-        name: (
-            network.y[tested],
-            methods[name]
-            .fit(network.p[fitted], network.y[fitted])
-            .predict_proba(network.p[tested]),
-        )
+        name: (network.y[tested], methods[name].fit(*rows).predict_proba(network.p[tested]))
         for name in ("none", "temperature", "Dirichlet")
     }

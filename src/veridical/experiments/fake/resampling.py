@@ -9,13 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from veridical import calibrators as maps
 from veridical._core.typing import FloatArray
-from veridical.calibrators import (
-    Calibrator,
-    DirichletCalibrator,
-    MatrixCalibrator,
-    TemperatureCalibrator,
-)
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.page import Page
@@ -88,7 +83,7 @@ def _repeat(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
 
 
 _CLASSES, _ROWS, _POPULATION = 5, 1000, 10_000
-_MAPS = {"temperature": TemperatureCalibrator, "Dirichlet": DirichletCalibrator}
+_MAPS = {"temperature": maps.TemperatureCalibrator, "Dirichlet": maps.DirichletCalibrator}
 _KEPT = ("double precision", "single precision", "half precision", "three decimals")
 
 
@@ -137,8 +132,8 @@ def _compare(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
     logits, truth, report = 2 * log_truth, np.exp(log_truth), fake.map.from_log(log_truth)
     y = draw_labels(truth, rng)
     labels = list(range(_CLASSES))
-    fits: list[tuple[str, Calibrator, FloatArray]] = [
-        ("matrix, logits", MatrixCalibrator(input="logit", labels=labels), logits)
+    fits: list[tuple[str, maps.Calibrator, FloatArray]] = [
+        ("matrix, logits", maps.MatrixCalibrator(input="logit", labels=labels), logits)
     ]
     for name, kind in _MAPS.items():
         fits.append((f"{name}, logits", kind(input="logit", labels=labels), logits))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical import simulation
 from veridical._core.typing import FloatArray
 from veridical.binning import SimplexBins
 from veridical.experiments._frame.laboratory import Laboratory
@@ -17,15 +18,7 @@ from veridical.miscalibration import (
     classwise_calibration_error,
     expected_calibration_error,
 )
-from veridical.simulation import (
-    CallableMap,
-    ClassPowerMap,
-    DirichletFakeClassifier,
-    EmpiricalFakeClassifier,
-    FakeSample,
-    PowerMap,
-    fake_classifier_for,
-)
+from veridical.simulation import FakeSample, PowerMap
 
 # What kyle 0.1.8 (commit 067e08d), the package of the source's authors, answers for the power 3 of
 # a uniform Dirichlet distribution: from its samples, and from its module of exact values.
@@ -59,7 +52,7 @@ def show_truth(lab: Laboratory, page: Page) -> None:
 def _compare_with_kyle(page: Page) -> None:
     rows: list[tuple[Any, ...]] = []
     for k in (2, 3):
-        fake = DirichletFakeClassifier([1.0] * k, map=PowerMap(3))  # type: ignore[arg-type]
+        fake = simulation.DirichletFakeClassifier([1.0] * k, map=PowerMap(3))  # type: ignore[arg-type]
         accuracy, ece = fake.accuracy().value, fake.expected_calibration_error().value
         confidence = fake.mean_confidence().value
         rows.append((k, "accuracy", accuracy, _SAMPLED_ACCURACY[k], _EVALUATED_ACCURACY[k]))
@@ -98,7 +91,7 @@ def _adjust(lab: Laboratory, page: Page) -> None:
         for over in (True, False):
             room = 1 - accuracy if over else accuracy - 1 / k
             ece = share * room
-            fake = fake_classifier_for(
+            fake = simulation.fake_classifier_for(
                 accuracy, ece, n_classes=k, direction="over" if over else "under"
             )
             drawn = fake.sample(size, rng=lab.rng("adjust", f"{k} {accuracy} {ece} {over}"))
@@ -124,12 +117,12 @@ def _deviations(drawn: FakeSample, accuracy: float, ece: float, *, sign: int) ->
 
 def _extremes(page: Page) -> None:
     k = 10
-    certain = EmpiricalFakeClassifier(np.eye(k), map=CallableMap(_hesitant))
+    certain = simulation.EmpiricalFakeClassifier(np.eye(k), map=simulation.CallableMap(_hesitant))
     found = certain.expected_calibration_error().value
     page.check(f"""Section 1.1, always right with confidence 1/K + 0.01, ECE | {found} =
         {1 - 1 / k - _ALMOST} ± 1e-9 | accuracy {certain.accuracy().value:.0f}, and not calibrated
         at all""")
-    shares = EmpiricalFakeClassifier([[0.5, 0.3, 0.2]])  # type: ignore[arg-type]
+    shares = simulation.EmpiricalFakeClassifier([[0.5, 0.3, 0.2]])  # type: ignore[arg-type]
     page.check(f"""Section 1.1, always the population fractions | perfectly calibrated but generally
         inaccurate | {shares.accuracy().value} is
         {shares.canonical_error().value == 0 and shares.accuracy().value == 0.5} | fractions 0.5,
@@ -156,10 +149,10 @@ def _lenses(lab: Laboratory, page: Page) -> None:
         {max(ece, classwise) < 1e-12 and canonical > 0.05} | the example of Vaicenavicius et al.
         (2019), Table 1: ECE and classwise ECE are 0 and the value is the canonical error""")
     exponents = [0.5, 1.0, 2.0]
-    fake = DirichletFakeClassifier([1.0] * 3, map=ClassPowerMap(exponents))  # type: ignore[arg-type]
+    fake = simulation.DirichletFakeClassifier([1.0] * 3, map=simulation.ClassPowerMap(exponents))  # type: ignore[arg-type]
     # Rows that are all different pool with no other: the finite figure conditions on all of c.
     drawn = lab.rng("conditioning").dirichlet([1.0] * 3, 100_000)
-    rows = EmpiricalFakeClassifier(drawn, map=fake.map)
+    rows = simulation.EmpiricalFakeClassifier(drawn, map=fake.map)
     given_top = fake.expected_calibration_error(), fake.classwise_error()
     given_all = rows.expected_calibration_error(), rows.classwise_error()
     page.table(

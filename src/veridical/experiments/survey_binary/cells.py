@@ -9,38 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from veridical import calibrators as maps
+from veridical import calibrators as maps, simulation
 from veridical._core.typing import FloatArray
 from veridical.binning import QuantileBins, SweepBins, UniformBins
 from veridical.calibrators import Calibrator
+from veridical.experiments._frame import survey_study as studies, survey_tasks as tasks
 from veridical.experiments._frame.laboratory import Cell, Laboratory
-from veridical.experiments._frame.survey_study import (
-    NONE,
-    SURVEY_ROWS,
-    Key,
-    SurveyPlan,
-    SurveyStudy,
-    classifier_cells,
-    removed,
-    repeat,
-)
-from veridical.experiments._frame.survey_tasks import (
-    N_NODES,
-    SCORES,
-    FeatureLine,
-    Network,
-    TrueMap,
-    line_of,
-    train_networks,
-    true_map,
-)
+from veridical.experiments._frame.survey_study import NONE, SURVEY_ROWS
+from veridical.experiments._frame.survey_tasks import N_NODES, SCORES
 from veridical.miscalibration import BinnedError, DensityError, Estimator, LoessError, SmoothError
-from veridical.simulation import (
-    survey_binary_task,
-    survey_f_over,
-    survey_f_under,
-    true_calibration_error,
-)
+from veridical.simulation import survey_binary_task, true_calibration_error
 
 Classifier = Callable[[FloatArray], FloatArray]
 SURVEYED = ("binning", "isotonic", "Platt", "beta")
@@ -103,14 +81,16 @@ def classifier_of(cell: Cell) -> Classifier:
     if cell["classifier"] == "posterior":
         return survey_binary_task().posterior
     if cell["classifier"] == "MLP":
-        return Network(cell["knots"], cell["logits"])
-    return {"under": survey_f_under, "over": survey_f_over}[cell["classifier"]]
+        return tasks.Network(cell["knots"], cell["logits"])
+    return {"under": simulation.survey_f_under, "over": simulation.survey_f_over}[
+        cell["classifier"]
+    ]
 
 
 @cache
-def the_line() -> FeatureLine:
+def the_line() -> tasks.FeatureLine:
     """The feature of the two-class task, cut once a process."""
-    return line_of(survey_binary_task())
+    return tasks.line_of(survey_binary_task())
 
 
 def calibrate(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
@@ -186,7 +166,7 @@ def twins(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
     for name in ("beta", "Platt", "Platt, log odds"):
         under, over = (
             calibrators()[name].fit(f(rows.x)[:, 1], rows.y).predict_proba(f(line.x)[:, 1])[:, 1]
-            for f in (survey_f_under, survey_f_over)
+            for f in (simulation.survey_f_under, simulation.survey_f_over)
         )
         result[name] = float(line.mass @ np.abs(under - over))
     return result
@@ -195,15 +175,15 @@ def twins(cell: Cell, rng: np.random.Generator) -> dict[str, float]:
 CLASSIFIERS = ("under", "over", "MLP")
 
 
-def plan_of(lab: Laboratory) -> SurveyPlan:
+def plan_of(lab: Laboratory) -> studies.SurveyPlan:
     """Return the full plan, or the quick one."""
     if lab.quick:
-        return SurveyPlan(1, 1_000, (SURVEY_ROWS,), 2, QUICK)
-    return SurveyPlan(10, SURVEY_ROWS, (300, 1_000, SURVEY_ROWS), 16, tuple(calibrators()))
+        return studies.SurveyPlan(1, 1_000, (SURVEY_ROWS,), 2, QUICK)
+    return studies.SurveyPlan(10, SURVEY_ROWS, (300, 1_000, SURVEY_ROWS), 16, tuple(calibrators()))
 
 
 @dataclass(frozen=True, eq=False)
-class BinaryStudy(SurveyStudy):
+class BinaryStudy(studies.SurveyStudy):
     """Results of all cells.
 
     Attributes
@@ -214,8 +194,8 @@ class BinaryStudy(SurveyStudy):
     twins : distances between the maps for both sigmoids
     """
 
-    truths: Mapping[str, Sequence[TrueMap]]
-    guesses: Mapping[Key, Sequence[Mapping[str, Any]]]
+    truths: Mapping[str, Sequence[tasks.TrueMap]]
+    guesses: Mapping[studies.Key, Sequence[Mapping[str, Any]]]
     examples: Mapping[str, Mapping[str, Any]]
     twins: Sequence[Mapping[str, float]]
 
@@ -236,17 +216,17 @@ class BinaryStudy(SurveyStudy):
         before, after = (
             float(self.gaps(classifier, name, low, high).mean()) for name in (NONE, calibrator)
         )
-        return removed(before, after)
+        return studies.removed(before, after)
 
 
 def do_study(lab: Laboratory) -> BinaryStudy:
     """Train networks, fit every calibrator to every classifier, and ask every estimator."""
     plan = plan_of(lab)
-    networks = train_networks(lab, "two", plan.n_networks, plan.n_train)
+    networks = tasks.train_networks(lab, "two", plan.n_networks, plan.n_train)
     truths = {
         name: [
-            true_map(survey_binary_task(), the_line(), classifier_of(cell), 1)
-            for cell in classifier_cells(name, networks)
+            tasks.true_map(survey_binary_task(), the_line(), classifier_of(cell), 1)
+            for cell in studies.classifier_cells(name, networks)
         ]
         for name in CLASSIFIERS
     }
@@ -254,9 +234,12 @@ def do_study(lab: Laboratory) -> BinaryStudy:
     split = [NONE, "binning", "isotonic"]  # whose losses are told apart
     asked = {"calibrators": list(plan.names), "split": split}
     count = plan.n_repetitions
-    fits = repeat(lab, "fits", calibrate, keys, networks, count, asked)
-    guesses = repeat(lab, "estimates", estimate, keys[:-1], networks, count, {})
-    shown = [{**classifier_cells(name, networks)[0], "n_rows": SURVEY_ROWS} for name in CLASSIFIERS]
+    fits = studies.repeat(lab, "fits", calibrate, keys, networks, count, asked)
+    guesses = studies.repeat(lab, "estimates", estimate, keys[:-1], networks, count, {})
+    shown = [
+        {**studies.classifier_cells(name, networks)[0], "n_rows": SURVEY_ROWS}
+        for name in CLASSIFIERS
+    ]
     examples = dict(zip(CLASSIFIERS, lab.map("examples", example, shown), strict=True))
     pairs = [{"n_rows": SURVEY_ROWS, "repetition": i} for i in range(count)]
     both = lab.map("twins", twins, pairs)

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from veridical import simulation
 from veridical.experiments._frame.laboratory import Laboratory
 from veridical.experiments._frame.page import Page
 from veridical.experiments._frame.survey_tasks import N_SCORES, SCORES
 from veridical.experiments.survey_binary.cells import BinaryStudy, the_line
-from veridical.simulation import (
-    GaussianMixtureTask,
-    survey_binary_task,
-    survey_f_over,
-    survey_f_under,
-    true_calibration_error,
-    true_reliability,
-)
+from veridical.simulation import survey_binary_task, true_calibration_error
 
-MODELS = {"f_under": survey_f_under, "f_over": survey_f_over}
+MODELS = {"f_under": simulation.survey_f_under, "f_over": simulation.survey_f_over}
 # Where the survey sees its network: (from, to, whether it is under-confident).
 PATTERN = ((0.0, 0.1, True), (0.1, 0.5, False), (0.5, 0.65, False), (0.65, 1.0, True))
 
@@ -31,8 +25,10 @@ def judge_task(page: Page) -> None:
     lost = best - float(halves[0, 0] + halves[1, 1])
     page.check(f"""Section 5.2, boundary at 0 | nearly Bayes-optimal | {lost} < 0.005 | accuracy
         lost""")
-    wide = GaussianMixtureTask([4, -72, -4, 64], np.square([980, 1024, 960, 1280]), [0, 0, 1, 1])
-    excess = true_calibration_error(wide, survey_f_under, lens="confidence")
+    wide = simulation.GaussianMixtureTask(
+        [4, -72, -4, 64], np.square([980, 1024, 960, 1280]), [0, 0, 1, 1]
+    )
+    excess = true_calibration_error(wide, simulation.survey_f_under, lens="confidence")
     page.check(f"""Section 5.2, best accuracy if the parameters were standard deviations |
         {wide.bayes_figures().accuracy} | the second parameters printed (960, 1280, 980, 1024) must
         be variances: as standard deviations they leave little to predict, and f_under, which is to
@@ -47,15 +43,15 @@ def judge_models(page: Page, study: BinaryStudy, lab: Laboratory) -> None:
             error = true_calibration_error(task, model, lens=lens)
             page.check(f"Fig. 12, {name}, true calibration error, {lens} lens | {error}")
     strength = np.abs(line.posterior[:, 1] - 0.5)
-    closer = line.mass @ (np.abs(survey_f_under(line.x)[:, 1] - 0.5) < strength)
-    farther = line.mass @ (np.abs(survey_f_over(line.x)[:, 1] - 0.5) > strength)
+    closer = line.mass @ (np.abs(simulation.survey_f_under(line.x)[:, 1] - 0.5) < strength)
+    farther = line.mass @ (np.abs(simulation.survey_f_over(line.x)[:, 1] - 0.5) > strength)
     for name, where, share in (
         ("f_under", "closer to 0.5", closer),
         ("f_over", "closer to 0 and 1", farther),
     ):
         page.check(f"""Fig. 12, {name} against the posterior | {where} than the posterior | {share}
             > 0.5 | for this share of rows""")
-    outside = line.mass @ (np.abs(survey_f_under(line.x)[:, 1] - 0.5) > 0.4)
+    outside = line.mass @ (np.abs(simulation.survey_f_under(line.x)[:, 1] - 0.5) > 0.4)
     page.check(f"""Fig. 12, range of f_under | barely leaves 0.1 to 0.9 | {outside} < 0.01 | share
         of rows outside""")
     _judge_slopes(page)
@@ -79,7 +75,7 @@ def _judge_slopes(page: Page) -> None:
 
 
 def _slope(name: str, low: float, high: float) -> float:
-    ends = true_reliability(survey_binary_task(), MODELS[name], [low, high])
+    ends = simulation.true_reliability(survey_binary_task(), MODELS[name], [low, high])
     return float(ends[1] - ends[0]) / (high - low)
 
 
@@ -112,7 +108,7 @@ def _judge_sampling(page: Page, lab: Laboratory) -> None:
         count, hits = np.bincount(cell, minlength=N_SCORES), np.bincount(cell, rows.y, N_SCORES)
         full = count >= n / 1000
         rate = hits[full] / count[full]
-        truth = true_reliability(task, model, SCORES[full], n_nodes=1 << 14)
+        truth = simulation.true_reliability(task, model, SCORES[full], n_nodes=1 << 14)
         worst = max(worst, float(np.abs(rate - truth).max()))
     page.check(f"""Fig. 12, curves from draws | many rows in small bins approximate the true diagram
         | {worst} < 0.05 | largest distance from quadrature over {N_SCORES} bins with a thousandth

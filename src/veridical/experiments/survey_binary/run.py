@@ -4,33 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from veridical.experiments._frame import survey_study
 from veridical.experiments._frame.laboratory import Laboratory
 from veridical.experiments._frame.page import Page, by_column
-from veridical.experiments._frame.survey_study import (
-    ERRORS,
-    NONE,
-    SURVEY_ROWS,
-    mean_and_spread,
-    shares_panel,
-)
+from veridical.experiments._frame.survey_study import NONE, SURVEY_ROWS
 from veridical.experiments._frame.survey_tasks import SCORES
-from veridical.experiments.survey_binary.cells import (
-    CLASSIFIERS,
-    SURVEYED,
-    BinaryStudy,
-    classifier_of,
-    do_study,
-    estimators,
-    mean_map,
-)
-from veridical.experiments.survey_binary.claims import (
-    LITTLE,
-    WELL,
-    judge_beta,
-    judge_binning,
-    judge_isotonic,
-    judge_platt,
-)
+from veridical.experiments.survey_binary import cells, claims
+from veridical.experiments.survey_binary.cells import CLASSIFIERS, SURVEYED, BinaryStudy
+from veridical.experiments.survey_binary.claims import LITTLE, WELL
 from veridical.experiments.survey_binary.models import judge_models, judge_task
 from veridical.plots.panels import Figure, Line, Mark, Panel, Points, draw_panels
 from veridical.simulation import survey_binary_task
@@ -48,7 +29,7 @@ def draw_task() -> Figure:
         for k, title in ((1, "class 1"), (0, "class 2"))
     ]
     sigmoids = [
-        Line(x, classifier_of({"classifier": name})(x[:, None])[:, 1], TITLES[name], i + 2, 1)
+        Line(x, cells.classifier_of({"classifier": name})(x[:, None])[:, 1], TITLES[name], i + 2, 1)
         for i, name in enumerate(("under", "over"))
     ]
     lines = [Line(x, posterior[:, 1], "posterior", 1), *sigmoids]
@@ -66,7 +47,7 @@ def draw_uncalibrated(study: BinaryStudy) -> Figure:
         marks.append(Line(SCORES, study.truths[name][0].rate, colour=0))
         curves.append(Panel(marks, TITLES[name], "score", "true frequency", "unit"))
         share = study.truths[name][0].share.reshape(-1, 5).sum(axis=1)
-        histograms.append(shares_panel(share))
+        histograms.append(survey_study.shares_panel(share))
     return draw_panels([*curves, *histograms], columns=3)
 
 
@@ -95,7 +76,7 @@ def draw_all_maps(study: BinaryStudy) -> Figure:
         marks: list[Mark] = []
         for i, name in enumerate(CLASSIFIERS):
             marks.append(Line(SCORES, study.truths[name][0].rate, "", i, 3))
-            marks.append(Line(*mean_map(study, name, calibrator), TITLES[name], i))
+            marks.append(Line(*cells.mean_map(study, name, calibrator), TITLES[name], i))
         panels.append(Panel(marks, calibrator, "", "", "unit"))
     return draw_panels(panels, columns=5, size=(1.85, 1.75), legend=True)
 
@@ -113,17 +94,17 @@ def draw_sizes(study: BinaryStudy) -> Figure:
 def add_error_tables(page: Page, study: BinaryStudy) -> None:
     """Errors of every calibrator: one table a classifier, and all of them as a file."""
     for name in CLASSIFIERS:
-        study.add_table(page, name, TITLES[name], ERRORS)
-    study.add_file(page, tuple(ERRORS))
+        study.add_table(page, name, TITLES[name], survey_study.ERRORS)
+    study.add_file(page, tuple(survey_study.ERRORS))
 
 
 def add_estimator_table(page: Page, study: BinaryStudy) -> None:
     """What estimators read on uncalibrated classifiers whose true error is known."""
     rows = []
     for name in CLASSIFIERS:
-        for estimator in estimators():
+        for estimator in cells.estimators():
             read = (
-                mean_and_spread([guess[estimator] for guess in study.guesses[name, n]])
+                survey_study.mean_and_spread([guess[estimator] for guess in study.guesses[name, n]])
                 for n in study.plan.sizes
             )
             rows.append((TITLES[name], estimator, study.mean(name, NONE), *read))
@@ -133,16 +114,16 @@ def add_estimator_table(page: Page, study: BinaryStudy) -> None:
 
 
 JUDGES = {
-    "binning": ("Figure 13: empirical binning", judge_binning),
-    "isotonic": ("Figure 14: isotonic calibration", judge_isotonic),
-    "Platt": ("Figure 15: Platt scaling", judge_platt),
-    "beta": ("Figure 16: beta calibration", judge_beta),
+    "binning": ("Figure 13: empirical binning", claims.judge_binning),
+    "isotonic": ("Figure 14: isotonic calibration", claims.judge_isotonic),
+    "Platt": ("Figure 15: Platt scaling", claims.judge_platt),
+    "beta": ("Figure 16: beta calibration", claims.judge_beta),
 }
 
 
 def run(lab: Laboratory, page: Page) -> None:
     """Reproduce figures 11 to 16 with exact curves and errors, and judge what is said of them."""
-    study = do_study(lab)
+    study = cells.do_study(lab)
     page.section("Figure 11: the task")
     page.text(
         """Two equally likely classes on a line, each a mixture of two normal distributions. All

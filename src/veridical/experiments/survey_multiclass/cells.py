@@ -14,24 +14,10 @@ from veridical import calibrators as maps
 from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
 from veridical.calibrators import Calibrator
+from veridical.experiments._frame import survey_study as studies, survey_tasks as tasks
 from veridical.experiments._frame.laboratory import Cell, Laboratory
-from veridical.experiments._frame.survey_study import (
-    NONE,
-    SURVEY_ROWS,
-    SurveyPlan,
-    SurveyStudy,
-    classifier_cells,
-    repeat,
-)
-from veridical.experiments._frame.survey_tasks import (
-    N_NODES,
-    TINY,
-    FeatureLine,
-    Network,
-    line_of,
-    log_softmax,
-    train_networks,
-)
+from veridical.experiments._frame.survey_study import NONE, SURVEY_ROWS
+from veridical.experiments._frame.survey_tasks import N_NODES, TINY
 from veridical.miscalibration import BinnedError, SmoothError
 from veridical.simulation import survey_three_class_task, true_calibration_error
 
@@ -81,11 +67,11 @@ def calibrators() -> dict[str, Calibrator]:
 def log_scores_of(cell: Cell) -> Scorer:
     """Return the classifier of a cell: features (n, 1) to logarithms of probabilities (n, 3)."""
     if cell["classifier"] == "MLP":
-        return Network(cell["knots"], cell["logits"]).log_probabilities
+        return tasks.Network(cell["knots"], cell["logits"]).log_probabilities
     power, task = POWERS[cell["classifier"]], survey_three_class_task()
 
     def scores(x: FloatArray) -> FloatArray:
-        return log_softmax(power * np.log(np.maximum(task.posterior(x), TINY)))
+        return tasks.log_softmax(power * np.log(np.maximum(task.posterior(x), TINY)))
 
     return scores
 
@@ -96,9 +82,9 @@ def fed(calibrator: Calibrator, log_p: FloatArray) -> FloatArray:
 
 
 @cache
-def the_line() -> FeatureLine:
+def the_line() -> tasks.FeatureLine:
     """The feature of the three-class task, cut once a process."""
-    return line_of(survey_three_class_task())
+    return tasks.line_of(survey_three_class_task())
 
 
 def calibrate(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
@@ -139,7 +125,7 @@ def _truth(fitted: Calibrator, scores: Scorer, p: FloatArray, *, by_class: bool)
     return found | {"true": float(np.mean(errors)), "classes": errors, "tenths": tenths}
 
 
-def _tenths(line: FeatureLine, score: FloatArray, index: int) -> dict[str, FloatArray]:
+def _tenths(line: tasks.FeatureLine, score: FloatArray, index: int) -> dict[str, FloatArray]:
     """Gap between frequency and score, and share of rows, in each tenth of the scores."""
     diagram = line.diagram(score, index)
     which = np.minimum((diagram["mean"] * N_TENTHS).astype(np.int64), N_TENTHS - 1)
@@ -207,18 +193,20 @@ def example(cell: Cell, rng: np.random.Generator) -> dict[str, Any]:
 FEW_ROWS = 100
 
 
-def plan_of(lab: Laboratory) -> SurveyPlan:
+def plan_of(lab: Laboratory) -> studies.SurveyPlan:
     """Return the full plan, or the quick one."""
     if lab.quick:
-        return SurveyPlan(1, 1_000, (FEW_ROWS, SURVEY_ROWS), 2, QUICK, ("over", "posterior"))
+        return studies.SurveyPlan(
+            1, 1_000, (FEW_ROWS, SURVEY_ROWS), 2, QUICK, ("over", "posterior")
+        )
     sizes = (FEW_ROWS, 1_000, SURVEY_ROWS)
-    return SurveyPlan(
+    return studies.SurveyPlan(
         10, SURVEY_ROWS, sizes, 12, tuple(calibrators()), ("over", "under", "posterior")
     )
 
 
 @dataclass(frozen=True, eq=False)
-class ThreeClassStudy(SurveyStudy):
+class ThreeClassStudy(studies.SurveyStudy):
     """Results of all cells.
 
     Attributes
@@ -260,9 +248,9 @@ class ThreeClassStudy(SurveyStudy):
 def do_study(lab: Laboratory) -> ThreeClassStudy:
     """Train networks and fit every calibrator."""
     plan = plan_of(lab)
-    networks = train_networks(lab, "three", plan.n_networks, plan.n_train)
+    networks = tasks.train_networks(lab, "three", plan.n_networks, plan.n_train)
     keys = [("MLP", n) for n in plan.sizes] + [(name, SURVEY_ROWS) for name in plan.extra]
     asked = {"calibrators": list(plan.names), "compared_from": SURVEY_ROWS}
-    fits = repeat(lab, "fits", calibrate, keys, networks, plan.n_repetitions, asked)
-    first = {**classifier_cells("MLP", networks)[0], "n_rows": SURVEY_ROWS}
+    fits = studies.repeat(lab, "fits", calibrate, keys, networks, plan.n_repetitions, asked)
+    first = {**studies.classifier_cells("MLP", networks)[0], "n_rows": SURVEY_ROWS}
     return ThreeClassStudy(plan, networks, fits, lab.map("example", example, [first])[0])

@@ -7,32 +7,13 @@ from copy import copy
 import numpy as np
 
 from veridical.calibrators import Calibrator
+from veridical.experiments._frame import survey_study
 from veridical.experiments._frame.laboratory import Laboratory
 from veridical.experiments._frame.page import Page
-from veridical.experiments._frame.survey_study import (
-    ERRORS,
-    NONE,
-    SURVEY_ROWS,
-    classifier_cells,
-    shares_panel,
-)
+from veridical.experiments._frame.survey_study import NONE, SURVEY_ROWS
 from veridical.experiments._frame.survey_tasks import Network
-from veridical.experiments.survey_multiclass.cells import (
-    SURVEYED,
-    ThreeClassStudy,
-    calibrators,
-    do_study,
-    fed,
-    log_scores_of,
-    the_line,
-)
-from veridical.experiments.survey_multiclass.claims import (
-    judge_dirichlet,
-    judge_matrix,
-    judge_task,
-    judge_temperature,
-    judge_vector,
-)
+from veridical.experiments.survey_multiclass import cells, claims
+from veridical.experiments.survey_multiclass.cells import SURVEYED, ThreeClassStudy
 from veridical.plots import calibration_map
 from veridical.plots.panels import Figure, Line, Panel, Points, draw_panels
 from veridical.simulation import survey_three_class_task
@@ -55,8 +36,10 @@ def draw_task(study: ThreeClassStudy) -> Figure:
 
 def draw_uncalibrated(study: ThreeClassStudy) -> Figure:
     """Class-wise reliability diagrams of the first network, and where its scores lie."""
-    p = Network(**study.networks[0])(the_line().x)
-    histograms = [shares_panel(the_line().shares(p[:, k], 20), k) for k in range(3)]
+    p = Network(**study.networks[0])(cells.the_line().x)
+    histograms = [
+        survey_study.shares_panel(cells.the_line().shares(p[:, k], 20), k) for k in range(3)
+    ]
     return draw_panels([*_diagrams(study, (NONE,), titled=True), *histograms], columns=3)
 
 
@@ -66,11 +49,11 @@ def draw_calibrator(study: ThreeClassStudy, name: str) -> Figure:
     figure = draw_panels(panels, columns=3, size=(2.9, 2.7), legend=True)
     rows = np.array(study.example["x"])[:, None]
     labels = np.array(study.example["y"])
-    log_rows = log_scores_of(classifier_cells("MLP", study.networks)[0])(rows)
+    log_rows = cells.log_scores_of(survey_study.classifier_cells("MLP", study.networks)[0])(rows)
     fits = {}
     for each in (name, "matrix"):
-        fits[each] = calibrators()[each]
-        fits[each].fit(fed(fits[each], log_rows), labels)
+        fits[each] = cells.calibrators()[each]
+        fits[each].fit(cells.fed(fits[each], log_rows), labels)
     fitted = as_map_of_logarithms(fits[name], fits["matrix"])
     calibration_map(fitted, labels, np.exp(log_rows), ax=figure.axes[:3])
     return figure
@@ -121,12 +104,12 @@ def draw_sizes(study: ThreeClassStudy) -> Figure:
 
 
 JUDGES = {
-    "temperature": ("Figure 17: temperature scaling", judge_temperature),
-    "vector": ("Figure 18: vector scaling", judge_vector),
-    "matrix": ("Figure 19: matrix scaling", judge_matrix),
-    "Dirichlet": ("Figure 20: Dirichlet calibration", judge_dirichlet),
+    "temperature": ("Figure 17: temperature scaling", claims.judge_temperature),
+    "vector": ("Figure 18: vector scaling", claims.judge_vector),
+    "matrix": ("Figure 19: matrix scaling", claims.judge_matrix),
+    "Dirichlet": ("Figure 20: Dirichlet calibration", claims.judge_dirichlet),
 }
-KEYS = {**ERRORS, "divergence": "excess log loss"}
+KEYS = {**survey_study.ERRORS, "divergence": "excess log loss"}
 MODELS = {
     "MLP": "Network",
     "over": "Squared posterior (over-confident)",
@@ -137,7 +120,7 @@ MODELS = {
 
 def run(lab: Laboratory, page: Page) -> None:
     """Reproduce figures 17 to 20 with exact curves and errors, and judge what is said of them."""
-    study = do_study(lab)
+    study = cells.do_study(lab)
     page.section("The task and the network")
     page.text(
         """The two classes of section 5.2 and a narrow third one between them, all equally likely.
@@ -149,7 +132,7 @@ def run(lab: Laboratory, page: Page) -> None:
     caption = """Class-wise reliability of that network in the population, and its scores. |
         Reliability diagrams of three classes, uncalibrated"""
     page.figure("uncalibrated", draw_uncalibrated(study), caption)
-    judge_task(page, study)
+    claims.judge_task(page, study)
     page.text(
         f"""Claims in words are judged by means over {study.plan.n_repetitions} fits to fresh rows,
         taking turns between {len(study.networks)} network(s). Logits are made from probabilities

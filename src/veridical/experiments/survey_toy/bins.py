@@ -12,18 +12,8 @@ import numpy as np
 from veridical._core.typing import FloatArray, IntArray
 from veridical.curves import reliability_curve
 from veridical.experiments._frame.page import Page
-from veridical.experiments.survey_toy.tables import (
-    TABLES_4_TO_7,
-    Bin,
-    Cell,
-    bars_panel,
-    blank_axes,
-    check_cells,
-    check_number,
-    rain_rows,
-    square_panel,
-    toy_rows,
-)
+from veridical.experiments.survey_toy import tables as toy
+from veridical.experiments.survey_toy.tables import TABLES_4_TO_7
 from veridical.lenses import ClassSpecific
 from veridical.miscalibration import (
     classwise_calibration_error,
@@ -37,9 +27,9 @@ N_BINS = 5
 _LENSES: dict[int, Any] = {**{k + 3: ClassSpecific(k) for k in (1, 2, 3)}, 7: "confidence"}
 
 
-def toy_errors(page: Page, *, rng: np.random.Generator) -> dict[str, list[Cell]]:
+def toy_errors(page: Page, *, rng: np.random.Generator) -> dict[str, list[toy.Cell]]:
     """Check Tables 4 to 7 and all errors of the text; return the tables' cells."""
-    y, p = toy_rows()
+    y, p = toy.toy_rows()
     page.section("Tables 3 to 7, Fig. 8 to 10: errors of a three-class example")
     page.text(
         "Five bins of equal width, closed on the right, the first one on both sides. Gaps are "
@@ -51,7 +41,7 @@ def toy_errors(page: Page, *, rng: np.random.Generator) -> dict[str, list[Cell]]
     tables = {}
     for number, bins in TABLES_4_TO_7.items():
         tables[f"Table {number}"] = _cells(y, p, number, bins)
-        check_cells(page, f"Table {number}", tables[f"Table {number}"])
+        toy.check_cells(page, f"Table {number}", tables[f"Table {number}"])
         listed = _listed(p.max(axis=1) if number == 7 else p[:, number - 4])
         same = [listed[row.number] == row.scores for row in bins]
         page.check(f"""Table {number}, listed scores | are those of Table 3 | {sum(same)} is
@@ -61,7 +51,7 @@ def toy_errors(page: Page, *, rng: np.random.Generator) -> dict[str, list[Cell]]
     return tables
 
 
-def average_of_printed(bins: tuple[Bin, ...]) -> float:
+def average_of_printed(bins: tuple[toy.Bin, ...]) -> float:
     """Average of the printed gaps, weighted with the rows of the bins.
 
     Examples
@@ -72,7 +62,7 @@ def average_of_printed(bins: tuple[Bin, ...]) -> float:
     return sum(row.count * float(row.gap) for row in bins) / sum(row.count for row in bins)
 
 
-def _cells(y: IntArray, p: FloatArray, number: int, bins: tuple[Bin, ...]) -> list[Cell]:
+def _cells(y: IntArray, p: FloatArray, number: int, bins: tuple[toy.Bin, ...]) -> list[toy.Cell]:
     curve = reliability_curve(y, p, n_bins=N_BINS, lens=_LENSES[number], interval=None)
     cells = []
     for row, count, mean, frequency, gap in zip(
@@ -84,11 +74,11 @@ def _cells(y: IntArray, p: FloatArray, number: int, bins: tuple[Bin, ...]) -> li
             f"the exact one is {abs(gap):.4f}"
         )
         cells += [
-            Cell(f"bin {row.number}, rows", str(row.count), float(count)),
-            Cell(f"bin {row.number}, positives", str(row.positives), float(count * frequency)),
-            Cell(f"bin {row.number}, mean score", row.mean, float(mean)),
-            Cell(f"bin {row.number}, frequency", row.frequency, float(frequency)),
-            Cell(f"bin {row.number}, gap", row.gap, abs(float(gap)), reason),
+            toy.Cell(f"bin {row.number}, rows", str(row.count), float(count)),
+            toy.Cell(f"bin {row.number}, positives", str(row.positives), float(count * frequency)),
+            toy.Cell(f"bin {row.number}, mean score", row.mean, float(mean)),
+            toy.Cell(f"bin {row.number}, frequency", row.frequency, float(frequency)),
+            toy.Cell(f"bin {row.number}, gap", row.gap, abs(float(gap)), reason),
         ]
     return cells
 
@@ -112,22 +102,22 @@ def _check_errors(page: Page, y: IntArray, p: FloatArray) -> None:
     ):
         error = expected_calibration_error(y, p, n_bins=N_BINS, lens=_LENSES[number])
         why = f"the average of the gaps as rounded in Table {number}, {averaged[number]:.6f}"
-        check_number(page, f"Table 3, {name}", printed, error, why)
+        toy.check_number(page, f"Table 3, {name}", printed, error, why)
     mean = sum(averaged[number] for number in (4, 5, 6)) / 3
     error = classwise_calibration_error(y, p, n_bins=N_BINS)
     why = f"the mean of the three errors as rounded, {mean:.6f}"
-    check_number(page, "Table 3, classwise-ECE", "0.1787", error, why)
+    toy.check_number(page, "Table 3, classwise-ECE", "0.1787", error, why)
     rounded = "the largest gap as rounded in Table 4"
     for name, lens in (("binary-MCE", _LENSES[4]), ("classwise-MCE", "classwise")):
         worst = maximum_calibration_error(y, p, n_bins=N_BINS, lens=lens)
-        check_number(page, f"Table 3, {name}", "0.48", worst, rounded)
+        toy.check_number(page, f"Table 3, {name}", "0.48", worst, rounded)
     by_class = classwise_calibration_error(y, p, n_bins=N_BINS, norm="max", aggregate="mean")
-    check_number(page, "Table 3, mean of the classes' MCE", "0.34", by_class)
+    toy.check_number(page, "Table 3, mean of the classes' MCE", "0.34", by_class)
     largest = classwise_calibration_error(y, p, n_bins=N_BINS, aggregate="max")
     why = f"the average of the gaps as rounded in Table 6, {averaged[6]:.6f}"
-    check_number(page, "Table 3, largest class ECE", "0.2017", largest, why)
+    toy.check_number(page, "Table 3, largest class ECE", "0.2017", largest, why)
     confidence = maximum_calibration_error(y, p, n_bins=N_BINS, lens="confidence")
-    check_number(page, "Table 3, confidence-MCE", "0.3", confidence)
+    toy.check_number(page, "Table 3, confidence-MCE", "0.3", confidence)
     curve = reliability_curve(y, p, n_bins=N_BINS, lens="confidence", interval=None)
     at = int(np.abs(curve.gap).argmax())
     page.check(f"""
@@ -145,7 +135,7 @@ def _check_errors(page: Page, y: IntArray, p: FloatArray) -> None:
 def _draw(page: Page, y: IntArray, p: FloatArray, rng: np.random.Generator) -> None:
     look: dict[str, Any] = {"style": "bars", "gaps": True, "interval": None, "rng": rng}
     one, most = (
-        reliability(y, p, lens=lens, n_bins=N_BINS, ax=blank_axes((4.6, 5.4)), **look)
+        reliability(y, p, lens=lens, n_bins=N_BINS, ax=toy.blank_axes((4.6, 5.4)), **look)
         for lens in (ClassSpecific(1), "confidence")
     )
     caption = """Fig. 8. Class 1 of Table 3: bars up to the frequency, and the gap of each bin at
@@ -157,7 +147,7 @@ def _draw(page: Page, y: IntArray, p: FloatArray, rng: np.random.Generator) -> N
         for k in (1, 2, 3)
     }
     panels = [
-        bars_panel(curve, title, "predicted probability", "observed frequency")
+        toy.bars_panel(curve, title, "predicted probability", "observed frequency")
         for title, curve in curves.items()
     ]
     caption = """Fig. 9. Each class against the rest (Tables 4 to 6). Classes 2 and 3 never get a
@@ -166,7 +156,7 @@ def _draw(page: Page, y: IntArray, p: FloatArray, rng: np.random.Generator) -> N
     caption = """Fig. 10. Confidence against accuracy (Table 7): no confidence is below 1/3. |
         Confidence reliability diagram in five bins; the first one is empty"""
     page.figure("fig-10", most.figure, caption)
-    triangle = simplex(y, p, n_bins=3, ax=blank_axes((4.4, 4.2)))
+    triangle = simplex(y, p, n_bins=3, ax=toy.blank_axes((4.4, 4.2)))
     caption = """Not in the survey, which only says that vectors could be binned: Table 3 in the
         triangle, with an arrow from the mean prediction of each cell to the shares of the classes
         in it. | Triangle of three-class predictions with arrows from predictions to frequencies"""
@@ -212,7 +202,7 @@ def _check_centres(page: Page) -> None:
         centre = (curve.lower + curve.upper) / 2
         seen = float(np.abs(curve.observed - centre).max())
         away = float(np.abs(curve.predicted - centre).max())
-        check_number(page, f"{half}, {letter} (half a bin)", "0.25", away)
+        toy.check_number(page, f"{half}, {letter} (half a bin)", "0.25", away)
         calibrated = letter == "b"
         claim = f"is {'' if calibrated else 'not '}calibrated and seems {'not ' * calibrated}to be"
         holds = (error == 0 and seen > 0.2) if calibrated else (error > 0.2 and seen == 0)
@@ -228,12 +218,12 @@ def _centres(rows: tuple[list[int], list[float]], title: str) -> Panel:
         Line(centre, curve.observed, "at the centre of the bin", colour=1, dash=1, markers=True),
         Points(curve.predicted, curve.observed, "at the mean score", colour=0, size=30),
     ]
-    return square_panel(marks, title, "score", _AXES[1])
+    return toy.square_panel(marks, title, "score", _AXES[1])
 
 
 def _draw_kinds(page: Page, rng: np.random.Generator) -> None:
     """Draw Fig. 5."""
-    y, p = rain_rows()
+    y, p = toy.rain_rows()
     kinds = ("numbers of forecasts", "confidence", "consistency bars", "probability paper")
     figure = draw_panels([Panel([], kind) for kind in kinds], columns=2, size=(4.2, 4.0))
     counted, half, bars, paper = figure.axes
@@ -251,7 +241,7 @@ def _draw_kinds(page: Page, rng: np.random.Generator) -> None:
 
 
 def _figure_7(rng: np.random.Generator) -> list[Panel]:
-    y, p = toy_rows()
+    y, p = toy.toy_rows()
     first = reliability_curve(
         y, p, lens=ClassSpecific(1), n_bins=5, interval="clopper-pearson", rng=rng
     )
@@ -264,7 +254,7 @@ def _figure_7(rng: np.random.Generator) -> list[Panel]:
         curve = reliability_curve(y, p, lens=ClassSpecific(k), n_bins=5, interval=None)
         each.append(Line(curve.predicted, curve.observed, f"class {k}", markers=True))
     return [
-        square_panel([line], "class 1", *_AXES),
-        square_panel([line, limits], "class 1, 95 % limits", *_AXES),
-        square_panel(each, "classes 1 to 3", *_AXES),
+        toy.square_panel([line], "class 1", *_AXES),
+        toy.square_panel([line, limits], "class 1, 95 % limits", *_AXES),
+        toy.square_panel(each, "classes 1 to 3", *_AXES),
     ]

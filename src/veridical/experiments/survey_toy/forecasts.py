@@ -20,15 +20,7 @@ from veridical.calibrators import BetaCalibrator, PlattCalibrator
 from veridical.curves import reliability_curve
 from veridical.decisions import cost_threshold, prior_threshold
 from veridical.experiments._frame.page import Page
-from veridical.experiments.survey_toy.tables import (
-    TABLE_1,
-    Cell,
-    bars_panel,
-    check_cells,
-    check_number,
-    rain_rows,
-    square_panel,
-)
+from veridical.experiments.survey_toy import tables as toy
 from veridical.inference import null_level
 from veridical.miscalibration import BinnedError, expected_calibration_error
 from veridical.plots.panels import Bars, Line, Mark, Panel, Points, draw_panels
@@ -37,12 +29,12 @@ from veridical.results import ReliabilityCurve
 _AXES = ("forecast probability", "share of rains")
 
 
-def rain_forecasts(page: Page, *, n_resamples: int, rng: np.random.Generator) -> list[Cell]:
+def rain_forecasts(page: Page, *, n_resamples: int, rng: np.random.Generator) -> list[toy.Cell]:
     """Check Table 1 and what is read off it; return its cells."""
-    y, p = rain_rows()
+    y, p = toy.rain_rows()
     page.section("Table 1, Fig. 1 and 2: forecasts of rain")
     cells = _cells()
-    check_cells(page, "Table 1", cells)
+    toy.check_cells(page, "Table 1", cells)
     page.text(
         "The printed 75 % of the bin from 60 to 69 % cannot be a share of 15 forecasts: 11 of 15 "
         "are 73 %. The figures below use the counts."
@@ -53,7 +45,7 @@ def rain_forecasts(page: Page, *, n_resamples: int, rng: np.random.Generator) ->
         mean forecast of each bin. Middle: the same as points. Right: how many forecasts. | Two
         reliability diagrams of 123 rain forecasts in ten bins, and a histogram"""
     page.figure("fig-1", draw_panels(_figure_1(p, curves[10]), columns=3), caption)
-    fewer = [bars_panel(curves[n], f"{n} bins", *_AXES) for n in (5, 2)]
+    fewer = [toy.bars_panel(curves[n], f"{n} bins", *_AXES) for n in (5, 2)]
     caption = """Fig. 2. Five and two bins: with two, most of the shape is gone. | Reliability
         diagrams of the same forecasts in five and in two bins"""
     page.figure("fig-2", draw_panels(fewer, columns=2), caption)
@@ -69,10 +61,12 @@ def thresholds(page: Page) -> None:
         "library's `cost_threshold` and `prior_threshold` give the same numbers."
     )
     costs = float(cost_threshold(4.0, 1.0))
-    check_number(page, "Section 2.1, threshold if false positives cost four times", "0.8", costs)
+    toy.check_number(
+        page, "Section 2.1, threshold if false positives cost four times", "0.8", costs
+    )
     priors = float(prior_threshold(0.5, 0.8))
     name = "Section 2.1, threshold if positives become four times as frequent"
-    check_number(page, name, "0.2", priors)
+    toy.check_number(page, name, "0.2", priors)
     pairs = [(r, other) for r in (0.25, 1.0, 3.0) for other in (0.5, 1.0, 4.0)]
     apart = max(
         abs(float(prior_threshold(r / (1 + r), s / (1 + s))) - r / (r + s)) for r, s in pairs
@@ -81,15 +75,15 @@ def thresholds(page: Page) -> None:
         largest difference over nine pairs of ratios""")
 
 
-def _cells() -> list[Cell]:
+def _cells() -> list[toy.Cell]:
     cells = []
-    for row in TABLE_1:
+    for row in toy.TABLE_1:
         exact = 100 * row.rains / row.forecasts
         reason = (
             f"misprint: {row.rains} of {row.forecasts} are {exact:.1f} %, and no number of rains "
             f"in {row.forecasts} forecasts gives {row.percent} %"
         )
-        cells.append(Cell(f"per cent from {100 * row.lower:.0f}", row.percent, exact, reason))
+        cells.append(toy.Cell(f"per cent from {100 * row.lower:.0f}", row.percent, exact, reason))
     return cells
 
 
@@ -98,10 +92,10 @@ def _curve(y: IntArray, p: FloatArray, n_bins: int) -> ReliabilityCurve:
 
 
 def _check_readings(page: Page, y: IntArray, ten: ReliabilityCurve, five: ReliabilityCurve) -> None:
-    check_number(page, "Section 2, number of forecasts", "123", float(y.size))
+    toy.check_number(page, "Section 2, number of forecasts", "123", float(y.size))
     in_forties = int(np.searchsorted(ten.lower, 0.4 - 1e-9))
     share = 100 * float(ten.observed[in_forties])
-    check_number(page, "Section 2, per cent of rain in the bin from 40", "53", share)
+    toy.check_number(page, "Section 2, per cent of rain in the bin from 40", "53", share)
     over = ten.lower[ten.gap < 0].round(1).tolist()
     page.check(f"""Fig. 1, over-estimates | only two bins, from 20 and from 30 % | {len(over)} is
         {over == [0.2, 0.3]}""")
@@ -135,11 +129,11 @@ def _check_errors(
 
 def _figure_1(p: FloatArray, curve: ReliabilityCurve) -> list[Panel]:
     points = Line(curve.predicted, curve.observed, colour=0, markers=True)
-    line = square_panel([points], "points", *_AXES)
+    line = toy.square_panel([points], "points", *_AXES)
     edges = np.linspace(0, 1, 11)
     bars = Bars(edges, np.histogram(p, edges)[0], colour=0)
     counts = Panel([bars], "forecasts", _AXES[0], "number", "probability x")
-    return [bars_panel(curve, "bars", *_AXES), line, counts]
+    return [toy.bars_panel(curve, "bars", *_AXES), line, counts]
 
 
 _ROWS = 400
@@ -162,16 +156,14 @@ class Distortion:
         """Midpoints of equally likely slices of the scores' law."""
         from scipy.stats import beta
 
-        found: FloatArray = beta(self.shape, self.shape).ppf((np.arange(_ROWS) + 0.5) / _ROWS)
-        return found
+        return beta(self.shape, self.shape).ppf((np.arange(_ROWS) + 0.5) / _ROWS)
 
     @cached_property
     def truth(self) -> FloatArray:
         """Share of positives at each score."""
         from scipy.special import ndtr, ndtri
 
-        found: FloatArray = ndtr(self.slope * ndtri(self.scores))
-        return found
+        return ndtr(self.slope * ndtri(self.scores))
 
     @property
     def rows(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -184,8 +176,7 @@ class Distortion:
         """Best logistic curve of the score itself, as the survey's section 2.2 has it."""
         y, s, weight = self.rows
         fitted = PlattCalibrator(input="score", smooth_targets=False)
-        found: FloatArray = fitted.fit(s, y, sample_weight=weight).predict_proba(self.scores)[:, 1]
-        return found
+        return fitted.fit(s, y, sample_weight=weight).predict_proba(self.scores)[:, 1]
 
     @cached_property
     def beta_map(self) -> BetaCalibrator:
@@ -196,8 +187,7 @@ class Distortion:
     @property
     def beta(self) -> FloatArray:
         """Best beta curve."""
-        found: FloatArray = self.beta_map.predict_proba(self.scores)[:, 1]
-        return found
+        return self.beta_map.predict_proba(self.scores)[:, 1]
 
     def error(self, probabilities: FloatArray) -> float:
         """Mean distance to the truth; the calibration error, as all maps here are strict."""
@@ -227,15 +217,8 @@ def common_shapes(page: Page) -> None:
     _check(page)
     caption = """Fig. 3. Points: ten bins of scores; lines: best logistic and beta curve. |
         Reliability points of under- and over-confident scores with two fitted curves each"""
-    page.figure(
-        "fig-3",
-        draw_panels(
-            [_fitted(UNDER, "under-confident"), _fitted(OVER, "over-confident")],
-            columns=2,
-            legend=True,
-        ),
-        caption,
-    )
+    fitted = [_fitted(UNDER, "under-confident"), _fitted(OVER, "over-confident")]
+    page.figure("fig-3", draw_panels(fitted, columns=2, legend=True), caption)
     caption = """Fig. 4. Points moved to where the fitted logistic curve sends their scores land
         near the diagonal. | Reliability points before and after the logistic calibration map"""
     page.figure("fig-4", draw_panels(_figure_4(), columns=2, legend=True), caption)
@@ -284,7 +267,7 @@ def _fitted(case: Distortion, title: str) -> Panel:
         Line(case.scores, case.logistic, "logistic curve", colour=1, dash=1),
         Line(case.scores, case.beta, "beta curve", colour=2),
     ]
-    return square_panel(marks, title, *_SHAPE_AXES)
+    return toy.square_panel(marks, title, *_SHAPE_AXES)
 
 
 def _figure_4() -> list[Panel]:
@@ -302,9 +285,8 @@ def _figure_4() -> list[Panel]:
         ),
         Points(moved, observed, "calibrated", colour=1, size=20),
     ]
+    axes = ("score, then probability", _SHAPE_AXES[1])
     return [
-        square_panel(before, "scores and map", *_SHAPE_AXES),
-        square_panel(
-            after, "score replaced by map's value", "score, then probability", _SHAPE_AXES[1]
-        ),
+        toy.square_panel(before, "scores and map", *_SHAPE_AXES),
+        toy.square_panel(after, "score replaced by map's value", *axes),
     ]

@@ -7,16 +7,7 @@ import numpy as np
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import UniformBins
 from veridical.experiments._frame.page import Page
-from veridical.experiments.survey_toy.tables import (
-    TABLE_8_EDGES,
-    TABLE_8_EXPECTED,
-    TABLE_8_OBSERVED,
-    Cell,
-    blank_axes,
-    check_cells,
-    check_number,
-    toy_rows,
-)
+from veridical.experiments.survey_toy import tables as toy
 from veridical.inference import consistency_test, hosmer_lemeshow_test
 from veridical.miscalibration import BinnedError
 from veridical.plots import null
@@ -27,12 +18,12 @@ _PRINTED_ERROR = 0.1787
 _TIE = 1e-12
 
 
-def hosmer_lemeshow(page: Page, *, n_simulations: int, rng: np.random.Generator) -> list[Cell]:
+def hosmer_lemeshow(page: Page, *, n_simulations: int, rng: np.random.Generator) -> list[toy.Cell]:
     """Check Table 8 and the test made of it; return its cells."""
-    y, p = toy_rows()
+    y, p = toy.toy_rows()
     page.section("Table 8: multiclass Hosmer-Lemeshow test")
     cells = _cells(y, p)
-    check_cells(page, "Table 8", cells)
+    toy.check_cells(page, "Table 8", cells)
     printed = printed_statistic()
     page.check(f"""Table 8, multiclass Hosmer-Lemeshow | {printed} = 25.3 ± 0.05 | each cell once,
         from the expectations as rounded in Table 8""")
@@ -43,8 +34,8 @@ def hosmer_lemeshow(page: Page, *, n_simulations: int, rng: np.random.Generator)
         - Eq. 21, multiclass Hosmer-Lemeshow | {2 * printed} = 25.3 ± 0.05 | the equation as printed
           adds every term twice; the example uses it once
     """)
-    check_number(page, "Section 6, degrees of freedom", "6", float(test.df or 0))
-    check_number(page, "Section 6, p-value of Hosmer-Lemeshow", "0.0003", test.pvalue)
+    toy.check_number(page, "Section 6, degrees of freedom", "6", float(test.df or 0))
+    toy.check_number(page, "Section 6, p-value of Hosmer-Lemeshow", "0.0003", test.pvalue)
     outside = hosmer_lemeshow_test(y, p, n_bins=_BINS, n_resamples=10 * n_simulations, rng=rng)
     page.check(f"""Section 6, p-value of Hosmer-Lemeshow, drawn | {outside.pvalue} |
         {10 * n_simulations:,} draws of outcomes from the predictions: the chi-square law is of
@@ -65,7 +56,7 @@ def hosmer_lemeshow(page: Page, *, n_simulations: int, rng: np.random.Generator)
 
 def resampling(page: Page, *, n_resamples: int, rng: np.random.Generator) -> None:
     """Check the p-value of Algorithm 1 and draw Fig. 21."""
-    y, p = toy_rows()
+    y, p = toy.toy_rows()
     page.section("Algorithm 1 and Fig. 21: resampled labels")
     estimator = BinnedError(UniformBins(_BINS))
     many = consistency_test(estimator, y, p, lens="classwise", n_resamples=n_resamples, rng=rng)
@@ -96,7 +87,7 @@ def resampling(page: Page, *, n_resamples: int, rng: np.random.Generator) -> Non
         "0.016 is within the noise of its 1,000 draws."
     )
     once = consistency_test(estimator, y, p, lens="classwise", n_resamples=_SURVEY_DRAWS, rng=rng)
-    drawn = null(once, ax=blank_axes((5.6, 3.6)))
+    drawn = null(once, ax=toy.blank_axes((5.6, 3.6)))
     caption = """Fig. 21. Classwise-ECE of 1,000 label sets drawn from the predictions of Table 3,
         and the one found. | Histogram of classwise errors under calibration with the observed error
         in its tail"""
@@ -111,8 +102,8 @@ def printed_statistic() -> float:
     >>> round(printed_statistic(), 3)
     25.295
     """
-    observed = np.array(TABLE_8_OBSERVED, dtype=np.float64)
-    expected = np.array(TABLE_8_EXPECTED, dtype=np.float64)
+    observed = np.array(toy.TABLE_8_OBSERVED, dtype=np.float64)
+    expected = np.array(toy.TABLE_8_EXPECTED, dtype=np.float64)
     held = expected > 0
     return float(((observed - expected)[held] ** 2 / expected[held]).sum())
 
@@ -128,23 +119,23 @@ def rejections(p: FloatArray, n_simulations: int, rng: np.random.Generator) -> f
     return rejected / n_simulations
 
 
-def _cells(y: IntArray, p: FloatArray) -> list[Cell]:
+def _cells(y: IntArray, p: FloatArray) -> list[toy.Cell]:
     """Counts in bins of 1 - p_1 between its quintiles, closed on the right as printed."""
     other = 1 - p[:, 0]
     edges = np.quantile(other, np.linspace(0, 1, _BINS + 1)[1:])
     inside = np.searchsorted(edges[:-1] + _TIE, other)
     cells = []
     for m, (edge, observed, expected) in enumerate(
-        zip(TABLE_8_EDGES, TABLE_8_OBSERVED, TABLE_8_EXPECTED, strict=True)
+        zip(toy.TABLE_8_EDGES, toy.TABLE_8_OBSERVED, toy.TABLE_8_EXPECTED, strict=True)
     ):
-        cells.append(Cell(f"bin {m + 1}, upper edge", edge, float(edges[m])))
+        cells.append(toy.Cell(f"bin {m + 1}, upper edge", edge, float(edges[m])))
         for k in range(3):
             rows = inside == m
             where = f"bin {m + 1}, class {k + 1}"
             exact = float((y[rows] == k + 1).sum()), float(p[rows, k].sum())
             cells += [
-                Cell(f"{where}, observed", str(observed[k]), exact[0]),
-                Cell(f"{where}, expected", expected[k], exact[1]),
+                toy.Cell(f"{where}, observed", str(observed[k]), exact[0]),
+                toy.Cell(f"{where}, expected", expected[k], exact[1]),
             ]
     return cells
 

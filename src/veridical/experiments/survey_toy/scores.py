@@ -10,14 +10,7 @@ import numpy as np
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.decomposition import decompose
 from veridical.experiments._frame.page import Page
-from veridical.experiments.survey_toy.tables import (
-    TABLE_2,
-    Cell,
-    check_cells,
-    check_number,
-    decomposed_rows,
-    footnote_rows,
-)
+from veridical.experiments.survey_toy import tables as toy
 from veridical.miscalibration import classwise_calibration_error, expected_calibration_error
 from veridical.results import Decomposition
 from veridical.scores import brier_score, log_loss
@@ -31,13 +24,13 @@ _PRINTED = {
 _PARTS = ("", ", calibration loss", ", refinement loss", ", epistemic loss", ", irreducible loss")
 
 
-def proper_scores(page: Page) -> list[Cell]:
+def proper_scores(page: Page) -> list[toy.Cell]:
     """Check Table 2 and the decompositions in the text around it; return its cells."""
     page.section("Table 2: what proper scores are made of")
-    y, s, q = decomposed_rows()
+    y, s, q = toy.decomposed_rows()
     calibrated = np.array([_shares(y, s, row) for row in s])
     cells = _cells(s, q, calibrated)
-    check_cells(page, "Table 2", cells)
+    toy.check_cells(page, "Table 2", cells)
     found: dict[str, Decomposition] = {}
     for name, rule in (("Brier score", "brier"), ("log-loss", "log")):
         parts = decompose(
@@ -46,7 +39,7 @@ def proper_scores(page: Page) -> list[Cell]:
         found[name] = parts
         for part, printed, value in zip(_PARTS, _PRINTED[name], _column(parts)[:5], strict=True):
             reason = _rounded_reason(y, s) if part == ", calibration loss" else ""
-            check_number(page, f"Table 2, {name}{part}", printed, value, reason)
+            toy.check_number(page, f"Table 2, {name}{part}", printed, value, reason)
         grouping = _held(parts.grouping)
         page.check(f"""Table 2, {name}, grouping loss | {grouping} | refinement less irreducible
             loss: what scores hide by giving two kinds of rows one probability; the survey names it
@@ -70,15 +63,15 @@ def proper_scores(page: Page) -> list[Cell]:
     return cells
 
 
-def _cells(s: FloatArray, q: FloatArray, calibrated: FloatArray) -> list[Cell]:
+def _cells(s: FloatArray, q: FloatArray, calibrated: FloatArray) -> list[toy.Cell]:
     cells = []
     row = 0
-    for _, classes, *columns in TABLE_2:
+    for _, classes, *columns in toy.TABLE_2:
         for _ in classes:
             exact = {"Q": q[row], "S": s[row], "C": calibrated[row]}
             for (name, values), printed in zip(exact.items(), columns, strict=True):
                 cells += [
-                    Cell(f"row {row + 1}, {name}{k + 1}", text, float(values[k]))
+                    toy.Cell(f"row {row + 1}, {name}{k + 1}", text, float(values[k]))
                     for k, text in enumerate(printed)
                 ]
             row += 1
@@ -88,13 +81,12 @@ def _cells(s: FloatArray, q: FloatArray, calibrated: FloatArray) -> list[Cell]:
 def _shares(y: np.ndarray, s: FloatArray, row: FloatArray) -> FloatArray:
     """Share of each class among the rows of equal scores."""
     same = (s == row).all(axis=1)
-    shares: FloatArray = np.array([(y[same] == k).mean() for k in (1, 2, 3)])
-    return shares
+    return np.array([(y[same] == k).mean() for k in (1, 2, 3)])
 
 
 def _rounded_reason(y: np.ndarray, s: FloatArray) -> str:
     """Redo the calibration loss from column C as it is printed, 0.17 for 1/6 and 0.33 for 1/3."""
-    printed = np.array([[float(text) for text in row[4]] for row in TABLE_2 for _ in row[1]])
+    printed = np.array([[float(text) for text in row[4]] for row in toy.TABLE_2 for _ in row[1]])
     rounded = float(((s - printed) ** 2).sum(axis=1).mean())
     return f"computed from column C as printed, 0.17 for 1/6: then it is {rounded:.4f}"
 
@@ -111,7 +103,7 @@ def _held(value: float | None) -> float:
 
 def _check_text(page: Page) -> None:
     worst = brier_score([1], [[0.0, 1.0, 0.0]], labels=[1, 2, 3])
-    check_number(page, "Section 3, largest Brier score", "2", worst)
+    toy.check_number(page, "Section 3, largest Brier score", "2", worst)
     pair = [log_loss([1], [row], labels=[1, 2, 3]) for row in ([0.8, 0.2, 0.0], [0.8, 0.1, 0.1])]
     page.check(f"""Section 3, log-loss of (0.8, 0.2, 0) and (0.8, 0.1, 0.1) | -ln 0.8 for both |
         {pair[0]} is {np.allclose(pair, -np.log(0.8))}""")
@@ -192,7 +184,7 @@ def _particular_values(page: Page) -> None:
         "probability 1 for the wrong class": (_error([0, 1], [1.0, 0.0]), "1"),
     }
     for name, (value, printed) in values.items():
-        check_number(page, f"Section 4.2, ECE of {name}", printed, value)
+        toy.check_number(page, f"Section 4.2, ECE of {name}", printed, value)
     grid = [(a, q) for a in (0.1, 0.3, 0.5) for q in (0.0, 0.25, 1.0)]
     apart = max(abs(random_extreme_error(a, q) - (q * (1 - a) + (1 - q) * a)) for a, q in grid)
     page.check(f"""Section 4.2, formula for a classifier that says 1 at random | {apart} | largest
@@ -200,13 +192,13 @@ def _particular_values(page: Page) -> None:
 
 
 def _kinds_of_calibration(page: Page) -> None:
-    y, p = footnote_rows()
+    y, p = toy.footnote_rows()
     confidence = expected_calibration_error(y, p, n_bins=10, lens="confidence")
     by_class = classwise_calibration_error(y, p, n_bins=10)
     page.check(f"""Footnote 2 | classwise calibrated and not confidence calibrated | {confidence} is
         {by_class < 1e-12 and confidence > 0.01} | confidence-ECE: half the rows are 0.05 off""")
     accurate = (p.argmax(axis=1) + 1 == y)[p.max(axis=1) < 0.5].mean()
-    check_number(page, "Footnote 2, accuracy at confidence 0.4", "0.35", float(accurate))
+    toy.check_number(page, "Footnote 2, accuracy at confidence 0.4", "0.35", float(accurate))
     # Ten rows at 0.7, of which 6 are positive, and ten at 0.3, of which 2 are: 14 of 20 are right.
     two, said = [1] * 6 + [0] * 4 + [1] * 2 + [0] * 8, [0.7] * 10 + [0.3] * 10
     binary = _error(two, said)

@@ -10,10 +10,8 @@ from matplotlib.axes import Axes
 from veridical._core.data.validation import check_option
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, size_text
+from veridical.plots._drawing.axes import short_name, size_text, styled_axes
 from veridical.plots._drawing.forest import draw_forest, forest_size
-from veridical.plots._drawing.simplex import short_name
-from veridical.plots._drawing.style import style_of
 from veridical.results import Comparison
 from veridical.results.base import format_pvalue
 
@@ -97,8 +95,7 @@ def comparison(
 
 
 def _draw_errors(result: Comparison, ax: Any) -> ComparisonArtists:
-    axes = get_axes(ax, forest_size(len(result.models)), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, forest_size(len(result.models)), caller=_CALLER)
     errors = [evaluation.default for evaluation in result.evaluations]
     rows = range(len(errors))
     ends = [0.0 if e.null_q95 is None else e.null_q95 for e in errors]
@@ -121,8 +118,7 @@ def _draw_errors(result: Comparison, ax: Any) -> ComparisonArtists:
 
 def _draw_differences(result: Comparison, figure: str, ax: Any) -> ComparisonArtists:
     shown = [d for d in result.differences if d.difference.estimator == figure]
-    axes = get_axes(ax, forest_size(len(shown) + 1), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, forest_size(len(shown) + 1), caller=_CALLER)
     reference = axes.axvline(0.0, color=style.muted, linewidth=1, zorder=2)
     limits = [(d.difference.low, d.difference.high) for d in shown]
     clear = [d.adjusted <= 1 - result.confidence_level for d in shown]

@@ -14,10 +14,8 @@ from veridical._core.data.validation import check_level, check_option, float_arr
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, short_count
+from veridical.plots._drawing.axes import short_count, short_name, styled_axes
 from veridical.plots._drawing.legend import legend_above
-from veridical.plots._drawing.simplex import short_name
-from veridical.plots._drawing.style import style_of
 
 _CALLER = "convergence"
 Estimates = Mapping[int, ArrayLike]
@@ -94,8 +92,7 @@ def convergence(
         hint = "pass what is estimated, or draw the estimates."
         raise invalid(_CALLER, "truth", 'given for show="error"', "None", hint=hint)
     series = _check(estimates)
-    axes = get_axes(ax, (4.8, 3.6), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, (4.8, 3.6), caller=_CALLER)
     lines: list[Any] = []
     bands = []
     for index, (name, by_size) in enumerate(series.items()):

@@ -13,11 +13,9 @@ from veridical._core.data.validation import check_option
 from veridical._core.typing import ArrayLike, IntArray
 from veridical.decisions import cost_curve as compute
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, probability_axis, size_text
+from veridical.plots._drawing.axes import probability_axis, short_name, size_text, styled_axes
 from veridical.plots._drawing.legend import legend_above
 from veridical.plots._drawing.named import named_results
-from veridical.plots._drawing.simplex import short_name
-from veridical.plots._drawing.style import style_of
 from veridical.results import CostCurve
 
 _CALLER = "cost_curve"
@@ -91,17 +89,10 @@ def cost_curve(
     0.5
     """
     check_option(_CALLER, "show", show, ("cost", "brier"))
-    data = {"labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
-    named = named_results(
-        y_true,
-        y_prob,
-        CostCurve,
-        caller=_CALLER,
-        words=("cost curves", "cost_curve"),
-        compute=lambda: compute(y_true, y_prob, lens=lens, **data),
-    )
-    axes = get_axes(ax, (4.6, 4.4), caller=_CALLER)
-    style = style_of(axes)
+    rows, data = (y_true, y_prob), {"labels": labels, "pos_label": pos_label, "lens": lens}
+    data |= {"sample_weight": sample_weight}
+    named = named_results(rows, CostCurve, "cost curves", compute, caller=_CALLER, **data)
+    axes, style = styled_axes(ax, (4.6, 4.4), caller=_CALLER)
     brier = show == "brier"
     models: list[Any] = []
     envelopes: list[Any] = []

@@ -12,18 +12,13 @@ from matplotlib.ticker import MaxNLocator
 from veridical._core.typing import ArrayLike
 from veridical.inference import mean_ranks
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes
-from veridical.plots._drawing.simplex import short_name
-from veridical.plots._drawing.style import Style, style_of
+from veridical.plots._drawing.axes import short_name, styled_axes
+from veridical.plots._drawing.style import Style
 from veridical.results import RankComparison
 from veridical.results.base import format_pvalue
 
 _CALLER = "critical_difference"
-_BESIDE: dict[str, Any] = {
-    "textcoords": "offset points",
-    "fontsize": 8,
-    "annotation_clip": False,
-}
+_BESIDE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "annotation_clip": False}
 
 
 @dataclass(frozen=True)
@@ -92,8 +87,7 @@ def critical_difference(
     count = len(ranks.methods)
     side = -(-count // 2)  # names on each side
     levels = _bar_levels(ranks)
-    axes = get_axes(ax, (5.6, 1.5 + 0.24 * side + 0.12 * len(levels)), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, (5.6, 1.5 + 0.24 * side + 0.12 * len(levels)), caller=_CALLER)
     axes.set_xlim(1, count)
     first = 0.35 + 0.28 * (max(levels, default=-1) + 1)  # depth of the first name
     depth = first + 0.55 * (side - 1)
@@ -116,12 +110,8 @@ def critical_difference(
     for group, level in zip(ranks.alike, levels, strict=True):
         span = [points[group[0]] - 0.03, points[group[-1]] + 0.03]
         y = 0.18 + 0.28 * level
-        thick: dict[str, Any] = {
-            "color": style.colour(1),
-            "linewidth": 3.5,
-            "solid_capstyle": "butt",
-        }
-        bars += axes.plot([*span], [y, y], zorder=3, clip_on=False, **thick)
+        thick: dict[str, Any] = {"linewidth": 3.5, "solid_capstyle": "butt", "clip_on": False}
+        bars += axes.plot([*span], [y, y], color=style.colour(1), zorder=3, **thick)
     ruler = _draw_ruler(axes, ranks, style)
     axes.spines[["left", "right", "bottom"]].set_visible(False)
     axes.spines["top"].set_position(("data", 0.0))

@@ -11,11 +11,9 @@ from matplotlib.axes import Axes
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.decisions import decision_curve as compute
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, size_text
+from veridical.plots._drawing.axes import short_name, size_text, styled_axes
 from veridical.plots._drawing.legend import legend_above
 from veridical.plots._drawing.named import named_results
-from veridical.plots._drawing.simplex import short_name
-from veridical.plots._drawing.style import style_of
 from veridical.results import DecisionCurve
 
 _CALLER = "decision_curve"
@@ -87,27 +85,15 @@ def decision_curve(
     >>> drawn.models[0].get_ydata().round(12).tolist()  # 2/5 - 2/5 * 1/4 and 1/5 - 1/5
     [0.3, 0.0]
     """
-    data: dict[str, Any] = {
-        "labels": labels,
-        "pos_label": pos_label,
-        "sample_weight": sample_weight,
-    }
-    data |= {"lens": lens, "weight_type": weight_type}
-    options: dict[str, Any] = {"thresholds": thresholds, "confidence_level": confidence_level}
-    named = named_results(
-        y_true,
-        y_prob,
-        DecisionCurve,
-        caller=_CALLER,
-        words=("decision curves", "decision_curve"),
-        compute=lambda: compute(y_true, y_prob, **options, **data),
-    )
+    rows, data = (y_true, y_prob), {"labels": labels, "pos_label": pos_label, "lens": lens}
+    data |= {"sample_weight": sample_weight, "weight_type": weight_type}
+    data |= {"thresholds": thresholds, "confidence_level": confidence_level}
+    named = named_results(rows, DecisionCurve, "decision curves", compute, caller=_CALLER, **data)
     return _draw(named, ax)
 
 
 def _draw(named: Mapping[str, DecisionCurve], ax: Any) -> DecisionCurveArtists:
-    axes = get_axes(ax, (4.8, 3.8), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, (4.8, 3.8), caller=_CALLER)
     first = next(iter(named.values()))
     look: dict[str, Any] = {"color": style.muted, "linewidth": 1.2, "zorder": 2}
     dashes: dict[str, Any] = {"linestyle": style.line(1), "label": "treat all"}

@@ -12,12 +12,11 @@ from veridical._core.typing import ArrayLike
 from veridical.decomposition import decompose
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, size_text
+from veridical.plots._drawing.axes import short_name, size_text, styled_axes
 from veridical.plots._drawing.forest import forest_size
 from veridical.plots._drawing.legend import legend_above
 from veridical.plots._drawing.named import named_results
-from veridical.plots._drawing.simplex import short_name
-from veridical.plots._drawing.style import Style, style_of
+from veridical.plots._drawing.style import Style
 from veridical.results import Decomposition
 
 _CALLER = "decomposition"
@@ -93,22 +92,15 @@ def decomposition(
     0.0625
     """
     data = {"labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
-    options = {"rule": rule, "method": method, "lens": lens, "n_bins": n_bins}
-    named = named_results(
-        y_true,
-        y_prob,
-        Decomposition,
-        caller=_CALLER,
-        words=("decompositions", "decompose"),
-        compute=lambda: decompose(y_true, y_prob, **options, **data),
-    )
+    data |= {"rule": rule, "method": method, "lens": lens, "n_bins": n_bins}
+    rows = (y_true, y_prob)
+    named = named_results(rows, Decomposition, "decompositions", decompose, caller=_CALLER, **data)
     rules = {d.rule for d in named.values()}
     if len(rules) > 1:
         hint = "draw one rule at a time: scores of different rules have no common scale."
         got = ", ".join(sorted(rules))
         raise invalid(_CALLER, "y_true", "decompositions of one rule", got, hint=hint)
-    axes = get_axes(ax, forest_size(len(named) + 1), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, forest_size(len(named) + 1), caller=_CALLER)
     parts: dict[str, list[Any]] = {}
     thin: list[Any] = []
     for row, d in enumerate(named.values()):
@@ -128,14 +120,14 @@ def decomposition(
     best = [(row, d.irreducible) for row, d in enumerate(drawn) if d.irreducible is not None]
     irreducible: Any = None
     if best:
-        rows, values = zip(*best, strict=True)
-        low, high = [row - 0.38 for row in rows], [row + 0.18 for row in rows]
+        at, values = zip(*best, strict=True)
+        low, high = [row - 0.38 for row in at], [row + 0.18 for row in at]
         look = {"color": style.ink, "linestyle": ":", "linewidth": 1.6, "zorder": 3}
         irreducible = axes.vlines(values, low, high, label="irreducible", **look)
-    at = [row - 0.1 for row in range(len(drawn))]
+    middle = [row - 0.1 for row in range(len(drawn))]
     look = {"marker": "D", "s": 30, "color": style.ink, "edgecolors": [style.ground]}
     scores = [d.score for d in drawn]
-    diamonds = axes.scatter(scores, at, linewidths=0.6, zorder=4, label="score", **look)
+    diamonds = axes.scatter(scores, middle, linewidths=0.6, zorder=4, label="score", **look)
     names = [_name(name, d) for name, d in named.items()]
     axes.set_yticks(range(len(names)), names, fontsize=9)
     axes.set_ylim(len(names) - 0.5, -0.5)

@@ -9,10 +9,9 @@ from matplotlib.axes import Axes
 
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, size_text
+from veridical.plots._drawing.axes import short_name, size_text, styled_axes
 from veridical.plots._drawing.forest import draw_forest, forest_size
-from veridical.plots._drawing.simplex import short_name
-from veridical.plots._drawing.style import Style, style_of
+from veridical.plots._drawing.style import Style
 from veridical.results import CandidateEvidence, Evidence
 
 _CALLER = "evidence"
@@ -83,8 +82,7 @@ def evidence(result: object, *, ax: Axes | None = None) -> EvidenceArtists:
         hint = "no candidate was tried; print the evidence to see why."
         raise invalid(_CALLER, "result", "with candidates that were tried", "none", hint=hint)
     tried.sort(key=lambda c: c.difference or 0.0)
-    axes = get_axes(ax, forest_size(len(tried)), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, forest_size(len(tried)), caller=_CALLER)
     reference = axes.axvline(0.0, color=style.muted, linewidth=1, zorder=2)
     limits = [None if c.low is None or c.high is None else (c.low, c.high) for c in tried]
     points, lines, notes = draw_forest(

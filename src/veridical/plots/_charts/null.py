@@ -12,10 +12,9 @@ from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.inference import consistency_test
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, size_text
+from veridical.plots._drawing.axes import size_text, styled_axes
 from veridical.plots._drawing.legend import legend_above, text_size
 from veridical.plots._drawing.named import need_predictions
-from veridical.plots._drawing.style import style_of
 from veridical.results import ConsistencyTest, NullLevel
 from veridical.results.base import format_pvalue
 
@@ -111,8 +110,7 @@ def null(
 
 
 def _draw(level: NullLevel, pvalue: float | None, alternative: str, ax: Any) -> NullArtists:
-    axes = get_axes(ax, (4.8, 3.4), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, (4.8, 3.4), caller=_CALLER)
     sample, estimate = np.asarray(level.sample), level.estimate
     counts, edges = np.histogram(sample, bins=_edges(sample, estimate))
     extreme = _extreme(edges, estimate, level.mean, alternative)

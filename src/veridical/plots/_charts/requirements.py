@@ -13,10 +13,9 @@ from matplotlib.ticker import MaxNLocator
 
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes
+from veridical.plots._drawing.axes import short_name, styled_axes
 from veridical.plots._drawing.legend import legend_above
-from veridical.plots._drawing.simplex import short_name
-from veridical.plots._drawing.style import Style, luminance, style_of
+from veridical.plots._drawing.style import Style, luminance
 from veridical.results import Requirements, RequirementTable
 
 _CALLER = "requirements"
@@ -106,8 +105,7 @@ def requirements(
     goal = None
     if saving is not None or value is not None:
         goal = result.require(saving=saving, value=value, relative_to=relative_to)
-    axes = get_axes(ax, (5.6, 4.2), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, (5.6, 4.2), caller=_CALLER)
     filled, lines = _contours(axes, points, style)
     top = _limits(axes, result, points)
     labels = _labels(axes, lines)

@@ -27,7 +27,7 @@ from veridical.curves import reliability_curve
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.lenses.reading import RawData
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, probability_axis, size_text
+from veridical.plots._drawing.axes import get_axes, probability_axis, size_text, styled_axes
 from veridical.plots._drawing.legend import corner_text, text_size
 from veridical.plots._drawing.simplex import corner_names, draw_triangle, lattice
 from veridical.plots._drawing.style import Style, marker_areas, style_of
@@ -65,14 +65,11 @@ def draw_map_lines(
     *,
     n_bins: Any,
     after: bool,
-    labels: ArrayLike | None,
-    pos_label: Any,
-    sample_weight: ArrayLike | None,
     ax: Any,
+    **data: Any,
 ) -> MapLineArtists:
     """Draw calibrated against given probability of the positive class."""
-    axes = get_axes(ax, (4.4, 4.4), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, (4.4, 4.4), caller=_CALLER)
     (reference,) = axes.plot([0, 1], [0, 1], color=style.muted, linewidth=1, zorder=1)
     grid = np.linspace(0.0, 1.0, _STEPS + 1)
     lines: list[Any] = []
@@ -83,7 +80,6 @@ def draw_map_lines(
         lines += axes.plot(grid, y, linewidth=1.8, zorder=2.5, label=label, **look)
     before, later = None, []
     if y_true is not None:
-        data = {"labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
         data |= {"n_bins": n_bins, "interval": None, "lens": "binary"}
         curve = reliability_curve(y_true, y_prob, **data)
         before = _draw_points(axes, curve, style, style.ink, "given, ")

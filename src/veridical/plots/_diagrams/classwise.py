@@ -15,15 +15,9 @@ from veridical.binning import Binning
 from veridical.exceptions import invalid
 from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Pooled
 from veridical.miscalibration import BinnedError
+from veridical.plots._drawing import axes
 from veridical.plots._drawing.artists import DiagramArtists, Drawn
-from veridical.plots._drawing.axes import (
-    figure_size,
-    get_axes,
-    label_grid,
-    make_panels,
-    short_count,
-    size_text,
-)
+from veridical.plots._drawing.axes import short_count, short_name, size_text
 from veridical.plots._drawing.diagram import Look, draw_curves
 from veridical.plots._drawing.series import (
     PlotOptions,
@@ -164,13 +158,13 @@ def classwise(
     alone = len(panels) == 1
     look = Look(bars=style == "bars", gaps=gaps, scale=1.0 if alone else 0.5)
     look.check([panel.series for panel in panels], caller=_CALLER)
-    ax = get_axes(ax, figure_size(len(panels)), caller=_CALLER)
-    grid = make_panels(ax, len(panels))
+    ax = axes.get_axes(ax, axes.figure_size(len(panels)), caller=_CALLER)
+    grid = axes.make_panels(ax, len(panels))
     drawn = tuple(
         _draw_panel(place, panel, look) for place, panel in zip(grid.axes, panels, strict=True)
     )
     top = max(_largest(panel.series.curve) for panel in panels) if zoom else 1.0
-    label_grid(grid, x="predicted probability", y="observed frequency", note=note, top=top)
+    axes.label_grid(grid, x="predicted probability", y="observed frequency", note=note, top=top)
     return ClasswiseArtists(
         ax=ax,
         panels=drawn,
@@ -259,10 +253,9 @@ def _largest(curve: ReliabilityCurve) -> float:
 
 def _draw_panel(ax: Axes, panel: _Panel, look: Look) -> DiagramArtists:
     diagonal, curves = draw_curves(ax, [panel.series], look)
-    title = panel.title
-    if len(title) > _LONGEST_NAME:
-        title = title[: _LONGEST_NAME - 1] + "\N{HORIZONTAL ELLIPSIS}"
     error = panel.series.error
     below = panel.rows if error is None else f"{panel.rows}, ECE {error.value:.3f}"
-    ax.set_title(f"{title}\n{below}", loc="left", fontsize="x-small", pad=3)
+    ax.set_title(
+        f"{short_name(panel.title, _LONGEST_NAME)}\n{below}", loc="left", fontsize="x-small", pad=3
+    )
     return DiagramArtists(ax=ax, curves=tuple(curves), reference=diagonal)

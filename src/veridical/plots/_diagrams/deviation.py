@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from veridical._core.data.validation import check_option
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import Binning
 from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
-from veridical.plots._drawing.axes import Place, get_axes, probability_axis
-from veridical.plots._drawing.diagram import draw_spread, lowest_axes
+from veridical.plots._drawing.axes import Place, probability_axis, styled_axes
+from veridical.plots._drawing.diagram import check_choices, draw_spread, lowest_axes
 from veridical.plots._drawing.legend import draw_legend, x_label
 from veridical.plots._drawing.marks import broken_line, draw_band, draw_limits, draw_markers
 from veridical.plots._drawing.series import (
@@ -24,7 +22,7 @@ from veridical.plots._drawing.series import (
     gather_series,
     true_points,
 )
-from veridical.plots._drawing.style import Style, style_of
+from veridical.plots._drawing.style import Style
 
 _CALLER = "deviation"
 _ROOM = 1.12  # how far the axis reaches beyond what is drawn
@@ -105,19 +103,13 @@ def deviation(
     >>> drawn.curves[0].markers.get_offsets().data.round(3).tolist()
     [[0.3, 0.2], [0.7, 0.3]]
     """
-    for name, value, valid in (
-        ("histogram", histogram, ("below", "side")),
-        ("annotate", annotate, ("size", "error", "all")),
-    ):
-        if value is not None:
-            check_option(_CALLER, name, value, valid)
+    check_choices(_CALLER, histogram=histogram, annotate=annotate)
     if y_prob is None and interval == "consistency":
         interval = "auto"  # the default belongs to raw data: a result has its limits
     options = PlotOptions.of(locals())
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     true = None if truth is None else true_points(truth, caller=_CALLER)
-    ax = get_axes(ax, (6.4, 3.6) if histogram == "side" else (5.0, 4.2), caller=_CALLER)
-    style = style_of(ax)
+    ax, style = styled_axes(ax, (6.4, 3.6) if histogram == "side" else (5.0, 4.2), caller=_CALLER)
     probability_axis(ax, "x")
     reference = ax.axhline(0.0, color=style.muted, linewidth=1.0, zorder=1)
     drawn = [_draw_gaps(ax, one, style, i, len(series)) for i, one in enumerate(series)]
@@ -128,20 +120,11 @@ def deviation(
         reach = max(reach, float(np.abs(true[1] - true[0]).max(initial=0.0)))
     ax.set_ylim(-_ROOM * reach, _ROOM * reach)
     ax.set_ylabel("observed \N{MINUS SIGN} predicted")
-    histogram_ax, histograms = draw_spread(ax, series, histogram)
+    histogram_ax, curves = draw_spread(ax, series, drawn, histogram)
     lowest_axes(ax, histogram_ax, histogram).set_xlabel(x_label(series))
-    legend = None
-    if annotate is not None:
-        handles = [one.markers or one.line for one in drawn]
-        legend = draw_legend(ax, series, handles, true_line, style, detail=annotate, corners=[])
-    return DiagramArtists(
-        ax=ax,
-        curves=tuple(replace(a, histogram=b) for a, b in zip(drawn, histograms, strict=True)),
-        reference=reference,
-        histogram_ax=histogram_ax,
-        truth=true_line,
-        legend=legend,
-    )
+    handles = [one.markers or one.line for one in drawn]
+    legend = draw_legend(ax, series, handles, true_line, style, detail=annotate, corners=[])
+    return DiagramArtists(ax, curves, reference, histogram_ax, true_line, legend)
 
 
 def _draw_gaps(ax: Axes, series: Series, style: Style, index: int, total: int) -> CurveArtists:

@@ -8,13 +8,14 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from veridical._core.data.validation import check_level, check_option
+from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import Binning
 from veridical.curves.core import levels_of_curve, levels_of_rows
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
-from veridical.plots._drawing.axes import get_axes, probability_axis
+from veridical.plots._drawing.axes import probability_axis, styled_axes
+from veridical.plots._drawing.diagram import check_choices
 from veridical.plots._drawing.legend import draw_legend, x_label
 from veridical.plots._drawing.marks import broken, draw_markers
 from veridical.plots._drawing.series import PlotOptions, Series, gather_series, options_binning
@@ -93,19 +94,14 @@ def probability_paper(
     """
     from scipy.special import ndtri
 
-    if annotate is not None:
-        check_option(_CALLER, "annotate", annotate, ("size", "error", "all"))
+    check_choices(_CALLER, annotate=annotate)
     level = check_level(_CALLER, confidence_level)
     raw = y_prob is not None
-    limits = {
-        "interval": None if raw else "auto",
-        "confidence_level": level if raw else 0.95,
-    }
+    limits = {"interval": None if raw else "auto", "confidence_level": level if raw else 0.95}
     options = PlotOptions.of(locals() | limits)
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     scores = [_scores(one, options) for one in series]
-    ax = get_axes(ax, (5.0, 4.2), caller=_CALLER)
-    style = style_of(ax)
+    ax, style = styled_axes(ax, (5.0, 4.2), caller=_CALLER)
     probability_axis(ax, "x")
     ax.set_ylim(-1.06 * _EDGE, 1.06 * _EDGE)
     ax.yaxis.set_major_locator(FixedLocator(ndtri(_LEVELS).tolist()))
@@ -118,11 +114,9 @@ def probability_paper(
     for end in (-line, line):
         ax.axhline(end, color=style.muted, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1)
     for height, text in ((belt, f"{level:.3g}"), (line, f"all {level:.3g}")):
-        beside: dict[str, Any] = {
-            "xycoords": ax.get_yaxis_transform(),
-            "textcoords": "offset points",
-        }
-        ax.annotate(text, (1.0, height), (3, 0), va="center", fontsize="x-small", **beside)
+        beside: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
+        beside |= {"textcoords": "offset points", "fontsize": "x-small"}
+        ax.annotate(text, (1.0, height), (3, 0), **beside)
     reference = ax.axhline(0.0, color=style.muted, linewidth=1.0, zorder=1)
     drawn = [
         _draw_scores(ax, one, z, index)
@@ -130,10 +124,8 @@ def probability_paper(
     ]
     ax.set_xlabel(x_label(series))
     ax.set_ylabel("chance of less, if calibrated")
-    legend = None
-    if annotate is not None:
-        handles = [one.markers for one in drawn]
-        legend = draw_legend(ax, series, handles, None, style, detail=annotate, corners=[])
+    handles = [one.markers for one in drawn]
+    legend = draw_legend(ax, series, handles, None, style, detail=annotate, corners=[])
     return DiagramArtists(ax=ax, curves=tuple(drawn), reference=reference, legend=legend)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Literal
 
 from matplotlib.axes import Axes
@@ -12,7 +11,13 @@ from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import Binning
 from veridical.plots._drawing.artists import DiagramArtists
 from veridical.plots._drawing.axes import Place, get_axes
-from veridical.plots._drawing.diagram import Look, draw_curves, draw_spread, lowest_axes
+from veridical.plots._drawing.diagram import (
+    Look,
+    check_choices,
+    draw_curves,
+    draw_spread,
+    lowest_axes,
+)
 from veridical.plots._drawing.legend import draw_legend, free_corners, x_label
 from veridical.plots._drawing.marks import Position
 from veridical.plots._drawing.series import PlotOptions, Truth, draw_truth, gather_series
@@ -126,45 +131,24 @@ def reliability(
     """
     check_option(_CALLER, "style", style, ("line", "bars"))
     check_option(_CALLER, "x", x, ("mean", "centre"))
-    for name, value, valid in (
-        ("histogram", histogram, ("below", "side")),
-        ("counts", counts, ("size", "text", "both")),
-        ("annotate", annotate, ("size", "error", "all")),
-    ):
-        if value is not None:
-            check_option(_CALLER, name, value, valid)
+    check_choices(_CALLER, histogram=histogram, counts=counts, annotate=annotate)
     options = PlotOptions.of(locals())
     look = Look(style == "bars", x, band, counts, gaps, arrows, rug)
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     look.check(series, caller=_CALLER)
     ax = get_axes(ax, _figure_size(histogram, len(series)), caller=_CALLER)
     reference, drawn = draw_curves(ax, series, look)
-    histogram_ax, histograms = draw_spread(ax, series, histogram)
+    histogram_ax, curves = draw_spread(ax, series, drawn, histogram)
     ax.set_ylabel("observed frequency")
     lowest_axes(ax, histogram_ax, histogram).set_xlabel(x_label(series))
     colours = style_of(ax)
     true_line = None if truth is None else draw_truth(ax, truth, colours, caller=_CALLER)
-    legend = None
-    if annotate is not None:
-        handles = [one.line if one.line is not None else one.bars for one in drawn]
-        legend = draw_legend(
-            ax,
-            series,
-            handles,
-            true_line,
-            colours,
-            detail=annotate,
-            corners=free_corners(series, bars=look.bars),
-            rug=rug,
-        )
-    return DiagramArtists(
-        ax=ax,
-        curves=tuple(replace(a, histogram=b) for a, b in zip(drawn, histograms, strict=True)),
-        reference=reference,
-        histogram_ax=histogram_ax,
-        truth=true_line,
-        legend=legend,
+    handles = [one.line if one.line is not None else one.bars for one in drawn]
+    free = free_corners(series, bars=look.bars)
+    legend = draw_legend(
+        ax, series, handles, true_line, colours, detail=annotate, corners=free, rug=rug
     )
+    return DiagramArtists(ax, curves, reference, histogram_ax, true_line, legend)
 
 
 def _figure_size(histogram: Place | None, n_models: int) -> tuple[float, float]:

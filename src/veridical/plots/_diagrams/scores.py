@@ -17,11 +17,16 @@ from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import RawData
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, probability_axis, short_count, size_text
+from veridical.plots._drawing.axes import (
+    probability_axis,
+    short_count,
+    short_name,
+    size_text,
+    styled_axes,
+)
 from veridical.plots._drawing.legend import legend_above, text_size
 from veridical.plots._drawing.named import need_predictions
-from veridical.plots._drawing.simplex import mass_colours, short_name
-from veridical.plots._drawing.style import style_of
+from veridical.plots._drawing.simplex import mass_colours
 from veridical.summaries import Summary, summarise
 
 _CALLER = "scores"
@@ -111,11 +116,8 @@ def scores(
     else:
         need_predictions(y_prob, "a Summary", caller=_CALLER)
         data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
-        problem = (
-            data.weighted(sample_weight, weight_type)
-            .through(lens, caller=_CALLER, whole=True)
-            .problem
-        )
+        data = data.weighted(sample_weight, weight_type)
+        problem = data.through(lens, caller=_CALLER, whole=True).problem
         if isinstance(problem, MulticlassSample):
             problem = ClasswiseProblem(problem)
         negative = str(problem.classes[0]) if isinstance(problem, BinarySample) else "rest"
@@ -126,8 +128,7 @@ def scores(
 
 
 def _draw_two(summary: Summary, negative: str, ax: Any) -> ScoresArtists:
-    axes = get_axes(ax, (4.8, 3.4), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, (4.8, 3.4), caller=_CALLER)
     edges = np.asarray(summary.partitions[0].edges, dtype=np.float64)
     happened = summary.sum_wy[0]
     masses = (np.maximum(summary.sum_w[0] - happened, 0.0), happened)
@@ -158,8 +159,7 @@ def _draw_several(summary: Summary, ax: Any) -> ScoresArtists:
     if any(p != summary.partitions[0] for p in summary.partitions):
         hint = "use bins that are the same for every class, such as UniformBins(20)."
         raise invalid(_CALLER, "binning", "the same bins for every class", "several", hint=hint)
-    axes = get_axes(ax, (5.2, min(2.0 + 0.24 * count, 5.4)), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, (5.2, min(2.0 + 0.24 * count, 5.4)), caller=_CALLER)
     edges = np.asarray(summary.partitions[0].edges, dtype=np.float64)
     mass = summary.sum_wy[:, : len(edges) - 1]
     total = mass.sum(axis=1)

@@ -25,21 +25,12 @@ from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import Binning, SimplexBins
 from veridical.exceptions import invalid
 from veridical.lenses.reading import RawData
+from veridical.plots._drawing import simplex as drawing
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, size_text
+from veridical.plots._drawing.axes import size_text, styled_axes
 from veridical.plots._drawing.legend import corner_text
 from veridical.plots._drawing.marks import TO_SCALE
 from veridical.plots._drawing.named import need_predictions
-from veridical.plots._drawing.simplex import (
-    TETRAHEDRON,
-    chance_regions,
-    corner_names,
-    draw_triangle,
-    mass_bar,
-    mass_colours,
-    mass_norm,
-    to_space,
-)
 from veridical.plots._drawing.style import Style, marker_areas, style_of
 from veridical.summaries import VectorSummary, summarise
 
@@ -80,7 +71,7 @@ def draw_tetrahedron(
     style = style_of(axes)
     single = sample is not None and sample.n <= _MANY
     counts = np.bincount(sample.y, minlength=4) if sample is not None and single else None
-    names = corner_names(summary.classes, counts, longest=12)
+    names = drawing.corner_names(summary.classes, counts, longest=12)
     frame = _draw_frame(axes, names, style, coloured=single)
     shafts, tails, bar = None, None, None
     points: tuple[Any, ...] = ()
@@ -88,8 +79,8 @@ def draw_tetrahedron(
     if sample is not None:
         points = _draw_points_in_space(axes, sample, style)
     if arrows:
-        tail, head = to_space(summary.mean_p), to_space(summary.mean_y)
-        colours, norm = mass_colours(style), mass_norm(summary.count)
+        tail, head = drawing.to_space(summary.mean_p), drawing.to_space(summary.mean_y)
+        colours, norm = drawing.mass_colours(style), drawing.mass_norm(summary.count)
         ends = np.stack([tail, head], axis=1)
         shafts = Line3DCollection(ends, cmap=colours, norm=norm, linewidths=1.6)
         shafts.set_array(summary.count)
@@ -97,7 +88,7 @@ def draw_tetrahedron(
         tails = axes.scatter(
             *tail.T, c=summary.count, cmap=colours, norm=norm, s=10, depthshade=False
         )
-        bar = mass_bar(axes, shafts, style, "rows\nper cell")
+        bar = drawing.mass_bar(axes, shafts, style, "rows\nper cell")
         text += f"\n{len(summary.count):,} cells\ndot: predicted\nend: observed"
     size = corner_text(axes, text, style, linespacing=1.35)
     return TetrahedronArtists(axes, summary, frame, shafts, tails, points, bar, size)
@@ -116,12 +107,12 @@ def _axes_of_space(ax: Any) -> Any:
 
 
 def _draw_frame(ax: Any, names: Sequence[str], style: Style, *, coloured: bool) -> Any:
-    edges = [TETRAHEDRON[list(pair)] for pair in combinations(range(4), 2)]
+    edges = [drawing.TETRAHEDRON[list(pair)] for pair in combinations(range(4), 2)]
     frame = Line3DCollection(edges, colors=style.muted, linewidths=0.8)
     ax.add_collection3d(frame)
-    middle = TETRAHEDRON.mean(axis=0)
+    middle = drawing.TETRAHEDRON.mean(axis=0)
     halo = [patheffects.withStroke(linewidth=2.5, foreground=style.ground)]
-    for index, (corner, name) in enumerate(zip(TETRAHEDRON, names, strict=True)):
+    for index, (corner, name) in enumerate(zip(drawing.TETRAHEDRON, names, strict=True)):
         x, y, z = middle + 1.12 * (corner - middle)
         ink = style.colour(index) if coloured else style.ink
         across, along = ("left", "right", "left", "center")[index], "top" if index < 2 else "center"
@@ -138,12 +129,12 @@ def _draw_points_in_space(ax: Any, sample: MulticlassSample, style: Style) -> tu
     common: dict[str, Any] = {"linewidths": 0, "depthshade": False}
     if sample.n > _MANY:
         cells = summarise(sample, SimplexBins(_FINE))
-        x, y, z = to_space(cells.mean_p).T
+        x, y, z = drawing.to_space(cells.mean_p).T
         areas = marker_areas(cells.count, smallest=2.0, largest=90.0)
         return (ax.scatter(x, y, z, s=areas, color=style.colour(0), alpha=0.25, **common),)
     drawn = []
     for index in range(4):
-        x, y, z = to_space(sample.p[sample.y == index]).T
+        x, y, z = drawing.to_space(sample.p[sample.y == index]).T
         look = {"color": style.colour(index), "marker": style.marker(index)}
         area = 20 if sample.n <= 300 else 8
         drawn.append(ax.scatter(x, y, z, s=area, alpha=0.6, **look, **common))
@@ -256,7 +247,9 @@ def simplex(
             hint = "pass `y_true` and `y_prob`: a summary has no single predictions."
             raise invalid(_CALLER, "show", '"arrows" for a summary', repr(show), hint=hint)
     else:
-        sample = _check_problem(y_true, y_prob, lens, labels, sample_weight, weight_type)
+        need_predictions(y_prob, "a VectorSummary", caller=_CALLER)
+        data = RawData(y_true, y_prob, labels=labels).weighted(sample_weight, weight_type)
+        sample = _check_problem(data, lens)
         summary = summarise(sample, binning or SimplexBins(n_bins or _grid_of(sample)))
     n_classes = len(summary.classes)
     if n_classes == 4:
@@ -268,19 +261,8 @@ def simplex(
     return _draw(summary, sample, show, level if variability else None, ax)
 
 
-def _check_problem(
-    y_true: ArrayLike,
-    y_prob: ArrayLike | None,
-    lens: Any,
-    labels: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    weight_type: WeightType,
-) -> MulticlassSample:
-    need_predictions(y_prob, "a VectorSummary", caller=_CALLER)
-    data = RawData(y_true, y_prob, labels=labels)
-    problem = (
-        data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True).problem
-    )
+def _check_problem(data: RawData, lens: Any) -> MulticlassSample:
+    problem = data.through(lens, caller=_CALLER, whole=True).problem
     if not isinstance(problem, MulticlassSample):
         raise _not_three(2)
     return problem
@@ -309,8 +291,7 @@ def _draw(
     level: float | None,
     ax: Axes | None,
 ) -> SimplexArtists:
-    axes = get_axes(ax, (4.4, 4.2), caller=_CALLER)
-    style = style_of(axes)
+    axes, style = styled_axes(ax, (4.4, 4.2), caller=_CALLER)
     arrows: Any = None
     regions: Any = None
     density: Any = None
@@ -318,23 +299,23 @@ def _draw(
     points: tuple[Any, ...] = ()
     lines = [size_text(summary.count.sum())]
     if sample is not None and show != "arrows" and sample.n <= MANY:
-        names = corner_names(summary.classes, np.bincount(sample.y, minlength=3))
-        frame = draw_triangle(axes, names, style, colours=style.colours[:3])
+        names = drawing.corner_names(summary.classes, np.bincount(sample.y, minlength=3))
+        frame = drawing.draw_triangle(axes, names, style, colours=style.colours[:3])
         points = _draw_points(axes, sample, style)
         lines.append("colour: what\nhappened")
     else:
-        frame = draw_triangle(axes, corner_names(summary.classes), style)
+        frame = drawing.draw_triangle(axes, drawing.corner_names(summary.classes), style)
         if sample is not None and show != "arrows":
             density = _draw_density(axes, sample, style, behind=show == "both")
-            bar = mass_bar(axes, density, style, "rows per\nhexagon")
+            bar = drawing.mass_bar(axes, density, style, "rows per\nhexagon")
     if show != "predictions":
         if level is not None:
-            regions = chance_regions(axes, summary, to_plane(summary.mean_p), level, style)
+            regions = drawing.chance_regions(axes, summary, to_plane(summary.mean_p), level, style)
             lines.append(f"rings: {100 * level:g} %\nby chance")
         coloured = density is None and not points  # else colour already has a meaning
         arrows = _draw_arrows(axes, summary, style, coloured=coloured)
         if coloured:
-            bar = mass_bar(axes, arrows, style, "rows\nper cell")
+            bar = drawing.mass_bar(axes, arrows, style, "rows\nper cell")
         lines.insert(1, f"{len(summary.count):,} cells")
     text = corner_text(axes, "\n".join(lines), style, linespacing=1.35)
     return SimplexArtists(axes, summary, frame, arrows, regions, points, density, bar, text)
@@ -346,7 +327,11 @@ def _draw_arrows(ax: Axes, summary: VectorSummary, style: Style, *, coloured: bo
     look: dict[str, Any] = {"width": 0.007, "minlength": 0.5, "color": style.ink, "zorder": 3}
     arrows = ax.quiver(*tail.T, *(head - tail).T, **TO_SCALE, **heads, **look)
     if coloured:
-        arrows.set(array=summary.count, cmap=mass_colours(style), norm=mass_norm(summary.count))
+        arrows.set(
+            array=summary.count,
+            cmap=drawing.mass_colours(style),
+            norm=drawing.mass_norm(summary.count),
+        )
     return arrows
 
 
@@ -367,7 +352,7 @@ def _draw_points(ax: Axes, sample: MulticlassSample, style: Style) -> tuple[Any,
 def _draw_density(ax: Axes, sample: MulticlassSample, style: Style, *, behind: bool) -> Any:
     x, y = to_plane(sample.p).T
     grid: dict[str, Any] = {"gridsize": 45, "extent": (0.0, 1.0, 0.0, 0.9), "mincnt": 1}
-    look: dict[str, Any] = {"cmap": mass_colours(style), "linewidths": 0.1, "zorder": 1}
+    look: dict[str, Any] = {"cmap": drawing.mass_colours(style), "linewidths": 0.1, "zorder": 1}
     density = ax.hexbin(x, y, bins="log", alpha=0.5 if behind else None, **grid, **look)
     density.set_clip_path(Polygon(TRIANGLE, transform=ax.transData))
     return density

@@ -17,7 +17,7 @@ from matplotlib.transforms import Bbox
 
 from veridical._core.data.validation import check_option
 from veridical.exceptions import invalid
-from veridical.plots._drawing.style import style_of
+from veridical.plots._drawing.style import Style, style_of
 
 _TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
 _MARGIN = 0.02  # room around [0, 1], so that markers at 0 and 1 are whole
@@ -34,6 +34,12 @@ def get_axes(ax: Any, figsize: tuple[float, float] = (4.8, 4.8), *, caller: str)
         hint = "make one with `fig, ax = plt.subplots()`."
         raise invalid(caller, "ax", "a matplotlib Axes or None", type(ax).__name__, hint=hint)
     return ax
+
+
+def styled_axes(ax: Any, figsize: tuple[float, float], *, caller: str) -> tuple[Axes, Style]:
+    """Return the axes as `get_axes` does, and what to draw with on their ground."""
+    axes = get_axes(ax, figsize, caller=caller)
+    return axes, style_of(axes)
 
 
 def probability_axis(ax: Axes, which: Literal["x", "y", "both"] = "both") -> None:
@@ -68,6 +74,12 @@ def short_count(count: float) -> str:
 def size_text(n: float, *, name: str = "n") -> str:
     """Write a sample size as figures show it, such as "n = 1,000,000"."""
     return f"{name} = {round(float(n), 1):,.10g}"
+
+
+def short_name(label: Any, longest: int = 20) -> str:
+    """Write a label as text, cut where it would run into its neighbour."""
+    text = str(label)
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 Place = Literal["below", "side"]
@@ -197,12 +209,8 @@ def label_grid(grid: PanelGrid, *, x: str, y: str, note: str, top: float = 1.0) 
             labelsize="x-small", labelbottom=lowest, labelleft=i % grid.n_columns == 0
         )
     text = f"{x}\n{note}".strip()
-    common: dict[str, Any] = {
-        "xycoords": "axes fraction",
-        "textcoords": "offset points",
-        "fontsize": "small",
-    }
-    common |= {"color": style_of(grid.ax).ink}
+    common: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
+    common |= {"fontsize": "small", "color": style_of(grid.ax).ink}
     grid.ax.annotate(text, (0.5, 0.0), xytext=(0, -18), ha="center", va="top", **common)
     common |= {"ha": "right", "va": "center", "rotation": 90}
     grid.ax.annotate(y, (0.0, 0.5), xytext=(-21, 0), **common)

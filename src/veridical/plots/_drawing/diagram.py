@@ -5,31 +5,21 @@ How predictions are spread, below or beside a diagram.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator
 
+from veridical._core.data.validation import check_option
 from veridical.binning import UniformBins
 from veridical.curves.shapes import bins_alike
 from veridical.exceptions import invalid
+from veridical.plots._drawing import marks
 from veridical.plots._drawing.artists import CurveArtists
 from veridical.plots._drawing.axes import Place, count_axis, probability_axis, side_axes
-from veridical.plots._drawing.marks import (
-    Position,
-    broken_line,
-    draw_arrows,
-    draw_band,
-    draw_bars,
-    draw_counts,
-    draw_gaps,
-    draw_limits,
-    draw_markers,
-    draw_rug,
-    positions,
-)
+from veridical.plots._drawing.marks import Position, positions
 from veridical.plots._drawing.series import Series
 from veridical.plots._drawing.style import Style, style_of
 from veridical.results import ReliabilityCurve
@@ -67,6 +57,20 @@ class Look:
                 raise invalid(caller, "rug", expected, "True", hint=hint)
 
 
+_CHOICES = {
+    "histogram": ("below", "side"),
+    "counts": ("size", "text", "both"),
+    "annotate": ("size", "error", "all"),
+}
+
+
+def check_choices(caller: str, **chosen: str | None) -> None:
+    """Raise if an option of a diagram is neither None nor one of its choices."""
+    for name, choice in chosen.items():
+        if choice is not None:
+            check_option(caller, name, choice, _CHOICES[name])
+
+
 def draw_curves(ax: Axes, series: list[Series], look: Look) -> tuple[Any, list[CurveArtists]]:
     """Draw the diagonal and every curve."""
     style = style_of(ax)
@@ -83,37 +87,37 @@ def _draw_curve(
     at = positions(curve, look.x)
     parts: dict[str, Any] = {}
     if look.bars:
-        parts["bars"] = draw_bars(ax, curve, style, index, total)
+        parts["bars"] = marks.draw_bars(ax, curve, style, index, total)
         at = (curve.lower + curve.upper) / 2
     else:
-        xs, ys = broken_line(curve, look.x)
+        xs, ys = marks.broken_line(curve, look.x)
         (parts["line"],) = ax.plot(
             xs, ys, color=style.colour(index), linestyle=style.line(index), lw=1.6, zorder=3
         )
         if binned:
             sized = look.counts in ("size", "both")
             points = (at, curve.observed, curve.count)
-            parts["markers"] = draw_markers(
+            parts["markers"] = marks.draw_markers(
                 ax, *points, style, index, sized=sized, scale=look.scale
             )
     if curve.low is not None and curve.high is not None:
         if not binned if look.band is None else look.band:
-            parts["band"] = draw_band(ax, curve, look.x, style, index)
+            parts["band"] = marks.draw_band(ax, curve, look.x, style, index)
         else:
             how = {"around": curve.interval == "consistency", "alone": total == 1}
-            parts["limits"] = draw_limits(
+            parts["limits"] = marks.draw_limits(
                 ax, at, curve.low, curve.high, style, index, over_bars=look.bars, **how
             )
     if look.gaps:
-        parts["gaps"] = draw_gaps(ax, curve, look.x, style, bars=look.bars)
+        parts["gaps"] = marks.draw_gaps(ax, curve, look.x, style, bars=look.bars)
     if look.arrows:
-        parts["arrows"] = draw_arrows(ax, curve, look.x, style)
+        parts["arrows"] = marks.draw_arrows(ax, curve, look.x, style)
     if look.counts in ("text", "both") and binned:
         # Arrows point to the observed frequency: counts go to the other side.
         left = (curve.observed > at) & look.arrows
-        parts["counts"] = draw_counts(ax, at, curve.observed, curve.count, style, left=left)
+        parts["counts"] = marks.draw_counts(ax, at, curve.observed, curve.count, style, left=left)
     if look.rug and series.sample is not None:
-        parts["rug"] = draw_rug(ax, series.sample, style, index)
+        parts["rug"] = marks.draw_rug(ax, series.sample, style, index)
     return CurveArtists(series.name, curve, **parts)
 
 
@@ -121,13 +125,14 @@ _N_BARS = 40  # of a histogram that cannot use the curve's own bins
 
 
 def draw_spread(
-    ax: Axes, series: list[Series], place: Place | None
-) -> tuple[Axes | None, list[Any]]:
-    """Axes of the histogram and its artists, one for every curve; None of each if not wanted."""
+    ax: Axes, series: list[Series], curves: list[CurveArtists], place: Place | None
+) -> tuple[Axes | None, tuple[CurveArtists, ...]]:
+    """Axes of the histogram, None if not wanted, and the curves, each with its histogram."""
     if place is None:
-        return None, [None] * len(series)
+        return None, tuple(curves)
     made = side_axes(ax, place)
-    drawn = draw_histograms(made, series)
+    pairs = zip(curves, draw_histograms(made, series), strict=True)
+    drawn = tuple(replace(curve, histogram=histogram) for curve, histogram in pairs)
     made.set_ylabel("rows", fontsize="small")
     count_axis(made, "y", n_ticks=2 if place == "below" else 4)
     if place == "side":

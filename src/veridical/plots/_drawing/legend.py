@@ -9,9 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from veridical.plots._drawing.axes import shorter_side, size_text
+from veridical.plots._drawing.axes import short_name, shorter_side, size_text
 from veridical.plots._drawing.series import Series
-from veridical.plots._drawing.simplex import short_name
 from veridical.plots._drawing.style import Style
 
 _WIDE = 2.8  # inches of axes from which text may be larger
@@ -52,22 +51,21 @@ def draw_legend(
     truth: Any,
     style: Style,
     *,
-    detail: str,
+    detail: str | None,
     corners: list[str],
     rug: bool = False,
 ) -> Any:
     """Legend in the first free corner; above small axes, for several models, or if none is free.
 
-    Calibration in the large and slope go to the second free corner, if there is one.
+    Calibration in the large and slope go to the second free corner, if there is one. Without
+    `detail` there is no legend.
     """
+    if detail is None:
+        return None
     enough = len(corners) >= (2 if detail == "all" else 1)
     inside = len(series) == 1 and enough and shorter_side(ax) >= _ROOMY
-    common: dict[str, Any] = {
-        "fontsize": text_size(ax),
-        "edgecolor": "none",
-        "handlelength": 1.6,
-        "handletextpad": 0.5,
-    }
+    common: dict[str, Any] = {"fontsize": text_size(ax), "edgecolor": "none"}
+    common |= {"handlelength": 1.6, "handletextpad": 0.5}
     if inside:
         (one,) = series
         name = short_name(one.name, _LONGEST_NAME)
@@ -162,13 +160,8 @@ def free_corners(series: list[Series], *, bars: bool) -> list[str]:
 
 def legend_above(ax: Axes, *entries: Any, width: float = 1.8, **look: Any) -> Any:
     """Legend over the axes, where nothing can be drawn; `width` is that of a line in it."""
-    place: dict[str, Any] = {
-        "loc": "lower left",
-        "bbox_to_anchor": (0.0, 1.0),
-        "borderaxespad": 0.2,
-    }
-    size = text_size(ax)
-    return ax.legend(*entries, frameon=False, fontsize=size, handlelength=width, **place, **look)
+    look |= {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
+    return ax.legend(*entries, frameon=False, fontsize=text_size(ax), handlelength=width, **look)
 
 
 def corner_text(ax: Any, text: str, style: Style, **look: Any) -> Any:

@@ -11,25 +11,28 @@ R = TypeVar("R")
 
 
 def named_results(
-    y_true: Any,
-    y_prob: Any,
+    rows: tuple[Any, Any],
     kind: type[R],
+    several: str,
+    compute: Callable[..., R],
     *,
     caller: str,
-    words: tuple[str, str],
-    compute: Callable[[], R],
+    **options: Any,
 ) -> dict[str, R]:
-    """Return results by name, "" for a single one; `words` are their plural, and what makes one."""
-    several, maker = words
+    """Return results by name, "" for a single one; `rows` are these, or data to make one from.
+
+    `several` is their plural, and `compute` makes one with the `options`.
+    """
+    y_true, y_prob = rows
     if isinstance(y_true, kind):
         return {"": y_true}
     if isinstance(y_true, Mapping):
         if y_true and all(isinstance(each, kind) for each in y_true.values()):
             return {str(name): each for name, each in y_true.items()}
-        hint = f'pass `{{"model": {maker}(y_true, y_prob), ...}}`.'
+        hint = f'pass `{{"model": {compute.__name__}(y_true, y_prob), ...}}`.'
         raise invalid(caller, "y_true", f"a mapping of {several}", "others", hint=hint)
     need_predictions(y_prob, several, caller=caller)
-    return {"": compute()}
+    return {"": compute(y_true, y_prob, **options)}
 
 
 def need_predictions(y_prob: Any, instead: str, *, caller: str) -> None:

@@ -161,60 +161,30 @@ def _draw(panel: Panel, ax: Axes) -> None:
         ax.legend(fontsize=_LEGEND_SIZE, frameon=False)
 
 
-def _add(mark: Mark, ax: Axes, style: Style, colour: int) -> None:
+def _add(mark: Mark, ax: Axes, style: Style, number: int) -> None:
+    colour, label = style.colour(number), mark.label or None
     match mark:
         case Line():
-            ax.plot(
-                np.asarray(mark.x),
-                np.asarray(mark.y),
-                label=mark.label or None,
-                linewidth=1.4,
-                color=style.muted if mark.muted else style.colour(colour),
-                linestyle=style.line(mark.dash),
-                markersize=3.5,
-                marker=style.marker(colour) if mark.markers else None,
-            )
+            look: dict[str, Any] = {"linestyle": style.line(mark.dash), "linewidth": 1.4}
+            look |= {"marker": style.marker(number) if mark.markers else None, "markersize": 3.5}
+            look["color"] = style.muted if mark.muted else colour
+            ax.plot(np.asarray(mark.x), np.asarray(mark.y), label=label, **look)
         case Band():
-            ax.fill_between(
-                np.asarray(mark.x),
-                np.asarray(mark.low),
-                np.asarray(mark.high),
-                linewidth=0,
-                color=style.colour(colour),
-                alpha=0.2,
-                label=mark.label or None,
-            )
+            x, low, high = (np.asarray(values) for values in (mark.x, mark.low, mark.high))
+            ax.fill_between(x, low, high, linewidth=0, color=colour, alpha=0.2, label=label)
         case Points():
-            _points(mark, ax, style, colour)
+            x, y = np.asarray(mark.x, dtype=np.float64), np.asarray(mark.y, dtype=np.float64)
+            if mark.low is not None and mark.high is not None:
+                ax.vlines(x, mark.low, mark.high, color=colour, linewidth=1)
+            look = {"marker": style.marker(number), "color": colour, "linewidths": 0, "zorder": 3}
+            ax.scatter(x, y, s=mark.size, label=label, **look)
         case Bars():
             edges = np.asarray(mark.edges, dtype=np.float64)
-            ax.bar(
-                edges[:-1],
-                np.asarray(mark.heights),
-                np.diff(edges),
-                align="edge",
-                label=mark.label or None,
-                linewidth=1.0 if mark.outline else 0.4,
-                edgecolor=style.colour(colour) if mark.outline else style.ground,
-                facecolor="none" if mark.outline else style.colour(colour),
-                alpha=1.0 if mark.outline else 0.7,
-            )
-
-
-def _points(mark: Points, ax: Axes, style: Style, colour: int) -> None:
-    x, y = np.asarray(mark.x, dtype=np.float64), np.asarray(mark.y, dtype=np.float64)
-    if mark.low is not None and mark.high is not None:
-        ax.vlines(x, mark.low, mark.high, color=style.colour(colour), linewidth=1)
-    ax.scatter(
-        x,
-        y,
-        s=mark.size,
-        color=style.colour(colour),
-        marker=style.marker(colour),
-        label=mark.label or None,
-        linewidths=0,
-        zorder=3,
-    )
+            look = {"facecolor": colour, "edgecolor": style.ground, "linewidth": 0.4, "alpha": 0.7}
+            if mark.outline:
+                look = {"facecolor": "none", "edgecolor": colour, "linewidth": 1.0, "alpha": 1.0}
+            heights, widths = np.asarray(mark.heights), np.diff(edges)
+            ax.bar(edges[:-1], heights, widths, align="edge", label=label, **look)
 
 
 def _scale(panel: Panel, ax: Axes) -> None:
@@ -265,14 +235,8 @@ def _common_legend(figure: Figure, columns: int) -> None:
     across = min(len(known), max(2, 2 * columns))
     width, height = figure.get_size_inches()
     figure.set_size_inches(width, height + _LEGEND_ROW * -(-len(known) // across))
-    figure.legend(
-        list(known.values()),
-        list(known),
-        loc="outside lower center",
-        ncols=across,
-        fontsize=_LEGEND_SIZE,
-        frameon=False,
-    )
+    look: dict[str, Any] = {"fontsize": _LEGEND_SIZE, "frameon": False, "ncols": across}
+    figure.legend(list(known.values()), list(known), loc="outside lower center", **look)
 
 
 _DPI = 110

@@ -20,15 +20,10 @@ from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 from matplotlib.tri import Triangulation
 
-from veridical._core.numeric.triangle import (
-    HEIGHT,
-    TRIANGLE,
-    to_plane,
-    triangle_lines,
-    triangle_sides,
-)
+from veridical._core.numeric import triangle
+from veridical._core.numeric.triangle import HEIGHT, TRIANGLE, to_plane
 from veridical._core.typing import FloatArray, IntArray
-from veridical.plots._drawing.axes import short_count
+from veridical.plots._drawing.axes import short_count, short_name
 from veridical.plots._drawing.style import Style
 from veridical.summaries import VectorSummary
 
@@ -77,9 +72,9 @@ def draw_triangle(
     lines: bool = True,
 ) -> LineCollection:
     """Draw sides, a line every fifth, and the name of each class at its corner."""
-    inner = triangle_lines() if lines else []
+    inner = triangle.triangle_lines() if lines else []
     widths, shades = [1.0] * 3 + [0.6] * len(inner), [style.ink] * 3 + [style.faint] * len(inner)
-    segments = [*triangle_sides(), *inner]
+    segments = [*triangle.triangle_sides(), *inner]
     frame = LineCollection(segments, colors=shades, linewidths=widths, zorder=1.5)
     ax.add_collection(frame)
     places = (
@@ -105,12 +100,6 @@ def corner_names(
         return [short_name(label, longest) for label in classes]
     marks = zip(_GLYPHS, classes, counts, strict=False)
     return [f"{glyph} {short_name(label, 10)} ({count:,})" for glyph, label, count in marks]
-
-
-def short_name(label: Any, longest: int = 20) -> str:
-    """Write a label as text, cut where it would run into its neighbour."""
-    text = str(label)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 _SPREAD = 20  # ratio of largest to smallest count from which colours follow the logarithm
