@@ -107,11 +107,13 @@ def check_probabilities(p: FloatArray, *, caller: str, param: str = "y_prob") ->
     return p
 
 
-def _check_shape(p: FloatArray, *, caller: str, param: str) -> FloatArray:
+_ROWS = "pass one probability per row, or one row of class probabilities per label."
+
+
+def _check_shape(p: FloatArray, *, caller: str, param: str, hint: str = _ROWS) -> FloatArray:
     if p.ndim == 2 and p.shape[1] == 1:
         p = p[:, 0]
     if p.ndim not in (1, 2) or (p.ndim == 2 and p.shape[1] == 0):
-        hint = "pass one probability per row, or one row of class probabilities per label."
         raise invalid(caller, param, "of shape (n,) or (n, K)", f"shape {p.shape}", hint=hint)
     return p
 
@@ -138,11 +140,8 @@ def float_array(values: ArrayLike, *, caller: str, param: str) -> FloatArray:
         return _to_float(p, target)
     except (TypeError, ValueError, OverflowError) as error:
         hint = "pass probabilities as numbers; y_true comes first, y_prob second."
-        got = (
-            f"values such as {p.ravel()[0].item()!r}"
-            if p.size and p.dtype.kind in "US"
-            else f"type {p.dtype}"
-        )
+        text = p.size and p.dtype.kind in "US"
+        got = f"values such as {p.ravel()[0].item()!r}" if text else f"type {p.dtype}"
         raise invalid(caller, param, "numeric", got, hint=hint) from error
 
 
@@ -332,12 +331,9 @@ class ScoredRows:
 
 def check_scores(scores: ArrayLike, *, caller: str, param: str = "y_prob") -> FloatArray:
     """Return finite scores as float64 of shape (n,) or (n, K >= 2)."""
-    values = float_array(scores, caller=caller, param=param).astype(np.float64, copy=False)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
-    if values.ndim not in (1, 2) or (values.ndim == 2 and values.shape[1] == 0):
-        hint = "pass one score per row, or one row of scores per label."
-        raise invalid(caller, param, "of shape (n,) or (n, K)", f"shape {values.shape}", hint=hint)
+    given = float_array(scores, caller=caller, param=param).astype(np.float64, copy=False)
+    hint = "pass one score per row, or one row of scores per label."
+    values = _check_shape(given, caller=caller, param=param, hint=hint)
     bad = ~np.isfinite(values)
     if bad.any():
         first = int(bad.reshape(len(values), -1).any(axis=1).argmax())

@@ -188,13 +188,9 @@ class CostWeightedError(NormedEstimator):
     def _gaps(self, sample: Sample, promise: FloatArray, came: FloatArray, scale: float) -> _Bins:
         """Bin rows by what they promise to save, and average what they save less than that."""
         score = _digits(promise, scale, sample.p.dtype)
-        plain = BinarySample(
-            y=np.zeros(sample.n, dtype=np.uint8),
-            p=score,
-            weight=sample.weight,
-            weight_type=sample.weight_type,
-        )
-        partition = self.binning.fit(plain)
+        none = np.zeros(sample.n, dtype=np.uint8)
+        weighted: Any = {"weight": sample.weight, "weight_type": sample.weight_type}
+        partition = self.binning.fit(BinarySample(y=none, p=score, **weighted))
         cell = partition.assign(score)
         weight = np.ones(sample.n) if sample.weight is None else sample.weight
         mass, lost = np.zeros(partition.n_cells), np.zeros(partition.n_cells)

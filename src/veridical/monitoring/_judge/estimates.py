@@ -215,9 +215,6 @@ def change_point(factors: FloatArray) -> ChangePoint | None:
     return ChangePoint(best, int(close[0]), int(close[-1]), float(profile[best]))
 
 
-_INTERVAL, _LEVEL = "wilson", 0.95
-
-
 def curve_of_cells(cells: FloatArray, *, n_bins: int, lens: str) -> ReliabilityCurve:
     """Equal-width bins of counted rows, with Wilson limits of 95 %.
 
@@ -265,10 +262,5 @@ def curve_of_cells(cells: FloatArray, *, n_bins: int, lens: str) -> ReliabilityC
         sum_wpq=sums(predicted * (1 - predicted / count)),
         weight_type="frequency",
     )
-    return curve_from_summary(
-        summary,
-        lens=lens,
-        definition=f"{n_bins} equal-width bins",
-        interval=_INTERVAL,
-        confidence_level=_LEVEL,
-    )
+    limits: Any = {"interval": "wilson", "confidence_level": 0.95}
+    return curve_from_summary(summary, lens=lens, definition=f"{n_bins} equal-width bins", **limits)

@@ -93,17 +93,10 @@ class Buckets:
         empty = bytes(len(known))
         factors = np.frombuffer(b"".join(row[7] or empty for row in rows))
         numbers = np.array([row[3:7] for row in rows], dtype=np.float64).reshape(len(rows), 4)
+        ordinal, began, ended = ([row[i] for row in rows] for i in range(3))
+        by_bucket = factors.reshape(len(rows), -1) if rows else factors.reshape(0, 0)
         log_e, n_rows, deviation, squared = numbers.T
-        return History(
-            [row[0] for row in rows],
-            [row[1] for row in rows],
-            [row[2] for row in rows],
-            log_e,
-            n_rows,
-            deviation,
-            squared,
-            factors.reshape(len(rows), -1) if rows else factors.reshape(0, 0),
-        )
+        return History(ordinal, began, ended, log_e, n_rows, deviation, squared, by_bucket)
 
     def cells(self, *, last_rows: float | None = None, skip_rows: float = 0) -> FloatArray:
         """Counts by cell and outcome and sums of p, (N_CELLS, 3), of whole buckets.

@@ -73,12 +73,7 @@ def update(
 
 
 def observe(
-    memory: Memory,
-    id: ArrayLike,
-    y_prob: ArrayLike,
-    *,
-    timestamp: Any,
-    by: ArrayLike | None,
+    memory: Memory, id: ArrayLike, y_prob: ArrayLike, *, timestamp: Any, by: ArrayLike | None
 ) -> None:
     """Check predictions without outcomes and keep them as a cohort."""
     caller = f"{CALLER}.observe"

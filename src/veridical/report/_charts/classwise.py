@@ -83,9 +83,7 @@ def _spec(names: list[str]) -> dict[str, Any]:
     layers = [
         parts.reference_line(1),
         layer(
-            parts.AREA,
-            limits | IN_PIECES,
-            where=f"{is_line} && datum.band && isValid(datum.low)",
+            parts.AREA, limits | IN_PIECES, where=f"{is_line} && datum.band && isValid(datum.low)"
         ),
         layer(
             mark("rule", "series", opacity=0.75), limits, where=f"{is_dot} && isValid(datum.low)"

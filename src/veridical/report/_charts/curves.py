@@ -21,9 +21,17 @@ _BARS = 40
 MOST = 200  # places of a curve without bins that are drawn: more cannot be told apart
 
 
-def numbers(values: FloatArray | None, count: int) -> list[float | None]:
-    """Return an array for JSON; as many None where there is none."""
-    return [None] * count if values is None else [plain(value) for value in values.tolist()]
+def series_columns(name: str, fields: Mapping[str, FloatArray | None], **same: Any) -> Columns:
+    """Columns of a series, which each row names: arrays for JSON, None where there is none.
+
+    `same` are fields whose value is the same in each row.
+    """
+    count = max(len(values) for values in fields.values() if values is not None)
+    repeated = {field: [value] * count for field, value in ({"series": name} | same).items()}
+    return repeated | {
+        field: [None] * count if values is None else [plain(value) for value in values.tolist()]
+        for field, values in fields.items()
+    }
 
 
 def drawn(curve: ReliabilityCurve) -> ReliabilityCurve:
@@ -42,18 +50,9 @@ def drawn(curve: ReliabilityCurve) -> ReliabilityCurve:
 def point_columns(name: str, curve: ReliabilityCurve) -> Columns:
     """One row a bin, block or cell, as measured."""
     curve = drawn(curve)
-    n = len(curve)
-    return {
-        "series": [name] * n,
-        "dot": [curve.method == "bins"] * n,
-        "lower": numbers(curve.lower, n),
-        "upper": numbers(curve.upper, n),
-        "count": numbers(curve.count, n),
-        "predicted": numbers(curve.predicted, n),
-        "observed": numbers(curve.observed, n),
-        "low": numbers(curve.low, n),
-        "high": numbers(curve.high, n),
-    }
+    fields = ("lower", "upper", "count", "predicted", "observed", "low", "high")
+    values = {field: getattr(curve, field) for field in fields}
+    return series_columns(name, values, dot=curve.method == "bins")
 
 
 def line_columns(name: str, curve: ReliabilityCurve) -> Columns:
@@ -70,16 +69,9 @@ def line_columns(name: str, curve: ReliabilityCurve) -> Columns:
         y = np.repeat(y, 2)[1:-1]
     flat = curve.method == "isotonic"
     piece = np.zeros(len(x), dtype=np.intp) if flat else curve_pieces(curve)
-    count = len(x)
-    return {
-        "series": [name] * count,
-        "band": [curve.method != "bins"] * count,
-        "piece": piece.tolist(),
-        "predicted": numbers(x, count),
-        "observed": numbers(y, count),
-        "low": numbers(low, count),
-        "high": numbers(high, count),
-    }
+    values = {"predicted": x, "observed": y, "low": low, "high": high}
+    columns = series_columns(name, values, band=curve.method != "bins")
+    return columns | {"piece": piece.tolist()}
 
 
 def bar_columns(name: str, curve: ReliabilityCurve) -> Columns:
@@ -95,13 +87,7 @@ def bar_columns(name: str, curve: ReliabilityCurve) -> Columns:
         reached = np.interp(edges, np.ravel([lower, upper], "F"), np.repeat(before, 2)[1:-1])
         reached[0], reached[-1] = 0.0, before[-1]
         lower, upper, count = edges[:-1], edges[1:], np.diff(reached)
-    n = len(count)
-    return {
-        "series": [name] * n,
-        "lower": numbers(lower, n),
-        "upper": numbers(upper, n),
-        "count": numbers(count, n),
-    }
+    return series_columns(name, {"lower": lower, "upper": upper, "count": count})
 
 
 def joined(parts: list[Columns]) -> Columns:

@@ -15,7 +15,7 @@ from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.report._charts import chart, parts
 from veridical.report._charts.chart import Chart, Layout, Table, table_of
-from veridical.report._charts.curves import Columns, joined, numbers
+from veridical.report._charts.curves import Columns, joined, series_columns
 from veridical.report._charts.parts import by_series, layer, mark, number
 from veridical.results import CostCurve, DecisionCurve
 
@@ -155,7 +155,7 @@ def _specification(curves: Mapping[str, DecisionCurve]) -> dict[str, Any]:
     first = next(iter(curves.values()))
     fields = ("threshold", "net_benefit", "low", "high", "called", "treat_all")
     columns = [
-        _columns(name, {field: getattr(curve, field) for field in fields})
+        series_columns(name, {field: getattr(curve, field) for field in fields})
         for name, curve in curves.items()
     ]
     # No net benefit is above the prevalence; where few rows are treated, limits can be far above.
@@ -198,13 +198,6 @@ def _specification(curves: Mapping[str, DecisionCurve]) -> dict[str, Any]:
 
 def _plot(columns: list[Columns], layers: list[dict[str, Any]]) -> dict[str, Any]:
     return chart.one_plot("curves", chart.rows_of(joined(columns)), _LAYOUT, layer=layers)
-
-
-def _columns(name: str, fields: Mapping[str, FloatArray]) -> Columns:
-    """Columns of one series, which is named in each row."""
-    count = len(next(iter(fields.values())))
-    series: Columns = {"series": [name] * count}
-    return series | {field: numbers(values, count) for field, values in fields.items()}
 
 
 def _treat_all_label(
@@ -310,8 +303,9 @@ def cost_curve_chart(
     said = [
         f"{chart.short(name)}: {curve}." if name else f"{curve}." for name, curve in shown.items()
     ]
+    columns = [series_columns(name, _corners(curve)) for name, curve in shown.items()]
     return Chart(
-        spec=_plot([_columns(name, _corners(curve)) for name, curve in shown.items()], layers),
+        spec=_plot(columns, layers),
         title=title,
         description=" ".join(said),
         table=_cost_numbers(shown),

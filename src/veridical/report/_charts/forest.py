@@ -56,12 +56,7 @@ def forest_chart(
 def _data(rows: Sequence[ForestRow]) -> list[dict[str, Any]]:
     names = parts.distinct([row.name for row in rows])
     return [
-        {
-            "row": i,
-            "name": name,
-            "note": row.note,
-            "kind": row.kind,
-        }
+        {"row": i, "name": name, "note": row.note, "kind": row.kind}
         | {figure: plain(getattr(row, figure)) for figure in _FIGURES}
         for i, (name, row) in enumerate(zip(names, rows, strict=True))
     ]

@@ -66,9 +66,8 @@ def coarsen(
     if not mass.all():
         hint = "drop the rows of weight zero."
         raise invalid(caller, "sample_weight", "positive in each cell", "an empty one", hint=hint)
-    matrix = p.reshape(len(p), -1)
-    sums = [np.bincount(index, weight * column) for column in matrix.T]
-    return (np.column_stack(sums) / mass[:, None])[index].reshape(p.shape)
+    weighted = weight[:, None] * p.reshape(len(p), -1)
+    return _cell_means(index, weighted, mass)[index].reshape(p.shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.options import check_integer
 from veridical._core.data.randomness import check_rng
-from veridical._core.data.validation import check_option, float_array, is_integer, is_number
+from veridical._core.data.validation import check_option, float_array, is_number
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
 from veridical.simulation._tasks.gaussian import GaussianMixtureTask, check_rows
@@ -149,12 +150,10 @@ def random_gaussian_task(
     GaussianMixtureTask(5 classes, 20 modes, 2 features)
     """
     caller = "random_gaussian_task"
-    least = {"n_classes": 2, "n_features": 1, "n_modes": 1}
-    given = {"n_classes": n_classes, "n_features": n_features, "n_modes": n_modes}
-    for name, value in given.items():
-        if not (is_integer(value) and value >= least[name]):
-            expected, hint = f"an integer of {least[name]} or more", "the paper takes 2 to 7."
-            raise invalid(caller, name, expected, repr(value), hint=hint)
+    given = {"n_classes": (n_classes, 2), "n_features": (n_features, 1), "n_modes": (n_modes, 1)}
+    for name, (value, least) in given.items():
+        expected, hint = f"an integer of {least} or more", "the paper takes 2 to 7."
+        check_integer(caller, name, value, hint=hint, least=least, expected=expected)
     if not (is_number(spread) and spread > 0):
         hint = "the paper takes 0.3."
         raise invalid(caller, "spread", "a positive number", repr(spread), hint=hint)
