@@ -1,7 +1,4 @@
-"""Scores sorted once, equal ones pooled.
-
-The checked data everything below the border trusts.
-"""
+"""The checked data everything below the border trusts, and its scores with equal ones pooled."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The border: user data in, one checked sample out. Nothing below checks inputs again.
+"""The border: user data in, one checked sample out; nothing below checks inputs again.
 
-The border for real-valued scores: logits and decision values, which are no probabilities.
+Probabilities and real-valued scores (logits, decision values) have one entrance each.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Row blocks: a bounded working set whatever the number of rows.
-
-When to use the compiled kernels: numba is installed and the data are worth it.
-"""
+"""Row blocks, a bounded working set for any number of rows, and when compiled kernels pay."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Kernel density of scores on an interval, reflected at its ends, on a grid by FFT.
-
-Smoothing of masses on [0, 1] by a Gaussian reflected at both ends, on a grid.
-"""
+"""Kernel densities and smoothed masses on an interval, reflected at its ends, on a grid."""
 
 from __future__ import annotations
 

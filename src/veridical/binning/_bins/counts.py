@@ -1,7 +1,4 @@
-"""How many bins: a number, a rule of thumb, or cross-validation.
-
-Scores sorted once, ties pooled: what equal-mass, sweep and cross-validated bins work on.
-"""
+"""How many bins: a number, a rule of thumb, or cross-validation over scores sorted once."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Bins of equal width.
-
-Bins of equal mass.
-
-Bins with edges the user gives.
-
-As many equal-mass bins as a monotone reliability curve allows.
-"""
+"""Binnings of one score: equal width, equal mass, given edges, and the monotone sweep."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Fitted partitions: which cell does a score belong to?
-
-What a binning is: parameters only; fitted to scores it gives a partition.
-"""
+"""What a binning is, and the fitted partition that says to which cell a score belongs."""
 
 from __future__ import annotations
 

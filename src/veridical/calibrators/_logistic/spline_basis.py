@@ -1,9 +1,4 @@
-"""Functions whose slope is linear between knots, written in their slopes at the knots.
-
-Logistic loss of a spline, from moments of rows or cells between the knots.
-
-Rows pooled in cells between knots, and shared among folds.
-"""
+"""Splines written in their slopes at the knots, and their logistic loss from pooled rows."""
 
 from __future__ import annotations
 

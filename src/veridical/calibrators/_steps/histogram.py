@@ -1,8 +1,6 @@
 """Histogram binning: the frequency of a score's bin, or of the cell of a whole vector.
 
-Clusters of scores: k-means on a line, without chance.
-
-Equal-mass bins of many scores without sorting them all.
+Bins may be of equal width, of equal mass (found without sorting everything) or clusters of scores.
 """
 
 from __future__ import annotations

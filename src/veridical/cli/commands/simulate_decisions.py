@@ -1,7 +1,4 @@
-"""``veridical simulate decisions``.
-
-Predictions of a real model, to be put beside simulated ones.
-"""
+"""``veridical simulate decisions``, also beside the predictions of a real model."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Calibrators as files of the command line, and what they take from a table.
-
-Costs of actions from a file: rows are classes, columns are actions.
-"""
+"""Files that several commands read: calibrators, and costs of actions."""
 
 from __future__ import annotations
 

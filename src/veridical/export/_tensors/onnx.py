@@ -1,7 +1,4 @@
-"""Calibrators as ONNX graphs.
-
-A classifier's ONNX graph, continued by a calibrator.
-"""
+"""Calibrators as ONNX graphs, alone or behind a classifier's own graph."""
 
 from __future__ import annotations
 

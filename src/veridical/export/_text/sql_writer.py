@@ -1,7 +1,4 @@
-"""Formulas in the words of one database.
-
-How databases write numbers, names and functions.
-"""
+"""Formulas as SQL: numbers, names and functions in the words of each database."""
 
 from __future__ import annotations
 

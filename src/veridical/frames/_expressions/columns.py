@@ -1,7 +1,4 @@
-"""Formulas as new columns of a lazy frame, in whatever engine it lives.
-
-New columns for a frame that is in memory, or whose parts will be.
-"""
+"""Formulas as new columns of a frame, lazy in its engine or in memory."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Which classes there are, by the rules of the in-memory border.
-
-What is wrong with rows an engine holds: how many there are, and three of them.
-"""
+"""Which classes the rows of an engine have, and what is wrong with rows, with three examples."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What one scan of a table leaves: sums for each occupied cell of a fine grid.
-
-From the entries an engine returned to the table everything else uses.
-"""
+"""What one scan leaves: sums for each occupied cell, put together from the entries returned."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Which column is the outcome and which hold probabilities, if their names leave no doubt.
-
-From column names and globs to columns.
-
-Column and file names: the nearest one, a short list of them, their natural order.
-"""
+"""Which columns are meant: named, matched by a glob, or guessed where names leave no doubt."""
 
 from __future__ import annotations
 

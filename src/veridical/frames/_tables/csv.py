@@ -1,7 +1,4 @@
-"""CSV: the type of a column is the narrowest that holds all of its cells.
-
-How a text table is written: separator, encoding, line ends, and what spreadsheets add.
-"""
+"""CSV: how a text table is written, and the narrowest type that holds all cells of a column."""
 
 from __future__ import annotations
 

@@ -1,11 +1,4 @@
-"""Files into one polars frame, with only the columns that are wanted.
-
-From a path or a glob to files that can be read.
-
-Whether a file holds so many rows that they are better left there.
-
-Arrays of one length and a text beside them, in one Parquet file.
-"""
+"""Files: found by path or glob, counted, and read with only the columns that are wanted."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Frames and files as tables.
-
-Frames and files as queries: nothing is read until a small table is asked for.
-"""
+"""Frames and files as tables, or as queries that read nothing until a small table is asked for."""
 
 from __future__ import annotations
 

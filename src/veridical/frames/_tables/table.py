@@ -1,7 +1,4 @@
-"""A table of any frame library, read column by column.
-
-One column of a frame as a NumPy array.
-"""
+"""A table of any frame library, read column by column as NumPy arrays."""
 
 from __future__ import annotations
 

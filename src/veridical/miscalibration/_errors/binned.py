@@ -1,9 +1,4 @@
-"""Binned calibration errors.
-
-From gaps of bins to one number.
-
-How far an observed frequency is from a mean prediction.
-"""
+"""Binned calibration errors: distances in each bin, and how they become one number."""
 
 from __future__ import annotations
 

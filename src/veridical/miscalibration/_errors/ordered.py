@@ -1,7 +1,4 @@
-"""Cumulative calibration errors: Kolmogorov-Smirnov and Kuiper.
-
-Isotonic (CORP) miscalibration.
-"""
+"""Errors of scores in order: cumulative (Kolmogorov-Smirnov, Kuiper) and isotonic (CORP)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""What a calibrator does to probabilities.
-
-The map of a calibrator of two classes, with reliability diagrams before and after.
-
-How a calibrator of three classes moves probability over the simplex.
-"""
+"""What a calibrator does to probabilities: a line for two classes, arrows for three."""
 
 from __future__ import annotations
 

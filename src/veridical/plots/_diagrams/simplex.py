@@ -1,7 +1,4 @@
-"""Reliability of whole probability vectors, on the simplex.
-
-Four classes: the simplex as a tetrahedron.
-"""
+"""Reliability of whole vectors: a triangle for three classes, a tetrahedron for four."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Axes: made or taken, scaled for probabilities, and labelled with sample sizes.
-
-Room for a histogram beside or below axes, taken from the axes' own place.
-
-A grid of square panels in the place of one pair of axes.
-"""
+"""Axes: made or taken, scaled and labelled, with room beside them or split into panels."""
 
 from __future__ import annotations
 

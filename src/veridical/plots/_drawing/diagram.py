@@ -1,7 +1,4 @@
-"""Curves on one pair of axes: what diagrams of one panel and of many have in common.
-
-How predictions are spread, below or beside a diagram.
-"""
+"""Curves on one pair of axes, and how predictions are spread below or beside them."""
 
 from __future__ import annotations
 

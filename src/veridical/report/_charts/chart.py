@@ -1,8 +1,6 @@
-"""A chart: what is drawn, what it says in words, and the numbers in it.
+"""A chart: what is drawn, what it says in words, its numbers, and its HTML.
 
-HTML of a chart, in which no label can become markup or code.
-
-Tables under charts, and numbers as they are written there.
+No label can become markup or code.
 """
 
 from __future__ import annotations

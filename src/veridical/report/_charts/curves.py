@@ -1,7 +1,4 @@
-"""What reliability curves say: words of their axes, a description, and their numbers.
-
-Rows of data that draw a reliability curve.
-"""
+"""Reliability curves as charts need them: rows of data, words, descriptions and numbers."""
 
 from __future__ import annotations
 

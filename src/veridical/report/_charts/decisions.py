@@ -1,7 +1,4 @@
-"""Net benefit of acting on a model, and a slider for the costs of errors.
-
-Expected cost of acting on a model, whatever errors cost.
-"""
+"""Net benefit and expected cost of acting on a model, and a slider for the costs of errors."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reliability diagrams.
-
-Reliability diagrams a reader can switch between.
-"""
+"""Reliability diagrams, single or several that a reader can switch between."""
 
 from __future__ import annotations
 

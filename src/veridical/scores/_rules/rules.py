@@ -1,13 +1,4 @@
-"""What a scoring rule is.
-
-Brier score.
-
-Logarithmic score.
-
-Spherical score.
-
-Zero-one loss.
-"""
+"""What a scoring rule is, and the four rules: Brier, logarithmic, spherical, zero-one."""
 
 from __future__ import annotations
 

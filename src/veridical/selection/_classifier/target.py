@@ -1,7 +1,4 @@
-"""Outcomes of a classifier: one class a row, or several labels that are each true or not.
-
-Several labels a row, each true or not: one map a label.
-"""
+"""Outcomes of a classifier: one class a row, or several labels, each with a map of its own."""
 
 from __future__ import annotations
 

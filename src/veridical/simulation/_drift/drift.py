@@ -1,7 +1,4 @@
-"""Streams of predictions whose calibration changes in a known way.
-
-When labels become known.
-"""
+"""Streams of predictions whose calibration changes in a known way, with labels that come late."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Kinds of drift: what changes, and what stays true.
-
-Where drifting rows come from: anything that draws predictions together with their truth.
-"""
+"""Kinds of drift, and the sources whose predictions and truth they change."""
 
 from __future__ import annotations
 

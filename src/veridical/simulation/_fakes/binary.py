@@ -1,7 +1,4 @@
-"""Binary fake classifier with any distribution of scores and any reliability curve.
-
-Distributions of the score of a binary fake classifier.
-"""
+"""Binary fake classifiers: any distribution of scores, any reliability curve."""
 
 from __future__ import annotations
 

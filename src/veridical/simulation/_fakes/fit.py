@@ -1,7 +1,4 @@
-"""A fake classifier that resembles a real one, so that it can be perturbed.
-
-A fake classifier whose truth is a set of given rows.
-"""
+"""Fake classifiers made from real rows: fitted to resemble them, or with them as the truth."""
 
 from __future__ import annotations
 

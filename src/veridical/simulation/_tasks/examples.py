@@ -1,9 +1,4 @@
-"""Two normal classes on a line and three logistic models of them.
-
-Random tasks: classes of several normal modes each.
-
-The two- and three-class tasks of the survey of classifier calibration, and its classifiers.
-"""
+"""Tasks with known truth by name: a normal pair, random mixtures, and the survey's two tasks."""
 
 from __future__ import annotations
 

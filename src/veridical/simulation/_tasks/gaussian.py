@@ -1,9 +1,4 @@
-"""Tasks whose classes are mixtures of normal distributions.
-
-Normal modes: checked parameters, log densities, draws and masses of intervals.
-
-What the true posterior scores on its own task.
-"""
+"""Tasks whose classes are mixtures of normal distributions, and what their posterior scores."""
 
 from __future__ import annotations
 

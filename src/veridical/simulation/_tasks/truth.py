@@ -1,7 +1,4 @@
-"""True calibration of a classifier on a task with one feature, by quadrature.
-
-How a classifier of one feature scores along the line, cut into short pieces.
-"""
+"""True calibration of a classifier of one feature, by quadrature over short pieces of the line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""From an induced problem and a binning to a summary.
-
-Sums by class and bin when all classes share their bins: the whole matrix at once.
-"""
+"""From an induced problem and a binning to a summary; classes with common bins all at once."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Sums by bin of one or several binary problems.
-
-Sums by cell of whole probability vectors.
-"""
+"""Sums by bin of binary problems, and by cell of whole probability vectors."""
 
 from __future__ import annotations
 

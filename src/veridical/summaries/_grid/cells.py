@@ -1,7 +1,4 @@
-"""The cells of one problem of a grid, both outcomes side by side.
-
-A table of sums as dictionaries, and back.
-"""
+"""The cells of one problem of a grid, both outcomes side by side, and as dictionaries."""
 
 from __future__ import annotations
 
