@@ -40,6 +40,7 @@ from veridical.results.tests import (
     SequentialTest,
     TestReport,
 )
+from veridical.results.verdict import JointPart, JointTest, Verdict
 
 __all__ = [
     "ActionCost",
@@ -72,6 +73,8 @@ __all__ = [
     "GateFigure",
     "GateResult",
     "Interval",
+    "JointPart",
+    "JointTest",
     "MeasuredError",
     "MiscalibrationCost",
     "ModelDifference",
@@ -101,4 +104,5 @@ __all__ = [
     "ShadowStatus",
     "StreamEvidence",
     "TestReport",
+    "Verdict",
 ]

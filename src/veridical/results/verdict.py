@@ -1,0 +1,127 @@
+"""One hypothesis about all of a prediction, the parts of it that stand out, and the words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from veridical.results.base import Result, columns_of, field_names, format_pvalue
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointPart(Result):
+    """One way in which predictions can be wrong, tested as a member of a family.
+
+    Attributes
+    ----------
+    name : "level", "spread", "shape", "class", "vector" or "group"
+    lens : name of the lens it looks through
+    label : the class or the group it is about, None for all
+    statistic : on the scale of its own null distribution
+    direction : sign of what was found (observed less predicted; slope less 1), 0 if it has none
+    pvalue : by itself
+    adjusted : with all members of the family considered
+    n_samples : rows it looks at
+    """
+
+    name: str
+    lens: str
+    label: Any = None
+    statistic: float
+    direction: float = 0.0
+    pvalue: float
+    adjusted: float
+    n_samples: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class JointTest(Result):
+    """A test that predictions are calibrated in every respect looked at, and which stand out.
+
+    Attributes
+    ----------
+    pvalue : of the hypothesis that nothing is wrong
+    parts : members of the family; those adjusted to `level` or less stand out
+    level : chance that anything is found in calibrated predictions
+    lens : what the family looks through: "whole prediction", or the name of one lens
+    null : how the joint null distribution was made
+    n_samples, n_resamples : rows, and draws of that distribution
+    notes : what was left out, and why
+
+    Examples
+    --------
+    >>> part = JointPart(name="level", lens="binary", statistic=3.1, direction=1.0, pvalue=0.002,
+    ...     adjusted=0.006, n_samples=500)
+    >>> test = JointTest(pvalue=0.006, parts=(part,), level=0.05, lens="binary", null="outcomes"
+    ...     " redrawn from the predictions", n_samples=500, n_resamples=1000)
+    >>> test.rejected, [each.name for each in test.standing_out]
+    (True, ['level'])
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("name", "lens", "label")
+
+    pvalue: float
+    parts: tuple[JointPart, ...]
+    level: float
+    lens: str
+    null: str
+    n_samples: int
+    n_resamples: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def rejected(self) -> bool:
+        """Whether anything was found."""
+        return self.pvalue <= self.level
+
+    @property
+    def standing_out(self) -> tuple[JointPart, ...]:
+        """Members that are wrong with all of them considered, the clearest first."""
+        out = [part for part in self.parts if part.adjusted <= self.level]
+        return tuple(sorted(out, key=lambda part: (part.adjusted, part.pvalue)))
+
+    def __str__(self) -> str:
+        word = "rejected" if self.rejected else "not rejected"
+        lines = [f"calibration {word} (p = {format_pvalue(self.pvalue)}; {self.lens}, {self.null})"]
+        for part in self.parts:
+            about = part.name if part.label is None else f"{part.name} {part.label!r}"
+            own, adjusted = format_pvalue(part.pvalue), format_pvalue(part.adjusted)
+            lines.append(f"  {about:<24}{part.lens:<14}p = {own:<9} adjusted {adjusted}")
+        return "\n".join(lines)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        columns = columns_of(self.parts, field_names(JointPart))
+        labels = columns["label"]
+        return columns | {"label": [None if each is None else str(each) for each in labels]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verdict(Result):
+    """What may be said about calibration, word for word the same wherever it is said.
+
+    Attributes
+    ----------
+    kind : "miscalibrated", "not shown", "reversed" or "untested"
+    headline : one line
+    text : the headline with what stands out, how much it matters and what is not known
+    pvalue : of the joint test, None if untested
+    about : what was judged, e.g. "P(Status = 'bad')" or "whole prediction"
+    size : how much it matters: "large", "clear but small", "not shown either way", or ""
+    joint : the test behind it, None if untested
+    """
+
+    kind: str
+    headline: str
+    text: str
+    pvalue: float | None = None
+    about: str = ""
+    size: str = ""
+    joint: JointTest | None = None
+
+    @property
+    def found(self) -> bool:
+        """Whether something was found that speaks against calibration."""
+        return self.kind in ("miscalibrated", "reversed")
+
+    def __str__(self) -> str:
+        return self.text
