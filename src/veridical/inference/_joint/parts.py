@@ -11,9 +11,6 @@ from veridical._core.typing import FloatArray
 from veridical.inference._joint.scale import Members, judge
 from veridical.results import JointPart, JointTest
 
-# How much of the level each kind takes: what is most often wrong, and has one number, takes more.
-_SHARE = {"level": 2.0, "spread": 2.0}
-
 
 @dataclass(frozen=True)
 class Found:
@@ -48,10 +45,9 @@ def joint_test_of(
     n_resamples = len(found[0].values) - 1
     values = np.hstack([part.values for part in found])
     widths = np.array([part.values.shape[1] for part in found])
-    share = np.array([_SHARE.get(part.name, 1.0) for part in found])
     index = np.repeat(np.arange(len(found)), widths)
     impossible = np.repeat([part.impossible for part in found], widths)
-    members = Members(values, index, (share / widths)[index], impossible)
+    members = Members(values, index, (1 / widths)[index], impossible)
     judged = judge(members, len(found))
     parts = tuple(
         JointPart(
