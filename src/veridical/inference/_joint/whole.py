@@ -98,7 +98,8 @@ def whole_parts(
                 label,
                 bool(look.impossible[index]),
             )
-    return list(found.values())
+    place = np.argsort(layout.order)
+    return [found[name, place[k] if name == "class" else k] for name, k in found]
 
 
 def _looks(sample: MulticlassSample, layout: Layout, sums: dict[str, Sums]) -> list[Look]:
