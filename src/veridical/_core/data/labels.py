@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -73,6 +74,43 @@ def find_label(label: object, classes: tuple[Any, ...], *, caller: str, param: s
             return index
     hint = f"the classes are {preview(classes)}."
     raise invalid(caller, param, "one of the classes", repr(label), hint=hint)
+
+
+def positive_class(
+    classes: Sequence[Any], pos_label: Any, *, caller: str, one_column_of: Any = None
+) -> int:
+    """Place of the positive class of two: `pos_label`, else the larger label.
+
+    `one_column_of` are labels the user put in order for a single column, if there are any: an
+    order that ends in the smaller one may be meant either way. Of more classes the answer is 1,
+    and of no use.
+
+    Examples
+    --------
+    >>> positive_class(("bad", "good"), None, caller="f")
+    1
+    >>> positive_class(("bad", "good"), "bad", caller="f")
+    0
+    """
+    if len(classes) > 2:
+        if pos_label is None:
+            return 1
+        hint = "for one class of several use `lens=ClassSpecific(label)`."
+        if caller.endswith("Calibrator"):
+            hint = "it names the class of a single column of two classes."
+        got = f"{pos_label!r} with {len(classes)} classes"
+        raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
+    if pos_label is not None:
+        return find_label(pos_label, tuple(classes), caller=caller, param="pos_label")
+    larger = int(classes[1] > classes[0])
+    if one_column_of is not None and not larger:
+        last, first = classes[1], classes[0]
+        hint = (
+            f"say which class the column is about: `pos_label={last!r}` or `pos_label={first!r}`."
+        )
+        expected = f"given for one column and labels that end in {last!r}, the smaller one"
+        raise invalid(caller, "pos_label", expected, "None", hint=hint)
+    return larger
 
 
 def _are_indices(y: Array, n_classes: int) -> bool:

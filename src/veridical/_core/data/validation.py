@@ -13,7 +13,12 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
-from veridical._core.data.labels import NotLabelsError, check_label_array, encode_labels, find_label
+from veridical._core.data.labels import (
+    NotLabelsError,
+    check_label_array,
+    encode_labels,
+    positive_class,
+)
 from veridical._core.numeric.scan import Scan, in_unit_interval, row_sum_tolerance, scan_matrix
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, effective_size
 from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, WeightType
@@ -82,7 +87,9 @@ def check_sample(
     scan = None
     if matrix.ndim == 2:
         scan = _check_values(matrix, codes, caller=caller, param="y_prob")
-    sample = _assemble(codes, classes, matrix, scan, weight, weight_type, pos_label, caller)
+    one_column_of = labels if matrix.ndim == 1 else None
+    positive = positive_class(classes, pos_label, caller=caller, one_column_of=one_column_of)
+    sample = _assemble(codes, classes, matrix, scan, weight, weight_type, positive)
     if weight is not None and not weight.all():
         return sample.take(np.flatnonzero(weight))  # weight zero means the row is not there
     return sample
@@ -226,14 +233,9 @@ def _assemble(
     scan: Scan | None,
     weight: FloatArray | None,
     weight_type: WeightType,
-    pos_label: Any,
-    caller: str,
+    positive: int,
 ) -> Sample:
     if len(classes) > 2:
-        if pos_label is not None:
-            hint = "for one class of several use `lens=ClassSpecific(label)`."
-            got = f"{pos_label!r} with {len(classes)} classes"
-            raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
         return MulticlassSample(
             y=codes,
             p=p,
@@ -243,9 +245,6 @@ def _assemble(
             confidence=None if scan is None else scan.confidence,
             right=None if scan is None else scan.right,
         )
-    positive = int(classes[1] > classes[0])  # the larger label, wherever its column is
-    if pos_label is not None:
-        positive = find_label(pos_label, classes, caller=caller, param="pos_label")
     pair = p if p.ndim == 2 else None
     if positive == 0:
         codes, classes = 1 - codes, classes[::-1]
@@ -312,9 +311,10 @@ class ScoredRows:
     Attributes
     ----------
     y : index of each row's class in `classes`
-    scores : (n,), larger for the larger of two labels; or (n, K) in the order of `classes`
+    scores : (n,), larger for the positive of two classes; or (n, K) in the order of `classes`
     weight, weight_type : as in `BinarySample`
     classes : labels in column order
+    positive : place of the positive class of two
     """
 
     y: IntArray
@@ -322,6 +322,7 @@ class ScoredRows:
     weight: FloatArray | None
     weight_type: WeightType
     classes: tuple[Any, ...]
+    positive: int = 1
 
     @property
     def size(self) -> float:
@@ -349,6 +350,7 @@ def check_scored_rows(
     *,
     caller: str,
     labels: ArrayLike | None,
+    pos_label: Any = None,
     sample_weight: ArrayLike | None,
     weight_type: WeightType,
 ) -> ScoredRows:
@@ -367,9 +369,16 @@ def check_scored_rows(
         weight = tame_weights(weight)
     n_classes = values.shape[1] if values.ndim == 2 else 2
     codes, classes = encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)
+    one_column_of = labels if values.ndim == 1 else None
+    positive = positive_class(classes, pos_label, caller=caller, one_column_of=one_column_of)
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         codes, values, weight = codes[kept], values[kept], weight[kept]
     return ScoredRows(
-        y=codes, scores=values, weight=weight, weight_type=weight_type, classes=classes
+        y=codes,
+        scores=values,
+        weight=weight,
+        weight_type=weight_type,
+        classes=classes,
+        positive=positive,
     )

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
-from veridical._core.data.labels import (
-    check_label_array,
-    encode_labels,
-    family,
-    find_label,
-    preview,
-)
+from veridical._core.data.labels import check_label_array, encode_labels, family, preview
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames._grid.events import code_of, sum_tolerance, valid_weight
 from veridical.frames._grid.rows import LABEL, LARGEST_FLOAT, LARGEST_LABEL, WEIGHT, EngineRows
@@ -239,19 +233,6 @@ def classes_of_columns(
             encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)  # says so
         raise fault(rows, (), caller=caller)
     return _literals(rows, given)
-
-
-def positive_class(classes: Sequence[Any], pos_label: Any, *, caller: str) -> int:
-    """Index of the class a binary problem is about: the larger label, wherever its column is."""
-    if len(classes) > 2:
-        if pos_label is None:
-            return 1
-        hint = "for one class of several use `lens=ClassSpecific(label)`."
-        got = f"{pos_label!r} with {len(classes)} classes"
-        raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
-    if pos_label is None:
-        return int(classes[1] > classes[0])
-    return find_label(pos_label, tuple(classes), caller=caller, param="pos_label")
 
 
 def _label_array(labels: ArrayLike, n_classes: int, caller: str) -> Array:

@@ -6,15 +6,11 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from veridical._core.data.labels import positive_class
 from veridical._core.data.validation import is_integer
 from veridical.exceptions import invalid
 from veridical.frames._grid.cells import Grid
-from veridical.frames._grid.checks import (
-    classes_of_columns,
-    classes_of_entries,
-    fault,
-    positive_class,
-)
+from veridical.frames._grid.checks import classes_of_columns, classes_of_entries, fault
 from veridical.frames._grid.events import (
     INVALID,
     Events,
@@ -169,7 +165,7 @@ def _of_column(
     )
     sums = _scanned(rows, events, grid, (), caller)
     codes, classes = classes_of_entries(rows, sums.keys[LABEL], labels, caller=caller)
-    positive = positive_class(classes, pos_label, caller=caller)
+    positive = positive_class(classes, pos_label, caller=caller, one_column_of=labels)
     return assemble(
         rows, sums, grid, problems, classes, positive, codes=codes, scores=scores, caller=caller
     )
