@@ -77,13 +77,18 @@ def find_label(label: object, classes: tuple[Any, ...], *, caller: str, param: s
 
 
 def positive_class(
-    classes: Sequence[Any], pos_label: Any, *, caller: str, one_column_of: Any = None
+    classes: Sequence[Any],
+    pos_label: Any,
+    *,
+    caller: str,
+    one_column_of: Any = None,
+    declared: Sequence[Any] | None = None,
 ) -> int:
-    """Place of the positive class of two: `pos_label`, else the larger label.
+    """Place of the positive class of two: `pos_label`, else the last declared or larger label.
 
-    `one_column_of` are labels the user put in order for a single column, if there are any: an
-    order that ends in the smaller one may be meant either way. Of more classes the answer is 1,
-    and of no use.
+    `declared` are the categories of ordered labels. `one_column_of` are labels the user put in
+    order for a single column, if there are any: an order that ends in the smaller one may be meant
+    either way. Of more classes the answer is 1, and of no use.
 
     Examples
     --------
@@ -96,13 +101,13 @@ def positive_class(
         if pos_label is None:
             return 1
         hint = "for one class of several use `lens=ClassSpecific(label)`."
-        if caller.endswith("Calibrator"):
-            hint = "it names the class of a single column of two classes."
         got = f"{pos_label!r} with {len(classes)} classes"
         raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
     if pos_label is not None:
         return find_label(pos_label, tuple(classes), caller=caller, param="pos_label")
     larger = int(classes[1] > classes[0])
+    if declared is not None and set(classes) <= set(declared):
+        return int(list(declared).index(classes[1]) > list(declared).index(classes[0]))
     if one_column_of is not None and not larger:
         last, first = classes[1], classes[0]
         hint = (
@@ -134,6 +139,8 @@ def _check_labels(labels: ArrayLike, n_classes: int, caller: str) -> Array:
         raise invalid(caller, "labels", "free of missing values", preview(array), hint=hint)
     if array.dtype.kind == "O":
         array = _plain_kind(array, caller, param="labels")
+    if array.dtype.kind == "f":
+        array = _integral(array, caller)
     if len(np.unique(array)) != len(array):
         hint = "name each class once."
         raise invalid(caller, "labels", "distinct", preview(array), hint=hint)
