@@ -195,7 +195,7 @@ def test_frames(both, library, need):
     if data.p.ndim == 1:
         p, new = frames.Series(data.p), frames.Series(data.new)
     else:
-        p, new = (frames.DataFrame(dict(zip("abc", x.T, strict=True))) for x in (data.p, data.new))
+        p, new = (frames.DataFrame(dict(zip("012", x.T, strict=True))) for x in (data.p, data.new))
     y, w = frames.Series(data.y), frames.Series(data.w)
     expected = predict(fit(calibrator, data.p, data.y, data.w), data.new)
     # Frames keep columns together, so sums of rows may be rounded in another order.

@@ -94,7 +94,7 @@ def fit_frame(
         return _fit_cells(calibrator, calibrator, columns)
     if isinstance(calibrator, Summing):
         calibrator._fit_sums(columns)
-        calibrator.feature_names_in_ = np.asarray(columns.prob)
+        calibrator._remember_columns(columns.prob)
         return ()
     return _fit_sample(calibrator, columns)
 
@@ -107,11 +107,10 @@ def read_columns(
     named = [name for name in (columns.weight, by) if isinstance(name, str)]
     wanted = list(dict.fromkeys([columns.y, *columns.prob, *named]))
     table = tables.open_table(source, columns=wanted, caller=caller, param="y_prob")
-    matrix = table.matrix(columns.prob, caller=caller, param="prob")
     weight = columns.weight
     return (
-        matrix[:, 0] if len(columns.prob) == 1 else matrix,
-        table.column(columns.y, caller=caller, param="y"),
+        table.predictions(columns.prob, caller=caller, param="prob"),
+        tables.labels_of(source, table, columns.y, caller=caller),
         None if weight is None else table.column(weight, caller=caller, param="sample_weight"),
         table.column(by, caller=caller, param="by") if isinstance(by, str) else by,
     )
@@ -169,7 +168,7 @@ def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: FitColumns) ->
     # weights are counts of rows now, whatever those of the rows meant; cells are not known again
     with _meanwhile(calibrator, weight_type=sample.weight_type, keeps_fingerprint=False):
         notes = pooling._fit_rows(rows)
-    calibrator.feature_names_in_ = np.asarray(columns.prob)
+    calibrator._remember_columns(columns.prob)
     calibrator.fitted_on_ = f"{grid.n_samples:,} rows, pooled in {n_cells:,} cells"
     return notes + direction_doubts(rows, caller=columns.caller)
 
@@ -222,16 +221,11 @@ def _fit_sample(calibrator: Calibrator, columns: FitColumns) -> Notes:
 def _fit_table(
     calibrator: Calibrator, table: tables.Table, columns: FitColumns, weight: Any
 ) -> Notes:
-    y = table.column(columns.y, caller=columns.caller, param="y")
-    values = table.matrix(columns.prob, caller=columns.caller, param="prob")
-    labels = calibrator.labels
-    if labels is None and len(columns.prob) > 1:
-        labels = tables.labels_from_columns(columns.prob, y)
-    with _meanwhile(calibrator, labels=labels):
-        notes = calibrator._fit_arrays(
-            values[:, 0] if len(columns.prob) == 1 else values, y, weight
-        )
-    calibrator.feature_names_in_ = np.asarray(columns.prob)
+    caller = columns.caller
+    y = tables.labels_of(columns.source, table, columns.y, caller=caller)
+    values = table.predictions(columns.prob, caller=caller, param="prob")
+    notes = calibrator._fit_arrays(values, y, weight)
+    calibrator._remember_columns(columns.prob)
     return notes
 
 

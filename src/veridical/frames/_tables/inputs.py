@@ -11,8 +11,8 @@ from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
 from veridical.frames._tables.columns import expand_columns, guess_columns
 from veridical.frames._tables.detect import is_frame
-from veridical.frames._tables.labels import labels_from_columns
 from veridical.frames._tables.open import column_names, open_table
+from veridical.frames._tables.order import labels_of
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,6 @@ def _from_table(
 ) -> Inputs:
     names = name_columns(source, y=y, prob=prob, sample_weight=sample_weight, by=by, caller=caller)
     table = open_table(source, columns=names.all, caller=caller)
-    y_true = table.column(names.y, caller=caller, param="y")
-    matrix = table.matrix(names.prob, caller=caller, param="prob")
-    if labels is None and len(names.prob) > 1:
-        labels = labels_from_columns(names.prob, y_true)
     groups = None
     if names.by:
         values = [table.column(key, caller=caller, param="by") for key in names.by]
@@ -124,8 +120,8 @@ def _from_table(
     if names.sample_weight is not None:
         sample_weight = table.column(names.sample_weight, caller=caller, param="sample_weight")
     return Inputs(
-        y_true,
-        matrix[:, 0] if len(names.prob) == 1 else matrix,
+        labels_of(source, table, names.y, caller=caller),
+        table.predictions(names.prob, caller=caller, param="prob"),
         sample_weight,
         groups,
         labels,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.data.arrays import NamedArray
 from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical.exceptions import invalid
 from veridical.frames._tables.columns import listed, missing_column
@@ -172,6 +173,11 @@ class Table:
             for k, one_column in enumerate(values):
                 result[rows, k] = one_column[rows]
         return result
+
+    def predictions(self, names: Sequence[str], *, caller: str, param: str) -> NamedArray:
+        """Return columns of numbers with their names: (n,) of one, else as `matrix` does."""
+        values = self.matrix(names, caller=caller, param=param)
+        return NamedArray(values[:, 0] if len(names) == 1 else values, tuple(names))
 
     def _series(self, name: str, caller: str, param: str) -> nw.Series[Any]:
         if name not in self._frame.columns:
