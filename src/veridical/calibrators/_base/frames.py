@@ -18,7 +18,7 @@ from veridical._core.sample import effective_size
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes, formula_of
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts
-from veridical.exceptions import InvalidInputError, invalid
+from veridical.exceptions import invalid
 from veridical.frames import tables
 from veridical.frames.files import is_large_file
 
@@ -85,7 +85,14 @@ def fit_frame(
     sample_weight: str | None,
 ) -> Notes:
     """Fit to columns and say what is in doubt; see `Calibrator.fit`."""
-    columns = _columns(source, y, prob, sample_weight, caller=type(calibrator).__name__)
+    columns = _columns(
+        source,
+        y,
+        prob,
+        sample_weight,
+        scale="probability" if calibrator.input == "probability" else "logit",
+        caller=type(calibrator).__name__,
+    )
     if _in_memory(source):
         return _fit_exactly(calibrator, columns)
     if calibrator.input != "probability":
@@ -128,7 +135,9 @@ def _in_memory(source: Any) -> bool:
     return not tables.is_lazy(source)
 
 
-def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str) -> FitColumns:
+def _columns(
+    source: Any, y: str, prob: Any, sample_weight: Any, *, scale: str = "probability", caller: str
+) -> FitColumns:
     if sample_weight is not None and not isinstance(sample_weight, str):
         hint = 'name its column, e.g. sample_weight="weight".'
         got = type(sample_weight).__name__
@@ -140,8 +149,9 @@ def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str)
         [weight] = tables.expand_columns(
             [sample_weight], available, caller=caller, param="sample_weight"
         )
-    names = [name for name in available if name != weight]
-    guess = tables.guess_columns(names, y=outcome, prob=prob, caller=caller)
+    guess = tables.find_columns(
+        source, y=outcome, prob=prob, without=[weight], scale=scale, caller=caller, param="y_prob"
+    )
     return FitColumns(source, outcome, guess.prob, weight, caller)
 
 
@@ -244,7 +254,6 @@ def _meanwhile(calibrator: Calibrator, **params: Any) -> Iterator[None]:
 
 _CALLER = "transform"
 _PREFIX = "calibrated"  # as `veridical apply` names its columns
-_NO_OUTCOME = ""
 _BLOCK_VALUES = 1 << 20
 
 
@@ -342,13 +351,15 @@ def _known_columns(calibrator: Calibrator, available: list[str]) -> list[str]:
     fitted = getattr(calibrator, "feature_names_in_", None)
     if fitted is not None and set(fitted.tolist()) <= set(available):
         return [str(name) for name in fitted]
-    try:
-        guess = tables.guess_columns((*available, _NO_OUTCOME), y=_NO_OUTCOME, caller=_CALLER)
-    except InvalidInputError:
+    n_classes = len(calibrator.classes_)
+    sizes = (1, 2) if n_classes == 2 else (n_classes,)
+    found = [names for names in tables.predictions_by_name(available) if len(names) in sizes]
+    if len(found) != 1:
         hint = "name the columns of predictions, in the order of `classes_`."
-        got = f"None, and no column of {available[:6]} is known by name"
-        raise invalid(_CALLER, "prob", "given", got, hint=hint) from None
-    return list(guess.prob)
+        known = [name for names in found for name in names]
+        got = f"None, and {known or 'no column'} of {available[:6]} known by name"
+        raise invalid(_CALLER, "prob", "given", got, hint=hint)
+    return list(found[0])
 
 
 def _names(

@@ -9,8 +9,9 @@ from typing import Any
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
-from veridical.frames._tables.columns import expand_columns, guess_columns
+from veridical.frames._tables.columns import expand_columns
 from veridical.frames._tables.detect import is_frame
+from veridical.frames._tables.find import find_columns
 from veridical.frames._tables.open import column_names, open_table
 from veridical.frames._tables.order import labels_of
 
@@ -91,12 +92,19 @@ def name_columns(
 
     outcome = None if y is None else named(y, "y")[0]
     columns = None if prob is None else named(prob, "prob")
-    said = None
-    if outcome is None or columns is None:
-        guess = guess_columns(available, y=outcome, prob=columns, caller=caller)
-        outcome, columns, said = guess.y, list(guess.prob), guess.said or None
     weight = named(sample_weight, "sample_weight") if isinstance(sample_weight, str) else []
     keys = named(by, "by") if _names_columns(by, available) else []
+    said = None
+    if outcome is None or columns is None:
+        guess = find_columns(
+            source,
+            y=outcome,
+            prob=columns,
+            without=[*weight, *keys],
+            caller=caller,
+            param="y_true",
+        )
+        outcome, columns, said = guess.y, list(guess.prob), guess.said or None
     return Columns(outcome, columns, weight[0] if weight else None, keys, said)
 
 
