@@ -13,9 +13,9 @@ from veridical.evaluation._figures.measure import (
     Question,
     binned_curve,
     evaluate_source,
+    evaluate_with_groups,
     means_and_line,
     measure_errors,
-    verdict_of,
 )
 
 __all__ = [
@@ -26,10 +26,10 @@ __all__ = [
     "compare_held_out",
     "compare_models",
     "evaluate_source",
+    "evaluate_with_groups",
     "held_out",
     "held_out_source",
     "means_and_line",
     "measure_errors",
     "run_battery",
-    "verdict_of",
 ]

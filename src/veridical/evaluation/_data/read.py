@@ -108,6 +108,7 @@ class DataRequest:
             by=groups,
             clusters=check_groups(clusters, kept, caller=self.caller),
             guessed=data.notes[0] if data.notes else None,
+            named=data.named,
         )
 
     def _of_kept(self, by: Groups, kept: BoolArray) -> Groups:
@@ -178,7 +179,8 @@ class DataRequest:
             hint = "divide the weights by their mean: only their ratios matter."
             got = "weights whose squares overflow"
             raise invalid(self.caller, "sample_weight", "of moderate size", got, hint=hint)
-        return SumsSource(GridSummary(table), lens, self.caller, names.said)
+        named = names.named._replace(pos_label=self.data.pos_label is not None)
+        return SumsSource(GridSummary(table), lens, self.caller, names.said, named)
 
     def _of_rows(self) -> SumsSource:
         """Sums of rows that are read into memory."""
@@ -190,7 +192,9 @@ class DataRequest:
             resolution=self.resolution,
             groups=None if source.by is None else source.samples_by_group(),
         )
-        return SumsSource(GridSummary(table), source.lens, self.caller, source.guessed)
+        return SumsSource(
+            GridSummary(table), source.lens, self.caller, source.guessed, source.named
+        )
 
 
 def _problems_for(n_classes: int, lens: Lens) -> Sequence[str | int]:

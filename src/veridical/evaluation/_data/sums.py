@@ -14,6 +14,7 @@ from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical.binning import Binning, IntervalBinning, UniformBins
 from veridical.evaluation._data.source import Kind, NullSource, SampleSource, Source, auc_of_pooled
+from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.draws import Trials
 from veridical.lenses import Binary, Classwise, Lens
 from veridical.miscalibration import BinnedError
@@ -31,12 +32,14 @@ class SumsSource(Source):
     lens : through which it is seen
     caller : the function that was asked
     guessed : what was guessed about the columns, or None
+    named : what outcome and prediction are called
     """
 
     grid: GridSummary
     lens: Lens
     caller: str = "evaluate"
     guessed: str | None = None
+    named: Named = UNNAMED
 
     @cached_property
     def cells(self) -> Cells:
