@@ -10,26 +10,30 @@ from veridical.evaluation._comparison.held_out import (
     held_out_source,
 )
 from veridical.evaluation._figures.measure import (
+    Measuring,
     Question,
     binned_curve,
     evaluate_source,
-    evaluate_with_groups,
+    judge_source,
     means_and_line,
     measure_errors,
+    measure_figures,
 )
 
 __all__ = [
     "NAMES",
     "HeldOut",
+    "Measuring",
     "Question",
     "binned_curve",
     "compare_held_out",
     "compare_models",
     "evaluate_source",
-    "evaluate_with_groups",
     "held_out",
     "held_out_source",
+    "judge_source",
     "means_and_line",
     "measure_errors",
+    "measure_figures",
     "run_battery",
 ]

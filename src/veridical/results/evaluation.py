@@ -20,6 +20,7 @@ from veridical.results.text import (
 )
 from veridical.results.verdict import Verdict
 
+_UNTESTED = Verdict()
 _MOST_CLASSES = 6  # base rates beyond these are summarised
 _SCORE_HEADER = ("score", "value", "parts")
 _ERROR_HEADER = ("calibration error", "value", "interval", "null", "95 % up to", "p", "definition")
@@ -98,7 +99,7 @@ class Evaluation(Result):
     slope: Coefficient | None = None
     intercept: Coefficient | None = None
     default_error: str = "ECE"
-    verdict: Verdict = Verdict()
+    verdict: Verdict = _UNTESTED
     notes: tuple[str, ...] = ()
     groups: tuple[tuple[Any, Evaluation], ...] = ()
 

@@ -16,7 +16,7 @@ from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.curves.core import curve_from_summary
 from veridical.decomposition.core import decompose_isotonic
 from veridical.evaluation._data.source import NullDraws, SampleSource, Source, default_error
-from veridical.evaluation._verdict.judge import Judging, is_reversed, judge, judge_group
+from veridical.evaluation._verdict.judge import Judged, Judging, is_reversed, judge, judge_group
 from veridical.evaluation._verdict.words import Figures
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import recalibration_line
@@ -80,6 +80,15 @@ def evaluate_source(
     every_row = measure_figures(source, options)
     found = judge(source, words_from(every_row), options.judging)
     return replace(every_row, verdict=found.verdict)
+
+
+def judge_source(
+    source: Source, *, n_bins: Any, confidence_level: float, n_resamples: int, rng: Any
+) -> Judged:
+    """The verdict alone, word for word that of an evaluation with these options."""
+    seed = check_seed(rng, caller="evaluate")
+    options = Measuring(n_bins, confidence_level, n_resamples, seed)
+    return judge(source, figures_of(source, n_bins, confidence_level), options.judging)
 
 
 class Measuring(NamedTuple):

@@ -137,7 +137,7 @@ def _reversed(source: Source, figures: Figures, joint: JointTest | None) -> Verd
     assert figures.auc is not None
     headline = reversed_sentence(source, figures.auc)
     area = f"AUC {figures.auc:.3f}, {scope_of(source)}"
-    text = f"{headline} Nothing can be said of calibration before that is settled ({area})."
+    text = f"{headline} Calibration is not judged, and recalibration would not mend it ({area})."
     return Verdict(
         kind="reversed",
         headline=headline,

@@ -79,7 +79,7 @@ def saving_of(sample: BinarySample, confidence_level: float) -> Saving | None:
 
 
 def _non_centrality(gained: float, k: int, q: float) -> float:
-    """Non-centrality at which `gained` is the quantile `q` of a chi-square of k degrees; at least 0.
+    """Non-centrality, not below 0, at which `gained` is the quantile `q` of a chi-square of k.
 
     Beyond 1,000 the root of the chi-square is taken as normal with variance 1.
     """
@@ -139,8 +139,9 @@ class Reach(NamedTuple):
 def reach_of(sample: BinarySample, n_bins: Any, level: float) -> Reach | None:
     r"""What rows like these can show; None where every prediction is certain.
 
-    The log loss is that of calibrated predictions, their mean entropy. Gaps g that are a fixed part c of the standard deviation sqrt(p (1 - p)) of an outcome cost
-    c^2 / 2 of log loss a row, to second order, and have the root mean square c sqrt(mean p (1-p)).
+    The log loss is that of calibrated predictions, their mean entropy. Gaps that are a fixed part
+    c of the standard deviation sqrt(p (1 - p)) of an outcome cost c^2 / 2 of log loss a row, to
+    second order, and have the root mean square c sqrt(mean p (1 - p)).
     """
     p = _as_drawn(sample).astype(np.float64)
     spread = float((p * (1 - p)).mean())

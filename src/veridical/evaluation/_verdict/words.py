@@ -91,8 +91,8 @@ class PartWords:
         count = len({part.label for part in groups})
         if not out:
             worst = min(groups, key=lambda part: (part.adjusted, part.pvalue))
-            p = format_pvalue(worst.adjusted)
-            yield f"None of {count:,} groups stands out (worst: {named(worst.label)}, adjusted p = {p})."
+            which = f"worst: {named(worst.label)}, {_adjusted(worst)}"
+            yield f"None of {count:,} groups stands out ({which})."
             return
         listed = _listed([f"{named(part.label)} ({_adjusted(part)})" for part in out])
         verb = "stands" if len(out) == 1 else "stand"
@@ -177,9 +177,7 @@ def saving_sentence(saving: Saving | None, lens: str) -> str:
     """How much it matters that something was found."""
     if saving is None:
         return f"Large: something happened that was given probability 0 ({lens} lens)."
-    start = {"large": "Large", "clear but small": "Clear but small"}.get(
-        saving.words, "How much it matters is open"
-    )
+    start = saving.words.capitalize() or "How much it matters is open"
     share, low, high = (percent(value) for value in saving)
     return (
         f"{start}: recalibration would save about {share} % of log loss ({low} to {high} %, {lens}"
@@ -207,16 +205,20 @@ def reach_sentence(reach: Reach | None, n: int, lens: str) -> str:
         return "Every prediction is certain, so there is no chance to compare with."
     power = f"{100 * POWER:g} % power, {lens} lens"
     kind = "root-mean-square gap"
-    what = (
-        f"{kind} of {numbers_apart(reach.matters)[0]}, which costs {percent(MATTERS)} % of log loss"
-    )
     if reach.needed is None:
         return f"Not shown either way: these {n:,} rows tell little ({lens} lens)."
     if reach.needed.n <= n:
         assert reach.found is not None
         least = numbers_apart(reach.found.delta)[0]
-        return f"A {kind} of {least} or more would have been found ({power}); a smaller one may be there."
-    return f"Not shown either way: about {rounded(reach.needed.n):,} rows would tell of a {what} ({power})."
+        return (
+            f"A {kind} of {least} or more would have been found ({power}); a smaller one may be"
+            " there."
+        )
+    return (
+        f"Not shown either way: about {rounded(reach.needed.n):,} rows would tell of a {kind} of"
+        f" {numbers_apart(reach.matters)[0]}, which costs {percent(MATTERS)} % of log loss"
+        f" ({power})."
+    )
 
 
 def rounded(n: int) -> int:
