@@ -9,6 +9,7 @@ from veridical.inference._goodness.spiegelhalter import spiegelhalter_test
 from veridical.inference._intervals.bootstrap import bootstrap_interval
 from veridical.inference._intervals.paired import paired_difference
 from veridical.inference._intervals.ranks import mean_ranks
+from veridical.inference._joint.test import joint_test
 from veridical.inference._kernel.t_cal import t_cal_test
 from veridical.inference._kernel.test import kernel_test
 from veridical.inference._nulls.consistency import consistency_test
@@ -26,6 +27,7 @@ __all__ = [
     "detectable_error",
     "equivalence_test",
     "hosmer_lemeshow_test",
+    "joint_test",
     "kernel_test",
     "mean_ranks",
     "multiple_test",

@@ -86,7 +86,7 @@ class JointTest(Result):
         for part in self.parts:
             about = part.name if part.label is None else f"{part.name} {part.label!r}"
             own, adjusted = format_pvalue(part.pvalue), format_pvalue(part.adjusted)
-            lines.append(f"  {about:<24}{part.lens:<14}p = {own:<9} adjusted {adjusted}")
+            lines.append(f"  {about:<24}{part.lens:<18}p = {own:<9} adjusted {adjusted}")
         return "\n".join(lines)
 
     def _columns(self) -> dict[str, list[Any]]:

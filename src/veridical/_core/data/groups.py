@@ -22,12 +22,15 @@ class Groups:
     codes: IntArray
     keys: list[Any]
 
+    def kept(self, rows: BoolArray, caller: str) -> Groups:
+        """Groups of the kept rows; those without rows do not exist."""
+        self._check_length(len(rows), caller)
+        present, codes = np.unique(self.codes[rows], return_inverse=True)
+        return Groups(codes.reshape(-1), [self.keys[index] for index in present])
+
     def of(self, sample: Sample, kept: BoolArray, caller: str) -> Iterator[tuple[Any, Sample]]:
         """Split a sample made of the kept rows; groups without rows do not exist."""
-        if len(self.codes) != len(kept):
-            hint = "pass one group key per row."
-            got = f"{len(self.codes)} keys for {len(kept)} rows"
-            raise invalid(caller, "by", "as long as `y_true`", got, hint=hint)
+        self._check_length(len(kept), caller)
         codes = self.codes[kept]
         order = np.argsort(codes, kind="stable")
         starts = np.searchsorted(codes[order], np.arange(len(self.keys) + 1))
@@ -35,6 +38,12 @@ class Groups:
             rows = order[starts[index] : starts[index + 1]]
             if rows.size:
                 yield key, sample.take(rows)
+
+    def _check_length(self, n: int, caller: str) -> None:
+        if len(self.codes) != n:
+            hint = "pass one group key per row."
+            got = f"{len(self.codes)} keys for {n} rows"
+            raise invalid(caller, "by", "as long as `y_true`", got, hint=hint)
 
 
 def group_rows(columns: Sequence[Any], *, caller: str) -> Groups:

@@ -1,0 +1,1 @@
+"""One test of everything predictions can be wrong in."""

@@ -1,0 +1,145 @@
+"""Residuals of cells redrawn: what their sums would be if outcomes were draws of the predictions.
+
+The only place where the null hypothesis of binary outcomes is drawn from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from veridical._core.typing import FloatArray, IntArray
+
+NORMAL_FROM = 400.0  # variance of a count, in outcomes, from which it is drawn as normal
+_BLOCK = 1 << 20
+_POOLED = 256  # entries of a cell that are multiplied out one by one
+_SPREADS = 12.0  # standard deviations beyond which no count is looked for
+
+
+@dataclass(frozen=True)
+class Trials:
+    """Independent outcomes of increasing probability.
+
+    Attributes
+    ----------
+    p : probabilities, float64, in increasing order
+    count : how many outcomes each stands for
+    weight : what each outcome of an entry counts, None for one
+    """
+
+    p: FloatArray
+    count: FloatArray
+    weight: FloatArray | None = None
+
+    def take(self, rows: IntArray) -> Trials:
+        """Keep some entries."""
+        weight = None if self.weight is None else self.weight[rows]
+        return Trials(self.p[rows], self.count[rows], weight)
+
+    @property
+    def square(self) -> FloatArray:
+        """Squared weights of all outcomes of each entry."""
+        return self.count if self.weight is None else self.count * np.square(self.weight)
+
+
+def drawn_residuals(
+    trials: Trials, cell: IntArray, n_cells: int, n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Weighted residuals of each cell, (n, n_cells); `cell` increases along the entries."""
+    p = trials.p
+    variance = np.bincount(cell, weights=trials.square * p * (1 - p), minlength=n_cells)
+    alike = variance
+    if trials.weight is not None:  # as many outcomes of one weight would have this kurtosis
+        fourth = trials.square * np.square(trials.weight) * p * (1 - p)
+        fourth = np.bincount(cell, weights=fourth, minlength=n_cells)
+        alike = np.divide(variance**2, fourth, out=np.zeros(n_cells), where=fourth > 0)
+    normal = alike >= NORMAL_FROM
+    sums = rng.standard_normal((n, n_cells))
+    sums *= np.sqrt(variance)
+    few = ~normal & (variance > 0)
+    if not few.any():
+        return sums
+    if trials.weight is None:
+        starts = np.searchsorted(cell, np.arange(n_cells + 1))
+        for c in np.flatnonzero(few):
+            rows = slice(starts[c], starts[c + 1])
+            sums[:, c] = _drawn_count(p[rows], trials.count[rows], n, rng)
+    else:
+        rows = np.flatnonzero(few[cell])
+        _, place = np.unique(cell[rows], return_inverse=True)
+        sums[:, few] = _weighted(trials.take(rows), place.reshape(-1), int(few.sum()), n, rng)
+    return sums
+
+
+def _drawn_count(p: FloatArray, count: FloatArray, n: int, rng: np.random.Generator) -> FloatArray:
+    """Successes less their expectation, n times, by inversion of the Poisson-binomial law.
+
+    The law is the Fourier transform of the product of (1 - p + p z)^count (Hong 2013, Computational
+    Statistics and Data Analysis 59, 41-51). Of many entries neighbours are pooled at their mean,
+    which changes the variance by the spread of p among neighbours, squared.
+    """
+    from scipy import fft
+
+    if len(p) > _POOLED:
+        pool = (np.arange(len(p)) * _POOLED) // len(p)
+        total = np.bincount(pool, weights=count)
+        p, count = np.bincount(pool, weights=count * p) / total, total
+    trials, mean = float(count.sum()), float(count @ p)
+    turned = mean > trials / 2  # count what is rarer
+    q = 1 - p if turned else p
+    expected = trials - mean if turned else mean
+    reach = expected + _SPREADS * np.sqrt(expected) + 2 * _SPREADS
+    size = fft.next_fast_len(int(min(trials, np.ceil(reach))) + 1, real=True)
+    z = np.exp(-2j * np.pi * np.arange(size // 2 + 1) / size)
+    factors = 1 + q[:, None] * (z - 1)
+    if (count != 1).any():
+        factors **= count[:, None]
+    law = np.cumsum(np.maximum(fft.irfft(factors.prod(axis=0), size), 0.0))
+    drawn = np.searchsorted(law, rng.random(n) * law[-1], side="right") - expected
+    return -drawn if turned else drawn
+
+
+def _weighted(
+    trials: Trials, cell: IntArray, n_cells: int, n: int, rng: np.random.Generator
+) -> FloatArray:
+    """Weighted residuals drawn outcome by outcome, or only those that are rare."""
+    assert trials.weight is not None
+    turned = trials.p > 0.5
+    rare = np.where(turned, 1 - trials.p, trials.p)
+    weight = np.where(turned, -trials.weight, trials.weight)
+    expected = np.bincount(cell, weights=weight * rare * trials.count, minlength=n_cells)
+    sums = np.empty((n, n_cells))
+    rate = -np.log1p(-rare) * trials.count
+    alone = not (trials.count > 1).any()
+    sparse = alone and 4 * rate.sum() < len(rate)
+    step = max(1, int(_BLOCK / (rate.sum() if sparse else len(rate))))
+    for first in range(0, n, step):
+        size = min(step, n - first)
+        if sparse:
+            happened, row = _rare_rows(rate, size, rng)
+            keys = happened * n_cells + cell[row]
+            block = np.bincount(keys, weights=weight[row], minlength=size * n_cells)
+            sums[first : first + size] = block.reshape(size, n_cells)
+            continue
+        if alone:
+            drawn = (rng.random((size, len(rare))) < rare) * weight
+        else:
+            shape = (size, len(rare))
+            drawn = rng.binomial(trials.count.astype(np.int64), rare, shape) * weight
+        starts = np.searchsorted(cell, np.arange(n_cells))
+        sums[first : first + size] = np.add.reduceat(drawn, starts, axis=1)
+    return sums - expected
+
+
+def _rare_rows(rate: FloatArray, n: int, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Draw and row of every event where each row has one with probability 1 - exp(-rate).
+
+    Poisson numbers of events fall on rows in proportion to the rates; a row that is hit at all
+    has its event, so the probabilities are exact.
+    """
+    edges = np.cumsum(rate)
+    numbers = rng.poisson(edges[-1], n)
+    row = np.searchsorted(edges, rng.random(int(numbers.sum())) * edges[-1], side="right")
+    keys = np.unique(np.repeat(np.arange(n), numbers) * len(rate) + np.minimum(row, len(rate) - 1))
+    return keys // len(rate), keys % len(rate)

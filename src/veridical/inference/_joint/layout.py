@@ -1,0 +1,213 @@
+"""Where the outcome of a row of several classes counts, whatever it is: found without outcomes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from veridical._core.numeric.blocks import row_blocks
+from veridical._core.sample import MulticlassSample
+from veridical._core.typing import FloatArray, IntArray
+from veridical.inference._draws.rows import counts_rows
+from veridical.inference._joint.cells import log_odds, upper_edges
+from veridical.inference._joint.simplex import Split, split_cells, variance_splits
+
+MOST_DRAWN = 20_000  # rows whose outcomes are drawn one by one
+_CONFIDENCE_CELLS, _CLASS_CELLS, _GROUP_CELLS = 64, 16, 8
+_VECTOR_CELLS, _MOST_VECTOR_SUMS = 128, 4096
+_ROWS = 1 << 15
+
+
+class Rows(NamedTuple):
+    """Some rows: probabilities in the order of the layout, most probable class, weight, group."""
+
+    p: FloatArray
+    top: IntArray
+    weight: FloatArray | None
+    codes: IntArray | None
+
+
+class Sums(NamedTuple):
+    """Sums over all rows by column of a block.
+
+    Attributes
+    ----------
+    residual : of w (1[y = k] - p_k), as observed
+    mean, variance : of the sum of w 1[y = k] if outcomes are drawn from p
+    odds : mean log odds of p_k, by variance
+    """
+
+    residual: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    odds: FloatArray
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Cells of confidences, of every class and of whole vectors, by groups if there are any.
+
+    Attributes
+    ----------
+    order : columns of the sample in an order that their predictions decide, not their names
+    confidence : upper edges of the cells of the confidence
+    classes : upper edges for every class
+    splits, n_vectors : cells of whole vectors
+    coarse : upper edges of confidence cells within groups
+    n_groups : 0 without groups
+    """
+
+    order: IntArray
+    confidence: FloatArray
+    classes: list[FloatArray]
+    splits: list[Split]
+    n_vectors: int
+    coarse: FloatArray
+    n_groups: int
+
+    @property
+    def columns(self) -> dict[str, int]:
+        """How many sums each block has."""
+        k = len(self.order)
+        return {
+            "confidence": len(self.confidence),
+            "class": k * _CLASS_CELLS,
+            "vector": self.n_vectors * k,
+            "group confidence": self.n_groups * len(self.coarse),
+            "group class": self.n_groups * k,
+        }
+
+    def keys(self, rows: Rows, block: str) -> IntArray:
+        """Column of a block in which each row counts if class k occurs, (K, rows).
+
+        One beyond the last is nowhere.
+        """
+        n_classes = len(self.order)
+        each = np.arange(n_classes)[:, None]
+        if block == "class":
+            cells = [
+                k * _CLASS_CELLS + np.minimum(np.searchsorted(edges, rows.p[:, k]), len(edges) - 1)
+                for k, edges in enumerate(self.classes)
+            ]
+            return np.stack(cells)
+        if block == "vector":
+            return split_cells(rows.p, self.splits) * n_classes + each
+        if block == "group class":
+            assert rows.codes is not None
+            return rows.codes * n_classes + each
+        edges = self.confidence if block == "confidence" else self.coarse
+        largest = rows.p[np.arange(len(rows.top)), rows.top]
+        cell = np.minimum(np.searchsorted(edges, largest), len(edges) - 1)
+        if block == "group confidence":
+            assert rows.codes is not None
+            cell += rows.codes * len(edges)
+        return np.where(rows.top == each, cell, self.columns[block])
+
+
+def layout_of(sample: MulticlassSample, codes: IntArray | None, n_groups: int) -> Layout:
+    """Cells for a sample; of very many rows some decide where they are cut."""
+    order = class_order(sample.p)
+    some = sample.p[spread_rows(sample, order)][:, order].astype(np.float64, copy=False)
+    largest = np.sort(some.max(axis=1))
+    spread = largest * (1 - largest)
+    classes = []
+    for k in range(len(order)):
+        column = np.sort(some[:, k])
+        classes.append(upper_edges(column, column * (1 - column), _CLASS_CELLS))
+    most = max(8, min(_VECTOR_CELLS, _MOST_VECTOR_SUMS // len(order)))
+    splits = variance_splits(some, most)
+    return Layout(
+        order,
+        upper_edges(largest, spread, _CONFIDENCE_CELLS),
+        classes,
+        splits,
+        len(splits) + 1,
+        upper_edges(largest, spread, _GROUP_CELLS),
+        n_groups if codes is not None else 0,
+    )
+
+
+def class_order(p: FloatArray) -> IntArray:
+    """Columns by their mean and mean square, so that naming classes anew changes nothing."""
+    first = p.mean(axis=0, dtype=np.float64)
+    second = np.einsum("ik,ik->k", p, p, dtype=np.float64)
+    return np.lexsort((second, first))
+
+
+def spread_rows(sample: MulticlassSample, order: IntArray) -> IntArray:
+    """At most `MOST_DRAWN` rows, evenly spread along one direction of the predictions.
+
+    Also an order of the rows that their predictions (and weights) decide.
+    """
+    direction = np.sqrt(np.arange(2.0, len(order) + 2)) % 1
+    along = np.zeros(sample.n)
+    for k, column in enumerate(order):
+        along += direction[k] * sample.p[:, column]
+    if sample.weight is None:
+        ordered = np.argsort(along, kind="stable")
+    else:
+        ordered = np.lexsort((sample.weight, along))
+    if sample.weight is None or not counts_rows(sample):
+        if sample.n <= MOST_DRAWN:
+            return ordered
+        at = (np.arange(MOST_DRAWN) + 0.5) * (sample.n / MOST_DRAWN)
+        return ordered[at.astype(np.intp)]
+    upto = np.cumsum(sample.weight[ordered])
+    n = min(MOST_DRAWN, int(upto[-1]))
+    return ordered[np.searchsorted(upto, (np.arange(n) + 0.5) * (upto[-1] / n))]
+
+
+def outcomes_in(sample: MulticlassSample) -> int:
+    """How many outcomes a sample holds: rows, or the sum of whole frequencies."""
+    if sample.weight is None or not counts_rows(sample):
+        return sample.n
+    return int(sample.weight.sum())
+
+
+def rows_of(
+    sample: MulticlassSample, layout: Layout, codes: IntArray | None, at: IntArray | slice
+) -> Rows:
+    """Some rows in the order of the classes of a layout, each with the weight of one outcome."""
+    place = np.argsort(layout.order)
+    p = sample.p[at]
+    return Rows(
+        p[:, layout.order].astype(np.float64, copy=False),
+        place[p.argmax(axis=1)],
+        None if sample.weight is None or counts_rows(sample) else sample.weight[at],
+        None if codes is None else codes[at],
+    )
+
+
+def all_sums(
+    sample: MulticlassSample, layout: Layout, codes: IntArray | None, blocks: list[str]
+) -> dict[str, Sums]:
+    """Sums of all rows by the columns of each block."""
+    total = {name: np.zeros((4, layout.columns[name] + 1)) for name in blocks}
+    place = np.argsort(layout.order)
+    rows_at_once = max(256, _ROWS * 8 // len(layout.order))
+    for at in row_blocks(sample.n, rows_at_once):
+        rows = rows_of(sample, layout, codes, at)
+        p = rows.p.T
+        w = np.ones(p.shape[1]) if sample.weight is None else sample.weight[at]
+        square = w if rows.weight is None else w * w
+        spread = square * p * (1 - p)
+        odds, y = spread * log_odds(p), place[sample.y[at]]
+        mean = w * p
+        happened = np.arange(len(y))
+        for name in blocks:
+            keys = layout.keys(rows, name)
+            size = total[name].shape[1]
+            flat = keys.ravel()
+            seen = np.bincount(keys[y, happened], weights=w, minlength=size)
+            values = [
+                np.bincount(flat, weights=v.ravel(), minlength=size) for v in (mean, spread, odds)
+            ]
+            total[name] += np.stack([seen, *values])
+    result = {}
+    for name in blocks:
+        seen, mean, variance, odds = total[name][:, :-1]
+        centre = np.divide(odds, variance, out=np.zeros_like(odds), where=variance > 0)
+        result[name] = Sums(seen - mean, mean, variance, centre)
+    return result
