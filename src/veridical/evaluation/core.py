@@ -15,14 +15,17 @@ from veridical.evaluation._figures.measure import (
     binned_curve,
     evaluate_source,
     judge_source,
+    judged_evaluation,
     means_and_line,
     measure_errors,
     measure_figures,
 )
+from veridical.evaluation._verdict.judge import Judged
 
 __all__ = [
     "NAMES",
     "HeldOut",
+    "Judged",
     "Measuring",
     "Question",
     "binned_curve",
@@ -32,6 +35,7 @@ __all__ = [
     "held_out",
     "held_out_source",
     "judge_source",
+    "judged_evaluation",
     "means_and_line",
     "measure_errors",
     "measure_figures",

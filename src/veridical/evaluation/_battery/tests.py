@@ -17,7 +17,7 @@ from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.source import Source
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import figures_of
-from veridical.evaluation._verdict.judge import Judging, judge, reversal
+from veridical.evaluation._verdict.judge import Judged, Judging, judge, reversal
 from veridical.exceptions import warn_of
 from veridical.inference import adjust_pvalues
 from veridical.inference.core import recalibration_line
@@ -132,8 +132,12 @@ def run_battery(
     n_resamples: int,
     seed: int,
     tests: str | Sequence[str] | None = None,
+    judged: Judged | None = None,
 ) -> tuple[TestReport, list[str]]:
-    """Test data that were read; the notes say what was left out and hold the doubts returned."""
+    """Test data that were read; the notes say what was left out and hold the doubts returned.
+
+    `judged` is the verdict, if it is known already.
+    """
     options = {"n_bins": n_bins, "level": level, "n_resamples": n_resamples, "seed": seed}
     battery = battery_of(source, **options)
     induced = battery.induced
@@ -150,8 +154,10 @@ def run_battery(
     if groups is not None:
         all_tests["groups"] = group_test(groups)
     adjusted = tuple(adjust_pvalues([test.pvalue for test in all_tests.values()]).tolist())
-    figures = figures_of(source, n_bins, 1 - level)
-    found = judge(source, figures, Judging(n_bins, level, n_resamples, seed))
+    found = judged
+    if found is None:
+        figures = figures_of(source, n_bins, 1 - level)
+        found = judge(source, figures, Judging(n_bins, level, n_resamples, seed))
     detectable = None if found.reach is None else found.reach.found
     if detectable is not None:
         doubts += [f"detectable_error: {note}" for note in detectable.notes]

@@ -152,11 +152,13 @@ class Source(ABC):
     lens : the lens of the calibration errors
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
+    asked : whether the user asked for this lens; whole predictions are judged otherwise
     """
 
     lens: Lens
     guessed: str | None
     named: Named
+    asked: bool
 
     @property
     @abstractmethod
@@ -262,6 +264,7 @@ class SampleSource(Source):
     clusters : number of the cluster of each row, or None if rows are independent
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
+    asked : whether the user asked for this lens; whole predictions are judged otherwise
     """
 
     sample: Sample
@@ -270,6 +273,7 @@ class SampleSource(Source):
     clusters: IntArray | None = None
     guessed: str | None = None
     named: Named = UNNAMED
+    asked: bool = False
 
     @cached_property
     def problem(self) -> Problem:
@@ -369,7 +373,7 @@ class SampleSource(Source):
     def groups(self) -> Iterator[tuple[Any, SampleSource]]:
         """Rows of every subgroup."""
         for key, part in self.samples_by_group():
-            yield key, SampleSource(part, self.lens, named=self.named)
+            yield key, SampleSource(part, self.lens, named=self.named, asked=self.asked)
 
     def samples_by_group(self) -> list[tuple[Any, Sample]]:
         """Checked rows of every subgroup."""

@@ -33,6 +33,7 @@ class SumsSource(Source):
     caller : the function that was asked
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
+    asked : whether the user asked for this lens; whole predictions are judged otherwise
     """
 
     grid: GridSummary
@@ -40,6 +41,7 @@ class SumsSource(Source):
     caller: str = "evaluate"
     guessed: str | None = None
     named: Named = UNNAMED
+    asked: bool = False
 
     @cached_property
     def cells(self) -> Cells:
@@ -212,8 +214,8 @@ def notes_on_sums(source: Source, n_bins: Any, about: About = "figures") -> list
     ]
     if about == "figures" and (source.kind == "classwise" or source.has_classes):
         notes.append(
-            "classwise errors have no null level here: sums do not tell how the classes of a row"
-            " go together"
+            "classwise errors have no null level here, and whole vectors are not judged: sums do"
+            " not tell how the classes of a row go together"
         )
     return notes
 

@@ -61,25 +61,30 @@ def evaluate_with_groups(
 ) -> Evaluation:
     """Measure and judge all rows, and every subgroup, whose tests are one family."""
     options = Measuring(n_bins, confidence_level, n_resamples, check_seed(rng, caller="evaluate"))
-    every_row = measure_figures(source, options)
-    found = judge(source, words_from(every_row), options.judging)
+    every_row, found = judged_evaluation(source, options)
     groups = []
     for key, part in source.groups():
         own = measure_figures(part, options)
         member = found.of_group.get(key)
         verdict = judge_group(part, words_from(own), key, member, options.judging)
         groups.append((key, replace(own, verdict=verdict)))
-    return replace(every_row, verdict=found.verdict, groups=tuple(groups))
+    return replace(every_row, groups=tuple(groups))
 
 
 def evaluate_source(
     source: Source, *, n_bins: Any, confidence_level: float, n_resamples: int, rng: Any
 ) -> Evaluation:
     """Measure and judge all rows, subgroups considered; these are not measured."""
-    options = Measuring(n_bins, confidence_level, n_resamples, check_seed(rng, caller="evaluate"))
-    every_row = measure_figures(source, options)
-    found = judge(source, words_from(every_row), options.judging)
-    return replace(every_row, verdict=found.verdict)
+    seed = check_seed(rng, caller="evaluate")
+    options = Measuring(n_bins, confidence_level, n_resamples, seed)
+    return judged_evaluation(source, options)[0]
+
+
+def judged_evaluation(source: Source, options: Measuring) -> tuple[Evaluation, Judged]:
+    """Figures of all rows with the verdict on them, and what else was found for it."""
+    measured = measure_figures(source, options)
+    found = judge(source, words_from(measured), options.judging)
+    return replace(measured, verdict=found.verdict), found
 
 
 def judge_source(

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from veridical.evaluation._data.source import Source
+from veridical.evaluation._verdict.family import joint_of
 from veridical.evaluation._verdict.size import Reach, Saving, reach_of, saving_of
-from veridical.evaluation._verdict.stand_in import joint_of
 from veridical.evaluation._verdict.words import (
     Figures,
     PartWords,
@@ -56,9 +56,9 @@ class Judged:
 
 def judge(source: Source, figures: Figures, options: Judging) -> Judged:
     """Make the verdict of data that were read; the same data and options give the same words."""
-    joint = joint_of(source, options) if options.n_resamples else None
-    if joint is None:
+    if not options.n_resamples:
         return Judged(_untested(source, figures))
+    joint = joint_of(source, options.n_resamples, options.seed, options.level)
     of_group: dict[Any, JointPart] = {}
     for part in sorted(joint.parts, key=lambda part: part.adjusted):
         if part.name == "group":

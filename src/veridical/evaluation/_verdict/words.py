@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import shortened
-from veridical.evaluation._data.source import Source
+from veridical._core.sample import MulticlassSample
+from veridical.evaluation._data.source import SampleSource, Source
+from veridical.evaluation._data.sums import SumsSource
+from veridical.evaluation._verdict.family import judges_each, judges_whole
 from veridical.evaluation._verdict.size import MATTERS, POWER, Reach, Saving
-from veridical.lenses import Binary, Canonical, Classwise, Confidence
+from veridical.lenses import Binary, Confidence
 from veridical.lenses.reading import event_of
 from veridical.results import Coefficient, JointPart, JointTest, ReliabilityCurve
 from veridical.results.base import format_pvalue
@@ -41,22 +44,23 @@ class Figures:
     auc: float | None
 
 
-def judges_all(source: Source) -> bool:
-    """Whether the family covers whole predictions of three classes or more."""
-    return source.has_classes and isinstance(source.lens, (Confidence, Classwise, Canonical))
-
-
 def about_of(source: Source) -> str:
     """What is judged, in words."""
-    if judges_all(source):
-        of = "" if source.named.y is None else f" of {source.named.y}"
+    of = "" if source.named.y is None else f" of {source.named.y}"
+    if judges_whole(source):
         return f"whole prediction of {len(source.classes):,} classes{of}"
+    if isinstance(source, SumsSource) and judges_each(source):
+        return f"confidence and probability of each of {len(source.classes):,} classes{of}"
+    if source.kind == "classwise":
+        return f"probability of each of {len(source.classes):,} classes{of}"
+    if source.kind == "vector":
+        return f"prediction seen as {source.lens.name}"
     return f"probability that {event_of(source.lens, source.classes, source.named.y)}"
 
 
 def scope_of(source: Source) -> str:
     """How many rows, and through which lens unless that is said."""
-    lens = "" if judges_all(source) else f", {source.lens.name} lens"
+    lens = "" if judges_whole(source) else f", {source.lens.name} lens"
     return f"{source.n:,} rows{lens}"
 
 
@@ -138,8 +142,7 @@ class PartWords:
         return f"{word} ({line}{_adjusted(part)})."
 
     def _classes(self, parts: Sequence[JointPart]) -> str:
-        classes, rates = self._source.classes, self._source.base_rate
-        means = self._source.mean_by_class
+        classes, means, rates = _shares(self._source)
         described = []
         for part in parts:
             says, happens = numbers_apart(
@@ -153,6 +156,16 @@ class PartWords:
             f"Of {len(classes):,} classes {len(parts):,} {verb} out: {_listed(described)}"
             f" ({prefix}{_adjusted(smallest)})."
         )
+
+
+def _shares(source: Source) -> tuple[Sequence[Any], Sequence[float], Sequence[float]]:
+    """Classes of the problem of the lens, their mean probabilities and their frequencies."""
+    problem = source.problem if isinstance(source, SampleSource) else None
+    if not isinstance(problem, MulticlassSample):
+        return source.classes, source.mean_by_class, source.base_rate
+    counts = np.bincount(problem.y, problem.weight, minlength=len(problem.classes))
+    means = np.average(problem.p, axis=0, weights=problem.weight)
+    return problem.classes, means.tolist(), (counts / counts.sum()).tolist()
 
 
 def _each_once(parts: Sequence[JointPart]) -> list[JointPart]:

@@ -99,7 +99,7 @@ class Dataset:
                 sample = self.stage(stage)
                 own = default_lens(sample)
                 base = None if lens.name == own.name else self.view(own, stage)
-                rows = replace(self.source, sample=sample, lens=lens)
+                rows = replace(self.source, sample=sample, lens=lens, asked=base is not None)
                 view = self._views[key] = LensView(rows, base)
             self._views.move_to_end(key)
             while len(self._views) > _MOST_VIEWS:
