@@ -4,6 +4,7 @@ from veridical.inference._cox.binary import recalibration_line
 from veridical.inference._design.equivalence import check_delta, equivalence_core, equivalence_error
 from veridical.inference._design.sample_size import Plan, detectable_core, required_core
 from veridical.inference._intervals.paired import difference_core
+from veridical.inference._joint.sums import joint_sums_core
 from veridical.inference._joint.test import joint_core
 from veridical.inference._nulls.consistency import consistency_core, judged
 from veridical.inference._nulls.multiple import Family, corrected, multiple_core
@@ -24,6 +25,7 @@ __all__ = [
     "equivalence_core",
     "equivalence_error",
     "joint_core",
+    "joint_sums_core",
     "judged",
     "multiple_core",
     "recalibration_line",

@@ -62,33 +62,37 @@ def cells_of(
     return Cells(total, variance, np.divide(odds, variance, out=odds, where=variance > 0))
 
 
-def contrasts(variance: FloatArray, odds: FloatArray, most: int) -> tuple[FloatArray, IntArray]:
-    """Combinations of residuals of cells that are uncorrelated with variance one, (cells, J).
+def contrasts(variance: FloatArray, odds: FloatArray, waves: int) -> FloatArray:
+    """Combinations of residuals of cells, uncorrelated with variance one, (..., cells, 2 + waves).
 
     The first is the sum of all (the score test of the level); the second is linear in the log
     odds (the score test of the slope, the level being free; Cox 1958, Biometrika 45, 562-565);
     the others are cosines of the share of the variance below (Neyman's smooth test), free of both.
-    Also returns the number of each: 0, 1, and 2 upwards. Those that the cells cannot tell from
-    the ones before are left out.
+    Those that the cells cannot tell from the ones before are zero.
+
+    Examples
+    --------
+    Two cells of variance 4 and 1: z-values of the sum, and of what tells the cells apart.
+
+    >>> c = contrasts(np.array([4.0, 1.0]), np.array([-1.0, 1.0]), 1)
+    >>> (np.array([3.0, -1.0]) @ c).round(6).tolist()
+    [0.894427, -1.565248, 0.0]
     """
     root = np.sqrt(variance)
-    total = float(variance.sum())
-    if not total > 0:
-        return np.zeros((len(variance), 0)), np.zeros(0, dtype=np.intp)
-    place = (np.cumsum(variance) - variance / 2) / total
-    centred = odds - float(odds @ variance) / total
+    total = variance.sum(axis=-1, keepdims=True)
+    some = np.where(total > 0, total, 1.0)
+    place = (np.cumsum(variance, axis=-1) - variance / 2) / some
+    centred = odds - (odds * variance).sum(axis=-1, keepdims=True) / some
     columns = [np.ones_like(place), centred]
-    columns += [np.cos(np.pi * j * place) for j in range(1, most + 1)]
-    basis = np.zeros((len(root), 0))
-    kept = []
+    columns += [np.cos(np.pi * j * place) for j in range(1, waves + 1)]
+    basis = np.zeros((*variance.shape, len(columns)))
     for number, column in enumerate(columns):
         direction = root * column
-        length = float(np.linalg.norm(direction))
+        length = np.linalg.norm(direction, axis=-1, keepdims=True)
         for _ in range(2):  # twice is enough
-            direction = direction - basis @ (basis.T @ direction)
-        left = float(np.linalg.norm(direction))
-        if left > _DEPENDENT * length and length > _DEPENDENT * np.sqrt(total):
-            basis = np.column_stack([basis, direction / left])
-            kept.append(number)
-    scaled = np.divide(basis, root[:, None], out=np.zeros_like(basis), where=root[:, None] > 0)
-    return scaled, np.array(kept, dtype=np.intp)
+            inside = basis.swapaxes(-1, -2) @ direction[..., None]
+            direction = direction - (basis @ inside)[..., 0]
+        left = np.linalg.norm(direction, axis=-1, keepdims=True)
+        new = (left > _DEPENDENT * length) & (length > _DEPENDENT * np.sqrt(some))
+        np.divide(direction, left, out=basis[..., number], where=new)
+    return np.divide(basis, root[..., None], out=np.zeros_like(basis), where=root[..., None] > 0)

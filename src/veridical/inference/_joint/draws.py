@@ -12,6 +12,7 @@ import numpy as np
 from veridical._core.typing import FloatArray, IntArray
 
 NORMAL_FROM = 400.0  # variance of a count, in outcomes, from which it is drawn as normal
+_NORMAL_IN_WEIGHTS = 100.0
 _BLOCK = 1 << 20
 _POOLED = 256  # entries of a cell that are multiplied out one by one
 _SPREADS = 12.0  # standard deviations beyond which no count is looked for
@@ -46,29 +47,31 @@ class Trials:
 def drawn_residuals(
     trials: Trials, cell: IntArray, n_cells: int, n: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Weighted residuals of each cell, (n, n_cells); `cell` increases along the entries."""
-    p = trials.p
-    variance = np.bincount(cell, weights=trials.square * p * (1 - p), minlength=n_cells)
-    alike = variance
-    if trials.weight is not None:  # as many outcomes of one weight would have this kurtosis
-        fourth = trials.square * np.square(trials.weight) * p * (1 - p)
-        fourth = np.bincount(cell, weights=fourth, minlength=n_cells)
-        alike = np.divide(variance**2, fourth, out=np.zeros(n_cells), where=fourth > 0)
-    normal = alike >= NORMAL_FROM
-    sums = rng.standard_normal((n, n_cells))
-    sums *= np.sqrt(variance)
-    few = ~normal & (variance > 0)
-    if not few.any():
-        return sums
+    """Weighted residuals of each cell, (n, n_cells); `cell` increases along the entries.
+
+    Few outcomes are drawn one by one. Of more, the number of successes of a cell has its exact
+    law, or is normal from a variance of 400 on; where weights differ, outcomes that make up more
+    than a hundredth of the variance of a cell are drawn one by one and the others are normal.
+    """
+    p, total = trials.p, float(trials.count.sum())
+    if total * n <= _BLOCK and (trials.count == 1).all():
+        return _one_by_one(trials, cell, n_cells, n, rng)
+    each = trials.square * p * (1 - p)
+    variance = np.bincount(cell, weights=each, minlength=n_cells)
     if trials.weight is None:
+        sums = rng.standard_normal((n, n_cells)) * np.sqrt(variance)
         starts = np.searchsorted(cell, np.arange(n_cells + 1))
-        for c in np.flatnonzero(few):
+        for c in np.flatnonzero((variance < NORMAL_FROM) & (variance > 0)):
             rows = slice(starts[c], starts[c + 1])
             sums[:, c] = _drawn_count(p[rows], trials.count[rows], n, rng)
-    else:
-        rows = np.flatnonzero(few[cell])
-        _, place = np.unique(cell[rows], return_inverse=True)
-        sums[:, few] = _weighted(trials.take(rows), place.reshape(-1), int(few.sum()), n, rng)
+        return sums
+    heavy = np.square(trials.weight) > variance[cell] / _NORMAL_IN_WEIGHTS
+    light = np.bincount(cell, weights=np.where(heavy, 0.0, each), minlength=n_cells)
+    sums = rng.standard_normal((n, n_cells)) * np.sqrt(light)
+    if heavy.any():
+        held, place = np.unique(cell[heavy], return_inverse=True)
+        rows = np.flatnonzero(heavy)
+        sums[:, held] += _one_by_one(trials.take(rows), place.reshape(-1), len(held), n, rng)
     return sums
 
 
@@ -100,35 +103,35 @@ def _drawn_count(p: FloatArray, count: FloatArray, n: int, rng: np.random.Genera
     return -drawn if turned else drawn
 
 
-def _weighted(
+def _one_by_one(
     trials: Trials, cell: IntArray, n_cells: int, n: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Weighted residuals drawn outcome by outcome, or only those that are rare."""
-    assert trials.weight is not None
+    """Weighted residuals drawn outcome by outcome, or only those that are rare; no empty cell."""
     turned = trials.p > 0.5
     rare = np.where(turned, 1 - trials.p, trials.p)
-    weight = np.where(turned, -trials.weight, trials.weight)
+    weight = np.where(turned, -1.0, 1.0)
+    if trials.weight is not None:
+        weight = weight * trials.weight
     expected = np.bincount(cell, weights=weight * rare * trials.count, minlength=n_cells)
-    sums = np.empty((n, n_cells))
+    starts = np.searchsorted(cell, np.arange(n_cells))
     rate = -np.log1p(-rare) * trials.count
-    alone = not (trials.count > 1).any()
+    alone = bool((trials.count == 1).all())
     sparse = alone and 4 * rate.sum() < len(rate)
-    step = max(1, int(_BLOCK / (rate.sum() if sparse else len(rate))))
+    step = max(1, int(_BLOCK / max(1.0, rate.sum() if sparse else len(rate))))
+    sums = np.empty((n, n_cells))
     for first in range(0, n, step):
-        size = min(step, n - first)
+        shape = (min(step, n - first), len(rare))
+        block = sums[first : first + step]
         if sparse:
-            happened, row = _rare_rows(rate, size, rng)
-            keys = happened * n_cells + cell[row]
-            block = np.bincount(keys, weights=weight[row], minlength=size * n_cells)
-            sums[first : first + size] = block.reshape(size, n_cells)
-            continue
-        if alone:
-            drawn = (rng.random((size, len(rare))) < rare) * weight
+            drawn, row = _rare_rows(rate, shape[0], rng)
+            keys = drawn * n_cells + cell[row]
+            counted = np.bincount(keys, weights=weight[row], minlength=block.size)
+            block[:] = counted.reshape(block.shape)
+        elif alone:
+            block[:] = np.add.reduceat((rng.random(shape) < rare) * weight, starts, axis=1)
         else:
-            shape = (size, len(rare))
-            drawn = rng.binomial(trials.count.astype(np.int64), rare, shape) * weight
-        starts = np.searchsorted(cell, np.arange(n_cells))
-        sums[first : first + size] = np.add.reduceat(drawn, starts, axis=1)
+            number = rng.binomial(trials.count.astype(np.int64), rare, shape)
+            block[:] = np.add.reduceat(number * weight, starts, axis=1)
     return sums - expected
 
 

@@ -11,12 +11,12 @@ from veridical._core.data.randomness import Draws
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._draws.rows import counts_rows
-from veridical.inference._joint.cells import cells_of, upper_edges
+from veridical.inference._joint.cells import Cells, cells_of, upper_edges
 from veridical.inference._joint.draws import Trials, drawn_residuals
-from veridical.inference._joint.forms import NO_FORM, form_of_all, three_forms
+from veridical.inference._joint.forms import form_of_all, three_forms
 from veridical.inference._joint.parts import Found
 
-MOST_CELLS = 128
+MOST_CELLS, MOST_CELLS_BY_GROUP = 128, 48
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Fou
     """Level, spread and shape of a binary problem, and each of its groups, from the same draws."""
     p, n = line.trials.p, draws.n_resamples
     square = line.trials.square
-    edges = upper_edges(p, p * (1 - p) * square, MOST_CELLS)
+    most = MOST_CELLS if line.codes is None else MOST_CELLS_BY_GROUP
+    edges = upper_edges(p, p * (1 - p) * square, most)
     cell = np.searchsorted(edges, p)
     whole = cells_of(cell, len(edges), p, square, line.residual)
     residuals = np.zeros((1 + n, len(edges)))
@@ -70,19 +71,17 @@ def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Fou
             drawn = drawn_residuals(trials, place, len(held), n, draws.rng)
             residuals[1:, held] += drawn
             cells = cells_of(place, len(held), trials.p, trials.square, line.residual[rows])
-            form = form_of_all(cells)
-            values = form.values(np.vstack([cells.residual, drawn]))
-            direction = form.direction(cells.residual)
+            form = form_of_all(Cells(*(each[None] for each in cells)))
+            values = form.values(np.vstack([cells.residual, drawn])[:, None])
+            direction = float(form.directions(cells.residual[None])[0])
             impossible = bool(line.impossible[rows].any())
-            group = Found("group", lens, values[:, None], len(rows), direction, label, impossible)
+            group = Found("group", lens, values, len(rows), direction, label, impossible)
             groups.append(group)
-    forms = three_forms(whole)
     impossible = bool(line.impossible.any())
     parts = []
-    for name in ("level", "spread", "shape"):
-        form = forms.get(name, NO_FORM)
-        values = form.values(residuals)[:, None]
-        direction = form.direction(whole.residual)
+    for name, form in three_forms(whole).items():
+        values = form.values(residuals[:, None])
+        direction = float(form.directions(whole.residual[None])[0])
         never = impossible and name == "spread"
         parts.append(Found(name, lens, values, line.rows, direction, impossible=never))
     return [*parts, *groups]

@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from veridical._core.typing import FloatArray
-from veridical.inference._joint.scale import Members, judge
+from veridical.inference._joint.scale import Judged, Members, judge, tail_scores
 from veridical.results import JointPart, JointTest
-
-# How much of the level each kind takes: what is most often wrong, and has one number, takes more.
-_SHARE = {"level": 2.0, "spread": 2.0}
 
 
 @dataclass(frozen=True)
@@ -35,30 +32,40 @@ class Found:
     impossible: bool = False
 
 
-def joint_test_of(
-    found: list[Found],
-    *,
-    lens: str,
-    level: float,
-    n_samples: int,
-    null: str,
-    notes: tuple[str, ...],
-) -> JointTest:
-    """The test of all parts at once."""
-    n_resamples = len(found[0].values) - 1
+def joint_test_of(found: list[Found], **about: Any) -> JointTest:
+    """The test of all parts at once, whose draws are of the same outcomes."""
     values = np.hstack([part.values for part in found])
     widths = np.array([part.values.shape[1] for part in found])
-    share = np.array([_SHARE.get(part.name, 1.0) for part in found])
     index = np.repeat(np.arange(len(found)), widths)
     impossible = np.repeat([part.impossible for part in found], widths)
-    members = Members(values, index, (share / widths)[index], impossible)
-    judged = judge(members, len(found))
+    judged = judge(Members(values, index, (1 / widths)[index], impossible), len(found))
+    return _test_of(found, judged, about)
+
+
+def holm_test_of(found: list[Found], **about: Any) -> JointTest:
+    """The test of parts of which it is not known how they go together, corrected by Holm's method.
+
+    So many parts need p-values smaller than a number of draws can show: they are those of the
+    smooth tails.
+    """
+    scores = np.concatenate([tail_scores(part.values)[0] for part in found])
+    least = 1 / len(found[0].values)
+    own = np.exp(-scores)
+    own[[part.impossible for part in found]] = least / len(found)
+    order = np.argsort(own, kind="stable")
+    adjusted = np.empty(len(own))
+    steps = np.arange(len(own), 0, -1) * own[order]
+    adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+    return _test_of(found, Judged(own, adjusted), about)
+
+
+def _test_of(found: list[Found], judged: Judged, about: dict[str, Any]) -> JointTest:
     parts = tuple(
         JointPart(
             name=part.name,
             lens=part.lens,
             label=part.label,
-            statistic=float(part.values[0].max(initial=0.0)),
+            statistic=float(part.values[0].max()),
             direction=part.direction,
             pvalue=float(own),
             adjusted=float(adjusted),
@@ -66,13 +73,6 @@ def joint_test_of(
         )
         for part, own, adjusted in zip(found, *judged, strict=True)
     )
-    return JointTest(
-        pvalue=min((part.adjusted for part in parts), default=1.0),
-        parts=parts,
-        level=level,
-        lens=lens,
-        null=null,
-        n_samples=n_samples,
-        n_resamples=n_resamples,
-        notes=notes,
-    )
+    n_resamples = len(found[0].values) - 1
+    smallest = float(judged.adjusted.min())
+    return JointTest(pvalue=smallest, parts=parts, n_resamples=n_resamples, **about)

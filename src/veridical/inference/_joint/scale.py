@@ -68,7 +68,7 @@ def tail_scores(values: FloatArray) -> FloatArray:
     for m in np.flatnonzero(variance > 0):
         column = scaled[:, m]
         counted = n - np.searchsorted(ordered[:, m], column)
-        scores[:, m] = -np.log(counted / n)
+        scores[:, m] = np.log(n / counted)
         beyond = column > start[m]
         shape, size = 1 / variance[m], variance[m]  # the mean is 1
         anchor = float(gammaincc(shape, start[m] / size))

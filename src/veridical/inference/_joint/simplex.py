@@ -9,6 +9,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray, IntArray
 
+SC = 4
 _EVEN = 1e-12  # variance of predictions below which a cell is not split
 
 
@@ -65,7 +66,7 @@ def similarity_roots(centres: FloatArray, mass: FloatArray) -> FloatArray:
     apart = np.sqrt(np.maximum(square[:, None] + square - 2 * centres @ centres.T, 0.0))
     share = mass / mass.sum()
     mean = float(share @ apart @ share)
-    kernel = np.exp(-2 * apart / mean) if mean > 0 else np.ones_like(apart)
+    kernel = np.exp(-SC * apart / mean) if mean > 0 else np.ones_like(apart)
     values, vectors = np.linalg.eigh(kernel)
     kept = values > 1e-10 * values[-1]
     return vectors[:, kept] * np.sqrt(values[kept])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -9,10 +10,9 @@ import numpy as np
 
 from veridical._core.data.randomness import Draws
 from veridical._core.sample import MulticlassSample
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._joint.cells import Cells
 from veridical.inference._joint.forms import (
-    NO_FORM,
     Form,
     form_of_all,
     form_of_totals,
@@ -25,30 +25,36 @@ from veridical.inference._joint.vectors import drawn_sums
 
 
 class Look(NamedTuple):
-    """One statistic: a form of some columns of a block of sums."""
+    """Statistics of some parts: a form of the sums of a block, one after the other.
 
-    block: str
-    columns: slice
-    form: Form
-    classes: int = 0  # of sums by class, how many there are
-
-    def values(self, residuals: dict[str, FloatArray]) -> FloatArray:
-        """The statistic of each row of residuals."""
-        held = residuals[self.block][:, self.columns]
-        if self.classes:
-            held = held.reshape(len(held), -1, self.classes).swapaxes(1, 2)
-        return self.form.values(held)
-
-
-class Question(NamedTuple):
-    """A part, and the statistics that answer it."""
+    Attributes
+    ----------
+    name, lens, labels : of the parts
+    block : whose sums
+    form : of the sums of each part
+    impossible : (parts,) whether something happened that had no probability
+    """
 
     name: str
     lens: str
-    label: Any
-    n_samples: int
-    looks: list[Look]
-    impossible: bool = False
+    labels: list[Any]
+    block: str
+    form: Form
+    impossible: BoolArray
+
+    def values(self, residuals: FloatArray) -> FloatArray:
+        """Statistics of sums (draws, columns), (draws, parts)."""
+        if self.name == "vector":
+            n_cells = self.form.weights.shape[1]
+            by_class = residuals.reshape(len(residuals), n_cells, -1).swapaxes(1, 2)
+            return self.form.values(by_class).sum(axis=1, keepdims=True)
+        return self.form.values(residuals.reshape(len(residuals), len(self.labels), -1))
+
+    def directions(self, residual: FloatArray) -> FloatArray:
+        """Directions of what was observed, (parts,)."""
+        if not np.isfinite(self.form.told):
+            return np.zeros(len(self.labels))
+        return self.form.directions(residual.reshape(len(self.labels), -1))
 
 
 def whole_parts(
@@ -65,76 +71,80 @@ def whole_parts(
     blocks = ["class"] if only_classes else ["confidence", "class", "vector"]
     blocks += ["group confidence", "group class"] if codes is not None else []
     sums = all_sums(sample, layout, codes, blocks)
-    asked = _questions(sample, lens, layout, sums, codes, keys, only_classes=only_classes)
+    looks = _looks(sample, layout, sums)
+    if codes is not None:
+        looks += _looks_at_groups(sample, lens, layout, sums, codes, keys)
     observed = {name: each.residual[None, :] for name, each in sums.items()}
-    rows: list[list[FloatArray]] = [[] for _ in asked]
+    values: list[list[FloatArray]] = [[] for _ in looks]
     for residuals in chain([observed], drawn_sums(sample, layout, codes, sums, draws)):
-        for question, held in zip(asked, rows, strict=True):
-            held.append(np.column_stack([look.values(residuals) for look in question.looks]))
-    found = []
-    for question, held in zip(asked, rows, strict=True):
-        first = question.looks[0]
-        direction = first.form.direction(observed[first.block][0, first.columns])
-        found.append(
-            Found(
-                question.name,
-                question.lens,
-                np.vstack(held),
-                question.n_samples,
-                direction,
-                question.label,
-                question.impossible,
+        for look, held in zip(looks, values, strict=True):
+            held.append(look.values(residuals[look.block]))
+    found: dict[tuple[str, int], Found] = {}
+    for look, held in zip(looks, values, strict=True):
+        every, directions = np.vstack(held), look.directions(sums[look.block].residual)
+        for index, label in enumerate(look.labels):
+            each = every[:, index : index + 1]
+            if (look.name, index) in found:  # one more statistic of the same part
+                part = found[look.name, index]
+                found[look.name, index] = replace(part, values=np.hstack([part.values, each]))
+                continue
+            rows = sample.n if look.name != "group" else int((codes == index).sum())
+            found[look.name, index] = Found(
+                look.name,
+                look.lens,
+                each,
+                rows,
+                float(directions[index]),
+                label,
+                bool(look.impossible[index]),
             )
-        )
-    return found
+    place = np.argsort(layout.order)
+    return [found[name, place[k] if name == "class" else k] for name, k in found]
 
 
-def _questions(
+def _looks(sample: MulticlassSample, layout: Layout, sums: dict[str, Sums]) -> list[Look]:
+    """What is looked at in all rows: confidence, classes and vectors, where there are sums."""
+    n_classes = len(layout.order)
+    never = sample.p[np.arange(sample.n), sample.y] <= 0
+    looks = []
+    if "confidence" in sums:
+        certain = bool((never & (sample.p.max(axis=1) >= 1)).any())
+        for name, form in three_forms(_cells(sums["confidence"])).items():
+            flag = np.array([certain and name == "spread"])
+            looks.append(Look(name, "confidence", [None], "confidence", form, flag))
+    labels = [sample.classes[k] for k in layout.order]
+    form = form_of_all(_cells(sums["class"], n_classes))
+    seen = np.isin(layout.order, sample.y[never])
+    looks.append(Look("class", "one-vs-rest", labels, "class", form, seen))
+    if "vector" in sums:
+        mean = sums["vector"].mean.reshape(-1, n_classes)
+        mass = mean.sum(axis=1)
+        form = form_of_vectors(mean / mass[:, None], mass)
+        any_never = np.array([bool(never.any())])
+        looks.append(Look("vector", "canonical", [None], "vector", form, any_never))
+    return looks
+
+
+def _looks_at_groups(
     sample: MulticlassSample,
     lens: str,
     layout: Layout,
     sums: dict[str, Sums],
-    codes: IntArray | None,
+    codes: IntArray,
     keys: list[Any],
-    *,
-    only_classes: bool,
-) -> list[Question]:
-    n, n_classes = sample.n, len(layout.order)
-    never = sample.p[np.arange(n), sample.y] <= 0
-    width = layout.columns["class"] // n_classes
-    asked = []
-    if not only_classes:
-        certain = bool((never & (sample.p.max(axis=1) >= 1)).any())
-        cells = sums["confidence"]
-        forms = three_forms(Cells(cells.residual, cells.variance, cells.odds))
-        for name in ("level", "spread", "shape"):
-            looks = [Look("confidence", slice(None), forms.get(name, NO_FORM))]
-            asked.append(Question(name, "confidence", None, n, looks, certain and name == "spread"))
-    place = np.argsort(layout.order)
-    for k, label in enumerate(sample.classes):
-        columns = slice(place[k] * width, (place[k] + 1) * width)
-        looks = [Look("class", columns, form_of_all(_cells(sums["class"], columns)))]
-        impossible = bool((never & (sample.y == k)).any())
-        asked.append(Question("class", "one-vs-rest", label, n, looks, impossible))
-    if not only_classes:
-        mean = sums["vector"].mean.reshape(-1, n_classes)
-        mass = mean.sum(axis=1)
-        form = form_of_vectors(mean / mass[:, None], mass)
-        look = Look("vector", slice(None), form, n_classes)
-        asked.append(Question("vector", "canonical", None, n, [look], bool(never.any())))
-    width = len(layout.coarse)
-    for g, key in enumerate(keys if codes is not None else []):
-        rows = codes == g
-        near = slice(g * width, (g + 1) * width)
-        total = slice(g * n_classes, (g + 1) * n_classes)
-        looks = [
-            Look("group confidence", near, form_of_all(_cells(sums["group confidence"], near))),
-            Look("group class", total, form_of_totals(sums["group class"].mean[total])),
-        ]
-        impossible = bool((never & rows).any())
-        asked.append(Question("group", lens, key, int(rows.sum()), looks, impossible))
-    return asked
+) -> list[Look]:
+    """The confidence within every group, and how often each class occurs in it."""
+    never = sample.p[np.arange(sample.n), sample.y] <= 0
+    seen = np.isin(np.arange(len(keys)), codes[never])
+    near = form_of_all(_cells(sums["group confidence"], len(keys)))
+    total = form_of_totals(sums["group class"].mean.reshape(len(keys), -1))
+    return [
+        Look("group", lens, keys, "group confidence", near, seen),
+        Look("group", lens, keys, "group class", total, seen),
+    ]
 
 
-def _cells(sums: Sums, columns: slice) -> Cells:
-    return Cells(sums.residual[columns], sums.variance[columns], sums.odds[columns])
+def _cells(sums: Sums, n_parts: int = 0) -> Cells:
+    """Sums of a block as cells, those of each part apart if there are several."""
+    shape = (n_parts, -1) if n_parts else (-1,)
+    return Cells(*(each.reshape(shape) for each in (sums.residual, sums.variance, sums.odds)))
