@@ -8,12 +8,8 @@ import re
 import numpy as np
 import pytest
 
-from veridical._core.sample import BinarySample, MulticlassSample
-from veridical.evaluation.core import evaluate_source
-from veridical.evaluation.data import SampleSource
-from veridical.lenses import Binary, Confidence
+from veridical import evaluate
 from veridical.report import Report, make_report
-from veridical.report._content.headline import headline_of
 
 
 def _data(n: int = 400) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -47,17 +43,12 @@ def _naive_ece(y: np.ndarray, p: np.ndarray, bins: int = 15) -> float:
     return total / len(y)
 
 
-def test_the_headline_says_what_was_predicted_and_what_happened(page_text):
-    y, p, _ = _data()
-    above, rest = p > y.mean(), p <= y.mean()
-    gaps = {"above": p[above].mean() - y[above].mean(), "up to": y[rest].mean() - p[rest].mean()}
-    side = max(gaps, key=lambda name: gaps[name])
-    rows = above if side == "above" else rest
-    expected = (
-        f"Over-confident: says {p[rows].mean():.2f}, happens {y[rows].mean():.2f}"
-        f" (predictions {side} {y.mean():.2f})."
-    )
-    assert expected in page_text
+def test_the_headline_is_the_verdict_of_evaluate(report, page_text):
+    y, p, region = _data()
+    verdict = evaluate(y, p, by=region).verdict
+    assert report.headline.startswith(verdict.text)
+    assert page_text.count(verdict.text) == 2  # on the first screen, and above the tests
+    assert "Over-confident: too extreme" in verdict.text
 
 
 def test_scores_and_errors_are_those_of_the_data(page_text):
@@ -110,17 +101,6 @@ def test_costs_are_those_of_the_data(page_text):
     assert row in page_text
 
 
-def _headline(p: np.ndarray, y: np.ndarray) -> tuple[str, float, float]:
-    """Through the default lens, without the rest of a report."""
-    sample = BinarySample(y=y, p=p) if p.ndim == 1 else MulticlassSample(
-        y=y, p=p, classes=tuple(range(p.shape[1])))  # fmt: skip
-    lens = Binary() if p.ndim == 1 else Confidence()
-    source = SampleSource(sample, lens)
-    e = evaluate_source(source, n_bins=15, confidence_level=0.95, n_resamples=200, rng=0)
-    found = headline_of(e, lens.induce(sample), e.default.pvalue)
-    return found.word, round(found.says, 6), round(found.happens, 6)
-
-
 def _outcomes(*counts: tuple[float, int, int]) -> tuple[np.ndarray, np.ndarray]:
     """Predictions and outcomes from (prediction, positives, negatives)."""
     p = np.concatenate([np.full(a + b, value) for value, a, b in counts])
@@ -128,31 +108,27 @@ def _outcomes(*counts: tuple[float, int, int]) -> tuple[np.ndarray, np.ndarray]:
     return p, y
 
 
+@pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")
 @pytest.mark.parametrize(
-    ("counts", "expected"),
+    ("counts", "words"),
     [
-        # Extreme on both sides, more so below; the level is right.
-        ([(0.1, 120, 280), (0.9, 280, 120)], ("over-confident", 0.1, 0.3)),
-        ([(0.4, 40, 360), (0.6, 360, 40)], ("under-confident", 0.6, 0.9)),
+        # The two sides are off by 0.2, the level is right.
+        ([(0.1, 120, 280), (0.9, 280, 120)], "Over-confident: too extreme"),
+        ([(0.4, 40, 360), (0.6, 360, 40)], "Under-confident: too timid"),
         # Everything is 0.2 too high, in log odds too.
-        ([(0.4, 80, 320), (0.6, 145, 255)], ("over-predicting", 0.5, 0.28125)),
-        ([(0.4, 224, 176), (0.6, 300, 100)], ("under-predicting", 0.5, 0.655)),
-        ([(0.2, 80, 320), (0.8, 320, 80)], ("calibrated", 0.5, 0.5)),
-        ([(0.2, 320, 80), (0.8, 80, 320)], ("reversed", 0.8, 0.2)),
+        ([(0.4, 80, 320), (0.6, 145, 255)], "Over-predicts: says 0.50 on average, happens 0.28"),
+        ([(0.4, 224, 176), (0.6, 300, 100)], "Under-predicts: says 0.50 on average, happens 0.66"),
+        ([(0.2, 80, 320), (0.8, 320, 80)], "No miscalibration shown"),
+        ([(0.2, 320, 80), (0.8, 80, 320)], "looks like the probability of 0, not of 1"),
     ],
-    ids=lambda value: value[0] if isinstance(value[0], str) else "",
 )
-def test_words_go_the_right_way(counts, expected):
-    found = _headline(*_outcomes(*counts))
-    if expected[0] == "over-confident":  # both sides are off by 0.2
-        assert found in (expected, ("over-confident", 0.9, 0.7))
-    else:
-        assert found[0] == expected[0]
-        assert found[1:] in (expected[1:], tuple(round(1 - v, 6) for v in expected[1:]))
+def test_words_go_the_right_way(counts, words):
+    p, y = _outcomes(*counts)
+    assert words in evaluate(y, p, n_resamples=200).verdict.text
 
 
 def test_of_several_classes_it_is_the_top_label_that_is_right_or_not():
     p = np.tile([0.9, 0.05, 0.05], (300, 1))
     y = np.repeat([0, 1, 2], [210, 45, 45])
-    word, says, happens = _headline(p, y)
-    assert (word, says, happens) == ("over-confident", 0.9, 0.7)
+    found = evaluate(y, p, n_resamples=200).verdict
+    assert "Over-confident: says 0.90 on average, is right 0.70" in found.text

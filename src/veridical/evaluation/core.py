@@ -10,17 +10,23 @@ from veridical.evaluation._comparison.held_out import (
     held_out_source,
 )
 from veridical.evaluation._figures.measure import (
+    Measuring,
     Question,
     binned_curve,
     evaluate_source,
+    judge_source,
+    judged_evaluation,
     means_and_line,
     measure_errors,
-    verdict_of,
+    measure_figures,
 )
+from veridical.evaluation._verdict.judge import Judged
 
 __all__ = [
     "NAMES",
     "HeldOut",
+    "Judged",
+    "Measuring",
     "Question",
     "binned_curve",
     "compare_held_out",
@@ -28,8 +34,10 @@ __all__ = [
     "evaluate_source",
     "held_out",
     "held_out_source",
+    "judge_source",
+    "judged_evaluation",
     "means_and_line",
     "measure_errors",
+    "measure_figures",
     "run_battery",
-    "verdict_of",
 ]

@@ -10,14 +10,15 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple
 
 from veridical._core.data.groups import Groups
+from veridical._core.data.labels import shortened
 from veridical._core.data.validation import check_sample, kept_rows
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, BoolArray, ColumnNames, WeightType
 from veridical.exceptions import invalid, unknown_option
-from veridical.frames.inputs import Inputs, gather_inputs
+from veridical.frames.inputs import UNNAMED, Inputs, Named, gather_inputs
 from veridical.frames.tables import GridTable
 from veridical.lenses._kinds.base import CustomLens, Lens, Problem, as_multiclass
-from veridical.lenses._kinds.one import Binary, Confidence, Pooled
+from veridical.lenses._kinds.one import Binary, ClassSpecific, Confidence, Pooled
 from veridical.lenses._kinds.several import Canonical, Classwise
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "RawData",
     "as_multiclass",
     "default_lens",
+    "event_of",
     "named_lens",
     "resolve_lens",
 ]
@@ -61,6 +63,35 @@ def named_lens(lens: Any, *, caller: str) -> Lens:
     raise unknown_option(caller, "lens", lens, _BY_NAME)
 
 
+_LONGEST = 40  # letters of a label in words
+
+
+def event_of(lens: Lens, classes: tuple[Any, ...], y: str | None = None) -> str:
+    """What a probability seen through a lens is the probability of, in words.
+
+    Lenses of several problems are drawn through the confidence.
+
+    Examples
+    --------
+    >>> event_of(Binary(), ("bad", "good"), "Status")
+    "Status = 'good'"
+    >>> event_of(Confidence(), (0, 1, 2))
+    'the most probable class is right'
+    """
+    if isinstance(lens, Binary):
+        return _equals(y, classes[-1])
+    if isinstance(lens, ClassSpecific):
+        return _equals(y, lens.label)
+    if isinstance(lens, (Confidence, Classwise, Canonical)):
+        return "the most probable class is right"
+    return "a class occurs" if isinstance(lens, Pooled) else f"{lens.name} occurs"
+
+
+def _equals(y: str | None, label: Any) -> str:
+    name = "".join(c if c.isprintable() else "?" for c in y or "y")
+    return f"{shortened(name, _LONGEST)} = {shortened(repr(label), _LONGEST)}"
+
+
 class Induced(NamedTuple):
     """Checked data, the lens they are seen through, and the problem it induces.
 
@@ -83,12 +114,14 @@ class CheckedData:
     sample_weight : weights of all rows, as they were given
     by : groups of all rows, if there are any
     notes : what was guessed about the columns of a table
+    named : what outcome and prediction are called
     """
 
     sample: Sample
     sample_weight: ArrayLike | None = None
     by: Groups | None = None
     notes: tuple[str, ...] = ()
+    named: Named = UNNAMED
 
     @property
     def kept(self) -> BoolArray:
@@ -178,7 +211,10 @@ class RawData:
             weight_type=self.weight_type,
         )
         notes = () if inputs.said is None else (inputs.said,)
-        return CheckedData(sample, inputs.sample_weight, inputs.by, notes)
+        named = inputs.named._replace(
+            pos_label=self.pos_label is not None, pair=getattr(sample, "pair", None) is not None
+        )
+        return CheckedData(sample, inputs.sample_weight, inputs.by, notes, named)
 
     def through(self, lens: Any, *, caller: str, whole: bool = False) -> Induced:
         """Check the data on behalf of `caller` and look through a lens.

@@ -8,7 +8,7 @@ import math
 import types
 import typing
 from collections.abc import Iterable
-from dataclasses import dataclass, fields, replace
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -33,9 +33,10 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """Read back what `to_dict` wrote."""
+        """Read back what `to_dict` wrote; what an earlier version lacked is as by default."""
         hints = typing.get_type_hints(cls)
-        return cls(**{name: _decode(hints[name], data[name]) for name in field_names(cls)})
+        known = [f.name for f in fields(cls) if f.name in data or not _has_default(f)]
+        return cls(**{name: _decode(hints[name], data[name]) for name in known})
 
     def to_json(self, *, indent: int | None = None) -> str:
         """`to_dict` as JSON text."""
@@ -83,6 +84,10 @@ class ArrayResult(Result):
 def field_names(record: Any, *, without: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Names of the fields of a record or of its class."""
     return tuple(f.name for f in fields(record) if f.name not in without)
+
+
+def _has_default(field: Field[Any]) -> bool:
+    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 def columns_of(records: Iterable[Any], names: Iterable[str]) -> dict[str, list[Any]]:

@@ -18,7 +18,9 @@ from veridical.results.text import (
     number_or_blank,
     text_row,
 )
+from veridical.results.verdict import Verdict
 
+_UNTESTED = Verdict()
 _MOST_CLASSES = 6  # base rates beyond these are summarised
 _SCORE_HEADER = ("score", "value", "parts")
 _ERROR_HEADER = ("calibration error", "value", "interval", "null", "95 % up to", "p", "definition")
@@ -61,7 +63,7 @@ class Evaluation(Result):
     slope, intercept : of the recalibration line of the problem of `curve`: Cox's slope (below 1:
         too extreme) and the intercept with slope 1 (below 0: predictions too high); None if unknown
     default_error : name of the error that speaks for the lens
-    verdict : about that error, in words
+    verdict : what may be said about calibration; `str` gives the words
     confidence_level : of all intervals
     notes : statistical doubts in words
     groups : (key, Evaluation) of each subgroup, in order, if `by` was given
@@ -97,7 +99,7 @@ class Evaluation(Result):
     slope: Coefficient | None = None
     intercept: Coefficient | None = None
     default_error: str = "ECE"
-    verdict: str = ""
+    verdict: Verdict = _UNTESTED
     notes: tuple[str, ...] = ()
     groups: tuple[tuple[Any, Evaluation], ...] = ()
 
@@ -112,7 +114,7 @@ class Evaluation(Result):
 
     @property
     def default(self) -> MeasuredError:
-        """The error that speaks for the lens, which the verdict is about."""
+        """The error that speaks for the lens."""
         return self.error(self.default_error)
 
     def group(self, key: Any) -> Evaluation:
@@ -125,8 +127,10 @@ class Evaluation(Result):
 
     def __str__(self) -> str:
         lines = [self._headline(), ""]
-        if self.verdict:
-            lines += textwrap.wrap(self.verdict, 98, initial_indent="  ", subsequent_indent="  ")
+        if self.verdict.text:
+            lines += textwrap.wrap(
+                self.verdict.text, 98, initial_indent="  ", subsequent_indent="  "
+            )
             lines.append("")
         lines += [f"  {name:<26}{value}" for name, value in self._overview()]
         lines.append("")
@@ -147,7 +151,7 @@ class Evaluation(Result):
 
     def _repr_html_(self) -> str:
         """Plain tables without scripts or outside resources; everything escaped."""
-        parts = [f"<p>{escape(self.verdict)}</p>"] if self.verdict else []
+        parts = [f"<p>{escape(self.verdict.text)}</p>"] if self.verdict.text else []
         parts.append(html_table(["figure", "value"], self._overview()))
         parts.append(html_table(_SCORE_HEADER, self._scores()))
         parts.append(html_table(_ERROR_HEADER, self._error_rows()))

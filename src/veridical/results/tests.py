@@ -13,6 +13,7 @@ from veridical.results.base import CalibrationTest, NullLevel, Result, columns_o
 from veridical.results.figures import Coefficient
 from veridical.results.inference import SampleSize
 from veridical.results.text import html_block, html_table, note_lines
+from veridical.results.verdict import Verdict
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,6 +151,11 @@ class MultipleTest(Result):
 
 
 _WIDEST = 64  # characters of a definition in the text
+# What the p-values of single tests are, and are not.
+_BENEATH = (
+    "Single tests, looked at one by one, with Holm's correction for their number. They show where"
+    " to look and do not decide: the verdict above is that of one joint test."
+)
 _LONG = 1e5  # statistics from here on are rounded
 
 
@@ -165,7 +171,7 @@ class TestReport(Result):
     level : level that `rejected` and `verdict` are about
     lens : name of the lens
     n_samples : rows (of positive weight)
-    verdict : one paragraph in words
+    verdict : of the joint test of all of it, which alone decides; `str` gives the words
     slope, intercept : of the recalibration line of a binary problem: Cox's slope (below 1: too
         extreme) and the intercept with slope 1 (below 0: predictions too high), with intervals
         of confidence 1 - level; None if there is no such line
@@ -180,9 +186,10 @@ class TestReport(Result):
     >>> test = CalibrationTest(statistic=2.5, pvalue=0.0124, method="Spiegelhalter's test",
     ...     null="standard normal", definition="z", lens="binary", n_samples=100)
     >>> report = TestReport(names=("spiegelhalter",), tests=(test,), adjusted=(0.0124,),
-    ...     level=0.05, lens="binary", n_samples=100, verdict="Miscalibrated.")
-    >>> report.rejected, report.test("spiegelhalter").statistic
-    (True, 2.5)
+    ...     level=0.05, lens="binary", n_samples=100,
+    ...     verdict=Verdict(kind="miscalibrated", text="Miscalibrated.", pvalue=0.02))
+    >>> report.rejected, report.pvalue, report.test("spiegelhalter").statistic
+    (True, 0.02, 2.5)
     """
 
     __test__: ClassVar[bool] = False  # the name is not that of a class of unit tests
@@ -195,7 +202,7 @@ class TestReport(Result):
     level: float
     lens: str
     n_samples: int
-    verdict: str
+    verdict: Verdict
     slope: Coefficient | None = None
     intercept: Coefficient | None = None
     classes: MultipleTest | None = None
@@ -205,13 +212,13 @@ class TestReport(Result):
 
     @property
     def pvalue(self) -> float:
-        """Smallest adjusted p-value: of the hypothesis that no test should reject."""
-        return min(self.adjusted)
+        """Of the joint test behind the verdict; of files that lack it the smallest adjusted one."""
+        return min(self.adjusted) if self.verdict.pvalue is None else self.verdict.pvalue
 
     @property
     def rejected(self) -> bool:
-        """Whether calibration is rejected at `level`, all tests considered."""
-        return self.pvalue <= self.level
+        """Whether the verdict speaks against calibration at `level`."""
+        return self.verdict.found
 
     def test(self, name: str) -> CalibrationTest:
         """Return the test of that name; KeyError lists those that were made."""
@@ -222,7 +229,8 @@ class TestReport(Result):
 
     def __str__(self) -> str:
         header = f"  {'test':<35}{'statistic':>11}{'df':>5}{'p':>10}{'Holm':>10}  definition"
-        lines = [self._headline(), "", *_indented(self.verdict), "", header]
+        lines = [self._headline(), "", *_indented(self.verdict.text), "", *_indented(_BENEATH)]
+        lines.append(header)
         for method, statistic, df, pvalue, adjusted, definition in self._rows():
             brief = textwrap.shorten(definition, _WIDEST, placeholder=" ...")
             lines.append(
@@ -234,7 +242,8 @@ class TestReport(Result):
 
     def _repr_html_(self) -> str:
         header = ["test", "statistic", "df", "p", "Holm", "definition"]
-        parts = [f"<p>{escape(self.verdict)}</p>", html_table(header, self._rows())]
+        words = f"<p>{escape(self.verdict.text)}</p><p>{escape(_BENEATH)}</p>"
+        parts = [words, html_table(header, self._rows())]
         for family in self._families():
             tests = zip(family.names, family.n_samples, family.statistics, strict=True)
             pvalues = zip(family.pvalues, family.adjusted, strict=True)

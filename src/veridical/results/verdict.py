@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from veridical.results.base import Result, columns_of, field_names, format_pvalue
 
@@ -101,21 +101,46 @@ class Verdict(Result):
 
     Attributes
     ----------
-    kind : "miscalibrated", "not shown", "reversed" or "untested"
-    headline : one line
+    kind : "miscalibrated", "not shown" (no miscalibration is), "reversed" or "untested"
+    headline : the first sentence: what was found, of what, with its p-value
     text : the headline with what stands out, how much it matters and what is not known
-    pvalue : of the joint test, None if untested
-    about : what was judged, e.g. "P(Status = 'bad')" or "whole prediction"
-    size : how much it matters: "large", "clear but small", "not shown either way", or ""
+    pvalue : of the joint test, for a subgroup adjusted for their number; None if untested
+    about : what was judged, e.g. "probability that Status = 'bad'" or "whole prediction of 10
+        classes"
+    size : how much it matters: "large", "clear but small", "not shown either way", or "" if that
+        is open
+    saving, saving_low, saving_high : share of the log loss that recalibration would save, and its
+        interval, through the lens the text names; None if unknown
     joint : the test behind it, None if untested
+
+    Examples
+    --------
+    >>> verdict = Verdict(kind="not shown", headline="No miscalibration shown: probability that"
+    ...     " y = 1 (p = 0.4000).", text="No miscalibration shown: probability that y = 1"
+    ...     " (p = 0.4000). 2,000 rows would tell.", pvalue=0.4, about="probability that y = 1")
+    >>> print(verdict)
+    No miscalibration shown: probability that y = 1 (p = 0.4000). 2,000 rows would tell.
+    >>> verdict.found
+    False
     """
 
-    kind: str
-    headline: str
-    text: str
+    _text_columns: ClassVar[tuple[str, ...]] = ("kind", "headline", "text", "about", "size")
+    _number_columns: ClassVar[tuple[str, ...]] = (
+        "pvalue",
+        "saving",
+        "saving_low",
+        "saving_high",
+    )
+
+    kind: str = "untested"
+    headline: str = ""
+    text: str = ""
     pvalue: float | None = None
     about: str = ""
     size: str = ""
+    saving: float | None = None
+    saving_low: float | None = None
+    saving_high: float | None = None
     joint: JointTest | None = None
 
     @property
@@ -123,5 +148,18 @@ class Verdict(Result):
         """Whether something was found that speaks against calibration."""
         return self.kind in ("miscalibrated", "reversed")
 
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Read back what `to_dict` wrote; files of earlier versions hold the text alone."""
+        if not isinstance(data, str):
+            return super().from_dict(data)
+        kinds = {"No miscalibration": "not shown", "Miscalibrated": "miscalibrated"}
+        kinds["Not calibrated"] = "miscalibrated"
+        kind = next((kinds[start] for start in kinds if data.startswith(start)), "untested")
+        return cls(kind=kind, headline=data, text=data)
+
     def __str__(self) -> str:
         return self.text
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return columns_of([self], field_names(self, without=("joint",)))

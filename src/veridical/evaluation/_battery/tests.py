@@ -1,4 +1,4 @@
-"""Several tests of calibration in one call, and what they say together, in words."""
+"""Several tests of calibration in one call, beneath the one verdict."""
 
 from __future__ import annotations
 
@@ -6,153 +6,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-
 from veridical._core.data.randomness import check_resamples, check_seed
 from veridical._core.data.validation import check_level
-from veridical._core.sample import BinarySample, weighted_mean
-from veridical._core.typing import ArrayLike, FloatArray
+from veridical._core.sample import BinarySample
+from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
 from veridical.evaluation._battery.battery import check_names, common_part, group_test, run_tests
 from veridical.evaluation._battery.pushed import battery_of
 from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.source import Source
 from veridical.evaluation._data.sums import notes_on_origin
-from veridical.evaluation._figures.measure import words_of_level, words_of_slope
-from veridical.exceptions import InvalidInputError, warn_of
+from veridical.evaluation._figures.measure import figures_of
+from veridical.evaluation._verdict.judge import Judged, Judging, judge, reversal
+from veridical.exceptions import warn_of
 from veridical.inference import adjust_pvalues
-from veridical.inference.core import Plan, detectable_core, recalibration_line
+from veridical.inference.core import recalibration_line
 from veridical.inference.tests import TEST_OF_CLASSES
-from veridical.lenses import Confidence
 from veridical.lenses.reading import Induced, RawData
-from veridical.results import (
-    CalibrationTest,
-    Coefficient,
-    ConsistencyTest,
-    CoxTest,
-    MultipleTest,
-    SampleSize,
-    TestReport,
-)
-from veridical.results.base import format_pvalue
-
-_MOST_NAMED = 5
-
-
-class Findings:
-    """The tests made, and the words for them."""
-
-    def __init__(
-        self,
-        tests: Mapping[str, CalibrationTest],
-        adjusted: Sequence[float],
-        level: float,
-        induced: Induced,
-    ) -> None:
-        self._tests, self._adjusted, self._level = tests, adjusted, level
-        self._induced = induced
-        self.slope, self.intercept = self._line()
-
-    @property
-    def rejected(self) -> bool:
-        """Whether any test rejects, all considered."""
-        return min(self._adjusted) <= self._level
-
-    def paragraph(self, families: Sequence[MultipleTest], detectable: SampleSize | None) -> str:
-        """Return the verdict: rejected or not, which way, where; else what could be found."""
-        if self.rejected:
-            sentences = [self._rejection(), *self._error(), *self._direction()]
-        else:
-            sentences = [self._no_rejection(), self._power(detectable)]
-        sentences += [self._of_family(family) for family in families if len(family.names) > 1]
-        return " ".join(sentences)
-
-    def _line(self) -> tuple[Coefficient | None, Coefficient | None]:
-        """Slope and level as Cox's test has them, or as it would have."""
-        cox, problem = self._tests.get("cox"), self._induced.problem
-        if isinstance(cox, CoxTest):
-            return cox.slope, cox.in_the_large
-        if isinstance(problem, BinarySample) and self.rejected:
-            line = recalibration_line(problem, 1 - self._level)
-            return line.slope, line.in_the_large
-        return None, None
-
-    def _smallest(self) -> str:
-        pairs = zip(self._adjusted, self._tests.values(), strict=True)
-        pvalue, test = min(pairs, key=lambda pair: (pair[0], pair[1].pvalue))
-        smallest = "smallest adjusted p" if len(self._adjusted) > 1 else "p"
-        return f"{smallest} = {format_pvalue(pvalue)}, {test.method}"
-
-    def _scope(self) -> str:
-        correction = " after Holm's correction" if len(self._adjusted) > 1 else ""
-        return f"calibration at level {self._level:g}{correction} ({self._smallest()})"
-
-    def _rejection(self) -> str:
-        count, all_tests = sum(p <= self._level for p in self._adjusted), len(self._adjusted)
-        who = f"{count} of {all_tests} tests reject" + ("s" if count == 1 else "")
-        if all_tests == 1:
-            who = "the test rejects"
-        return f"Miscalibrated: {who} {self._scope()}."
-
-    def _no_rejection(self) -> str:
-        count = len(self._adjusted)
-        who = f"none of {count} tests rejects" if count > 1 else "the test does not reject"
-        return f"No miscalibration found: {who} {self._scope()}."
-
-    def _error(self) -> list[str]:
-        test = self._tests.get("consistency")
-        if not isinstance(test, ConsistencyTest):
-            return []
-        null = test.null_level
-        return [
-            f"{null.estimator} is {test.statistic:.4f}, where a calibrated model with these"
-            f" predictions would read {null.mean:.4f} on average and up to"
-            f" {null.quantile(0.95):.4f} in 95 % of samples."
-        ]
-
-    def _power(self, detectable: SampleSize | None) -> str:
-        start = "That is not evidence of calibration"
-        if detectable is None:
-            return f"{start}: smaller errors than these rows can show may be there."
-        return (
-            f"{start}: with {detectable.n:,} rows an error of {detectable.delta:.4f} or more"
-            " (root-mean-square gap, the same in all bins) would have been found with"
-            f" {100 * detectable.power:g} % power, a smaller one may well be there."
-        )
-
-    def _direction(self) -> list[str]:
-        """Say which way level and slope are wrong, where that is beyond chance."""
-        sentences: list[str] = []
-        problem, cox = self._induced.problem, self._tests.get("cox")
-        of_confidence = isinstance(self._induced.lens, Confidence)
-        if isinstance(problem, BinarySample):
-            means = [weighted_mean(values, problem.weight) for values in (problem.p, problem.y)]
-            sentences += words_of_level(self.intercept, *means, of_confidence=of_confidence)
-        sentences += words_of_slope(self.slope, of_confidence=of_confidence)
-        levels = cox.intercept_test if isinstance(cox, CoxTest) else None
-        if levels is not None and self.intercept is None and levels.rejects(self._level):
-            sentences.append("The shares of the classes are not those predicted.")
-        if not sentences and self.slope is not None:
-            sentences.append("Neither level nor slope is off over all: see the reliability curve.")
-        return sentences
-
-    def _of_family(self, family: MultipleTest) -> str:
-        count, out = len(family.names), family.rejected(self._level)
-        what = f"{count} {family.over}{'es' if family.over == 'class' else 's'}"
-        if len(out) == count:
-            return f"Every one of {what} stands out after correction for their number."
-        if not out:
-            return f"None of {what} stands out after correction for their number."
-        named = ", ".join(map(repr, out[:_MOST_NAMED]))
-        if len(out) > _MOST_NAMED:
-            named += f" and {len(out) - _MOST_NAMED} more"
-        verb = "stands" if len(out) == 1 else "stand"
-        return f"Of {what}, {len(out)} {verb} out after correction for their number: {named}."
-
+from veridical.results import CalibrationTest, Coefficient, CoxTest, TestReport
 
 _CALLER = "calibration_tests"
-_POWER = 0.8
-_ROWS = 20_000  # predictions that stand for all in a question of power
 
 
 def calibration_tests(
@@ -259,15 +132,19 @@ def run_battery(
     n_resamples: int,
     seed: int,
     tests: str | Sequence[str] | None = None,
+    judged: Judged | None = None,
 ) -> tuple[TestReport, list[str]]:
-    """Test data that were read; the notes say what was left out and hold the doubts returned."""
+    """Test data that were read; the notes say what was left out and hold the doubts returned.
+
+    `judged` is the verdict, if it is known already.
+    """
     options = {"n_bins": n_bins, "level": level, "n_resamples": n_resamples, "seed": seed}
     battery = battery_of(source, **options)
     induced = battery.induced
     asked = check_names(tests, induced, caller=_CALLER)
     made = run_tests(battery, asked)
     all_tests, left_out, doubts = made.tests, made.left_out, made.doubts
-    classes = detectable = None
+    classes = None
     if asked is None and battery.asks_of_classes:
         if battery.takes_long(TEST_OF_CLASSES):
             left_out.append("single classes were not tested, as it would take long")
@@ -277,13 +154,15 @@ def run_battery(
     if groups is not None:
         all_tests["groups"] = group_test(groups)
     adjusted = tuple(adjust_pvalues([test.pvalue for test in all_tests.values()]).tolist())
-    findings = Findings(all_tests, adjusted, level, induced)
-    if "consistency" in all_tests and not findings.rejected:
-        detectable = _detectable(induced, n_bins, level / len(all_tests))
+    found = judged
+    if found is None:
+        figures = figures_of(source, n_bins, 1 - level)
+        found = judge(source, figures, Judging(n_bins, level, n_resamples, seed))
+    detectable = None if found.reach is None else found.reach.found
     if detectable is not None:
         doubts += [f"detectable_error: {note}" for note in detectable.notes]
     doubts += [*_dependent_rows(induced), *_too_few_draws(all_tests, level)]
-    families = [family for family in (classes, groups) if family is not None]
+    slope, intercept = _line(all_tests, source, level)
     report = TestReport(
         names=tuple(all_tests),
         tests=tuple(common_part(test) for test in all_tests.values()),
@@ -291,43 +170,28 @@ def run_battery(
         level=level,
         lens=induced.lens.name,
         n_samples=battery.n_samples,
-        verdict=findings.paragraph(families, detectable),
-        slope=findings.slope,
-        intercept=findings.intercept,
+        verdict=found.verdict,
+        slope=slope,
+        intercept=intercept,
         classes=classes,
         groups=groups,
         detectable=detectable,
         notes=(*left_out, *doubts),
     )
-    return report, doubts
+    return report, [*reversal(found.verdict), *doubts]
 
 
-def _detectable(induced: Induced, n_bins: Any, level: float) -> SampleSize | None:
-    """Error that these rows would have shown, None if that is not known or there is none."""
-    problem = induced.problem
-    if not isinstance(problem, BinarySample) or problem.n != induced.sample.n:
-        return None
-    if not (problem.p * (1 - problem.p)).any():
-        return None
-    bins = UniformBins(n_bins).fit(problem).n_cells
-    rows, p = round(problem.size), _as_drawn(problem)
-    if rows < 2:
-        return None
-    try:
-        return detectable_core(rows, p, Plan(power=_POWER, level=level, n_bins=bins))
-    except InvalidInputError:  # too few rows to find any error there can be
-        return None
-
-
-def _as_drawn(problem: BinarySample) -> FloatArray:
-    """Predictions as a draw by weight would have them."""
-    if problem.weight is None:
-        return problem.p
-    order = np.argsort(problem.p, kind="stable")
-    share = np.cumsum(problem.weight[order])
-    count = min(problem.n, _ROWS)
-    at = np.searchsorted(share / share[-1], (np.arange(count) + 0.5) / count)
-    return problem.p[order[at]]
+def _line(
+    tests: Mapping[str, CalibrationTest], source: Source, level: float
+) -> tuple[Coefficient | None, Coefficient | None]:
+    """Slope and level as Cox's test has them, or as it would have."""
+    cox = tests.get("cox")
+    if isinstance(cox, CoxTest):
+        return cox.slope, cox.in_the_large
+    if source.kind != "binary":
+        return None, None
+    line = recalibration_line(source.binary, 1 - level)
+    return line.slope, line.in_the_large
 
 
 def _dependent_rows(induced: Induced) -> list[str]:

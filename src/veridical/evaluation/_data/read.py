@@ -16,7 +16,7 @@ from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.files import is_large_file
 from veridical.frames.grid import RESOLUTION
-from veridical.frames.inputs import Inputs, name_columns
+from veridical.frames.inputs import Inputs, Named, name_columns
 from veridical.frames.tables import grid_table, is_lazy
 from veridical.inference.intervals import check_groups
 from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens
@@ -108,6 +108,8 @@ class DataRequest:
             by=groups,
             clusters=check_groups(clusters, kept, caller=self.caller),
             guessed=data.notes[0] if data.notes else None,
+            named=data.named,
+            asked=self.lens is not None,
         )
 
     def _of_kept(self, by: Groups, kept: BoolArray) -> Groups:
@@ -137,7 +139,11 @@ class DataRequest:
             got = needs_rows or 'engine="memory"'
             hint = "pass the data themselves."
             raise invalid(self.caller, "y_true", "rows here", f"a summary with {got}", hint=hint)
-        return SumsSource(self.data.y_true, self._lens(len(self.data.y_true.classes)), self.caller)
+        grid = self.data.y_true
+        # Of a summary it is known only that the smaller label was named, if it is positive.
+        named = Named(pos_label=len(grid.classes) == 2 and grid.table.positive == 0)
+        lens = self._lens(len(grid.classes))
+        return SumsSource(grid, lens, self.caller, named=named, asked=self.lens is not None)
 
     def _is_summable(self) -> bool:
         """Whether sums by cell answer what the lens asks."""
@@ -178,7 +184,9 @@ class DataRequest:
             hint = "divide the weights by their mean: only their ratios matter."
             got = "weights whose squares overflow"
             raise invalid(self.caller, "sample_weight", "of moderate size", got, hint=hint)
-        return SumsSource(GridSummary(table), lens, self.caller, names.said)
+        named = names.named._replace(pos_label=self.data.pos_label is not None)
+        asked = self.lens is not None
+        return SumsSource(GridSummary(table), lens, self.caller, names.said, named, asked)
 
     def _of_rows(self) -> SumsSource:
         """Sums of rows that are read into memory."""
@@ -190,7 +198,14 @@ class DataRequest:
             resolution=self.resolution,
             groups=None if source.by is None else source.samples_by_group(),
         )
-        return SumsSource(GridSummary(table), source.lens, self.caller, source.guessed)
+        return SumsSource(
+            GridSummary(table),
+            source.lens,
+            self.caller,
+            source.guessed,
+            source.named,
+            source.asked,
+        )
 
 
 def _problems_for(n_classes: int, lens: Lens) -> Sequence[str | int]:

@@ -16,6 +16,7 @@ from veridical._core.data.randomness import Draws
 from veridical._core.sample import BinarySample, MulticlassSample, PooledScores, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
+from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.core import difference_core
 from veridical.inference.draws import (
     Trials,
@@ -150,10 +151,14 @@ class Source(ABC):
     ----------
     lens : the lens of the calibration errors
     guessed : what was guessed about the columns, or None
+    named : what outcome and prediction are called
+    asked : whether the user asked for this lens; whole predictions are judged otherwise
     """
 
     lens: Lens
     guessed: str | None
+    named: Named
+    asked: bool
 
     @property
     @abstractmethod
@@ -258,6 +263,8 @@ class SampleSource(Source):
     by : subgroup of each row, or None
     clusters : number of the cluster of each row, or None if rows are independent
     guessed : what was guessed about the columns, or None
+    named : what outcome and prediction are called
+    asked : whether the user asked for this lens; whole predictions are judged otherwise
     """
 
     sample: Sample
@@ -265,6 +272,8 @@ class SampleSource(Source):
     by: Groups | None = None
     clusters: IntArray | None = None
     guessed: str | None = None
+    named: Named = UNNAMED
+    asked: bool = False
 
     @cached_property
     def problem(self) -> Problem:
@@ -364,7 +373,7 @@ class SampleSource(Source):
     def groups(self) -> Iterator[tuple[Any, SampleSource]]:
         """Rows of every subgroup."""
         for key, part in self.samples_by_group():
-            yield key, SampleSource(part, self.lens)
+            yield key, SampleSource(part, self.lens, named=self.named, asked=self.asked)
 
     def samples_by_group(self) -> list[tuple[Any, Sample]]:
         """Checked rows of every subgroup."""

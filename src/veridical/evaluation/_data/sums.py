@@ -14,6 +14,7 @@ from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical.binning import Binning, IntervalBinning, UniformBins
 from veridical.evaluation._data.source import Kind, NullSource, SampleSource, Source, auc_of_pooled
+from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.draws import Trials
 from veridical.lenses import Binary, Classwise, Lens
 from veridical.miscalibration import BinnedError
@@ -31,12 +32,16 @@ class SumsSource(Source):
     lens : through which it is seen
     caller : the function that was asked
     guessed : what was guessed about the columns, or None
+    named : what outcome and prediction are called
+    asked : whether the user asked for this lens; whole predictions are judged otherwise
     """
 
     grid: GridSummary
     lens: Lens
     caller: str = "evaluate"
     guessed: str | None = None
+    named: Named = UNNAMED
+    asked: bool = False
 
     @cached_property
     def cells(self) -> Cells:
@@ -209,8 +214,8 @@ def notes_on_sums(source: Source, n_bins: Any, about: About = "figures") -> list
     ]
     if about == "figures" and (source.kind == "classwise" or source.has_classes):
         notes.append(
-            "classwise errors have no null level here: sums do not tell how the classes of a row"
-            " go together"
+            "classwise errors have no null level here, and whole vectors are not judged: sums do"
+            " not tell how the classes of a row go together"
         )
     return notes
 

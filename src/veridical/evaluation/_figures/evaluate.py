@@ -11,6 +11,7 @@ from veridical._core.typing import ArrayLike
 from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import evaluate_with_groups
+from veridical.evaluation._verdict.judge import reversal
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.inputs import Inputs
 from veridical.lenses.reading import RawData
@@ -112,7 +113,7 @@ def evaluate(
         rng=0 if rng is None else rng,
     )
     doubts = result.notes if fitted is None else (*fitted.doubts, *result.notes)
-    warn_of(doubts, caller=caller)
+    warn_of([*reversal(result.verdict), *doubts], caller=caller)
     return replace(result, notes=(*notes_on_origin(source, n_bins), *doubts))
 
 

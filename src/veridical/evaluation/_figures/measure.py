@@ -1,4 +1,4 @@
-"""From what is known of the rows to an evaluation, and what it found in words."""
+"""From what is known of the rows to an evaluation."""
 
 from __future__ import annotations
 
@@ -9,21 +9,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.data.randomness import check_rng
+from veridical._core.data.randomness import check_seed
 from veridical._core.numeric.pava import isotonic_fit
 from veridical._core.sample import weighted_mean
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.curves.core import curve_from_summary
 from veridical.decomposition.core import decompose_isotonic
 from veridical.evaluation._data.source import NullDraws, SampleSource, Source, default_error
+from veridical.evaluation._verdict.judge import Judged, Judging, is_reversed, judge, judge_group
+from veridical.evaluation._verdict.words import Figures
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import recalibration_line
 from veridical.inference.intervals import binned_limits, has_interval
 from veridical.lenses import Classwise, Lens
 from veridical.miscalibration import BinnedError, CumulativeError, Estimator, SmoothError
 from veridical.miscalibration.core import doubts_of_summary
-from veridical.results import Coefficient, Evaluation, MeasuredError, ReliabilityCurve
-from veridical.results.base import format_pvalue
+from veridical.results import Evaluation, MeasuredError, ReliabilityCurve
 from veridical.scores import get_rule
 from veridical.summaries import Summary, VectorSummary
 
@@ -31,7 +32,7 @@ _NEAR_CHANCE = 0.05
 _FEW_ROWS = 20
 
 
-def doubts_of(e: Evaluation) -> list[str]:
+def doubts_of(source: Source, e: Evaluation) -> list[str]:
     """Return what a careful reader should know before using the figures."""
     notes: list[str] = []
     absent = [repr(label) for label, rate in zip(e.classes, e.base_rate, strict=True) if rate == 0]
@@ -43,7 +44,7 @@ def doubts_of(e: Evaluation) -> list[str]:
             f"AUC {e.auc:.3f} is near 0.5: the predictions hardly tell the classes apart, and"
             " calibration cannot help with that"
         )
-    elif e.auc is not None and e.auc < 0.5:
+    elif e.auc is not None and e.auc < 0.5 and not is_reversed(source, e.auc):
         notes.append(
             f"AUC {e.auc:.3f} is below 0.5: is the right class taken as positive? See `pos_label`"
         )
@@ -55,117 +56,86 @@ def doubts_of(e: Evaluation) -> list[str]:
     return notes
 
 
-def words_of_level(
-    level: Coefficient | None, predicted: float, observed: float, *, of_confidence: bool
-) -> list[str]:
-    """Say if predictions are too high or too low on the whole, where that is beyond chance."""
-    if level is None or 0.0 in level:
-        return []
-    side, what = "Over" if level.high < 0 else "Under", "predicts"
-    if of_confidence:
-        what = "confident"
-    means = f"predicted {predicted:.4f} on average, observed {observed:.4f}"
-    return [f"{side}-{what}: {means}."]
-
-
-def words_of_slope(slope: Coefficient | None, *, of_confidence: bool) -> list[str]:
-    """Say if predictions are too extreme or too timid, where that is beyond chance."""
-    if slope is None or 1.0 in slope:
-        return []
-    estimate = "" if slope.estimate is None else f" {slope.estimate:.3f}"
-    if slope.high < 0:
-        word = "Reversed: outcomes are rarer where the prediction is higher"
-    elif of_confidence:
-        word = f"Differences between confidences are too {'large' if slope.high < 1 else 'small'}"
-    elif slope.high < 1:
-        word = "Over-confident: too extreme"
-    else:
-        word = "Under-confident: too timid"
-    return [f"{word} (recalibration slope{estimate}, {slope.low:.3f} to {slope.high:.3f})."]
-
-
-_LEVEL = 0.05
-
-
-def verdict_of(e: Evaluation) -> str:
-    """Return a sentence or two: is it calibrated, and if not, which way is it wrong?"""
-    error = e.default
-    if error.pvalue is None:
-        return f"{error.name} is {error.value:.4f}; whether that is noise was not tested."
-    if error.pvalue > _LEVEL:
-        return _not_rejected(error, _beside(e))
-    return " ".join([_rejected(error, e.confidence_level), *_direction(e)])
-
-
-def _beside(e: Evaluation) -> list[str]:
-    """What other figures find although the error itself is not beyond chance."""
-    words = words_of_slope(e.slope, of_confidence=e.curve.lens == "confidence")
-    found = [m for m in e.errors if m.lens != e.default.lens and (m.pvalue or 1.0) <= _LEVEL]
-    for m in found:
-        assert m.pvalue is not None
-        words.append(
-            f"{m.name} {m.value:.4f} is more than a calibrated model would read"
-            f" (p = {format_pvalue(m.pvalue)})."
-        )
-    return words
-
-
-def _not_rejected(error: MeasuredError, beside: list[str]) -> str:
-    what = f"{error.name} {error.value:.4f} is within what a calibrated model would read"
-    null = f"({_null(error)})"
-    if beside:
-        return f"Not calibrated in every respect: {what} {null}, but: {' '.join(beside)}"
-    text = f"No miscalibration found: {what} {null}"
-    if error.high is None:
-        return f"{text}."
-    return f"{text}; an error up to {error.high:.4f} cannot be excluded."
-
-
-def _rejected(error: MeasuredError, level: float) -> str:
-    interval = ""
-    if error.low is not None:
-        interval = f"{level:.0%} interval {error.low:.4f} to {error.high:.4f}; ".replace("%", " %")
-    null = f"a calibrated model would read {_null(error)}"
-    return f"Miscalibrated: {error.name} {error.value:.4f} ({interval}{null})."
-
-
-def _null(error: MeasuredError) -> str:
-    assert error.pvalue is not None
-    return (
-        f"{error.null_mean:.4f} on average, up to {error.null_q95:.4f} in 95 % of samples;"
-        f" p = {format_pvalue(error.pvalue)}"
-    )
-
-
-def _direction(e: Evaluation) -> list[str]:
-    of_confidence = e.curve.lens == "confidence"
-    words = words_of_level(
-        e.intercept, e.mean_predicted, e.mean_observed, of_confidence=of_confidence
-    )
-    words += words_of_slope(e.slope, of_confidence=of_confidence)
-    return words or ["Neither the level nor the slope is off: see the reliability curve for where."]
-
-
-def evaluate_with_groups(source: Source, **options: Any) -> Evaluation:
-    """Measure all rows, and every subgroup by itself."""
-    every_row = evaluate_source(source, **options)
-    groups = tuple((key, evaluate_source(part, **options)) for key, part in source.groups())
-    return replace(every_row, groups=groups)
+def evaluate_with_groups(
+    source: Source, *, n_bins: Any, confidence_level: float, n_resamples: int, rng: Any
+) -> Evaluation:
+    """Measure and judge all rows, and every subgroup, whose tests are one family."""
+    options = Measuring(n_bins, confidence_level, n_resamples, check_seed(rng, caller="evaluate"))
+    every_row, found = judged_evaluation(source, options)
+    groups = []
+    for key, part in source.groups():
+        own = measure_figures(part, options)
+        member = found.of_group.get(key)
+        verdict = judge_group(part, words_from(own), key, member, options.judging)
+        groups.append((key, replace(own, verdict=verdict)))
+    return replace(every_row, groups=tuple(groups))
 
 
 def evaluate_source(
-    source: Source,
-    *,
-    n_bins: Any,
-    confidence_level: float,
-    n_resamples: int,
-    rng: Any,
+    source: Source, *, n_bins: Any, confidence_level: float, n_resamples: int, rng: Any
 ) -> Evaluation:
-    """Measure everything that fits the lens, from rows or from sums of them."""
+    """Measure and judge all rows, subgroups considered; these are not measured."""
+    seed = check_seed(rng, caller="evaluate")
+    options = Measuring(n_bins, confidence_level, n_resamples, seed)
+    return judged_evaluation(source, options)[0]
+
+
+def judged_evaluation(source: Source, options: Measuring) -> tuple[Evaluation, Judged]:
+    """Figures of all rows with the verdict on them, and what else was found for it."""
+    measured = measure_figures(source, options)
+    found = judge(source, words_from(measured), options.judging)
+    return replace(measured, verdict=found.verdict), found
+
+
+def judge_source(
+    source: Source, *, n_bins: Any, confidence_level: float, n_resamples: int, rng: Any
+) -> Judged:
+    """The verdict alone, word for word that of an evaluation with these options."""
+    seed = check_seed(rng, caller="evaluate")
+    options = Measuring(n_bins, confidence_level, n_resamples, seed)
+    return judge(source, figures_of(source, n_bins, confidence_level), options.judging)
+
+
+class Measuring(NamedTuple):
+    """Options of an evaluation."""
+
+    n_bins: Any
+    confidence_level: float
+    n_resamples: int
+    seed: int
+
+    @property
+    def judging(self) -> Judging:
+        """The same as verdicts take it."""
+        level = round(1 - self.confidence_level, 12)
+        return Judging(self.n_bins, level, self.n_resamples, self.seed)
+
+
+def words_from(e: Evaluation) -> Figures:
+    """The figures of an evaluation that words are made from."""
+    return Figures(e.mean_predicted, e.mean_observed, e.slope, e.curve, e.auc)
+
+
+def figures_of(source: Source, n_bins: Any, level: float) -> Figures:
+    """The same of data that nothing was measured of."""
+    means = means_and_line(source, level)
+    areas = source.areas
+    return Figures(
+        means["mean_predicted"],
+        means["mean_observed"],
+        means["slope"],
+        binned_curve(source, UniformBins(n_bins), level),
+        None if areas[0] is None else areas[0],
+    )
+
+
+def measure_figures(source: Source, options: Measuring) -> Evaluation:
+    """Measure everything that fits the lens, from rows or from sums of them; without a verdict."""
+    n_bins, confidence_level, n_resamples, seed = options
     problem = source.binary
     fit = isotonic_fit(problem.pooled)
     curve = binned_curve(source, UniformBins(n_bins), confidence_level)
-    null = NullDraws(n_resamples, check_rng(rng, caller="evaluate"))
+    null = NullDraws(n_resamples, np.random.default_rng(seed))
     questions = [*_questions(source, n_bins), *_questions_of_classes(source, n_bins)]
     errors, binning_doubts = measure_errors(source, questions, null, confidence_level)
     areas = source.areas
@@ -199,8 +169,7 @@ def evaluate_source(
         default_error="ECE variance-split" if source.kind == "vector" else "ECE",
         **means_and_line(source, confidence_level),
     )
-    evaluation = replace(evaluation, verdict=verdict_of(evaluation))
-    notes = dict.fromkeys([*doubts_of(evaluation), *binning_doubts])
+    notes = dict.fromkeys([*doubts_of(source, evaluation), *binning_doubts])
     return replace(evaluation, notes=tuple(notes))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.typing import ArrayLike
@@ -14,6 +14,31 @@ from veridical.frames._tables.detect import is_frame
 from veridical.frames._tables.find import find_columns
 from veridical.frames._tables.open import column_names, open_table
 from veridical.frames._tables.order import labels_of
+
+
+class Named(NamedTuple):
+    """What the data are called where they come from, for words about them.
+
+    Attributes
+    ----------
+    y, prob : column of the outcome, and of the prediction if there is one; None if unknown
+    pos_label : whether the user said which class is the positive one
+    pair : whether both classes of two have a column
+    """
+
+    y: str | None = None
+    prob: str | None = None
+    pos_label: bool = False
+    pair: bool = False
+
+
+UNNAMED = Named()
+
+
+def name_of(values: Any) -> str | None:
+    """Name of a series, None if it has none."""
+    name = getattr(values, "name", None)
+    return name if isinstance(name, str) and name else None
 
 
 @dataclass(frozen=True)
@@ -26,6 +51,7 @@ class Inputs:
     by: Groups | None
     labels: ArrayLike | None
     said: str | None = None
+    named: Named = UNNAMED
 
 
 def gather_inputs(
@@ -49,7 +75,8 @@ def gather_inputs(
             hint = "arrays have no columns: pass one key per row, or a frame."
             raise invalid(caller, "by", "a column or one key per row", repr(by), hint=hint)
         groups = None if by is None else group_rows([by], caller=caller)
-        return Inputs(y_true, y_prob, sample_weight, groups, labels)
+        named = Named(name_of(y_true), name_of(y_prob))
+        return Inputs(y_true, y_prob, sample_weight, groups, labels, named=named)
     if not (isinstance(y_true, (str, os.PathLike)) or is_frame(y_true)):
         hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
         got = f"y_prob=None and a {type(y_true).__name__}"
@@ -66,6 +93,12 @@ class Columns:
     sample_weight: str | None
     by: list[str]
     said: str | None
+
+    @property
+    def named(self) -> Named:
+        """Outcome, and prediction if that is one column."""
+        one = self.prob[0] if len(self.prob) == 1 else None
+        return Named(self.y, one, pair=len(self.prob) == 2)
 
     @property
     def all(self) -> list[str]:
@@ -134,6 +167,7 @@ def _from_table(
         groups,
         labels,
         names.said,
+        names.named,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from veridical.exceptions import invalid
 from veridical.report._charts.chart import Chart, short, table_of
 from veridical.report._charts.forest import MOST, ForestRow, forest_chart
-from veridical.results import Evaluation, MeasuredError, MultipleTest
+from veridical.results import Evaluation, MeasuredError
 from veridical.results.base import format_pvalue
 
 _HEADER = ("rows", "error", "low", "high", "null mean", "null 95 %", "p")
@@ -55,7 +55,7 @@ def errors_chart(
 def groups_chart(
     groups: Evaluation | Mapping[str, MeasuredError],
     *,
-    test: MultipleTest | None = None,
+    adjusted: Mapping[str, float] | None = None,
     level: float = 0.05,
     title: str = "Calibration error by group",
 ) -> Chart:
@@ -65,38 +65,41 @@ def groups_chart(
     ----------
     groups : Evaluation or mapping of name to MeasuredError
         An evaluation made with `by`, or one error for each group or class.
-    test : MultipleTest, optional
-        Tests of the same groups, whose corrected p-values are shown and decide the order.
+    adjusted : mapping of name to float, optional
+        P-values of the same groups, adjusted for their number, which decide the order; those of an
+        evaluation are those of its verdicts.
     level : float, default 0.05
-        Groups with a corrected p-value up to this are in colour.
+        Groups with an adjusted p-value up to this are in colour.
     title : str
         Heading.
 
     Returns
     -------
     Chart
-        The worst 30; the table has them all. Without a test the order is by p-value where there
-        is one, then by size of the error.
+        The worst 30; the table has them all. Without adjusted p-values the order is by p-value
+        where there is one, then by size of the error.
     """
+    tested = {} if adjusted is None else dict(adjusted)
     if isinstance(groups, Evaluation):
         errors = {str(key): evaluation.default for key, evaluation in groups.groups}
+        known = [(str(key), evaluation.verdict.pvalue) for key, evaluation in groups.groups]
+        tested |= {name: pvalue for name, pvalue in known if pvalue is not None}
     else:
         errors = {str(name): error for name, error in groups.items()}
     if not errors or not all(isinstance(each, MeasuredError) for each in errors.values()):
         hint = "pass an evaluation made with `by`, or errors by name."
         raise invalid("groups_chart", "groups", "groups with errors", repr(type(groups)), hint=hint)
-    adjusted = {} if test is None else dict(zip(map(str, test.names), test.adjusted, strict=True))
-    order = sorted(errors, key=lambda name: _badness(errors[name], adjusted.get(name)))
-    rows = [_group_row(name, errors[name], adjusted.get(name), level) for name in order[:MOST]]
-    found = sum(p <= level for p in adjusted.values())
+    order = sorted(errors, key=lambda name: _badness(errors[name], tested.get(name)))
+    rows = [_group_row(name, errors[name], tested.get(name), level) for name in order[:MOST]]
+    found = sum(p <= level for p in tested.values())
     said = f"{len(errors):,} groups, worst first: {_words(short(order[0]), errors[order[0]])}"
-    if adjusted:
-        said += f" {found:,} miscalibrated at level {level:g} after correction for their number."
+    if tested:
+        said += f" {found:,} stand out at level {level:g}, all considered."
     if len(order) > MOST:
         said += f" The worst {MOST} are drawn; the table has all."
-    header = ("group", *_HEADER) if test is None else ("group", *_HEADER, "corrected p")
+    header = ("group", *_HEADER, *(["adjusted p"] if tested else []))
     cells = [
-        (name, *_cells(errors[name]), *(() if test is None else (_pvalue(adjusted.get(name)),)))
+        (name, *_cells(errors[name]), *([_pvalue(tested.get(name))] if tested else []))
         for name in order
     ]
     axis = [next(iter(errors.values())).name, _NULL]

@@ -12,36 +12,10 @@ from veridical.results import (
     EquivalenceTest,
     Evaluation,
     Evidence,
-    MultipleTest,
     ReliabilityCurve,
     Result,
     TestReport,
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Headline(Result):
-    """The verdict in one line, and the numbers in it.
-
-    Attributes
-    ----------
-    word : "calibrated", "calibrated in part" (another lens finds something), "over-confident",
-        "under-confident", "over-predicting", "under-predicting", "reversed", "miscalibrated"
-        (neither level nor spread) or "untested"
-    text : the sentence
-    says, happens : mean prediction and observed frequency of the rows it is about
-    share : how many of the rows these are
-    where : which rows, in words
-    also : a second finding, in words, or ""
-    """
-
-    word: str
-    text: str
-    says: float
-    happens: float
-    share: float
-    where: str
-    also: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +79,7 @@ class ClassFigures(Result):
     observed, predicted : share of rows, and mean probability
     auc : area under the ROC curve, None if undefined
     error : binned calibration error
-    pvalue, adjusted : of the consistency test, by itself and corrected for the number of classes;
+    pvalue, adjusted : as a member of the joint test, by itself and with all others considered;
         None if not tested
     """
 
@@ -130,7 +104,7 @@ class GroupFigures(Result):
     auc, brier : of the group
     error, low, high : calibration error and its interval
     null_mean, null_q95 : what a calibrated model would show there
-    pvalue, adjusted : of the consistency test, by itself and corrected for the number of groups
+    pvalue, adjusted : as a member of the joint test, by itself and with all others considered
     """
 
     label: str
@@ -144,8 +118,8 @@ class GroupFigures(Result):
     high: float | None
     null_mean: float | None
     null_q95: float | None
-    pvalue: float
-    adjusted: float
+    pvalue: float | None
+    adjusted: float | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,14 +145,13 @@ class ModelFindings(Result):
     Attributes
     ----------
     name : of the model, "" if there is one only
-    headline : the verdict
-    evaluation : scores, errors, curve
+    evaluation : verdict, scores, errors, curve
     tests : tests of calibration; None if none could be made
     equivalence : is it calibrated within these margins
     recalibration : what a calibrator does to held-out rows
     variants : reliability curves to switch between
-    classes, class_note : classes against the rest, worst first, and what to know about them
-    groups, group_test, group_note : subgroups, worst first
+    classes : classes against the rest, worst first
+    groups, group_note : subgroups, worst first, and what to know about them
     decision_class : class that decisions are about, as text
     decisions : net benefit by threshold, those of a slider of costs
     costs : the same at the thresholds of usual costs
@@ -187,22 +160,24 @@ class ModelFindings(Result):
     """
 
     name: str
-    headline: Headline
     evaluation: Evaluation
     tests: TestReport | None
     equivalence: tuple[EquivalenceTest, ...]
     recalibration: Recalibration
     variants: tuple[Variant, ...]
     classes: tuple[ClassFigures, ...] = ()
-    class_note: str = ""
     groups: tuple[GroupFigures, ...] = ()
-    group_test: MultipleTest | None = None
     group_note: str = ""
     decision_class: str = ""
     decisions: DecisionCurve | None = None
     costs: DecisionCurve | None = None
     simplex: dict[str, Any] | None = None
     data: tuple[DataNote, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        """The verdict, word for word that of the evaluation, and what recalibration does."""
+        return f"{self.evaluation.verdict.text} {self.recalibration.text}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,18 +12,17 @@ from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import SimplexBins
 from veridical.curves.core import check_curve_options, curve_core
 from veridical.decisions.core import decision_curve_of
-from veridical.evaluation.core import compare_models, evaluate_source, run_battery
+from veridical.evaluation.core import Judged, compare_models, judged_evaluation, run_battery
 from veridical.evaluation.data import RowModels, SampleSource, Source, SumsSource, notes_on_sums
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import equivalence_core, equivalence_error
 from veridical.lenses import Binary, ClassSpecific, Confidence, Lens
 from veridical.lenses.reading import Induced
 from veridical.report._charts.catalogue import slider_thresholds
-from veridical.report._content.content import ModelFindings, Variant, short
+from veridical.report._content.content import ModelFindings, Recalibration, Variant, short
 from veridical.report._content.data import data_notes
 from veridical.report._content.families import class_figures, group_figures
-from veridical.report._content.headline import headline_of
-from veridical.report._content.recalibration import recalibrate
+from veridical.report._content.recalibration import nothing_tried, recalibrate
 from veridical.report._content.request import CALLER, Options
 from veridical.results import (
     Comparison,
@@ -48,33 +47,30 @@ _MOST_ROWS = 200_000  # from which curves of single classes come from a sample o
 def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step) -> ModelFindings:
     """Everything about one model that its data can answer; doubts are in the results."""
     step("scores and errors")
-    evaluation = evaluate_source(source, **o.measuring)
+    evaluation, judged = judged_evaluation(source, o.measured)
     step("tests")
-    tests = _tests(source, o)
+    tests = _tests(source, judged, o)
     equivalence = _equivalence(source, o)
     step("reliability curves")
     variants = _variants(source, o)
     step("classes and groups")
     # Bins chosen by cross-validation follow the outcomes: choosing them in every draw takes long.
     drawn = replace(o, n_bins="sqrt") if o.n_bins == "cv" else o
-    classes, class_note = class_figures(source, evaluation, tests, drawn)
-    groups, group_test, group_note = group_figures(source, tests, drawn)
+    classes = class_figures(source, evaluation, drawn)
+    groups, group_note = group_figures(source, judged, drawn)
     step("decisions")
     label, lens = _decided(source, evaluation)
     decisions, costs = _decision_figures(source, lens, o)
     step("recalibration")
     return ModelFindings(
         name=name,
-        headline=headline_of(evaluation, source.binary, _pvalue(evaluation, tests)),
         evaluation=evaluation,
         tests=tests,
         equivalence=equivalence,
-        recalibration=recalibrate(source, n_bins=drawn.n_bins, seed=o.seed),
+        recalibration=_recalibration(source, evaluation, drawn),
         variants=variants,
         classes=classes,
-        class_note=class_note,
         groups=groups,
-        group_test=group_test,
         group_note=group_note,
         decision_class=label,
         decisions=decisions,
@@ -92,7 +88,14 @@ def comparison_of(sources: Mapping[str, Source], o: Options) -> Comparison | Non
     return compare_models(RowModels(models), reference=None, **o.measuring)
 
 
-def _tests(source: Source, o: Options) -> TestReport | None:
+def _recalibration(source: Source, e: Evaluation, o: Options) -> Recalibration:
+    """What a calibrator does; nothing is tried on predictions that rank backwards."""
+    if e.verdict.kind == "reversed":
+        return nothing_tried("the predictions rank backwards, and no recalibration mends that")
+    return recalibrate(source, n_bins=o.n_bins, seed=o.seed)
+
+
+def _tests(source: Source, judged: Judged, o: Options) -> TestReport | None:
     if isinstance(source, SampleSource):
         source = replace(source, by=None)  # groups of rows are tested by themselves
     try:
@@ -102,6 +105,7 @@ def _tests(source: Source, o: Options) -> TestReport | None:
             level=o.level,
             n_resamples=o.n_resamples,
             seed=o.seed,
+            judged=judged,
         )
     except InvalidInputError:  # sums do not tell enough for the classwise lens
         return None
@@ -191,13 +195,6 @@ def _methods(problem: BinarySample, n_bins: Any) -> Iterator[tuple[str, str, dic
     limits = counted and problem.size <= _MOST_WITH_LIMITS
     yield "isotonic", "none", {"interval": "pointwise" if limits else None}
     yield "smooth", "none", {}
-
-
-def _pvalue(e: Evaluation, tests: TestReport | None) -> float | None:
-    """Of the error that speaks for the lens; bins that follow the outcomes are tested apart."""
-    if e.default.pvalue is None and tests is not None and "consistency" in tests.names:
-        return tests.test("consistency").pvalue
-    return e.default.pvalue
 
 
 def _decided(source: Source, e: Evaluation) -> tuple[str, Lens]:

@@ -13,6 +13,7 @@ import numpy as np
 from veridical._core.data.randomness import check_resamples
 from veridical._core.data.validation import check_level, is_integer
 from veridical.binning import UniformBins
+from veridical.evaluation.core import Measuring
 from veridical.evaluation.data import DataRequest, Source, read_models
 from veridical.exceptions import invalid
 from veridical.inference.core import check_delta
@@ -36,7 +37,12 @@ class Options:
     @property
     def level(self) -> float:
         """Level of tests."""
-        return 1 - self.confidence_level
+        return self.measured.judging.level
+
+    @property
+    def measured(self) -> Measuring:
+        """What an evaluation depends on."""
+        return Measuring(self.n_bins, self.confidence_level, self.n_resamples, self.seed)
 
     @property
     def measuring(self) -> dict[str, Any]:

@@ -80,8 +80,8 @@ def make_report(
 
     Notes
     -----
-    The verdict is that of :func:`evaluate`, with one line in plain words whose rule is in the
-    appendix of the page. Recalibration is cross-fitted: everything the calibrator decides is
+    The verdict is that of :func:`evaluate`, word for word; its rule is in the appendix of the page.
+    Recalibration is cross-fitted: everything the calibrator decides is
     decided without the rows it is judged on. Beyond 20,000 rows (fewer for several classes) it
     is measured on a random sample, which the page says.
 
@@ -93,7 +93,7 @@ def make_report(
     >>> y = [1] * 45 + [0] * 55 + [1] * 55 + [0] * 45
     >>> report = make_report(y, [0.1] * 100 + [0.9] * 100)
     >>> print(report.headline)
-    Over-confident: says 0.90, happens 0.55 (predictions above 0.50). Recalibrating with ...
+    Miscalibrated: probability that y = 1 (p = 0.0010; 200 rows, binary lens). Over-confident: ...
     """
     request = ReportRequest(
         y_true=y_true,

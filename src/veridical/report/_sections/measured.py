@@ -29,7 +29,14 @@ from veridical.report._page.blocks import (
     sentence,
     signed,
 )
-from veridical.results import Decomposition, Evaluation, MeasuredError, ReliabilityCurve
+from veridical.results import (
+    Decomposition,
+    Evaluation,
+    JointPart,
+    MeasuredError,
+    ReliabilityCurve,
+    TestReport,
+)
 from veridical.results.base import format_statistic
 from veridical.summaries import VectorSummary
 
@@ -45,10 +52,7 @@ _SCORE_NAMES = {
 
 def verdict_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     """The answer in words, and the few figures behind it."""
-    e = m.evaluation
-    sentences = [m.headline.text, m.headline.also, m.recalibration.text]
-    yield Paragraph(" ".join(text for text in sentences if text), "lead")
-    yield Paragraph(e.verdict)
+    yield Paragraph(m.headline, "lead")
     yield Table("Key figures", ("figure", "value", "what it is"), tuple(_key_figures(m)))
 
 
@@ -234,18 +238,19 @@ def evidence_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     """Is the error more than noise, and is it small enough?"""
     yield Paragraph(
         "A small p-value says that outcomes do not look like draws from the predictions. The"
-        " tests look for different deviations; Holm's correction keeps the chance that any of"
-        " them rejects a calibrated model at the level. Not to reject is no proof of"
-        " calibration: that is what the second table is for.",
+        " verdict is that of one joint test of all parts below, which holds its level; single"
+        " tests are looked at one by one, with Holm's correction for their number, and do not"
+        " decide. Not to reject is no proof of calibration: that is what the last table is for.",
         "read",
     )
     tests = m.tests
     if tests is None:
         yield Paragraph("No test could be made of these rows.", "note")
     else:
-        yield Paragraph(tests.verdict)
+        yield Paragraph(tests.verdict.text)
+        yield from _joint_parts(tests)
         yield Table.of(
-            f"Tests of calibration at level {tests.level:g}",
+            f"Single tests, looked at one by one, at level {tests.level:g}",
             list(zip(tests.tests, tests.adjusted, strict=True)),
             {
                 "test": lambda pair: pair[0].method,
@@ -257,6 +262,29 @@ def evidence_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
             },
         )
     yield from _equivalence(m)
+
+
+def _joint_parts(tests: TestReport) -> Iterator[Block]:
+    joint = tests.verdict.joint
+    if joint is None:
+        return
+    yield Table.of(
+        f"Parts of the joint test at level {joint.level:g}: p = {pvalue(joint.pvalue)}",
+        sorted(joint.parts, key=lambda part: (part.adjusted, part.pvalue)),
+        {
+            "part": lambda part: _part_name(part),
+            "lens": lambda part: part.lens,
+            "rows": lambda part: f"{part.n_samples:,}",
+            "p": lambda part: pvalue(part.pvalue),
+            "p (adjusted)": lambda part: pvalue(part.adjusted),
+            "stands out": lambda part: "yes" if part.adjusted <= joint.level else "no",
+        },
+        most=_MOST_ROWS,
+    )
+
+
+def _part_name(part: JointPart) -> str:
+    return part.name if part.label is None else f"{part.name} {short(part.label)}"
 
 
 def _equivalence(m: ModelFindings) -> Iterator[Block]:
@@ -285,7 +313,7 @@ def families_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     if m.classes:
         yield Paragraph(
             "Each class against the rest, the strongest evidence of miscalibration first; p-values"
-            " are corrected for the number of classes.",
+            " are those of the joint test, adjusted for all that it looks at.",
             "read",
         )
         yield Table.of(
@@ -299,7 +327,7 @@ def families_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
                 "AUC": lambda c: number(c.auc),
                 "ECE": lambda c: number(c.error),
                 "p": lambda c: pvalue(c.pvalue),
-                "p (corrected)": lambda c: pvalue(c.adjusted),
+                "p (adjusted)": lambda c: pvalue(c.adjusted),
             },
             most=_MOST_ROWS,
         )
@@ -311,8 +339,6 @@ def families_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
                 "One reliability diagram a class, worst first: a calibrated class lies on the"
                 " diagonal.",
             )
-        if m.class_note:
-            yield Paragraph(sentence(m.class_note), "note")
     if m.groups:
         yield from _groups(m, index)
     elif not m.classes:
@@ -342,8 +368,8 @@ def _place(order: list[str], label: str) -> int:
 def _groups(m: ModelFindings, index: int) -> Iterator[Block]:
     yield Paragraph(
         "Each subgroup by itself, the strongest evidence of miscalibration first; p-values are"
-        " corrected for the number of groups. A small group has a large error by chance: read p"
-        " before the error.",
+        " those of the joint test, adjusted for all that it looks at. A small group has a large"
+        " error by chance: read p before the error.",
         "read",
     )
     yield Table.of(
@@ -359,18 +385,26 @@ def _groups(m: ModelFindings, index: int) -> Iterator[Block]:
             "interval": lambda g: limits(g.low, g.high),
             "null 95 %": lambda g: number(g.null_q95),
             "p": lambda g: pvalue(g.pvalue),
-            "p (corrected)": lambda g: pvalue(g.adjusted),
+            "p (adjusted)": lambda g: pvalue(g.adjusted),
         },
         most=_MOST_ROWS,
     )
     yield Figure(
         f"groups-{index}",
-        lambda: groups_chart(_group_errors(m), test=m.group_test),
-        "Error of each group with its interval; groups in colour stand out after correction for"
-        " their number.",
+        lambda: groups_chart(_group_errors(m), adjusted=_adjusted(m), level=_level(m)),
+        "Error of each group with its interval; groups in colour stand out in the joint test.",
     )
     if m.group_note:
         yield Paragraph(sentence(m.group_note), "note")
+
+
+def _level(m: ModelFindings) -> float:
+    joint = m.evaluation.verdict.joint
+    return 0.05 if joint is None else joint.level
+
+
+def _adjusted(m: ModelFindings) -> dict[str, float]:
+    return {g.label: g.adjusted for g in m.groups if g.adjusted is not None}
 
 
 def _group_errors(m: ModelFindings) -> dict[str, MeasuredError]:

@@ -84,9 +84,8 @@ class Report(SavedPage):
         """The verdict in a sentence or two; one line for each model."""
         lines = []
         for model in self.models:
-            parts = (model.headline.text, model.headline.also, model.recalibration.text)
-            line = " ".join(part for part in parts if part)
-            lines.append(f"{model.name}: {line}" if len(self.models) > 1 else line)
+            several = len(self.models) > 1
+            lines.append(f"{model.name}: {model.headline}" if several else model.headline)
         return "\n".join(lines)
 
     @cached_property

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from veridical.report._charts.catalogue import comparison_chart, cost_slider, evidence_chart
 from veridical.report._content.content import ModelFindings, Settings, short
 from veridical.report._content.findings import COST_RATIOS
-from veridical.report._content.headline import RULE as HEADLINE_RULE
 from veridical.report._content.recalibration import RULE as RECALIBRATION_RULE
 from veridical.report._page.blocks import (
     Block,
@@ -255,7 +254,20 @@ _TERMS = (
         "true positives a row less false positives weighted by threshold / (1 - threshold)"
         " (Vickers & Elkin 2006).",
     ),
-    ("verdict", HEADLINE_RULE),
+    (
+        "verdict",
+        "from one joint test of level, spread and shape, of three classes or more also of every"
+        " class and of whole vectors, and of every subgroup if there are any: outcomes are drawn"
+        " from the predictions again and again, once for all parts, and the chance that anything"
+        " is found in a calibrated model is the level of the tests. Parts stand out where p,"
+        " adjusted for all parts, is at most that level. Level: over- or under-predicts on the"
+        " whole. Spread: over-confident (too extreme) or under-confident (too timid); of"
+        " confidences, that their differences are too large or too small. How much it matters is"
+        " the share of the log loss that a smooth recalibration curve saves, corrected for having"
+        " been fitted to the same rows: large if its interval is above 1 %, small if it is below."
+        " Reversed: of two classes, an area under the ROC curve below one half by four standard"
+        " errors.",
+    ),
     ("recalibration", RECALIBRATION_RULE),
 )
 

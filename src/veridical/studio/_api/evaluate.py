@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from veridical._core.data.validation import check_option
-from veridical.evaluation.core import evaluate_source
-from veridical.inference import adjust_pvalues
+from veridical.evaluation.core import Measuring, judge_source, measure_figures
 from veridical.report.charts import reliability_chart
 from veridical.results import Evaluation, MeasuredError
 from veridical.studio._data.answers import CALLER, chart_data, values_of, whole_number
-from veridical.studio._data.live import LEVEL, LensView, without_bins
+from veridical.studio._data.live import LEVEL, OPTIONS, LensView, without_bins
 from veridical.studio._data.session import Session, lens_of
 
 METHODS = ("bins", "isotonic", "smooth", "density")
@@ -31,7 +30,7 @@ def live(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     found = view.evaluation(n_bins, strategy)
     curve = found.curve if method == "bins" else view.curve(method)
     return {
-        "verdict": found.verdict,
+        "verdict": found.verdict.text,
         "default": found.default_error,
         "errors": [error_data(error) for error in found.errors],
         "means": means_of(found),
@@ -92,28 +91,25 @@ def _parts(found: Evaluation, rule: str) -> dict[str, float] | None:
 
 
 def groups(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
-    """Every group by itself, the worst first."""
-    data, found = session.data, []
+    """Every group by itself, those that stand out most first, tested as one family."""
+    data = session.data
     source = replace(data.source, lens=lens_of(data.sample, query.get("lens")))
-    for key, part in source.groups():
-        measured = evaluate_source(part, n_bins=15, confidence_level=LEVEL, n_resamples=500, rng=0)
-        found.append((str(key), measured))
-        if len(found) > _MOST_GROUPS:
-            break
-    listed = found[:_MOST_GROUPS]
-    known = [e.default.pvalue for _, e in listed if e.default.pvalue is not None]
-    adjusted = iter(adjust_pvalues(known).tolist() if known else [])
-    rows = [
-        {
-            "group": key,
-            "rows": e.n_samples,
-            "predicted": e.mean_predicted,
-            "observed": e.mean_observed,
-            "log": e.scores["log"],
-            "adjusted": None if e.default.pvalue is None else next(adjusted),
-            **error_data(e.default),
-        }
-        for key, e in listed
-    ]
-    rows.sort(key=lambda row: -row["value"])
-    return {"groups": rows, "left_out": len(found) - len(listed)}
+    tested = judge_source(source, **OPTIONS).of_group
+    options = Measuring(15, LEVEL, 500, 0)
+    parts = list(source.groups())
+    rows = []
+    for key, part in parts[:_MOST_GROUPS]:
+        e, member = measure_figures(part, options), tested.get(key)
+        rows.append(
+            {
+                "group": str(key),
+                "rows": e.n_samples,
+                "predicted": e.mean_predicted,
+                "observed": e.mean_observed,
+                "log": e.scores["log"],
+                "adjusted": None if member is None else member.adjusted,
+                **error_data(e.default),
+            }
+        )
+    rows.sort(key=lambda row: (1.0 if row["adjusted"] is None else row["adjusted"], -row["value"]))
+    return {"groups": rows, "left_out": max(len(parts) - _MOST_GROUPS, 0)}

@@ -42,7 +42,7 @@ def learn(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     cost = expected_cost(drawn.y, predicted, (1, cost_fn), labels=[0, 1])
     best = expected_cost(drawn.y, truth, (1, cost_fn), labels=[0, 1])
     return {
-        "verdict": found.verdict,
+        "verdict": found.verdict.text,
         "chart": chart_data(reliability_chart(curves, title=title)),
         "ece": error_data(found.default),
         "true_ece": float(np.mean(np.abs(truth - predicted))),

@@ -10,19 +10,20 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
-from veridical._core.sample import BinarySample, Sample
+from veridical._core.sample import BinarySample
 from veridical.binning import Binning, QuantileBins, UniformBins
 from veridical.curves.core import check_curve_options, curve_core
 from veridical.evaluation.core import (
     Question,
     binned_curve,
     evaluate_source,
+    judge_source,
     means_and_line,
     measure_errors,
-    verdict_of,
 )
 from veridical.evaluation.data import NullDraws, SampleSource, default_error
 from veridical.lenses import Confidence, Lens, Problem
@@ -31,6 +32,12 @@ from veridical.results import Evaluation, MeasuredError, ReliabilityCurve
 from veridical.summaries import Summary, VectorSummary, summarise
 
 LEVEL, N_RESAMPLES, SEED = 0.95, 1000, 0
+OPTIONS: dict[str, Any] = {
+    "n_bins": 15,
+    "confidence_level": LEVEL,
+    "n_resamples": N_RESAMPLES,
+    "rng": SEED,
+}
 _KINDS = ("equal-width", "equal-mass")  # bins that a reader can change
 
 
@@ -71,27 +78,24 @@ class SortedSource(SampleSource):
 
 
 class LensView:
-    """A sample through a lens, kept for questions about its bins.
+    """Rows through a lens, kept for questions about their bins.
 
     Parameters
     ----------
-    sample : checked rows
-    lens : what they are seen through
+    rows : checked rows, their groups, and the lens they are seen through
     base : evaluation through another lens, whose figures of the whole prediction are the same
     """
 
-    def __init__(self, sample: Sample, lens: Lens, base: LensView | None = None) -> None:
-        self.lens, self._base = lens, base
-        self._rows, self._sorted = SampleSource(sample, lens), SortedSource(sample, lens)
+    def __init__(self, rows: SampleSource, base: LensView | None = None) -> None:
+        self.lens, self._base = rows.lens, base
+        self._rows, self._sorted = rows, SortedSource(rows.sample, rows.lens)
         self._lock = threading.RLock()
         self._curves: dict[str, ReliabilityCurve] = {}
 
     @cached_property
     def full(self) -> Evaluation:
         """Everything `evaluate` measures with 15 bins."""
-        return evaluate_source(
-            self._rows, n_bins=15, confidence_level=LEVEL, n_resamples=N_RESAMPLES, rng=SEED
-        )
+        return evaluate_source(self._rows, **OPTIONS)
 
     @cached_property
     def _without_bins(self) -> Evaluation:
@@ -100,7 +104,10 @@ class LensView:
             return self.full
         self._base.warm()
         own = means_and_line(self._sorted, LEVEL)
-        return replace(self._base.full, lens=self.lens.name, decompositions=(), **own)
+        verdict = judge_source(self._rows, **OPTIONS).verdict
+        return replace(
+            self._base.full, lens=self.lens.name, decompositions=(), verdict=verdict, **own
+        )
 
     def warm(self) -> None:
         """Do what the first question would have to wait for."""
@@ -108,7 +115,10 @@ class LensView:
             _ = self._without_bins, self._sorted.binary
 
     def evaluation(self, n_bins: int, strategy: str) -> Evaluation:
-        """Figures with these bins, the same as those of `evaluate`; those without are left out."""
+        """Figures with these bins, the same as those of `evaluate`; those without are left out.
+
+        The verdict is that of 15 bins: it does not depend on where a reader looks.
+        """
         self.warm()
         binning: Binning = UniformBins(n_bins)
         if strategy == "quantile" and self._sorted.kind == "binary":
@@ -116,13 +126,12 @@ class LensView:
         null = NullDraws(N_RESAMPLES, np.random.default_rng(SEED))
         questions = self._questions(binning, n_bins)
         errors, _ = measure_errors(self._sorted, questions, null, LEVEL)
-        found = replace(
+        return replace(
             self._without_bins,
             curve=binned_curve(self._sorted, binning, LEVEL),
             errors=errors,
             default_error=errors[0].name,
         )
-        return replace(found, verdict=verdict_of(found))
 
     def curve(self, method: str) -> ReliabilityCurve:
         """Reliability curve by a method without bins, which is kept."""

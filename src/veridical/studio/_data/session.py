@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -99,7 +99,8 @@ class Dataset:
                 sample = self.stage(stage)
                 own = default_lens(sample)
                 base = None if lens.name == own.name else self.view(own, stage)
-                view = self._views[key] = LensView(sample, lens, base)
+                rows = replace(self.source, sample=sample, lens=lens, asked=base is not None)
+                view = self._views[key] = LensView(rows, base)
             self._views.move_to_end(key)
             while len(self._views) > _MOST_VIEWS:
                 self._views.popitem(last=False)

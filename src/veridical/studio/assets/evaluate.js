@@ -140,6 +140,6 @@ async function showGroups(place, by) {
     number(group.value), number(group.null_q95), pvalue(group.adjusted)]);
   const cut = found.left_out ? ", the first 50 only" : "";
   fill(place, h("section", { class: "card", "aria-label": "Groups" }, h("h2", {}, `By ${by}`),
-    table(`Worst first${cut}; p-values are corrected for the number of groups (Holm)`,
+    table(`Worst first${cut}; p-values are corrected for all that was tested`,
       ["group", "rows", "predicted", "observed", "ECE", "calibrated: 95 % up to", "p"], rows)));
 }

@@ -1,0 +1,1 @@
+"""The one verdict: from a joint test and figures to words."""

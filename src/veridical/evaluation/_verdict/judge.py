@@ -1,0 +1,215 @@
+"""From data and figures to the one verdict on them, and on every subgroup."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from veridical.evaluation._data.source import Source
+from veridical.evaluation._verdict.family import joint_of
+from veridical.evaluation._verdict.size import Reach, Saving, reach_of, saving_of
+from veridical.evaluation._verdict.words import (
+    Figures,
+    PartWords,
+    about_of,
+    gap_sentence,
+    is_binary,
+    named,
+    reach_sentence,
+    reversed_sentence,
+    saving_sentence,
+    scope_of,
+)
+from veridical.lenses import ClassSpecific
+from veridical.results import JointPart, JointTest, Verdict
+from veridical.results.base import format_pvalue
+
+_STANDARD_ERRORS = 4.0  # below one half, from which on an area is that of reversed predictions
+
+
+class Judging(NamedTuple):
+    """Options of a verdict: bins of its figures, its level, and draws from a seed."""
+
+    n_bins: Any
+    level: float
+    n_resamples: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict and what else was found on the way.
+
+    Attributes
+    ----------
+    verdict : of all rows, subgroups considered
+    reach : what the rows could have shown; None if something was found, or that is not known
+    of_group : the member of the family that is about each subgroup, the clearest if there are some
+    """
+
+    verdict: Verdict
+    reach: Reach | None = None
+    of_group: Mapping[Any, JointPart] = field(default_factory=dict)
+
+
+def judge(source: Source, figures: Figures, options: Judging) -> Judged:
+    """Make the verdict of data that were read; the same data and options give the same words."""
+    if not options.n_resamples:
+        return Judged(_untested(source, figures))
+    joint = joint_of(source, options.n_resamples, options.seed, options.level)
+    of_group: dict[Any, JointPart] = {}
+    for part in sorted(joint.parts, key=lambda part: part.adjusted):
+        if part.name == "group":
+            of_group.setdefault(part.label, part)
+    if is_reversed(source, figures.auc):
+        return Judged(_reversed(source, figures, joint), None, of_group)
+    if joint.rejected:
+        return Judged(_rejected(source, figures, joint, options), None, of_group)
+    reach = reach_of(source.binary, options.n_bins, options.level / max(len(joint.parts), 1))
+    return Judged(_not_shown(source, figures, joint, reach), reach, of_group)
+
+
+def judge_group(
+    source: Source, figures: Figures, key: Any, part: JointPart | None, options: Judging
+) -> Verdict:
+    """The verdict on one subgroup, from its member of the family; no test of its own."""
+    if part is None:
+        return _untested(source, figures)
+    about, where = about_of(source), f"in {named(key)}"
+    scope = f"adjusted p = {format_pvalue(part.adjusted)}; {scope_of(source)}"
+    common: dict[str, Any] = {"pvalue": part.adjusted, "about": f"{about} {where}"}
+    if is_reversed(source, figures.auc):
+        headline = f"Ranks backwards {where} (AUC {figures.auc:.2f}): {about} ({scope})."
+        return Verdict(kind="reversed", headline=headline, text=headline, **common)
+    if part.adjusted > options.level:
+        headline = f"No miscalibration shown {where}: {about} ({scope})."
+        return Verdict(kind="not shown", headline=headline, text=headline, **common)
+    headline = f"Miscalibrated {where}: {about} ({scope})."
+    saving = saving_of(source.binary, 1 - options.level)
+    size = saving_sentence(saving, source.binary_lens.name)
+    text = " ".join([headline, size, gap_sentence(figures)])
+    return Verdict(kind="miscalibrated", headline=headline, text=text, **common, **_saved(saving))
+
+
+def area_error(auc: float, n_positive: float, n_negative: float) -> float:
+    """Standard error of an area under the ROC curve, above zero even at 0 and 1.
+
+    The larger of that of Hanley & McNeil (1982), doi 10.1148/radiology.143.1.7063747, and of that
+    if the predictions told nothing (Mann & Whitney 1947, doi 10.1214/aoms/1177730491).
+
+    Examples
+    --------
+    >>> round(area_error(0.0, 10, 10) ** 2, 6)  # 21 / (12 * 100)
+    0.0175
+    """
+    pairs = n_positive * n_negative
+    q_1, q_2 = auc / (2 - auc), 2 * auc**2 / (1 + auc)
+    own = auc * (1 - auc) + (n_positive - 1) * (q_1 - auc**2) + (n_negative - 1) * (q_2 - auc**2)
+    blind = (n_positive + n_negative + 1) / 12
+    return math.sqrt(max(own, blind) / pairs)
+
+
+def is_reversed(source: Source, auc: float | None) -> bool:
+    """Whether predictions of two classes rank the wrong way round, beyond doubt."""
+    if auc is None or not is_binary(source):
+        return False
+    size, (_, rate) = source.binary.size, source.base_rate
+    error = area_error(auc, size * rate, size * (1 - rate))
+    return auc < 0.5 - _STANDARD_ERRORS * error
+
+
+def reversal(verdict: Verdict) -> list[str]:
+    """The doubt that reversed predictions are, for a warning."""
+    return [verdict.headline.rstrip(".")] if verdict.kind == "reversed" else []
+
+
+def _untested(source: Source, figures: Figures) -> Verdict:
+    about = about_of(source)
+    if is_reversed(source, figures.auc):
+        return _reversed(source, figures, None)
+    headline = f"Not tested: {about} ({scope_of(source)}, no resamples)."
+    return Verdict(kind="untested", headline=headline, text=headline, about=about)
+
+
+def _reversed(source: Source, figures: Figures, joint: JointTest | None) -> Verdict:
+    assert figures.auc is not None
+    headline = reversed_sentence(source, figures.auc)
+    area = f"AUC {figures.auc:.3f}, {scope_of(source)}"
+    text = f"{headline} Calibration is not judged, and recalibration would not mend it ({area})."
+    return Verdict(
+        kind="reversed",
+        headline=headline,
+        text=text,
+        pvalue=None if joint is None else joint.pvalue,
+        about=about_of(source),
+        joint=joint,
+    )
+
+
+def _rejected(source: Source, figures: Figures, joint: JointTest, options: Judging) -> Verdict:
+    about, p = about_of(source), format_pvalue(joint.pvalue)
+    headline = f"Miscalibrated: {about} (p = {p}; {scope_of(source)})."
+    sentences = [headline, *PartWords(source, figures, joint).sentences()]
+    saving, lens = _saving_of_clearest(source, joint, options)
+    if lens:
+        sentences.append(saving_sentence(saving, lens))
+    if lens == source.binary_lens.name:
+        sentences.append(gap_sentence(figures))
+    return Verdict(
+        kind="miscalibrated",
+        headline=headline,
+        text=" ".join(sentences),
+        pvalue=joint.pvalue,
+        about=about,
+        joint=joint,
+        **(_saved(saving) if lens else {}),
+    )
+
+
+def _saving_of_clearest(
+    source: Source, joint: JointTest, options: Judging
+) -> tuple[Saving | None, str]:
+    """What recalibration saves where it is clearest that something is wrong, and the lens of that.
+
+    No lens if that is whole vectors, of which no cheap curve tells.
+    """
+    out = joint.standing_out
+    confidence = 1 - options.level
+    if not out or out[0].name not in ("class", "vector"):
+        return saving_of(source.binary, confidence), source.binary_lens.name
+    classes = [part for part in out if part.name == "class"]
+    if not classes:
+        return None, ""
+    lens = ClassSpecific(classes[0].label)
+    problem = source.through(lens)
+    return (None, "") if problem is None else (saving_of(problem, confidence), lens.name)
+
+
+def _saved(saving: Saving | None) -> dict[str, Any]:
+    if saving is None:
+        return {"size": "large"}
+    return {
+        "size": saving.words,
+        "saving": saving.share,
+        "saving_low": saving.low,
+        "saving_high": saving.high,
+    }
+
+
+def _not_shown(source: Source, figures: Figures, joint: JointTest, reach: Reach | None) -> Verdict:
+    about, p = about_of(source), format_pvalue(joint.pvalue)
+    headline = f"No miscalibration shown: {about} (p = {p}; {scope_of(source)})."
+    words = PartWords(source, figures, joint)
+    power = reach_sentence(reach, source.n, source.binary_lens.name)
+    open_question = power.startswith("Not shown either way")
+    return Verdict(
+        kind="not shown",
+        headline=headline,
+        text=" ".join([headline, *words.of_groups(), power]),
+        pvalue=joint.pvalue,
+        about=about,
+        size="not shown either way" if open_question else "",
+        joint=joint,
+    )

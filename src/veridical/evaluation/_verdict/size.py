@@ -1,0 +1,176 @@
+"""How much miscalibration matters: what recalibration saves, and what these rows could show."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from veridical._core.numeric.logistic import binary_objective, newton_by_decrement
+from veridical._core.sample import BinarySample
+from veridical._core.typing import FloatArray
+from veridical.binning import UniformBins
+from veridical.exceptions import InvalidInputError
+from veridical.inference.core import Plan, detectable_core, required_core
+from veridical.results import SampleSize
+
+MATTERS = 0.01  # share of the log loss
+POWER = 0.8
+_CLIP = 1e-9
+_CELLS = 2048  # of equal mass, that stand for all rows
+_KNOTS = (0.2, 0.5, 0.8)  # quantiles of the log-odds at which the curve may bend
+_LARGE = 1000.0
+_ROWS_A_BEND = 500  # below, the curve is a straight line
+_ROWS = 20_000  # predictions that stand for all in a question of power
+
+
+class Saving(NamedTuple):
+    """Share of the mean log loss that the best recalibration curve saves, with limits."""
+
+    share: float
+    low: float
+    high: float
+
+    @property
+    def words(self) -> str:
+        """Large, small or open, whether it matters or not."""
+        if self.low >= MATTERS:
+            return "large"
+        return "clear but small" if self.high < MATTERS else ""
+
+
+def saving_of(sample: BinarySample, confidence_level: float) -> Saving | None:
+    r"""Estimate what recalibration saves of the log loss, None where that is infinite or zero.
+
+    The curve is a logistic regression of the outcome on the log-odds of the prediction with the
+    prediction itself as offset: intercept, slope and, from 500 rows on, three bends (a linear
+    spline with knots at quantiles). Fitted to the rows it is judged on it saves k / (2 n) too much
+    on average for k parameters (Wilks 1938, doi 10.1214/aoms/1177732360: twice the log likelihood
+    gained has a chi-square on top of what is true), which is taken off. The variance is that of the
+    gains of single rows plus that of the chi-square, 2 k / (2 n)^2. Time O(n log n) for sorting,
+    then O(cells).
+    """
+    p, positive, negative = _cells(sample)
+    if positive[p == 0].any() or negative[p == 1].any():
+        return None
+    n = float(positive.sum() + negative.sum())
+    clipped = np.clip(p, _CLIP, 1 - _CLIP)
+    odds = np.log(clipped) - np.log1p(-clipped)
+    columns = _columns(odds, positive + negative, n)
+    objective = binary_objective(columns, positive, negative, offset=odds)
+    before, _, _ = objective(np.zeros(len(columns)))
+    if before <= 0:
+        return None
+    fit = newton_by_decrement(objective, np.zeros(len(columns)), tolerance=1e-4)
+    moved = odds + fit.parameters @ columns
+    gain_1 = np.logaddexp(0, -odds) - np.logaddexp(0, -moved)
+    gain_0 = np.logaddexp(0, odds) - np.logaddexp(0, moved)
+    mean = (before - fit.value) / n
+    spread = (positive @ gain_1**2 + negative @ gain_0**2) / n - mean**2
+    k = int(np.linalg.matrix_rank(columns[:, positive + negative > 0]))
+    # Near calibration the variance of the gain of a row is twice its mean; the ratio counts beyond.
+    ratio = max(spread / (2 * mean), 1.0) if mean > 0 else 1.0
+    gained = 2 * n * mean / ratio
+    tail = (1 - confidence_level) / 2
+    found = (max(gained - k, 0.0), *(_non_centrality(gained, k, q) for q in (1 - tail, tail)))
+    share, low, high = (min(value * ratio / (2 * before), 1.0) for value in found)
+    return Saving(share, low, high)
+
+
+def _non_centrality(gained: float, k: int, q: float) -> float:
+    """Non-centrality, not below 0, at which `gained` is the quantile `q` of a chi-square of k.
+
+    Beyond 1,000 the root of the chi-square is taken as normal with variance 1.
+    """
+    from scipy.special import chdtr, chndtrinc, ndtri
+
+    if gained <= 0 or chdtr(k, gained) <= q:
+        return 0.0
+    if gained > _LARGE:
+        return max(math.sqrt(gained - k + 1) - float(ndtri(q)), 0.0) ** 2
+    return float(chndtrinc(gained, k, q))
+
+
+def _cells(sample: BinarySample) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Predictions and sums of outcomes, in units of rows; many rows in cells of equal mass."""
+    pooled = sample.pooled
+    scale = sample.size / float(pooled.weight.sum())
+    p, weight = pooled.value.astype(np.float64), pooled.weight * scale
+    positive = pooled.positive * scale
+    if len(p) > 2 * _CELLS:
+        share = np.cumsum(weight) / weight.sum()
+        cell = np.minimum((share * _CELLS).astype(np.intp), _CELLS - 1)
+        # Certain predictions keep cells of their own.
+        cell += (p > 0).astype(np.intp) + (p == 1)
+        starts = np.flatnonzero(np.diff(cell, prepend=-1))
+        total = np.add.reduceat(weight, starts)
+        p = np.add.reduceat(weight * p, starts) / total
+        weight, positive = total, np.add.reduceat(positive, starts)
+    return p, positive, np.maximum(weight - positive, 0.0)
+
+
+def _columns(odds: FloatArray, weight: FloatArray, n: float) -> FloatArray:
+    """Intercept, slope and bends, each of about unit size."""
+    scale = max(float(np.abs(odds).max()), 1.0)
+    columns = [np.ones(len(odds)), odds / scale]
+    if n >= _ROWS_A_BEND:
+        share = np.cumsum(weight) / weight.sum()
+        knots = np.unique(odds[np.searchsorted(share, _KNOTS)])
+        columns += [np.maximum(odds - knot, 0.0) / scale for knot in knots]
+    return np.array(columns)
+
+
+class Reach(NamedTuple):
+    """What these rows could have shown, and how many would show what matters.
+
+    Attributes
+    ----------
+    found : the error that would have been found with 80 % power; None if none would
+    needed : rows that find an error of `matters` with that power; None if that is not known
+    matters : root-mean-square gap that costs one hundredth of the log loss
+    """
+
+    found: SampleSize | None
+    needed: SampleSize | None
+    matters: float
+
+
+def reach_of(sample: BinarySample, n_bins: Any, level: float) -> Reach | None:
+    r"""What rows like these can show; None where every prediction is certain.
+
+    The log loss is that of calibrated predictions, their mean entropy. Gaps that are a fixed part
+    c of the standard deviation sqrt(p (1 - p)) of an outcome cost c^2 / 2 of log loss a row, to
+    second order, and have the root mean square c sqrt(mean p (1 - p)).
+    """
+    p = _as_drawn(sample).astype(np.float64)
+    spread = float((p * (1 - p)).mean())
+    rows = round(sample.size)
+    if spread == 0 or rows < 2:
+        return None
+    open_ones = p[(p > 0) & (p < 1)]
+    entropy = -(open_ones * np.log(open_ones) + (1 - open_ones) * np.log1p(-open_ones)).sum()
+    matters = math.sqrt(2 * MATTERS * float(entropy) / len(p) * spread)
+    bins = UniformBins(n_bins).fit(sample).n_cells
+    plan = Plan(power=POWER, level=level, n_bins=bins)
+    found = needed = None
+    try:
+        found = detectable_core(rows, p, plan)
+    except InvalidInputError:  # too few rows to find any error there can be
+        found = None
+    try:
+        needed = required_core(matters, p, plan)
+    except InvalidInputError:  # no gap of this kind is that large
+        needed = None
+    return Reach(found, needed, matters)
+
+
+def _as_drawn(sample: BinarySample) -> FloatArray:
+    """Predictions as a draw by weight would have them."""
+    if sample.weight is None:
+        return sample.p
+    order = np.argsort(sample.p, kind="stable")
+    share = np.cumsum(sample.weight[order])
+    count = min(sample.n, _ROWS)
+    at = np.searchsorted(share / share[-1], (np.arange(count) + 0.5) / count)
+    return sample.p[order[at]]
