@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.data.columns import labels_from_columns
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames._tables.columns import expand_columns, listed, missing_column, natural_order
-from veridical.frames._tables.labels import labels_from_columns
 from veridical.frames._tables.open import column_names
 from veridical.frames._tables.peek import peek
 from veridical.frames._tables.profile import Column, columns_of_frame, sums_to
