@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from veridical.exceptions import invalid, unknown_option
+from veridical.exceptions import unknown_option
 from veridical.frames.tables import ColumnGuess, column_names, find_columns, open_table
 from veridical.lenses import ClassSpecific, Grouped, TopK
 
@@ -135,8 +135,6 @@ def read_data_arguments(arguments: argparse.Namespace, typed: LabelReader) -> di
     """Return what the arguments about columns, labels and bins are to `evaluate`."""
     labels = None if arguments.labels is None else typed(arguments.labels.split(","))
     positive = None if arguments.pos_label is None else typed([arguments.pos_label])[0]
-    if labels is not None and positive is None:
-        _check_order(labels, typed)
     return {
         "y": arguments.y,
         "prob": typed.prob,
@@ -146,15 +144,6 @@ def read_data_arguments(arguments: argparse.Namespace, typed: LabelReader) -> di
         "sample_weight": arguments.weight,
         "by": split_names(arguments.by),
     }
-
-
-def _check_order(labels: list[Any], typed: LabelReader) -> None:
-    """Raise where the order of two labels seems to say which one a single column is about."""
-    if len(labels) == 2 and labels[0] > labels[1] and len(typed.columns().prob) == 1:
-        got = f"{labels[0]!r} before {labels[1]!r}"
-        hint = f"a single column is about the larger label, {labels[0]!r}, or about --pos-label."
-        expected = "in ascending order for a single column, or --pos-label given"
-        raise invalid(typed.caller, "labels", expected, got, hint=hint)
 
 
 def split_names(text: str | None) -> list[str] | None:
