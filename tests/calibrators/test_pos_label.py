@@ -20,6 +20,7 @@ from veridical.calibrators import (
     TemperatureCalibrator,
 )
 from veridical.exceptions import InvalidInputError
+from veridical.export import to_sql
 
 
 @pytest.fixture(scope="module")
@@ -128,22 +129,44 @@ def test_wrappers_are_told_and_tell_what_they_wrap(rows):
 
 
 @pytest.mark.parametrize("kind", [PlattCalibrator, IsotonicCalibrator, TemperatureCalibrator])
-@pytest.mark.parametrize("columns", [["PD"], ["PD", "rest"]])
+@pytest.mark.parametrize("columns", [["PD"], ["p_good", "p_bad"]])
 def test_frames_and_queries_are_read_the_same_way(kind, columns, rows):
     p, y = rows
-    frame = pl.DataFrame({"PD": p, "rest": 1 - p, "Status": named(y)})
+    frame = pl.DataFrame({"PD": p, "p_good": 1 - p, "p_bad": p, "Status": named(y)})
     plain = kind().fit(p, y).predict_proba(NEW)
     for source in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
         told = kind(pos_label="bad").fit(source, "Status", prob=columns)
-        assert told.classes_.tolist() == ["bad", "good"]
+        order = told.classes_.tolist()  # sorted for one column, else that of the columns
+        assert order == (["bad", "good"] if len(columns) == 1 else ["good", "bad"])
+        assert told.positive_label == "bad"
         assert told.outcome_name_ == "Status"
         assert told.feature_names_in_.tolist() == columns
-        np.testing.assert_allclose(told.predict_proba(NEW)[:, ::-1], plain, rtol=0, atol=1e-9)
-        new = pl.DataFrame({"PD": NEW, "rest": 1 - NEW})
+        after = told.predict_proba(NEW)[:, order.index("bad")]
+        np.testing.assert_allclose(after, plain[:, 1], rtol=0, atol=1e-9)
+        new = pl.DataFrame({"PD": NEW, "p_good": 1 - NEW, "p_bad": NEW})
         for form in (new, new.lazy()):
             after = told.transform(form).lazy().collect()
             name = "calibrated" if len(columns) == 1 else "calibrated_bad"
             np.testing.assert_allclose(after[name], plain[:, 1], rtol=0, atol=1e-9)
+
+
+def test_a_column_named_after_the_other_class_is_refused(rows):
+    p, y = rows
+    told = PlattCalibrator(pos_label="bad").fit(p, named(y))
+    said = "`pos_label` must be the class the column 'p_good' is named after; got 'bad'"
+    with pytest.raises(InvalidInputError, match=said):
+        PlattCalibrator(pos_label="bad").fit(pl.Series("p_good", p), named(y))
+    with pytest.raises(InvalidInputError, match=said):
+        told.predict_proba(pl.DataFrame({"p_good": p}))
+    with pytest.raises(InvalidInputError, match=said):
+        told.transform(pl.DataFrame({"p_good": p}), prob="p_good")
+    with pytest.raises(InvalidInputError, match=said):
+        to_sql(told, columns="p_good")
+    turned = pl.DataFrame({"p_good": 1 - p, "p_bad": p})
+    found = told.transform(turned, prob=["p_good", "p_bad"])["calibrated_bad"]
+    np.testing.assert_allclose(found, told.predict_proba(p)[:, 0], rtol=0, atol=1e-12)
+    by_name = told.predict_proba(turned)
+    np.testing.assert_allclose(by_name, told.predict_proba(p), rtol=0, atol=1e-12)
 
 
 def test_rows_are_known_again(rows):

@@ -11,7 +11,6 @@ import numpy as np
 
 from veridical._core.data.labels import check_label_array
 from veridical._core.data.left_out import LeftOut
-from veridical._core.typing import Array, FloatArray
 from veridical.cli.shared import data, output
 from veridical.cli.shared.messages import in_options
 from veridical.cli.shared.parser import Parser
@@ -49,10 +48,10 @@ folds, so that takes --folds times as long as the fit. Use rows the model was no
 
 @dataclass(frozen=True)
 class _Rows:
-    """Predictions as a calibrator takes them, outcomes, weights, and where they came from."""
+    """Predictions and outcomes as a calibrator takes them, with what their names and types say."""
 
-    values: FloatArray
-    y: Array
+    values: Any
+    y: Any
     weight: Any
     labels: list[Any] | None
     pos_label: Any
@@ -188,8 +187,8 @@ def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
     )
     labels = inputs.labels
     return _Rows(
-        np.asarray(inputs.y_prob),
-        check_label_array(inputs.y_true, caller=_CALLER),
+        inputs.y_prob,
+        inputs.y_true,
         inputs.sample_weight,
         None if labels is None else list(np.asarray(labels)),
         options["pos_label"],
@@ -203,10 +202,9 @@ def _about_column(rows: _Rows, calibrator: Calibrator) -> list[str]:
     """Say which of two labels one column is taken for, and whether it looks like the other one."""
     from veridical.calibrators.core import points_away
 
-    positive = calibrator.positive_label
-    if rows.values.ndim == 2:
+    positive, name = calibrator.positive_label, rows.columns[0]
+    if len(rows.columns) > 1:
         return []
-    name = rows.columns[0]
     [other] = (label for label in calibrator.classes_.tolist() if label != positive)
     notes = []
     if rows.pos_label is None and isinstance(positive, str):
@@ -216,9 +214,9 @@ def _about_column(rows: _Rows, calibrator: Calibrator) -> list[str]:
         )
     weight = None if rows.weight is None else np.asarray(rows.weight, dtype=np.float64).reshape(-1)
     kept = slice(None) if weight is None else weight != 0
-    happened = np.asarray(rows.y == positive)[kept]
+    happened = (check_label_array(rows.y, caller=_CALLER) == positive)[kept]
     weight = None if weight is None else weight[kept]
-    if points_away(rows.values[kept], happened, weight, "importance"):
+    if points_away(np.asarray(rows.values)[kept], happened, weight, "importance"):
         advice = f"; if it is about {other!r}, say --pos-label {shlex.quote(str(other))}"
         advice = advice if rows.pos_label is None else ""
         notes.append(f"{name!r} is lower where {positive!r} happened{advice}")
@@ -228,7 +226,7 @@ def _about_column(rows: _Rows, calibrator: Calibrator) -> list[str]:
 def _calibrator(arguments: argparse.Namespace, rows: _Rows) -> Calibrator:
     from veridical.selection.core import calibrator_named
 
-    n_classes = 2 if rows.values.ndim == 1 else rows.values.shape[1]
+    n_classes = max(2, len(rows.columns))
     calibrator = calibrator_named(arguments.method, n_classes, caller=_CALLER, param="method")
     given = {"strategy": arguments.strategy, "max_seconds": arguments.max_seconds}
     own = {name: value for name, value in given.items() if value is not None}
