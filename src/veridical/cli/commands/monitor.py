@@ -13,11 +13,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical._core.runtime.files import write_whole
-from veridical.cli.shared.data import add_column_arguments, file_argument, split_names
+from veridical.cli.shared.data import LabelReader, add_column_arguments, file_argument, split_names
 from veridical.cli.shared.output import add_page_output, add_text_or_json, busy, doubts_as_notes
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
-from veridical.frames.tables import Table, column_names, expand_columns, find_columns, open_table
+from veridical.frames.tables import (
+    ColumnGuess,
+    Table,
+    column_names,
+    expand_columns,
+    find_columns,
+    labels_of,
+    open_table,
+)
 
 if TYPE_CHECKING:
     from veridical.monitoring import CalibrationMonitor
@@ -31,14 +39,14 @@ def add_kind(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentPar
     return parser
 
 
-def open_store(arguments: argparse.Namespace) -> CalibrationMonitor:
+def open_store(arguments: argparse.Namespace, pos_label: Any = None) -> CalibrationMonitor:
     """The monitor of a store that is there; none is made by mistake."""
     from veridical.monitoring import CalibrationMonitor
 
     if not Path(arguments.store).exists():
         hint = f"start one with `veridical monitor init {arguments.store}`."
         raise invalid("monitor", "STORE", "an existing store", repr(arguments.store), hint=hint)
-    return CalibrationMonitor(arguments.store)
+    return CalibrationMonitor(arguments.store, pos_label=pos_label)
 
 
 def check_apart(stores: list[str], path: str) -> None:
@@ -126,7 +134,7 @@ def add_arguments(parser: Parser) -> None:
     kinds = parser.add_subparsers(title="what", metavar="WHAT", required=True)
     _init(add_kind(kinds, "init", "start a store", init))
     update = add_kind(kinds, "update", "count predictions with their outcomes", run_update)
-    _add_rows(update, "y", "prob")
+    _add_rows(update, "y", "prob", "pos_label")
     update.add_argument("--batch-id", metavar="NAME", help="the same batch sent again counts once")
     observed = add_kind(kinds, "observe", "register predictions whose outcomes come later", observe)
     _add_rows(observed, "prob", identified=True)
@@ -172,7 +180,8 @@ def _add_rows(parser: argparse.ArgumentParser, *columns: str, identified: bool =
     parser.add_argument(
         "file", metavar="FILE", type=file_argument, help="CSV, Parquet or Arrow; - for stdin"
     )
-    add_column_arguments(parser, *columns, prob="predictions")
+    positive = "positive class, unless the store knows it (default: the larger)"
+    add_column_arguments(parser, *columns, prob="predictions", pos_label=positive)
     if "prob" in columns:
         parser.add_argument("--by", metavar="COLUMN", help="group of each row")
         parser.add_argument("--timestamp", metavar="TIME", help="of the batch, e.g. 2026-03-04")
@@ -205,7 +214,7 @@ def init(arguments: argparse.Namespace) -> int:
 
 def run_update(arguments: argparse.Namespace) -> int:
     """Count a file."""
-    with busy(f"counting {arguments.file}"), open_store(arguments) as monitor:
+    with busy(f"counting {arguments.file}"):
         guess = find_columns(
             arguments.file,
             y=arguments.y,
@@ -214,9 +223,11 @@ def run_update(arguments: argparse.Namespace) -> int:
             caller="monitor",
             param="FILE",
         )
+        positive = _positive(arguments, guess)
+    with busy(f"counting {arguments.file}"), open_store(arguments, positive) as monitor:
         table = _table(arguments, [guess.y, *guess.prob])
         found = monitor.update(
-            table.column(guess.y, caller="monitor", param="y"),
+            labels_of(arguments.file, table, guess.y, caller="monitor"),
             _predictions(table, list(guess.prob)),
             timestamp=arguments.timestamp,
             by=_groups(table, arguments.by),
@@ -224,6 +235,14 @@ def run_update(arguments: argparse.Namespace) -> int:
         )
     print(found)
     return ALARM if found.alarm else 0
+
+
+def _positive(arguments: argparse.Namespace, guess: ColumnGuess) -> Any:
+    """The positive class that is asked for, of the type of the outcomes in the file."""
+    if arguments.pos_label is None:
+        return None
+    typed = LabelReader(arguments.file, guess.y, list(guess.prob), caller="monitor")
+    return typed([arguments.pos_label])[0]
 
 
 def observe(arguments: argparse.Namespace) -> int:
@@ -319,8 +338,7 @@ def _table(arguments: argparse.Namespace, columns: list[str]) -> Table:
 
 
 def _predictions(table: Table, columns: list[str]) -> Any:
-    matrix = table.matrix(columns, caller="monitor", param="prob")
-    return matrix[:, 0] if len(columns) == 1 else matrix
+    return table.predictions(columns, caller="monitor", param="prob")
 
 
 def _groups(table: Table, by: str | None) -> Any:

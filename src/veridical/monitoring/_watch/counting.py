@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
+from veridical._core.data.classes import arranged_as
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.validation import check_probabilities, float_array
-from veridical._core.sample import Sample
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.status import combined_log_e
@@ -69,6 +70,10 @@ def update(
             store.add_batch(batch_id, digest, sample.n)
         if labels is None:
             store.set_setting("classes", json.dumps(list(sample.columns)))
+        if isinstance(sample, BinarySample) and memory.settings["pos_label"] is None:
+            positive = sample.classes[1]  # of ordered labels, or by the name of the column
+            if positive != max(sample.classes):
+                memory.set_positive(positive)
         return count(memory, batch)
 
 
@@ -87,6 +92,7 @@ def observe(
         hint = f"one column for each of {list(labels)[:6]}."
         got = f"{p.shape[1]} columns"
         raise invalid(caller, "y_prob", f"{len(labels)} columns", got, hint=hint)
+    p = arranged_as(p, y_prob, labels, caller=caller)
     names = _as_ids(id, len(p), caller)
     groups = _check_by(by, len(p), "y_prob", caller)
     keys = None if groups is None else [groups.keys[code] for code in groups.codes]
