@@ -107,9 +107,10 @@ class DataRequest:
             resolve_lens(self.lens, data.sample, caller=self.caller),
             by=groups,
             clusters=check_groups(clusters, kept, caller=self.caller),
-            guessed=data.notes[0] if data.notes else None,
             named=data.named,
             asked=self.lens is not None,
+            guessed=data.guessed,
+            said=data.said,
         )
 
     def _of_kept(self, by: Groups, kept: BoolArray) -> Groups:
@@ -178,6 +179,8 @@ class DataRequest:
             pos_label=self.data.pos_label,
             sample_weight=names.sample_weight,
             by=names.by,
+            reading=self.data.how,
+            option=None if self.data.reading is None else "scale",
             caller=self.caller,
         )
         if not math.isfinite(table.total_w2.sum()):
@@ -185,8 +188,8 @@ class DataRequest:
             got = "weights whose squares overflow"
             raise invalid(self.caller, "sample_weight", "of moderate size", got, hint=hint)
         named = names.named._replace(pos_label=self.data.pos_label is not None)
-        asked = self.lens is not None
-        return SumsSource(GridSummary(table), lens, self.caller, names.said, named, asked)
+        about = {"named": named, "asked": self.lens is not None, "said": table.notes}
+        return SumsSource(GridSummary(table), lens, self.caller, names.said, **about)
 
     def _of_rows(self) -> SumsSource:
         """Sums of rows that are read into memory."""
@@ -198,14 +201,8 @@ class DataRequest:
             resolution=self.resolution,
             groups=None if source.by is None else source.samples_by_group(),
         )
-        return SumsSource(
-            GridSummary(table),
-            source.lens,
-            self.caller,
-            source.guessed,
-            source.named,
-            source.asked,
-        )
+        about = {"named": source.named, "asked": source.asked, "said": source.said}
+        return SumsSource(GridSummary(table), source.lens, self.caller, source.guessed, **about)
 
 
 def _problems_for(n_classes: int, lens: Lens) -> Sequence[str | int]:

@@ -153,12 +153,14 @@ class Source(ABC):
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
     asked : whether the user asked for this lens; whole predictions are judged otherwise
+    said : what was done to values when they were read, or accepted of them
     """
 
     lens: Lens
     guessed: str | None
     named: Named
     asked: bool
+    said: tuple[str, ...]
 
     @property
     @abstractmethod
@@ -265,6 +267,7 @@ class SampleSource(Source):
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
     asked : whether the user asked for this lens; whole predictions are judged otherwise
+    said : what was done to values when they were read, or accepted of them
     """
 
     sample: Sample
@@ -274,6 +277,7 @@ class SampleSource(Source):
     guessed: str | None = None
     named: Named = UNNAMED
     asked: bool = False
+    said: tuple[str, ...] = ()
 
     @cached_property
     def problem(self) -> Problem:

@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from veridical._core.data.arrays import NamedArray
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
@@ -62,6 +63,7 @@ def gather_inputs(
     prob: str | list[str] | tuple[str, ...] | None,
     sample_weight: Any,
     by: Any,
+    by_bins: int = 4,
     labels: ArrayLike | None,
     caller: str,
 ) -> Inputs:
@@ -74,14 +76,14 @@ def gather_inputs(
         if isinstance(by, str):
             hint = "arrays have no columns: pass one key per row, or a frame."
             raise invalid(caller, "by", "a column or one key per row", repr(by), hint=hint)
-        groups = None if by is None else group_rows([by], caller=caller)
+        groups = None if by is None else group_rows([by], bins=by_bins, caller=caller)
         named = Named(name_of(y_true), name_of(y_prob))
         return Inputs(y_true, y_prob, sample_weight, groups, labels, named=named)
     if not (isinstance(y_true, (str, os.PathLike)) or is_frame(y_true)):
         hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
         got = f"y_prob=None and a {type(y_true).__name__}"
         raise invalid(caller, "y_true", "a frame or a file when `y_prob` is unset", got, hint=hint)
-    return _from_table(y_true, y, prob, sample_weight, by, labels, caller)
+    return _from_table(y_true, y, prob, sample_weight, by, by_bins, labels, caller)
 
 
 @dataclass(frozen=True)
@@ -147,6 +149,7 @@ def _from_table(
     prob: str | list[str] | tuple[str, ...] | None,
     sample_weight: Any,
     by: Any,
+    by_bins: int,
     labels: ArrayLike | None,
     caller: str,
 ) -> Inputs:
@@ -155,11 +158,12 @@ def _from_table(
     groups = None
     if names.by:
         values = [table.column(key, caller=caller, param="by") for key in names.by]
-        groups = group_rows(values, caller=caller)
+        groups = group_rows(values, bins=by_bins, caller=caller)
     elif by is not None:
-        groups = group_rows([by], caller=caller)
+        groups = group_rows([by], bins=by_bins, caller=caller)
     if names.sample_weight is not None:
-        sample_weight = table.column(names.sample_weight, caller=caller, param="sample_weight")
+        weight = table.column(names.sample_weight, caller=caller, param="sample_weight")
+        sample_weight = NamedArray(weight, (names.sample_weight,))
     return Inputs(
         labels_of(source, table, names.y, caller=caller),
         table.predictions(names.prob, caller=caller, param="prob"),
