@@ -39,11 +39,11 @@ PROBABILITIES = {
     ),
     "row sum": (
         [0, 1, 2], [[0.2, 0.3, 0.5], [0.5, 0.3, 0.1], [0.1, 0.1, 0.1]],
-        "rows that sum to 1 within 1e-06", "a sum of 0.9 at index 1 (2 of 3 rows)", "to be missing",
+        "rows that sum to 1 within 1e-06", "a sum of 0.9 at index 1 (2 of 3 rows)", "be missing",
     ),
     "row sum of two columns": (
         [0, 1], [[0.5, 0.5], [0.5, 0.25]],
-        "rows that sum to 1 within 1e-06", "a sum of 0.75 at index 1 (1 of 2 rows)", "to be missing",
+        "rows that sum to 1 within 1e-06", "a sum of 0.75 at index 1 (1 of 2 rows)", "be missing",
     ),
     "row sum in single precision": (
         [0, 1], np.array([[0.5, 0.50234], [0.5, 0.5]], dtype=np.float32),

@@ -39,8 +39,11 @@ def encode_labels(
     return codes, tuple(value.item() if hasattr(value, "item") else value for value in values)
 
 
-def check_label_array(y_true: ArrayLike, *, caller: str) -> Array:
-    """Return `y_true` as a 1-d array of labels free of missing values."""
+def check_label_array(y_true: ArrayLike, *, caller: str, drops: bool = False) -> Array:
+    """Return `y_true` as a 1-d array of labels free of missing values.
+
+    `drops` says whether the caller has an option to drop those rows, for advice.
+    """
     y = to_numpy(y_true, caller=caller, param="y_true")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -59,6 +62,7 @@ def check_label_array(y_true: ArrayLike, *, caller: str) -> Array:
         if missing.any():
             where = f"a missing value at index {missing.argmax()} ({missing.sum()} of {len(y)})"
             hint = "drop the rows whose outcome is unknown."
+            hint = 'pass `missing="drop"` if these rows are not to count.' if drops else hint
             raise invalid(caller, "y_true", "free of missing values", where, hint=hint)
     if y.dtype.kind == "O":
         y = _plain_kind(y, caller)

@@ -130,7 +130,7 @@ def read_rows(
     >>> how = Reading(scale="percent", missing="drop")
     >>> rows = read_rows([0, 1, 1], [20.0, None, 90.0], None, how, caller="f")
     >>> rows.y_prob.tolist(), rows.notes
-    ([0.2, 0.9], ("1 of 3 rows dropped: 1 without 'y_prob'",))
+    ([0.2, 0.9], ("1 of 3 rows dropped: 1 without 'y_prob'", 'percentages were divided by 100'))
     """
     if reading.missing == "error" and not reading.converts:
         return ReadRows(y_true, y_prob, sample_weight)

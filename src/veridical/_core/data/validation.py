@@ -59,7 +59,7 @@ def check_sample(
     if predictions_first:
         option = "input"
     try:
-        y = check_label_array(y_true, caller=caller)
+        y = check_label_array(y_true, caller=caller, drops=option == "scale")
     except NotLabelsError as error:
         if np.isin(p, (0, 1)).all():
             got = "fractions in y_true and only 0 and 1 in y_prob"

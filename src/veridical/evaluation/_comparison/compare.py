@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any, Literal
 
 from veridical._core.data.randomness import Draws, check_resamples, check_rng
+from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import UniformBins
@@ -39,6 +40,9 @@ def compare(
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
     groups: Any = None,
+    scale: Scale = "probability",
+    missing: Missing = "error",
+    normalize: bool = False,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     rng: Any = None,
@@ -68,6 +72,9 @@ def compare(
         What weights mean where the sample size matters.
     groups : array-like of shape (n,) or column name, optional
         Cluster of each row, for the intervals of the differences.
+    scale, missing, normalize
+        How values are read, as in :func:`evaluate`. A row that lacks the prediction of any model is
+        dropped for all of them.
     confidence_level : float, default 0.95
         Of all intervals.
     n_resamples : int, default 1000
@@ -106,7 +113,8 @@ def compare(
     level = check_level(_CALLER, confidence_level)
     count = check_resamples(n_resamples, caller=_CALLER)
     _check_models(predictions, reference)
-    data = RawData(y_true, y=y, labels=labels, pos_label=pos_label)
+    reading = Reading(scale, missing, normalize).checked(caller=_CALLER)
+    data = RawData(y_true, y=y, labels=labels, pos_label=pos_label, reading=reading)
     data = data.weighted(sample_weight, weight_type)
     request = DataRequest(data, lens=lens, n_bins=n_bins, clusters=groups, caller=_CALLER)
     models = read_models(predictions, request, engine=engine)

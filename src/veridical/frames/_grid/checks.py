@@ -132,6 +132,8 @@ def _error(
             f"a missing value in column {rows.y!r} ({count}{_shown(rows, examples, rows.p_names)})"
         )
         hint = "drop the rows whose outcome is unknown."
+        if rows.option == "scale":
+            hint = 'pass `missing="drop"` if these rows are not to count.'
         return invalid(caller, "y_true", "free of missing values", got, hint=hint)
     if name == "fraction":
         if found["between"] == 0 and found["lowest"] >= 0 and found["largest"] <= 1:

@@ -126,7 +126,8 @@ def grid_table(
             declared=lambda: order_in(source, y, caller=caller),
             caller=caller,
         )
-        check_keys(rows, frame.collect_schema(), caller=caller)
+        if keys:
+            check_keys(source, keys, caller=caller)
         rows = read_as(replace(rows, option=option), reading, caller=caller)
         grid = Grid(n_bins, resolution, rows.single)
         if len(columns) == 1:

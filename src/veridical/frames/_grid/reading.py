@@ -14,12 +14,14 @@ from veridical._core.data.groups import is_measurement
 from veridical._core.data.reading import Reading, conversion_in_words, dropped_in_words
 from veridical.exceptions import invalid
 from veridical.frames._grid.rows import WEIGHT, EngineRows
-from veridical.frames._tables.open import run
+from veridical.frames._tables.open import open_lazy, run
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import narwhals.stable.v2 as nw
 
-_MOST_KEYS = 13  # more than twelve different floats are no keys
+_MOST_KEYS = 100  # enough to see whether they are fractions
 
 
 def read_as(rows: EngineRows, reading: Reading, *, caller: str) -> EngineRows:
@@ -40,7 +42,7 @@ def read_as(rows: EngineRows, reading: Reading, *, caller: str) -> EngineRows:
     elif reading.scale == "logit":
         frame = _from_logits(rows, frame, p)
     if reading.normalize and len(p) > 1:
-        frame = frame.with_columns(nw.sum_horizontal(*p, ignore_nulls=False).alias("v_total"))
+        frame = frame.with_columns(nw.sum_horizontal(*p).alias("v_total"))
         frame = frame.with_columns(*_named(rows, [one / nw.col("v_total") for one in p]))
     notes = conversion_in_words(reading)
     if len(p) == 1:
@@ -65,7 +67,7 @@ def _from_logits(rows: EngineRows, frame: nw.LazyFrame[Any], z: list[nw.Expr]) -
     frame = frame.with_columns(nw.max_horizontal(*z).alias("v_top"))
     frame = frame.with_columns(*_named(rows, [(one - nw.col("v_top")).exp() for one in z]))
     powers = [nw.col(name) for name in rows.p_names]
-    frame = frame.with_columns(nw.sum_horizontal(*powers, ignore_nulls=False).alias("v_total"))
+    frame = frame.with_columns(nw.sum_horizontal(*powers).alias("v_total"))
     return frame.with_columns(*_named(rows, [one / nw.col("v_total") for one in powers]))
 
 
@@ -125,16 +127,24 @@ def eased(rows: EngineRows, *, caller: str) -> EngineRows | None:
     return replace(rows, tolerance=tolerance, notes=(*rows.notes, note))
 
 
-def check_keys(rows: EngineRows, types: Any, *, caller: str) -> None:
-    """Raise if groups are many different floats, which only rows can be cut by."""
-    import narwhals.stable.v2 as nw
-
-    for name, key in zip(rows.by, rows.by_names, strict=True):
-        if not types[name].is_float():
+def measured_key(source: Any, by: Sequence[str], *, caller: str) -> str | None:
+    """The first column of groups that holds many different fractions; None if none does."""
+    frame = open_lazy(source, caller=caller)
+    types = frame.collect_schema()
+    for name in by:
+        if name not in types.names() or not types[name].is_float():
             continue
-        some = run(rows.frame.select(nw.col(key)).unique().head(_MOST_KEYS + 2))
-        values = some.column(key, caller=caller, param="by")
+        some = run(frame.select(name).unique().head(_MOST_KEYS))
+        values = some.column(name, caller=caller, param="by")
         if is_measurement(values[~np.isnan(values)]):
-            hint = f'use engine="memory", or make a column of parts of {name!r} first.'
-            got = f"many different numbers in column {name!r}"
-            raise invalid(caller, "by", "codes or names where sums are made", got, hint=hint)
+            return name
+    return None
+
+
+def check_keys(source: Any, by: Sequence[str], *, caller: str) -> None:
+    """Raise if groups are many different fractions, which only rows can be cut by."""
+    name = measured_key(source, by, caller=caller)
+    if name is not None:
+        hint = f'use engine="memory", or make a column of parts of {name!r} first.'
+        got = f"many different numbers in column {name!r}"
+        raise invalid(caller, "by", "codes or names where sums are made", got, hint=hint)
