@@ -207,7 +207,7 @@ class RawData:
             prob=self.prob,
             sample_weight=self.sample_weight,
             by=self.by,
-            by_bins=self.how.checked(caller=caller).by_bins,
+            how=self.how.checked(caller=caller),
             labels=self.labels,
             caller=caller,
         )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
+from veridical._core.data.labels import check_text
 from veridical._core.sample import Sample
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
@@ -104,6 +105,8 @@ def _of_known(keys: Array, bins: int | None, caller: str) -> tuple[IntArray, lis
     if keys.dtype.kind == "O":
         keys = _one_kind(keys, caller)
     values, codes = np.unique(keys, return_inverse=True)
+    if keys.dtype.kind == "U":
+        check_text(values.tolist(), caller=caller, param="by")
     if bins is not None and is_measurement(values):
         return _cut(keys.astype(np.float64), bins)
     return codes.reshape(-1), values.tolist()

@@ -77,8 +77,7 @@ def check_sample(
         hint = "pass at least one row."
         raise invalid(caller, "y_true", "non-empty", "0 rows", hint=hint)
     weight = check_weight(sample_weight, len(y), caller=caller)
-    if weight is not None and weight_type == "importance":
-        weight = tame_weights(weight)
+    weight = _usable_weights(weight, weight_type, caller)
     matrix = _check_shape(p, caller=caller, param="y_prob")
     if matrix.ndim == 1:
         _check_values(matrix, None, caller=caller, param="y_prob", option=option)
@@ -163,6 +162,10 @@ def float_array(values: ArrayLike, *, caller: str, param: str) -> FloatArray:
         hint = "pass probabilities as numbers; y_true comes first, y_prob second."
         text = p.size and p.dtype.kind in "US"
         got = f"values such as {p.ravel()[0].item()!r}" if text else f"type {p.dtype}"
+        if isinstance(error, OverflowError):
+            got = "an integer beyond 1e308"
+        elif p.dtype.kind == "O" and any(np.ndim(value) for value in p.flat):
+            got, hint = "rows of different lengths", "pass as many numbers in every row."
         raise invalid(caller, param, "numeric", got, hint=hint) from error
 
 
@@ -209,7 +212,16 @@ def check_weight(weight: ArrayLike | None, n: int, *, caller: str) -> FloatArray
     if not array.any():
         hint = "give at least one row a positive weight."
         raise invalid(caller, "sample_weight", "positive somewhere", "all zeros", hint=hint)
+    least, most = float(array.min(where=array > 0, initial=math.inf)), float(array.max())
+    if most > _WIDEST * least:
+        hint = "beside the largest, a row of the smallest counts for nothing: make its weight 0."
+        expected = f"within a factor of {_WIDEST:g} of one another"
+        got = f"{least:.3g} and {most:.3g}"
+        raise invalid(caller, "sample_weight", expected, got, hint=hint)
     return array
+
+
+_WIDEST = 1e100  # ratio of weights whose squares are still numbers
 
 
 def check_option(caller: str, param: str, value: object, valid: Iterable[str]) -> None:
@@ -227,14 +239,17 @@ def is_integer(value: object) -> bool:
 def is_number(value: object) -> bool:
     """Whether `value` is a finite number, of Python or NumPy, but not a boolean."""
     known = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    return known and math.isfinite(value)  # type: ignore[arg-type]
+    try:
+        return known and math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:  # an integer beyond the floats
+        return False
 
 
 def check_level(caller: str, value: float, param: str = "confidence_level") -> float:
     """Return `value` as a float strictly between 0 and 1."""
     try:
         level = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         level = math.nan
     if not 0 < level < 1:
         hint = f"pass a fraction such as {0.95 if param == 'confidence_level' else 0.05}."
@@ -273,6 +288,21 @@ def _assemble(
         pair=pair,
         positive_first=positive == 0,
     )
+
+
+def _usable_weights(
+    weight: FloatArray | None, weight_type: WeightType, caller: str
+) -> FloatArray | None:
+    """Weights whose squares are numbers: scaled if only ratios matter, refused if they count."""
+    if weight is None:
+        return None
+    if weight_type == "importance":
+        return tame_weights(weight)
+    if weight.max() > _WIDEST:
+        hint = "frequencies count rows."
+        got = f"{weight.max():.3g}"
+        raise invalid(caller, "sample_weight", f"counts of at most {_WIDEST:g}", got, hint=hint)
+    return weight
 
 
 def tame_weights(weight: FloatArray) -> FloatArray:
@@ -344,8 +374,7 @@ def check_scored_rows(
     if len(y) == 0:
         raise invalid(caller, "y", "non-empty", "0 rows", hint="pass at least one row.")
     weight = check_weight(sample_weight, len(y), caller=caller)
-    if weight is not None and weight_type == "importance":
-        weight = tame_weights(weight)
+    weight = _usable_weights(weight, weight_type, caller)
     found = _classes(y_true, y, scores, values, labels, pos_label, caller)
     values, codes = found.arranged(values), found.codes
     if weight is not None and not weight.all():

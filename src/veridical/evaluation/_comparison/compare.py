@@ -8,6 +8,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal
 
+from veridical._core.data.labels import check_text
 from veridical._core.data.randomness import Draws, check_resamples, check_rng
 from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
@@ -185,6 +186,7 @@ def _check_models(predictions: Any, reference: str | None) -> None:
     if not all(isinstance(name, str) for name in predictions):
         hint = "name each model by a string."
         raise invalid(_CALLER, "predictions", "named by strings", "other keys", hint=hint)
+    check_text(predictions, caller=_CALLER, param="predictions")
     if reference is not None and reference not in predictions:
         hint = f"the models are {', '.join(map(repr, predictions))}."
         raise invalid(_CALLER, "reference", "one of the models", repr(reference), hint=hint)

@@ -155,6 +155,7 @@ def _pushed(
             prob=prob,
             sample_weight=data.sample_weight,
             by=None,
+            scale=data.how.scale,
             caller=request.caller,
         )
         table = sources[name].grid.table

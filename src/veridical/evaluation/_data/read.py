@@ -176,6 +176,7 @@ class DataRequest:
             prob=self.data.prob,
             sample_weight=self.data.sample_weight,
             by=self.data.by,
+            scale=self.data.how.scale,
             caller=self.caller,
         )
         lens = self._lens(max(2, len(names.prob)))

@@ -138,6 +138,11 @@ def engine_rows(
     elif label_type == nw.Decimal:
         label_type = nw.Float64()
         label = label.cast(nw.Float64)
+    elif label_type.is_temporal() or label_type == nw.Binary:
+        hint = "turn the column into text or integers first."
+        got = f"column {y!r} of type {label_type}"
+        expected = "labels that are integers, booleans or strings"
+        raise invalid(caller, "y_true", expected, got, hint=hint)
     elif label_type.is_nested():
         hint = "unpack it into one plain column per value first."
         got = f"column {y!r} of type {label_type}"
