@@ -30,6 +30,9 @@ _OPTIONS = {
             "lens",
             "n_bins",
             "by",
+            "by_bins",
+            "scale",
+            "missing",
             "confidence_level",
             "n_resamples",
             "level",
@@ -43,6 +46,7 @@ _OPTIONS = {
             "prefix",
             "costs",
             "require",
+            "normalize",
         )
     },
 }
@@ -131,5 +135,7 @@ def _as_option(found: re.Match[str]) -> str:
         return found[0]
     if value in _LENSES:
         return f"{_OPTIONS[name]} {_LENSES[value]}"
+    if value == "True":
+        return _OPTIONS[name]
     bare = ",".join(each.strip().strip("'\"") for each in value.strip("[]").split(", "))
     return f"{_OPTIONS[name]} {shlex.quote(bare)}"

@@ -8,7 +8,9 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal
 
+from veridical._core.data.labels import check_text
 from veridical._core.data.randomness import Draws, check_resamples, check_rng
+from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import UniformBins
@@ -39,6 +41,9 @@ def compare(
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
     groups: Any = None,
+    scale: Scale = "probability",
+    missing: Missing = "error",
+    normalize: bool = False,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     rng: Any = None,
@@ -68,6 +73,9 @@ def compare(
         What weights mean where the sample size matters.
     groups : array-like of shape (n,) or column name, optional
         Cluster of each row, for the intervals of the differences.
+    scale, missing, normalize
+        How values are read, as in :func:`evaluate`. A row that lacks the prediction of any model is
+        dropped for all of them.
     confidence_level : float, default 0.95
         Of all intervals.
     n_resamples : int, default 1000
@@ -106,7 +114,8 @@ def compare(
     level = check_level(_CALLER, confidence_level)
     count = check_resamples(n_resamples, caller=_CALLER)
     _check_models(predictions, reference)
-    data = RawData(y_true, y=y, labels=labels, pos_label=pos_label)
+    reading = Reading(scale, missing, normalize).checked(caller=_CALLER)
+    data = RawData(y_true, y=y, labels=labels, pos_label=pos_label, reading=reading)
     data = data.weighted(sample_weight, weight_type)
     request = DataRequest(data, lens=lens, n_bins=n_bins, clusters=groups, caller=_CALLER)
     models = read_models(predictions, request, engine=engine)
@@ -177,6 +186,7 @@ def _check_models(predictions: Any, reference: str | None) -> None:
     if not all(isinstance(name, str) for name in predictions):
         hint = "name each model by a string."
         raise invalid(_CALLER, "predictions", "named by strings", "other keys", hint=hint)
+    check_text(predictions, caller=_CALLER, param="predictions")
     if reference is not None and reference not in predictions:
         hint = f"the models are {', '.join(map(repr, predictions))}."
         raise invalid(_CALLER, "reference", "one of the models", repr(reference), hint=hint)

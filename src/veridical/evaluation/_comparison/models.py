@@ -17,6 +17,7 @@ from veridical.evaluation._data.source import (
     SampleSource,
     Source,
     default_error,
+    on_same_rows,
     paired_difference_of,
 )
 from veridical.evaluation._data.sums import SumsSource
@@ -91,7 +92,7 @@ def read_models(
             raise name_model(error, name) from error
     in_memory = {name: s for name, s in sources.items() if isinstance(s, SampleSource)}
     if in_memory:
-        return RowModels(in_memory)
+        return RowModels(dict(zip(in_memory, on_same_rows(*in_memory.values()), strict=True)))
     sums = {name: s for name, s in sources.items() if isinstance(s, SumsSource)}
     return _pushed(request, columns, sums)
 
@@ -123,6 +124,10 @@ def _needs_rows(request: DataRequest, columns: Mapping[str, str | list[str]]) ->
     data, lens, caller = request.data, request.lens, request.caller
     if request.clusters is not None:
         return "clusters"
+    if data.how.missing == "drop":
+        return "rows to be dropped"
+    if data.how.converts:
+        return "predictions on another scale"
     if data.weight_type != "importance":
         return "frequencies"
     if data.sample_weight is not None and not isinstance(data.sample_weight, str):
@@ -150,6 +155,7 @@ def _pushed(
             prob=prob,
             sample_weight=data.sample_weight,
             by=None,
+            scale=data.how.scale,
             caller=request.caller,
         )
         table = sources[name].grid.table

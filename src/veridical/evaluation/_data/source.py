@@ -14,7 +14,7 @@ from veridical._core.data.groups import Groups
 from veridical._core.data.left_out import LeftOut
 from veridical._core.data.randomness import Draws
 from veridical._core.sample import BinarySample, MulticlassSample, PooledScores, Sample
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
 from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.core import difference_core
@@ -153,12 +153,14 @@ class Source(ABC):
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
     asked : whether the user asked for this lens; whole predictions are judged otherwise
+    said : what was done to values when they were read, or accepted of them
     """
 
     lens: Lens
     guessed: str | None
     named: Named
     asked: bool
+    said: tuple[str, ...]
 
     @property
     @abstractmethod
@@ -265,6 +267,8 @@ class SampleSource(Source):
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
     asked : whether the user asked for this lens; whole predictions are judged otherwise
+    said : what was done to values when they were read, or accepted of them
+    left : which of the rows given these are, if some were dropped for want of a value
     """
 
     sample: Sample
@@ -272,8 +276,10 @@ class SampleSource(Source):
     by: Groups | None = None
     clusters: IntArray | None = None
     guessed: str | None = None
+    left: BoolArray | None = None
     named: Named = UNNAMED
     asked: bool = False
+    said: tuple[str, ...] = ()
 
     @cached_property
     def problem(self) -> Problem:
@@ -400,6 +406,22 @@ class SampleSource(Source):
             return self.problem
         assert isinstance(through, Classwise)
         return through.induce(self.sample)
+
+
+def on_same_rows(*sources: SampleSource) -> tuple[SampleSource, ...]:
+    """The same data without the rows that any of them lacks, which all of them then say."""
+    found = [source.left for source in sources if source.left is not None]
+    if not found:
+        return sources
+    common: BoolArray = np.logical_and.reduce(found)
+    said = tuple(dict.fromkeys(note for source in sources for note in source.said))
+    if not all(left.sum() == common.sum() for left in found) or len(found) < len(sources):
+        said += (f"{int(common.sum()):,} of {len(common):,} rows lack nothing and are compared",)
+    result = []
+    for source in sources:
+        rows = common if source.left is None else common[source.left]
+        result.append(replace(source.take(np.flatnonzero(rows)), left=common, said=said))
+    return tuple(result)
 
 
 def lens_of(estimator: Estimator, source: SampleSource) -> Lens:

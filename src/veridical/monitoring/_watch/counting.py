@@ -14,7 +14,8 @@ import numpy as np
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.classes import arranged_as
 from veridical._core.data.groups import Groups, group_rows
-from veridical._core.data.validation import check_probabilities, float_array
+from veridical._core.data.labels import check_text
+from veridical._core.data.validation import check_probabilities, float_array, is_integer
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
@@ -53,6 +54,7 @@ def update(
 ) -> MonitorUpdate:
     """Check a batch and count it, unless it is known by its name."""
     caller = f"{CALLER}.update"
+    batch_id = _as_name(batch_id, caller)
     store, labels = memory.store, memory.classes
     sample = memory.checked(as_rows(y_true), as_rows(y_prob, labels), caller=caller)
     groups = _check_by(by, sample.n, "y_true", caller)
@@ -129,9 +131,24 @@ def mature(memory: Memory, until: Any, missing: Any) -> MonitorUpdate:
         return last_update(memory, count_cohorts(memory, memory.pending.mature(when), missing))
 
 
+def _as_name(batch_id: Any, caller: str) -> str | None:
+    """The name of a batch as text; a whole number is one, too."""
+    if is_integer(batch_id) and abs(batch_id) < _LARGEST:
+        return str(batch_id)
+    if batch_id is None or isinstance(batch_id, str):
+        check_text([batch_id], caller=caller, param="batch_id")
+        return batch_id
+    hint = 'e.g. batch_id="2026-03-04".'
+    raise invalid(caller, "batch_id", "text", repr(batch_id), hint=hint)
+
+
+_LARGEST = 2**63
+
+
 def _as_timestamp(value: Any, caller: str) -> str | None:
     """A point in time as text that sorts."""
     if value is None or isinstance(value, str):
+        check_text([value], caller=caller, param="timestamp")
         return value
     if isinstance(value, (dt.date, np.datetime64)):
         return str(value) if isinstance(value, np.datetime64) else value.isoformat()
