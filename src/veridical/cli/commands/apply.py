@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     added = {name: calibrated[:, k] for k, name in enumerate(names)}
     with output.busy(f"writing {arguments.output}"):
         write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
-    print(f"{len(calibrated):,} rows with {', '.join(names)} written to {arguments.output}")
+    output.show(f"{len(calibrated):,} rows with {', '.join(names)} written to {arguments.output}")
     return 0
 
 

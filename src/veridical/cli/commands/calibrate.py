@@ -275,12 +275,12 @@ def _print(
         _tell(notes)
         return
     if evidence is not None:
-        print(f"{evidence}\n")
+        output.show(evidence, "")
     if result is not None:
-        print(f"Held out in {arguments.folds} folds\n\n{result}\n")
+        output.show(f"Held out in {arguments.folds} folds\n", result, "")
     for note in notes:
-        print(f"  note: {note}")
-    print(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")
+        output.show(f"  note: {note}")
+    output.show(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")
 
 
 def _tell(notes: list[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
@@ -140,10 +139,10 @@ def _shown(status: Any) -> Callable[[str], None]:
 
 
 def _tell(report: Report, targets: list[str]) -> None:
-    print(report.headline)
+    output.show(report.headline)
     for target in targets:
         size = Path(target).stat().st_size
-        print(f"veridical: wrote {target} ({_size(size)})", file=sys.stderr)
+        output.tell([f"wrote {target} ({_size(size)})"])
 
 
 def _size(n: int) -> str:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import re
 import shlex
+import shutil
+import sys
 
+from veridical._core.runtime.text import fitted, printable
 from veridical.exceptions import InvalidInputError, VeridicalError
 
 _OPTIONS = {
@@ -64,6 +67,23 @@ _TO_DO = {
     errno.EROFS: "nothing can be written there; write somewhere else",
     errno.ENOSPC: "the disk is full; make room, or write somewhere else",
 }
+
+
+_WIDEST = 120  # longer lines are hard to read
+_NARROWEST = 60
+
+
+def text_width() -> int:
+    """Characters of a line: what the terminal, or COLUMNS, has; 80 where there is neither."""
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
+
+
+def say(line: str) -> None:
+    """Say something on standard error: in one line, or on a terminal in lines that fit it."""
+    if sys.stderr.isatty():
+        print(fitted(line, text_width()), file=sys.stderr)
+    else:
+        print(printable(line), file=sys.stderr)
 
 
 def explain(error: VeridicalError | OSError) -> str:

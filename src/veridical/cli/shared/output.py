@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -14,8 +13,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from veridical._core.runtime.files import write_whole
-from veridical.cli.shared.messages import in_options
+from veridical._core.runtime.text import fitted, printable
+from veridical.cli.shared.messages import in_options, say, text_width
 from veridical.exceptions import VeridicalWarning
+from veridical.results.base import Result
 
 _QUANTILES = np.linspace(0, 1, 21)
 
@@ -63,8 +64,9 @@ def put_out(
 def busy(what: str) -> Any:
     """Spinner on a terminal's standard error; nothing where nobody looks."""
     from rich.console import Console
+    from rich.markup import escape
 
-    return Console(stderr=True).status(what)
+    return Console(stderr=True).status(escape(printable(what)))
 
 
 @contextmanager
@@ -107,12 +109,20 @@ def _render(result: Printable, form: str) -> str:
         return result.to_json(indent=2)
     if form == "csv":
         return str(result.to_frame().write_csv()).rstrip("\n")
-    return str(_in_words_of_options(result))
+    return as_text(result)
 
 
-def _in_words_of_options(result: Any) -> Any:
-    """The same result, whose notes name options instead of arguments."""
-    return replace(result, notes=tuple(in_options(note) for note in result.notes))
+def as_text(result: Any) -> str:
+    """A result as the terminal shows it, with notes that name options instead of arguments."""
+    if getattr(result, "notes", ()):
+        result = replace(result, notes=tuple(in_options(note) for note in result.notes))
+    return str(result.to_text(width=text_width()))
+
+
+def show(*parts: object) -> None:
+    """Print results and sentences, in lines that fit the terminal."""
+    for part in parts:
+        print(as_text(part) if isinstance(part, Result) else fitted(str(part), text_width()))
 
 
 def _report(result: Printable, caught: list[warnings.WarningMessage]) -> None:
@@ -129,7 +139,7 @@ def _others(caught: list[warnings.WarningMessage]) -> list[str]:
 def tell(lines: Iterable[str]) -> None:
     """Say something on standard error, line by line."""
     for line in lines:
-        print(f"veridical: {line}", file=sys.stderr)
+        say(f"veridical: {line}")
 
 
 def add_text_or_json(parser: argparse.ArgumentParser, meaning: str = "default: text") -> None:
