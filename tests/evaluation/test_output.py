@@ -146,7 +146,8 @@ def test_text_has_one_line_a_group_the_worst_first():
     lines = str(e).splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("  group"))
     shown = [line.split() for line in lines[start + 1 : start + 3]]
-    worst = sorted(e.groups, key=lambda pair: pair[1].default.pvalue)
+    adjusted = {p.label: p.adjusted for p in e.verdict.joint.parts if p.name == "group"}
+    worst = sorted(e.groups, key=lambda pair: (adjusted[pair[0]], -pair[1].default.value))
     assert [cells[:2] for cells in shown] == [[key, "200"] for key, _ in worst]
     for cells, (_, g) in zip(shown, worst, strict=True):
         m = g.default
