@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
@@ -10,6 +11,7 @@ WIDTH = 80  # of texts, where nobody says how wide the terminal is
 _NARROWEST = 14  # columns of words are wrapped to this, and no further
 _GAP = "  "
 _GLUE = "\xa0"
+_TOGETHER = re.compile(r"(?<=\bp) (?=[=<] )|(?<=\bp[ \xa0][=<]) |(?<=\d) (?=%)")  # p = 0.03, 5 %
 
 
 def printable(text: str) -> str:
@@ -51,7 +53,8 @@ def _wrap(line: str, width: int, indent: int, hanging: int) -> list[str]:
 
 
 def _one_line(text: str) -> str:
-    return _GLUE.join(printable(" ".join(part.split())) for part in text.split(_GLUE))
+    line = _GLUE.join(printable(" ".join(part.split())) for part in text.split(_GLUE))
+    return _TOGETHER.sub(_GLUE, line)
 
 
 def fitted(text: str, width: int = WIDTH) -> str:

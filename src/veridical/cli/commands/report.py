@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical.cli.shared import data, output
+from veridical.cli.shared.messages import in_options
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames.files import check_apart
@@ -139,7 +140,7 @@ def _shown(status: Any) -> Callable[[str], None]:
 
 
 def _tell(report: Report, targets: list[str]) -> None:
-    output.show(report.headline)
+    output.show(in_options(report.headline))
     for target in targets:
         size = Path(target).stat().st_size
         output.tell([f"wrote {target} ({_size(size)})"])

@@ -57,6 +57,8 @@ _COMMANDS = {
 }
 _NAMED = re.compile(r"`(\w+)`")
 _GIVEN = re.compile(r"`?\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^]]*\]|[\w.]+)(\(\w*\))?`?")
+# An argument that is followed by the option of the same meaning.
+_BOTH = re.compile(r"\w+=(?:'[^']*'|\"[^\"]*\"|[^\s(]+) \(`(--[^`]+)`\)")
 _LENSES = {"ClassSpecific": "class:LABEL", "TopK": "top:K", "Grouped": "'groups:A+B|C'"}
 _TO_DO = {
     errno.ENOENT: "create the folder first, or write somewhere else",
@@ -137,8 +139,11 @@ def in_options(text: str) -> str:
     --------
     >>> in_options("pass y='label' or prob=['p_a', 'p b']")
     "pass --y label or --prob 'p_a,p b'"
+    >>> in_options("pass pos_label='bad' (`--pos-label bad`)")
+    'pass `--pos-label bad`'
     """
-    text = _GIVEN.sub(_as_option, " ".join(text.splitlines()))
+    text = _BOTH.sub(r"`\1`", " ".join(text.splitlines()))
+    text = _GIVEN.sub(_as_option, text)
     text = _NAMED.sub(lambda found: f"`{_OPTIONS.get(found[1], found[1])}`", text)
     text = text.replace(" of y_prob", " of --prob")
     return text.replace(", or read it yourself and pass the frame", "")

@@ -7,7 +7,7 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from veridical._core.runtime.files import write_whole
 from veridical._core.runtime.text import fitted, printable
 from veridical.cli.shared.messages import in_options, say, text_width
 from veridical.exceptions import VeridicalWarning
+from veridical.results import Verdict
 from veridical.results.base import Result
 
 _QUANTILES = np.linspace(0, 1, 21)
@@ -113,10 +114,20 @@ def _render(result: Printable, form: str) -> str:
 
 
 def as_text(result: Any) -> str:
-    """A result as the terminal shows it, with notes that name options instead of arguments."""
-    if getattr(result, "notes", ()):
-        result = replace(result, notes=tuple(in_options(note) for note in result.notes))
-    return str(result.to_text(width=text_width()))
+    """A result as the terminal shows it, in words that name options instead of arguments."""
+    names = {field.name for field in fields(result)}
+    said: dict[str, Any] = {}
+    if "notes" in names:
+        said["notes"] = tuple(in_options(note) for note in result.notes)
+    if "verdict" in names:
+        said["verdict"] = _verdict(result.verdict)
+    return str(replace(result, **said).to_text(width=text_width()))
+
+
+def _verdict(verdict: Verdict | str) -> Verdict | str:
+    if isinstance(verdict, str):
+        return in_options(verdict)
+    return replace(verdict, text=in_options(verdict.text))
 
 
 def show(*parts: object) -> None:
