@@ -36,6 +36,7 @@ exit codes:
      requirements are met
   2  bad input or usage; one line on standard error says what and what to do
   3  `test --fail-if-rejected`: calibration is rejected; `monitor`: there is an alarm
+  130  interrupted by Ctrl-C; nothing half-done was written
 """
 
 
@@ -56,6 +57,7 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"veridical {__version__}")
     parser.add_commands(_COMMANDS, title="commands", metavar="COMMAND")
     parser.set_defaults(build_parser=build_parser)
+    parser.example = "veridical report predictions.csv -o report.html"
     return parser
 
 

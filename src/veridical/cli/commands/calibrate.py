@@ -14,7 +14,7 @@ from veridical._core.data.left_out import LeftOut
 from veridical._core.typing import Array, FloatArray
 from veridical.cli.shared import data, files, output
 from veridical.cli.shared.messages import in_options
-from veridical.cli.shared.parser import Parser
+from veridical.cli.shared.parser import HelpFormatter, Parser
 from veridical.evaluation.core import HeldOut, held_out
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.files import check_apart
@@ -59,7 +59,7 @@ class _Rows:
     said: str
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
+class _Help(HelpFormatter):
     """Names the methods where the help is shown, and not before."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
@@ -288,11 +288,6 @@ def _tell(notes: list[str]) -> None:
 
 
 def _listed_methods() -> str:
-    import textwrap
-
     from veridical.selection.core import calibrator_names
 
-    names = ", ".join(calibrator_names())
-    return textwrap.fill(
-        names, 98, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-    )
+    return "  " + ", ".join(calibrator_names())

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 def add_kind(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
     """A subcommand on one store."""
-    parser: argparse.ArgumentParser = kinds.add_parser(name, help=text, description=text + ".")
+    parser: Parser = kinds.add_parser(name, help=text, description=text + ".")
+    begin = f"veridical monitor {name} "
+    examples = (line for line in _EPILOG.splitlines() if line.strip().startswith(begin))
+    parser.example = next(examples, f"{begin}store.sqlite").strip()
     parser.add_argument("store", metavar="STORE", help="the monitor's file")
     parser.set_defaults(run=run)
     return parser
