@@ -71,7 +71,9 @@ def run(arguments: argparse.Namespace) -> int:
     about = ""
     if len(columns) == 1:
         about = f", the {_meaning(saved)},"
-    print(f"{len(calibrated):,} rows with {', '.join(names)}{about} written to {arguments.output}")
+    output.show(
+        f"{len(calibrated):,} rows with {', '.join(names)}{about} written to {arguments.output}"
+    )
     return 0
 
 

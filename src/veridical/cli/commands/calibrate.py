@@ -13,7 +13,7 @@ from veridical._core.data.labels import check_label_array
 from veridical._core.data.left_out import LeftOut
 from veridical.cli.shared import data, output
 from veridical.cli.shared.messages import in_options
-from veridical.cli.shared.parser import Parser
+from veridical.cli.shared.parser import HelpFormatter, Parser
 from veridical.evaluation.core import HeldOut, held_out
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.files import check_apart
@@ -60,7 +60,7 @@ class _Rows:
     said: str
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
+class _Help(HelpFormatter):
     """Names the methods where the help is shown, and not before."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
@@ -261,12 +261,12 @@ def _print(
         _tell(notes)
         return
     if evidence is not None:
-        print(f"{evidence}\n")
+        output.show(evidence, "")
     if result is not None:
-        print(f"Held out in {arguments.folds} folds\n\n{result}\n")
+        output.show(f"Held out in {arguments.folds} folds\n", result, "")
     for note in notes:
-        print(f"  note: {note}")
-    print(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")
+        output.show(f"  note: {note}")
+    output.show(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")
 
 
 def _tell(notes: list[str]) -> None:
@@ -274,11 +274,6 @@ def _tell(notes: list[str]) -> None:
 
 
 def _listed_methods() -> str:
-    import textwrap
-
     from veridical.selection.core import calibrator_names
 
-    names = ", ".join(calibrator_names())
-    return textwrap.fill(
-        names, 98, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-    )
+    return "  " + ", ".join(calibrator_names())

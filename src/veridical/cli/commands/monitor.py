@@ -7,14 +7,21 @@ store; the others have a function each.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical._core.runtime.files import write_whole
 from veridical.cli.shared.data import LabelReader, add_column_arguments, file_argument, split_names
-from veridical.cli.shared.output import add_page_output, add_text_or_json, busy, doubts_as_notes
+from veridical.cli.shared.output import (
+    add_page_output,
+    add_text_or_json,
+    as_text,
+    busy,
+    doubts_as_notes,
+    show,
+    tell,
+)
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames.tables import (
@@ -33,7 +40,10 @@ if TYPE_CHECKING:
 
 def add_kind(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
     """A subcommand on one store."""
-    parser: argparse.ArgumentParser = kinds.add_parser(name, help=text, description=text + ".")
+    parser: Parser = kinds.add_parser(name, help=text, description=text + ".")
+    begin = f"veridical monitor {name} "
+    examples = (line for line in _EPILOG.splitlines() if line.strip().startswith(begin))
+    parser.example = next(examples, f"{begin}store.sqlite").strip()
     parser.add_argument("store", metavar="STORE", help="the monitor's file")
     parser.set_defaults(run=run)
     return parser
@@ -101,7 +111,10 @@ def run_question(arguments: argparse.Namespace) -> int:
     _, ask = _QUESTIONS[arguments.question]
     with doubts_as_notes(), busy("working"), open_store(arguments) as monitor:
         found = ask(monitor, arguments)
-    print(found.to_json(indent=2) if arguments.format == "json" else found)
+    if arguments.format == "json":
+        print(found.to_json(indent=2))
+    else:
+        show(found)
     return 0
 
 
@@ -208,7 +221,7 @@ def init(arguments: argparse.Namespace) -> int:
         half_life=arguments.half_life,
     ) as monitor:
         level = monitor.settings["level"]
-        print(f"{monitor.path}: ready, false alarms ever with probability {level:g}")
+        show(f"{monitor.path}: ready, false alarms ever with probability {level:g}")
     return 0
 
 
@@ -233,7 +246,7 @@ def run_update(arguments: argparse.Namespace) -> int:
             by=_groups(table, arguments.by),
             batch_id=arguments.batch_id,
         )
-    print(found)
+    show(found)
     return ALARM if found.alarm else 0
 
 
@@ -262,7 +275,7 @@ def observe(arguments: argparse.Namespace) -> int:
             timestamp=arguments.timestamp,
             by=_groups(table, arguments.by),
         )
-    print(f"{len(names):,} predictions registered")
+    show(f"{len(names):,} predictions registered")
     return 0
 
 
@@ -275,7 +288,7 @@ def resolve(arguments: argparse.Namespace) -> int:
             table.column(arguments.id, caller="monitor", param="id"),
             table.column(outcome, caller="monitor", param="y"),
         )
-    print(found)
+    show(found)
     return ALARM if found.alarm else 0
 
 
@@ -284,7 +297,7 @@ def mature(arguments: argparse.Namespace) -> int:
     with open_store(arguments) as monitor:
         missing = None if arguments.missing is None else _typed([arguments.missing])[0]
         found = monitor.mature(arguments.until, missing=missing)
-    print(found)
+    show(found)
     return ALARM if found.alarm else 0
 
 
@@ -302,7 +315,7 @@ def status(arguments: argparse.Namespace) -> int:
         with open_store(arguments) as monitor:
             found = monitor.status()
     written = {
-        "text": lambda: f"{found}\n",
+        "text": lambda: as_text(found) + "\n",
         "json": lambda: found.to_json(indent=2) + "\n",
         "csv": lambda: str(found.to_frame().write_csv()),
         "prometheus": lambda: prometheus_text(found),
@@ -322,8 +335,8 @@ def run_report(arguments: argparse.Namespace) -> int:
     with busy("writing the page"), open_store(arguments) as monitor:
         report = monitor_report(monitor, title=arguments.title)
         report.save(arguments.output)
-    print(report.headline)
-    print(f"veridical: wrote {arguments.output}", file=sys.stderr)
+    show(report.headline)
+    tell([f"wrote {arguments.output}"])
     return ALARM if report.status.alarm else 0
 
 

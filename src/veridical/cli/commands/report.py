@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical.cli.shared import data, output
+from veridical.cli.shared.messages import in_options
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames.files import check_apart
@@ -142,10 +142,10 @@ def _shown(status: Any) -> Callable[[str], None]:
 
 
 def _tell(report: Report, targets: list[str]) -> None:
-    print(report.headline)
+    output.show(in_options(report.headline))
     for target in targets:
         size = Path(target).stat().st_size
-        print(f"veridical: wrote {target} ({_size(size)})", file=sys.stderr)
+        output.tell([f"wrote {target} ({_size(size)})"])
 
 
 def _size(n: int) -> str:

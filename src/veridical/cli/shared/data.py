@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from veridical._core.data.reading import MISSING, SCALES, Reading
-from veridical.exceptions import invalid, unknown_option
+from veridical.exceptions import unknown_option
 from veridical.frames.tables import ColumnGuess, column_names, find_columns, open_table
 from veridical.lenses import ClassSpecific, Grouped, TopK
 

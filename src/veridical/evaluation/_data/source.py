@@ -82,6 +82,7 @@ class NullDraws:
         return {
             "null_mean": float(errors.mean()),
             "null_q95": float(np.quantile(errors, 0.95)),
+            "n_resamples": len(errors),
             "pvalue": monte_carlo_pvalue(value, errors),
         }
 
