@@ -97,9 +97,22 @@ def leave_one_out_count(y, p, bins_of, most):
 
 
 def variance_split_cells(p, min_size, threshold="mean", w=None):
-    """Cell number of each row of the recursive splits of 002 appendix B."""
+    """Cell number of each row of the recursive splits of 002 appendix B.
+
+    Of columns of the same variance those of the largest mean are split, all at once if several.
+    """
     rows_of_cells = []
     w = ones(w, len(p))
+
+    def cut_of(rows, k, mean):
+        if threshold == "mean":
+            return mean[k] + CLOSE
+        mass = sum(w[i] for i in rows)
+        return min(
+            float(p[i][k])
+            for i in rows
+            if sum(w[j] for j in rows if p[j][k] <= p[i][k]) >= mass / 2 * (1 - CLOSE)
+        )
 
     def split(rows):
         mass = sum(w[i] for i in rows)
@@ -109,33 +122,27 @@ def variance_split_cells(p, min_size, threshold="mean", w=None):
         variance = [
             sum(w[i] * (float(p[i][k]) - mean[k]) ** 2 for i in rows) / mass for k in columns
         ]
-        axis = next(k for k in columns if variance[k] >= max(variance) * (1 - CLOSE))
-        values = [float(p[i][axis]) for i in rows]
-        if threshold == "mean":
-            cut = mean[axis] + CLOSE
-        else:
-            cut = min(
-                v
-                for v in values
-                if sum(w[i] for i in rows if float(p[i][axis]) <= v) >= mass / 2 * (1 - CLOSE)
-            )
-        lower = [i for i in rows if float(p[i][axis]) <= cut]
-        upper = [i for i in rows if float(p[i][axis]) > cut]
-        if size < min_size * (1 - CLOSE) or not lower or not upper:
+        alike = [k for k in columns if variance[k] >= max(variance) * (1 - CLOSE)]
+        alike = [k for k in alike if mean[k] >= max(mean[j] for j in alike) - CLOSE]
+        cuts = {k: cut_of(rows, k, mean) for k in alike}
+        sides = {}
+        for i in rows:
+            sides.setdefault(tuple(float(p[i][k]) > cuts[k] for k in alike), []).append(i)
+        if size < min_size * (1 - CLOSE) or len(sides) == 1:
             rows_of_cells.append(rows)
-        else:
-            split(lower)
-            split(upper)
+            return
+        for part in sides.values():
+            split(part)
 
     split(list(range(len(p))))
-    cell = {i: c for c, rows in enumerate(rows_of_cells) for i in rows}
+    cell = {i: number for number, rows in enumerate(rows_of_cells) for i in rows}
     return [cell[i] for i in range(len(p))]
 
 
 def grid_cells(p, n_bins, dtype=np.float64):
-    """Bins of all coordinates but the first."""
+    """Bins of all coordinates."""
     edges = uniform_edges(n_bins, dtype)
-    return [tuple(bins_by_edges(row[1:], edges)) for row in p]
+    return [tuple(bins_by_edges(row, edges)) for row in p]
 
 
 def bin_means(y, p, bins, w=None, weight_type="importance"):

@@ -75,6 +75,8 @@ CALLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "classwise_ECE(O, P)",
             "classwise_MCE(O, P)",
             "ECE(O, P)",
+            "full_ECE(O, P)",
+            "full_ECE(O, 0.98 * P + 0.002)",
             "brier_score(O, P)",
             "cross_entropy(O, P)",
             "IsotonicCalibration().fit(p, y).predict_proba(q)[:, 1]",

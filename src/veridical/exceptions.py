@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable
 
@@ -103,3 +104,15 @@ def warn_of(notes: Iterable[str], *, caller: str = "", stacklevel: int = 3) -> N
     for note in notes:
         text = f"{caller}: {note}." if caller else note
         warnings.warn(text, VeridicalWarning, stacklevel=stacklevel)
+
+
+def warn_user(notes: Iterable[str], *, caller: str) -> None:
+    """Warn of what was assumed while data were read, at the line outside this library."""
+    for note in notes:
+        level, frame = 1, sys._getframe()
+        while frame is not None and frame.f_globals.get("__name__", "").startswith(_OWN):
+            level, frame = level + 1, frame.f_back  # type: ignore[assignment]
+        warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=level)
+
+
+_OWN = __name__.partition(".")[0] + "."

@@ -107,9 +107,17 @@ def test_labels_are_in_column_order():
     assert given_order == pytest.approx(-(np.log(0.5) + np.log(0.2)) / 2)
 
 
-def test_a_single_column_is_that_of_the_larger_label_in_whatever_order_labels_are():
+def test_a_single_column_is_that_of_the_larger_label_unless_labels_suggest_the_other():
+    y, p = ["b", "b"], [0.9, 0.8]
+    assert v.brier_score(y, p, labels=["a", "b"]) == pytest.approx(0.025)
     for labels in (["a", "b"], ["b", "a"]):
-        assert v.brier_score(["b", "b"], [0.9, 0.8], labels=labels) == pytest.approx(0.025)
+        assert v.brier_score(y, p, labels=labels, pos_label="b") == pytest.approx(0.025)
+        assert v.brier_score(y, p, labels=labels, pos_label="a") == pytest.approx(0.725)
+    with pytest.raises(v.InvalidInputError, match=r"`pos_label` must be given") as caught:
+        v.brier_score(y, p, labels=["b", "a"])
+    assert caught.value.param == "pos_label"
+    assert "pos_label='a'" in caught.value.hint
+    assert "pos_label='b'" in caught.value.hint
 
 
 def test_columns_follow_the_order_of_labels():

@@ -68,9 +68,10 @@ def test_rows_of_one_score():
 
 def test_labels_of_any_kind():
     assert check(["b", "a"], [1.0, 2]).classes == ("a", "b")
-    rows = check(["b", "a"], [1.0, 2], labels=["b", "a"])
+    rows = check(["b", "a"], [[1.0, 0], [2, 1]], labels=["b", "a"])
     assert rows.classes == ("b", "a")
     assert rows.y.tolist() == [0, 1]
+    assert rows.positive == 0  # "b", the larger
     assert check([True, False], [1.0, 2]).classes == (False, True)
     absent = check([0, 0], np.zeros((2, 3)))
     assert absent.classes == (0, 1, 2)

@@ -8,8 +8,20 @@ import numpy as np
 import pytest
 
 import oracles
-from veridical import BinnedError, InvalidInputError, SimplexBins, UniformBins, VarianceSplitBins
-from veridical._core.sample import MulticlassSample
+from veridical import (
+    BinnedError,
+    ClassSpecific,
+    Grouped,
+    InvalidInputError,
+    SimplexBins,
+    TopK,
+    UniformBins,
+    VarianceSplitBins,
+    consistency_test,
+)
+from veridical._core.sample import BinarySample, MulticlassSample
+from veridical.binning._bins import partition as module
+from veridical.lenses.reading import RawData
 
 
 def sample(p, w=None, y=None):
@@ -50,7 +62,7 @@ def in_time():
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("grid", [None, 5, 10])
 @pytest.mark.parametrize("n_bins", [1, 2, 5, 10])
-def test_grid_cells_are_bins_of_all_coordinates_but_the_first(dtype, grid, n_bins):
+def test_grid_cells_are_bins_of_all_coordinates(dtype, grid, n_bins):
     p = random_simplex(dtype=dtype, grid=grid, k=4)
     partition = SimplexBins(n_bins).fit(sample(p))
     expected = oracles.grid_cells(p.tolist(), n_bins, dtype)
@@ -173,3 +185,65 @@ def test_uniform_bins_stand_for_the_grid_on_a_vector_problem():
 def test_names_say_what_the_cells_are():
     assert SimplexBins(5).name == "simplex grid, 5 bins an axis"
     assert VarianceSplitBins(40, "median").name == "variance-split cells of 40, at the median"
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("threshold", ["mean", "median"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_probability_is_split_into_intervals_by_the_same_recursion(dtype, threshold, weighted):
+    rng = np.random.default_rng(8)
+    q = rng.beta(2, 0.5, 150).round(2).astype(dtype)
+    w = rng.gamma(0.7, size=150) if weighted else None
+    scores = BinarySample(y=np.zeros(150, int), p=q, weight=w)
+    partition = VarianceSplitBins(12, threshold).fit(scores)
+    expected = oracles.variance_split_cells(q[:, None].tolist(), 12, threshold, w)
+    assert same_cells(partition.assign(q).tolist(), expected)
+    assert partition.n_cells == len(set(expected))
+    pair = np.column_stack([1 - q, q])
+    assert same_cells(VarianceSplitBins(12, threshold).fit(sample(pair, w)).assign(pair), expected)
+
+
+@pytest.mark.parametrize(
+    "lens", ["confidence", TopK(1), Grouped([[0], [1, 2]]), ClassSpecific(1), "classwise"]
+)
+def test_errors_of_problems_of_one_probability_take_variance_split_bins(lens):
+    p = random_simplex(400)
+    y = np.random.default_rng(3).integers(0, 3, 400)
+    error = BinnedError(VarianceSplitBins(50))
+    problem = RawData(y, p).through(lens, caller="test").problem
+    several = lens == "classwise"
+    parts = [problem.problem(k) for k in range(3)] if several else [problem]
+    expected = [
+        oracles.binned_error(
+            part.y, part.p, oracles.variance_split_cells(part.p[:, None].tolist(), 50)
+        )
+        for part in parts
+    ]
+    assert error(y, p, lens=lens) == pytest.approx(np.mean(expected))
+    test = consistency_test(error, y, p, lens=lens, n_resamples=19, rng=0)
+    assert test.statistic == pytest.approx(np.mean(expected))
+
+
+@pytest.mark.usefixtures("in_time")
+def test_a_hundred_classes_are_cells_without_comparing_rows():
+    p = random_simplex(5_000, 100)
+    p = np.concatenate([p, p])
+    cells = SimplexBins(15).fit(sample(p))
+    found = cells.assign(p)
+    assert cells.n_cells == len(
+        {tuple(row) for row in np.ceil(p[:20_000] * 15).clip(1).astype(int)}
+    )
+    np.testing.assert_array_equal(found[:5_000], found[5_000:])
+    assert found.min() == 0
+
+
+def test_cells_that_share_a_hash_are_told_apart(monkeypatch):
+    def same_for_all(n_bins, n_axes):
+        yield np.zeros(n_axes, dtype=np.uint64)  # every cell has the hash 0
+        yield from real(n_bins, n_axes)
+
+    real = module._factors
+    p = random_simplex(60, 30, grid=8)
+    expected = SimplexBins(15).fit(sample(p)).assign(p)
+    monkeypatch.setattr(module, "_factors", same_for_all)
+    np.testing.assert_array_equal(SimplexBins(15).fit(sample(p)).assign(p), expected)

@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from veridical import InvalidInputError, TemperatureCalibrator
+from veridical import InvalidInputError, TemperatureCalibrator, VeridicalWarning
 from veridical.calibrators import Calibrator
 from veridical.calibrators._base.scales import smallest_share
 
@@ -20,22 +20,23 @@ def data():
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
-def test_columns_in_another_order_are_refused(library, data):
+def test_columns_in_another_order_are_known_by_name(library, data):
     p, y = data
     frame = library({"a": p[:, 0], "b": p[:, 1], "c": p[:, 2]})
-    fitted = TemperatureCalibrator().fit(frame, y)
+    with pytest.warns(VeridicalWarning, match="were taken for the classes 0, 1, 2"):
+        fitted = TemperatureCalibrator().fit(frame, y)
     expected = fitted.predict_proba(p)
-    np.testing.assert_array_equal(fitted.predict_proba(frame), expected)
-    with pytest.raises(InvalidInputError, match=r"same columns; got \['c', 'b', 'a'\]"):
-        fitted.predict_proba(frame[["c", "b", "a"]])
     again = Calibrator.from_dict(json.loads(json.dumps(fitted.to_dict())))
-    with pytest.raises(InvalidInputError, match="same columns"):
-        again.predict_proba(frame[["b", "a", "c"]])
+    for each in (fitted, again):
+        np.testing.assert_array_equal(each.predict_proba(frame), expected)
+        np.testing.assert_array_equal(each.predict_proba(frame[["c", "a", "b"]]), expected)
+    with pytest.raises(InvalidInputError, match=r"same columns; got \['x', 'b', 'c'\]"):
+        fitted.predict_proba(library({"x": p[:, 0], "b": p[:, 1], "c": p[:, 2]}))
 
 
 def test_names_are_forgotten_when_fitted_anew(data):
     p, y = data
-    fitted = TemperatureCalibrator().fit(pd.DataFrame(p, columns=["a", "b", "c"]), y)
+    fitted = TemperatureCalibrator(labels=[0, 1, 2]).fit(pd.DataFrame(p, columns=[*"abc"]), y)
     fitted.fit(p, y)
     fitted.predict_proba(pd.DataFrame(p, columns=["c", "b", "a"]))
 

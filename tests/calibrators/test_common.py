@@ -142,15 +142,11 @@ def test_boolean_labels(name, two):
     )
 
 
-BINS_ALL_BUT_THE_FIRST = {"simplex histogram"}
-FOLDS_IN_COLUMN_ORDER = {"fitted mixing"}
-
-
-@pytest.mark.parametrize("name", sorted(EVERY.keys() - BINS_ALL_BUT_THE_FIRST))
+@everyone
 def test_order_of_two_labels(name, two):
     # One column is the probability of the larger label wherever its column is; two are in order.
-    p = np.where(two.p == 0.5, 0.51, two.p)  # the top class of a tie depends on the order
-    new = two.new[two.new != 0.5]
+    # The top class of a tie, and the bin of an edge, depend on the order: predictions have neither.
+    p, new = 0.98 * two.p + 0.0037, 0.98 * two.new + 0.0037
     y = np.array(["no", "yes"])[two.y]
     plain = predict(fit(EVERY[name], p, y), new)
     turned = fit(EVERY[name], p, y, labels=["yes", "no"])
@@ -162,19 +158,13 @@ def test_order_of_two_labels(name, two):
     )
 
 
-# Rows are dealt to folds in the order of their columns, so other columns are other folds.
-DEALT = {"auto": 0.02}
-
-
-@pytest.mark.parametrize(
-    "name", sorted(MULTICLASS.keys() - BINS_ALL_BUT_THE_FIRST - FOLDS_IN_COLUMN_ORDER)
-)
+@pytest.mark.parametrize("name", MULTICLASS)
 def test_order_of_three_labels(name, three):
     p, y = untied_three()
     plain = predict(fit(MULTICLASS[name], p, y), three.new[:40])
     order = [2, 0, 1]
     turned = predict(fit(MULTICLASS[name], p[:, order], y, labels=order), three.new[:40][:, order])
-    np.testing.assert_allclose(turned, plain[:, order], atol=DEALT.get(name, 1e-6))
+    np.testing.assert_allclose(turned, plain[:, order], atol=1e-6)
 
 
 @everyone
@@ -195,7 +185,7 @@ def test_frames(both, library, need):
     if data.p.ndim == 1:
         p, new = frames.Series(data.p), frames.Series(data.new)
     else:
-        p, new = (frames.DataFrame(dict(zip("abc", x.T, strict=True))) for x in (data.p, data.new))
+        p, new = (frames.DataFrame(dict(zip("012", x.T, strict=True))) for x in (data.p, data.new))
     y, w = frames.Series(data.y), frames.Series(data.w)
     expected = predict(fit(calibrator, data.p, data.y, data.w), data.new)
     # Frames keep columns together, so sums of rows may be rounded in another order.
@@ -244,6 +234,8 @@ def test_numbers_that_are_no_indices(name, two, pair):
 # --- scales
 
 SLOPES_OF_COLUMNS = {"vector", "matrix"}  # to which a constant added to a row matters
+# Rows held out lie between those fitted, where maps of two scales differ a little.
+INTERPOLATES = {"auto": 0.02, "fitted mixing": 1e-5}
 
 
 @everyone
@@ -254,7 +246,7 @@ def test_logits_mean_the_same_as_probabilities(name, two):
         z = np.log(np.column_stack([1 - two.p, two.p]))
     plain = fit(EVERY[name], two.p, two.y)
     of_logits = fit(EVERY[name], z, two.y, input="logit")
-    close = DEALT.get(name, 1e-6)
+    close = INTERPOLATES.get(name, 1e-6)
     np.testing.assert_allclose(predict(of_logits, z), predict(plain, two.p), atol=close)
 
 
@@ -264,10 +256,11 @@ HELD_OUT_ROWS_ARE_INTERPOLATED = {"fitted mixing"}
 @pytest.mark.parametrize("name", sorted(MULTICLASS.keys() - HELD_OUT_ROWS_ARE_INTERPOLATED))
 def test_three_logits_mean_the_same_as_probabilities(name):
     p, y = untied_three()  # rounding parts ties of logits
-    z = np.log(p) + (0 if name in SLOPES_OF_COLUMNS else 3)
+    z = np.log(p) + (0 if name in SLOPES_OF_COLUMNS | {"auto"} else 3)  # "auto" tries vectors
     plain = fit(MULTICLASS[name], p, y)
     of_logits = fit(MULTICLASS[name], z, y, input="logit")
-    np.testing.assert_allclose(predict(of_logits, z), predict(plain, p), atol=DEALT.get(name, 1e-6))
+    close = 1e-3 if name == "auto" else 1e-6  # weights of maps are searched for, not solved for
+    np.testing.assert_allclose(predict(of_logits, z), predict(plain, p), atol=close)
 
 
 @pytest.mark.parametrize("name", ["platt", "beta", "spline", "temperature", "strict isotonic"])

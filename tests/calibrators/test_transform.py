@@ -237,7 +237,7 @@ def test_what_cannot_be_done_is_refused() -> None:
             pl.LazyFrame({"a": [0.5], "b": [0.5]}), prob=["a", "b"], names=["q", "q"]
         )
     with pytest.raises(InvalidInputError, match=r"`prob` must be given"):
-        calibrator.transform(pl.LazyFrame({"score": [0.5]}))
+        calibrator.transform(pl.LazyFrame({"x": [0.5]}))
     with pytest.raises(InvalidInputError, match="a column of the data"):
         calibrator.transform(frame, prob="q")
     with pytest.raises(NotFittedError, match="fit"):

@@ -84,7 +84,7 @@ def check_refusal(capsys, arguments, message, code=2):
         (["classes.csv", "--y", "kind", "--lens", "groups:a|b"], "a partition of the classes"),
         (["classes.csv", "--y", "kind", "--lens", "rank:2"], "`--lens` must be one of"),
         (["classes.csv", "--y", "kind", "--pos-label", "a"], "`--pos-label` must be unset"),
-        (["classes.csv"], "say which column holds the outcome"),
+        (["classes.csv", "--prob", "p_a"], "got no column that can hold labels"),
         (["good.csv", "--format", "xml"], "invalid choice: 'xml'"),
         (["good.csv", "--form"], "expected one argument"),
         (["good.csv", "--nonsense"], "unrecognized arguments: --nonsense"),

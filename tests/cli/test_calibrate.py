@@ -210,13 +210,13 @@ def test_a_guess_and_the_lack_of_rows_are_said(capsys):
     Path("few.csv").write_text("label,p\n0,0.2\n1,0.7\n1,0.9\n")
     code, out, err = run(capsys, "few.csv", "--method", "platt", "-o", "c.json")
     assert (code, err) == (0, "")
-    assert "note: guessed y = 'label', prob = 'p'" in out
+    assert "note: guessed --y label, --prob p; pass others if that is wrong" in out
     assert "note: no comparison on held-out rows" in out
     _, out, err = run(
         capsys, "few.csv", "--method", "platt", "-o", "c.json", "--format", "json"
     )  # fmt: skip
     assert json.loads(out)["held_out"] is None
-    assert "veridical: note: guessed y = 'label', prob = 'p'\n" in err
+    assert "veridical: note: guessed --y label, --prob p; pass others if that is wrong\n" in err
 
 
 def test_help_names_the_methods(capsys):

@@ -17,6 +17,8 @@ from veridical import ClassSpecific, Evaluation, Grouped, TopK, evaluate
 from veridical.cli import main
 from veridical.cli.shared.data import LabelReader, parse_lens
 
+GUESSED = "veridical: note: guessed --y label, --prob p; pass others if that is wrong\n"
+
 
 @pytest.fixture
 def binary(tmp_path):
@@ -45,6 +47,10 @@ def several(tmp_path):
     return tmp_path / "several.parquet"
 
 
+def in_options(result):
+    return f"{result}\n".replace("guessed y='label', prob='p'", "guessed --y label, --prob p")
+
+
 def run(capsys, *arguments):
     code = main(["evaluate", *map(str, arguments)])
     captured = capsys.readouterr()
@@ -54,8 +60,8 @@ def run(capsys, *arguments):
 def test_text_is_the_evaluation_in_words(binary, capsys):
     code, out, err = run(capsys, binary)
     assert code == 0
-    assert out == f"{evaluate(binary)}\n"
-    assert "note: guessed y = 'label', prob = 'p'" in out
+    assert out == in_options(evaluate(binary))
+    assert "note: guessed --y label, --prob p; pass others if that is wrong" in out
     assert err == ""
 
 
@@ -63,7 +69,7 @@ def test_json_is_the_evaluation_without_loss(binary, capsys):
     code, out, err = run(capsys, binary, "--format", "json")
     assert code == 0
     assert Evaluation.from_json(out) == evaluate(binary)
-    assert err == "veridical: note: guessed y = 'label', prob = 'p'\n"
+    assert err == GUESSED
 
 
 def test_csv_is_the_table_of_figures(binary, capsys):
@@ -84,7 +90,7 @@ def test_output_goes_to_a_file_and_notes_to_standard_error(binary, capsys, tmp_p
     code, out, err = run(capsys, binary, "--format", form, "-o", target)
     assert (code, out) == (0, "")
     assert target.read_text(encoding="utf-8") == printed
-    assert err == "veridical: note: guessed y = 'label', prob = 'p'\n"
+    assert err == GUESSED
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
@@ -211,7 +217,10 @@ def test_the_module_runs_as_a_program(binary, tmp_path):
     command = [sys.executable, "-m", "veridical", "evaluate", str(binary), "--format", "json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0
-    assert done.stderr == "veridical: note: guessed y = 'label', prob = 'p'\n"
+    assert (
+        done.stderr
+        == "veridical: note: guessed --y label, --prob p; pass others if that is wrong\n"
+    )
     assert Evaluation.from_json(done.stdout) == evaluate(binary)
     wrong = subprocess.run(
         [*command[:4], "nothing.csv"], capture_output=True, text=True, check=False, cwd=tmp_path

@@ -158,7 +158,11 @@ def test_predictions_from_a_file_by_hand(capsys, options):
     assert model["accuracy"] == pytest.approx(0.78)
     assert model["ece"] == pytest.approx(0.6 * 0.1 + 0.4 * 0.05)
     assert table["class_shares"] == pytest.approx([0.58, 0.42])
-    guessed = ["guessed y = 'label', prob = 'p'"] if "--y" not in options else []
+    guessed = (
+        ["guessed y='label', prob='p'; pass others if that is wrong"]
+        if "--y" not in options
+        else []
+    )
     assert result["notes"] == guessed
 
 
@@ -175,7 +179,7 @@ def test_savings_on_the_model_of_the_file(capsys):
     assert "save 10 % of the cost of 'numbers.csv'" in result["sentences"][0]
     _, out, _ = run(capsys, "decisions", *options, "--n-samples", 2000)
     assert "numbers.csv: accuracy 0.78" in out
-    assert "note: guessed y = 'label'" in out
+    assert "note: guessed --y label" in out
 
 
 def test_a_figure(capsys):
@@ -253,7 +257,7 @@ DECIDE = ["decisions", *map(str, PAIR)]
         ([*DECIDE, "--prob", "p"], "`--prob` must be unset without --file"),
         ([*DECIDE, "--relative-to", "file"], "`relative_to` must be unset without --file"),
         ([*DECIDE, "--file", "none.csv"], "`file` must be an existing file"),
-        ([*DECIDE, "--file", "texts.csv", "--prob", "p"], "none that is known by name"),
+        ([*DECIDE, "--file", "texts.csv", "--prob", "p"], "got only 'state', which is named"),
         ([*DECIDE, "--file", "numbers.csv", "--pos-label", "ill"], "one of the classes"),
         ([*DECIDE, "--file", "only.csv"], "with rows of every class; got no row of 1"),
         (["decisions", "--file", "numbers.csv", "--costs", "costs.json"],

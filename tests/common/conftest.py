@@ -427,6 +427,16 @@ metric = _fixture(lambda m: True)
 exact_metric = _fixture(lambda m: not m.random)
 binary_metric = _fixture(lambda m: m.kind == "binary")
 multiclass_metric = _fixture(lambda m: m.kind == "multiclass")
+# Not those that draw outcomes class by class, or whose options name classes by their numbers.
+_BY_NUMBER = ("expected_cost", "miscalibration_cost", "CostWeightedError")
+permutable_metric = _fixture(
+    lambda m: (
+        m.kind == "multiclass"
+        and not m.random
+        and "with labels" not in m.name
+        and not m.name.startswith(_BY_NUMBER)
+    )
+)
 repeatable_metric = _fixture(lambda m: m.repetition != "never")
 count_free_metric = _fixture(lambda m: m.repetition == "always" and m.typed)
 # One figure of each kind of function, for what is the same at the border of all.

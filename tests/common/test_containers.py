@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 CLOSE = {"rtol": 1e-12, "atol": 1e-12}
-COLUMNS = ["p_a", "p_b", "p_c"]
+COLUMNS = ["p_0", "p_1", "p_2"]
 
 
 def _chunked(values):

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow as pa
 
 TEXT = np.array(["ant", "bee", "cat"])
+GRADES = np.array(["mid", "lo", "hi"])  # in an order that only a declaration can give
 
 # kind of label -> (labels in class order, function of class indices that makes the column)
 COMMON = {
@@ -35,8 +36,12 @@ COMMON = {
         lambda i: pl.Series(TEXT[i].tolist(), dtype=pl.Categorical),
     ),
     "polars enum": (
-        tuple(TEXT),
-        lambda i: pl.Series(TEXT[i].tolist(), dtype=pl.Enum(TEXT[::-1].tolist())),
+        tuple(GRADES),
+        lambda i: pl.Series(GRADES[i].tolist(), dtype=pl.Enum(GRADES.tolist())),
+    ),
+    "pandas ordered": (
+        tuple(GRADES),
+        lambda i: pd.Series(pd.Categorical(GRADES[i], categories=GRADES, ordered=True)),
     ),
     "pyarrow string": (tuple(TEXT), lambda i: pa.array(TEXT[i].tolist())),
     "pyarrow dictionary": (
@@ -56,7 +61,7 @@ BINARY = {
 }
 
 
-USUAL = {"bool", "floats", "from one", "strings", "pandas categorical", "polars enum"}
+USUAL = {"bool", "floats", "from one", "strings", "pandas ordered", "polars enum"}
 
 
 def _assert_same_for(kinds, metric, data):

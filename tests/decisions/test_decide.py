@@ -164,29 +164,9 @@ def test_bad_input_is_refused(y_prob, costs, options, message):
         decide(y_prob, costs, **options)
 
 
-def test_one_column_with_labels_in_descending_order_says_what_it_is_taken_for():
-    p = [0.9, 0.2]
-    found = decide(p, (1, 1), labels=["good", "bad"])
-    assert found.action.tolist() == ["good", "bad"]
-    said = (
-        "y_prob is taken for the probability of 'good', the larger label; pos_label says otherwise"
-    )
-    assert found.notes == (said,)
-    assert str(found).endswith(f"\n  note: {said}")
-    assert Decisions.from_dict(json.loads(json.dumps(found.to_dict()))).notes == (said,)
-
-
-@pytest.mark.parametrize(
-    ("p", "options"),
-    [
-        ([0.9, 0.2], {}),
-        ([0.9, 0.2], {"labels": ["bad", "good"]}),
-        ([0.9, 0.2], {"labels": ["good", "bad"], "pos_label": "bad"}),
-        ([0.9, 0.2], {"labels": ["good", "bad"], "pos_label": "good"}),
-        ([[0.9, 0.1], [0.2, 0.8]], {"labels": ["good", "bad"]}),
-    ],
-)
-def test_nothing_is_said_where_the_column_is_told_or_the_order_is_the_usual_one(p, options):
-    found = decide(p, (1, 1), **options)
-    assert found.notes == ()
-    assert "note" not in str(found)
+def test_one_column_with_labels_in_descending_order_needs_the_positive_class():
+    p, labels = [0.9, 0.2], ["good", "bad"]
+    with pytest.raises(InvalidInputError, match="`pos_label` must be given for one column"):
+        decide(p, (1, 1), labels=labels)
+    assert decide(p, (1, 1), labels=labels, pos_label="bad").action.tolist() == ["bad", "good"]
+    assert decide(p, (1, 1), labels=labels, pos_label="good").action.tolist() == ["good", "bad"]

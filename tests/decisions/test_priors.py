@@ -71,12 +71,15 @@ class TestAdjustPriors:
             adjust_priors([0.5, 1.0], 0.5, 0.0)
 
     def test_labels_name_the_columns(self):
-        """One column is of the larger label, "yes", wherever it stands in `labels`."""
+        """One column is of the larger label, "yes", unless something says otherwise."""
         expected = adjust_priors([0.4], 0.5, 0.2)
         options = {"train": {"yes": 0.5, "no": 0.5}, "deploy": {"no": 0.8, "yes": 0.2}}
         np.testing.assert_array_equal(adjust_priors([0.4], **options), expected)
         for labels in (["no", "yes"], ["yes", "no"]):
-            np.testing.assert_array_equal(adjust_priors([0.4], labels=labels, **options), expected)
+            found = adjust_priors([0.4], labels=labels, pos_label="yes", **options)
+            np.testing.assert_array_equal(found, expected)
+        with pytest.raises(InvalidInputError, match="`pos_label` must be given for one column"):
+            adjust_priors([0.4], labels=["yes", "no"], **options)
         flipped = adjust_priors([0.4], labels=["no", "yes"], pos_label="no", **options)
         np.testing.assert_allclose(flipped, adjust_priors([0.4], 0.5, 0.8), rtol=1e-14)
         found = adjust_priors([[0.4, 0.6]], [0.5, 0.5], [0.2, 0.8], labels=["yes", "no"])

@@ -68,7 +68,7 @@ def test_series_of_every_library_are_arrays(data):
 
 def test_columns_are_guessed_and_the_guess_is_said(build, data):
     e = evaluate(build(data), engine="memory")
-    assert e.notes[0] == "guessed y = 'label', prob = 'p'"
+    assert e.notes[0] == "guessed y='label', prob='p'; pass others if that is wrong"
     assert without_notes(e) == without_notes(
         evaluate(build(data), y="label", prob="p", engine="memory")
     )
@@ -77,15 +77,16 @@ def test_columns_are_guessed_and_the_guess_is_said(build, data):
 def test_only_what_is_missing_is_guessed(data):
     data["y"] = data["label"]
     frame = pl.DataFrame(data)
-    with pytest.raises(InvalidInputError, match="`y` must be given when the names leave a doubt"):
+    with pytest.raises(InvalidInputError, match="`y` must be given where the data leave a doubt"):
         evaluate(frame)
-    assert evaluate(frame, y="y").notes == ("guessed prob = 'p'",)
+    assert evaluate(frame, y="y").notes == ("guessed prob='p'; pass others if that is wrong",)
     assert evaluate(frame, y="y", prob="p").notes == ()
 
 
-def test_columns_without_usual_names_are_not_guessed(data):
-    with pytest.raises(InvalidInputError, match="say which column holds the probabilities"):
-        evaluate(pl.DataFrame({"label": data["label"], "score": data["p"]}))
+def test_columns_without_usual_names_are_found_by_their_values(data):
+    e = evaluate(pl.DataFrame({"happened": data["label"], "column": data["p"]}))
+    assert e.scores == evaluate(data["label"], data["p"]).scores
+    assert e.notes[0].startswith("guessed y='happened', prob='column'")
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
@@ -157,7 +158,7 @@ def test_every_kind_of_file_gives_the_evaluation_of_its_frame(tmp_path, data, ki
     for source in (path, str(path)):
         e = evaluate(source, y="label", prob="p", sample_weight="w", n_bins=8)
         assert e == expected
-    assert evaluate(path).notes[0] == "guessed y = 'label', prob = 'p'"
+    assert evaluate(path).notes[0] == "guessed y='label', prob='p'; pass others if that is wrong"
 
 
 def test_several_files_are_one_table(tmp_path, data):

@@ -91,5 +91,5 @@ def test_a_guess_of_columns_is_a_note_but_no_warning():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         e = evaluate(pd.DataFrame({"label": y, "p": p}))
-    assert e.notes == ("guessed y = 'label', prob = 'p'",)
-    assert "note: guessed y = 'label', prob = 'p'" in str(e)
+    assert e.notes == ("guessed y='label', prob='p'; pass others if that is wrong",)
+    assert "note: guessed y='label', prob='p'; pass others if that is wrong" in str(e)

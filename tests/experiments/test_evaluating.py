@@ -18,7 +18,6 @@ from scipy.integrate import quad
 from scipy.special import expit
 from scipy.stats import binom, norm
 
-from veridical.binning import EdgeBins
 from veridical.exceptions import InvalidInputError
 from veridical.experiments import run_experiment
 from veridical.experiments._frame.predictions import digits_predictions
@@ -185,8 +184,7 @@ def test_errors_of_digits_against_loops(lines):
 
 def test_data_dependent_bins_split_at_means():
     problem = seen_through("confidence", digits_predictions())
-    binning = bins_for(problem, DATA)
-    assert isinstance(binning, EdgeBins)
+    partition = bins_for(problem, DATA).fit(problem)
 
     def cuts(scores):
         if len(scores) < 89 or scores.min() == scores.max():  # a tenth of 899 rows
@@ -194,7 +192,7 @@ def test_data_dependent_bins_split_at_means():
         mean = scores.mean()
         return [*cuts(scores[scores <= mean]), mean, *cuts(scores[scores > mean])]
 
-    assert list(binning.edges[1:-1]) == pytest.approx(cuts(problem.p), abs=1e-9)
+    assert list(partition.edges[1:-1]) == pytest.approx(cuts(problem.p), abs=1e-9)
 
 
 def test_calibrated_fake_reads_its_null_level_and_the_other_does_not(lines):

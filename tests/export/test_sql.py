@@ -159,7 +159,7 @@ def test_names_of_the_fitted_frame_are_the_default() -> None:
 
     p, y = maps.three_rows()
     frame = pd.DataFrame(p, columns=["cat", "dog", "owl"])
-    sql = to_sql(TemperatureCalibrator().fit(frame, y))
+    sql = to_sql(TemperatureCalibrator(labels=[0, 1, 2]).fit(frame, y))
     assert isinstance(sql, list)
     assert len(sql) == 3
     assert all('"cat"' in each and '"owl"' in each for each in sql)

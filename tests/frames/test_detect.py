@@ -59,7 +59,7 @@ def run(code: str) -> str:
 
 def test_importing_the_package_and_asking_about_a_list_loads_no_frame_library():
     code = (
-        "import sys; from veridical.frames.tables import is_frame, guess_columns;"
+        "import sys; from veridical.frames.tables import is_frame, find_columns;"
         "assert not is_frame([1]);"
         "print(sorted({'pandas', 'polars', 'pyarrow', 'narwhals'} & set(sys.modules)))"
     )

@@ -9,7 +9,7 @@ import pytest
 
 from veridical.exceptions import InvalidInputError
 from veridical.frames._tables.with_columns import write_with_columns
-from veridical.frames.tables import column_names, guess_columns, open_table
+from veridical.frames.tables import column_names, open_table
 
 PLAIN = "label,p,name\n1,0.5,a\n0,0.25,b\n1,0.75,c\n"
 SEMICOLONS = "label;p;name\n1;0,5;a\n0;0,25;b\n1;0,75;c\n"
@@ -123,10 +123,3 @@ def test_cells_of_a_semicolon_file_are_copied_as_they_stand(write, tmp_path):
 def test_text_that_cannot_be_read_is_refused_with_the_encoding_to_use(write, content, why):
     with pytest.raises(InvalidInputError, match=rf"{why}.*\nHint: save the file as UTF-8"):
         open_table(write(content), caller="f")
-
-
-def test_names_with_spaces_around_are_still_guessed():
-    guess = guess_columns(["label ", " p"], caller="f")
-    assert (guess.y, guess.prob) == ("label ", (" p",))
-    family = guess_columns(["y", " p_2", " p_10"], caller="f")
-    assert family.prob == (" p_2", " p_10")

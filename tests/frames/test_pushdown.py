@@ -93,14 +93,15 @@ def test_the_middle_stands_alone_among_its_nearest_neighbours() -> None:
 
 
 def test_a_single_column_takes_one_query_and_several_one_more(queries: list[list[str]]) -> None:
-    frame = pl.LazyFrame({"y": [0, 1, 1], "p": [0.25, 0.5, 0.75], "q": [0.75, 0.5, 0.25]})
-    binary(frame, problems=["binary", "confidence", 0], by="q")
+    frame = pl.LazyFrame({"y": [0, 1, 1], "p": [0.25, 0.5, 0.75], "p_0": [0.75, 0.5, 0.25]})
+    frame = frame.with_columns(p_1=pl.col("p"))
+    binary(frame, problems=["binary", "confidence", 0], by="p_0")
     assert len(queries) == 1
     queries.clear()
-    binary(frame, prob=["q", "p"], labels=[0, 1], problems=["binary", "confidence", 0])
+    binary(frame, prob=["p_0", "p"], labels=[0, 1], problems=["binary", "confidence", 0])
     assert len(queries) == 1
     queries.clear()
-    binary(frame, prob=["q", "p"])
+    binary(frame, prob=["p_0", "p_1"])
     assert queries[0] == ["v_label"]
     assert len(queries) == 2
 
@@ -165,7 +166,8 @@ def test_columns_of_other_types() -> None:
         pl.LazyFrame({"y": y, "p": decimals}),
         pl.LazyFrame({"y": decimals, "p": p}),
         pl.LazyFrame({"y": text.cast(pl.Categorical), "p": p}),
-        pl.LazyFrame({"y": text.cast(pl.Enum(["yes", "no"])), "p": p}),
+        pl.LazyFrame({"y": text.cast(pl.Enum(["no", "yes"])), "p": p}),
+        pl.LazyFrame({"y": text.replace("no", "zero").cast(pl.Enum(["zero", "yes"])), "p": p}),
         pd.DataFrame({"y": pd.array(y, dtype="Int64"), "p": pd.array(p, dtype="Float64")}),
     ):
         assert_same_sums(binary(frame), expected)

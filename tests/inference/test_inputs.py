@@ -91,14 +91,16 @@ def test_a_second_model_is_needed():
 
 def test_what_was_guessed_is_a_note_where_there_are_notes():
     frame = pd.DataFrame({"label": Y, "p": P})
-    assert v.spiegelhalter_test(frame).notes == ("guessed y = 'label', prob = 'p'",)
-    with pytest.warns(VeridicalWarning, match="reliability_curve: guessed y = 'label', prob"):
+    assert v.spiegelhalter_test(frame).notes == (
+        "guessed y='label', prob='p'; pass others if that is wrong",
+    )
+    with pytest.warns(VeridicalWarning, match="reliability_curve: guessed y='label', prob='p'"):
         v.reliability_curve(frame)
 
 
 @pytest.mark.parametrize("function", [v.reliability_curve, v.local_calibration_error])
 def test_the_warning_of_a_guess_points_at_the_line_of_the_user(function):
-    with pytest.warns(VeridicalWarning, match="guessed y = 'label', prob") as caught:
+    with pytest.warns(VeridicalWarning, match="guessed y='label', prob='p'") as caught:
         function(pd.DataFrame({"label": Y, "p": P}))
     assert [each.filename for each in caught] == [__file__]
 

@@ -29,8 +29,8 @@ def problem(y, p, weight=None, weight_type="importance"):
 
 
 def cell(p, m):
-    """Right-closed cells of width 1 / m on every axis but the first of a vector."""
-    axes = np.atleast_1d(p)[1:] if np.ndim(p) else [p]
+    """Right-closed cells of width 1 / m on every axis of a vector."""
+    axes = p if np.ndim(p) else [p]
     return tuple(next(j for j in range(1, m + 1) if x <= j / m) for x in axes)
 
 

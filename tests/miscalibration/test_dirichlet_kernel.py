@@ -215,11 +215,12 @@ def test_likelihood_takes_the_bandwidth_under_which_predictions_are_likely():
 def test_rules_judge_some_of_many_predictions(rule, monkeypatch):
     y, p, _ = tempered(400, 2.5, 10)
     monkeypatch.setattr(module, "_JUDGED", 400)
-    expected = DirichletKernelError(rule)(y, p, lens="canonical")
+    by_width = [DirichletKernelError(float(h))(y, p, lens="canonical") for h in GRID]
+    best = by_width.index(DirichletKernelError(rule)(y, p, lens="canonical"))
     monkeypatch.setattr(module, "_JUDGED", 200)
     moved = np.random.default_rng(1).permutation(400)
     found = DirichletKernelError(rule)(y, p, lens="canonical")
-    assert found == pytest.approx(expected, abs=0.03)
+    assert found in by_width[best - 1 : best + 2]  # the same width or the next one
     again = DirichletKernelError(rule)(y[moved], p[moved], lens="canonical")
     assert again == pytest.approx(found, **CLOSE)
 

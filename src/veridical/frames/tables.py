@@ -1,12 +1,14 @@
 """Frames and files as tables: columns found, read, sampled and summed, for rooms above."""
 
+from veridical._core.data.columns import label_of_column, labels_from_columns
 from veridical.frames._grid.grid import grid_table
 from veridical.frames._grid.sample import sample_rows
 from veridical.frames._grid.table import GridTable
-from veridical.frames._tables.columns import ColumnGuess, expand_columns, guess_columns
+from veridical.frames._tables.columns import expand_columns
 from veridical.frames._tables.detect import is_frame, is_lazy
-from veridical.frames._tables.labels import label_of_column, labels_from_columns
+from veridical.frames._tables.find import ColumnGuess, find_columns, predictions_by_name
 from veridical.frames._tables.open import column_names, open_table
+from veridical.frames._tables.order import labels_of
 from veridical.frames._tables.small import small_table
 from veridical.frames._tables.table import Table
 
@@ -16,13 +18,15 @@ __all__ = [
     "Table",
     "column_names",
     "expand_columns",
+    "find_columns",
     "grid_table",
-    "guess_columns",
     "is_frame",
     "is_lazy",
     "label_of_column",
     "labels_from_columns",
+    "labels_of",
     "open_table",
+    "predictions_by_name",
     "sample_rows",
     "small_table",
 ]

@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from veridical._core.typing import Array, ArrayLike, BoolArray
 from veridical.exceptions import invalid
+
+
+@dataclass(frozen=True, eq=False)
+class NamedArray:
+    """Columns that were read from a table, and what the table said of them.
+
+    Attributes
+    ----------
+    values : one column, or several side by side
+    columns : their names
+    declared : categories in their order if the type of the column orders them, else None
+    """
+
+    values: Array
+    columns: tuple[str, ...]
+    declared: tuple[Any, ...] | None = None
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Array:
+        return np.array(self.values, dtype=dtype) if copy else np.asarray(self.values, dtype=dtype)
 
 
 def to_numpy(values: ArrayLike, *, caller: str, param: str) -> Array:
@@ -20,6 +43,8 @@ def to_numpy(values: ArrayLike, *, caller: str, param: str) -> Array:
             hint = "drop the masked rows first, e.g. `y[~mask]`."
             raise invalid(caller, param, "free of missing values", "a masked array", hint=hint)
         return np.asarray(values.data)
+    if isinstance(values, NamedArray):
+        return values.values
     if isinstance(values, np.ndarray) and values.ndim > 0:
         return np.asarray(values)
     if values is None or isinstance(values, (str, bytes, dict)):

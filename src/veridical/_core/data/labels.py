@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,48 @@ def find_label(label: object, classes: tuple[Any, ...], *, caller: str, param: s
     raise invalid(caller, param, "one of the classes", repr(label), hint=hint)
 
 
+def positive_class(
+    classes: Sequence[Any],
+    pos_label: Any,
+    *,
+    caller: str,
+    one_column_of: Any = None,
+    declared: Sequence[Any] | None = None,
+) -> int:
+    """Place of the positive class of two: `pos_label`, else the last declared or larger label.
+
+    `declared` are the categories of ordered labels. `one_column_of` are labels the user put in
+    order for a single column, if there are any: an order that ends in the smaller one may be meant
+    either way. Of more classes the answer is 1, and of no use.
+
+    Examples
+    --------
+    >>> positive_class(("bad", "good"), None, caller="f")
+    1
+    >>> positive_class(("bad", "good"), "bad", caller="f")
+    0
+    """
+    if len(classes) > 2:
+        if pos_label is None:
+            return 1
+        hint = "for one class of several use `lens=ClassSpecific(label)`."
+        got = f"{pos_label!r} with {len(classes)} classes"
+        raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
+    if pos_label is not None:
+        return find_label(pos_label, tuple(classes), caller=caller, param="pos_label")
+    larger = int(classes[1] > classes[0])
+    if declared is not None and set(classes) <= set(declared):
+        return int(list(declared).index(classes[1]) > list(declared).index(classes[0]))
+    if one_column_of is not None and not larger:
+        last, first = classes[1], classes[0]
+        hint = (
+            f"say which class the column is about: `pos_label={last!r}` or `pos_label={first!r}`."
+        )
+        expected = f"given for one column and labels that end in {last!r}, the smaller one"
+        raise invalid(caller, "pos_label", expected, "None", hint=hint)
+    return larger
+
+
 def _are_indices(y: Array, n_classes: int) -> bool:
     if y.dtype == bool:
         return True
@@ -96,6 +139,8 @@ def _check_labels(labels: ArrayLike, n_classes: int, caller: str) -> Array:
         raise invalid(caller, "labels", "free of missing values", preview(array), hint=hint)
     if array.dtype.kind == "O":
         array = _plain_kind(array, caller, param="labels")
+    if array.dtype.kind == "f":
+        array = _integral(array, caller)
     if len(np.unique(array)) != len(array):
         hint = "name each class once."
         raise invalid(caller, "labels", "distinct", preview(array), hint=hint)

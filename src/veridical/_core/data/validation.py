@@ -6,18 +6,20 @@ Probabilities and real-valued scores (logits, decision values) have one entrance
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
-from veridical._core.data.labels import NotLabelsError, check_label_array, encode_labels, find_label
+from veridical._core.data.classes import Classes, declared_order, read_classes
+from veridical._core.data.columns import names_of
+from veridical._core.data.labels import NotLabelsError, check_label_array
 from veridical._core.numeric.scan import Scan, in_unit_interval, row_sum_tolerance, scan_matrix
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, effective_size
 from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, WeightType
-from veridical.exceptions import InvalidInputError, invalid, unknown_option
+from veridical.exceptions import InvalidInputError, invalid, unknown_option, warn_user
 
 __all__ = [
     "check_level",
@@ -73,31 +75,34 @@ def check_sample(
     if weight is not None and weight_type == "importance":
         weight = tame_weights(weight)
     matrix = _check_shape(p, caller=caller, param="y_prob")
-    n_classes = matrix.shape[1] if matrix.ndim == 2 else 2
     if matrix.ndim == 1:
         _check_values(matrix, None, caller=caller, param="y_prob")
-    codes, classes = encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)
-    if labels is None:
-        check_column_order(y_prob, classes, caller=caller)
+    classes = _classes(y_true, y, y_prob, matrix, labels, pos_label, caller)
     scan = None
     if matrix.ndim == 2:
-        scan = _check_values(matrix, codes, caller=caller, param="y_prob")
-    sample = _assemble(codes, classes, matrix, scan, weight, weight_type, pos_label, caller)
+        matrix = classes.arranged(matrix)
+        scan = _check_values(matrix, classes.codes, caller=caller, param="y_prob")
+    sample = _assemble(classes, matrix, scan, weight, weight_type)
     if weight is not None and not weight.all():
         return sample.take(np.flatnonzero(weight))  # weight zero means the row is not there
     return sample
 
 
-def check_column_order(y_prob: Any, classes: Sequence[Any], *, caller: str) -> None:
-    """Raise if a frame's columns are named after the classes and stand in another order."""
-    columns = getattr(y_prob, "columns", None)
-    if columns is None or not all(isinstance(c, (str, int, np.integer)) for c in columns):
-        return
-    names, labels = [str(c) for c in columns], [str(c) for c in classes]
-    if names != labels and sorted(names) == sorted(labels):
-        hint = f"reorder the columns, or pass `labels={list(columns)[:6]}`."
-        expected = f"with columns in the order of the labels, {labels[:6]}"
-        raise invalid(caller, "y_prob", expected, f"{names[:6]}", hint=hint)
+def _classes(
+    y_true: Any, y: Array, y_prob: Any, p: FloatArray, labels: Any, pos_label: Any, caller: str
+) -> Classes:
+    """The classes, read from labels and the names of columns; what was assumed is said."""
+    found = read_classes(
+        y,
+        1 if p.ndim == 1 else p.shape[1],
+        names=names_of(y_prob),
+        declared=declared_order(y_true),
+        labels=labels,
+        pos_label=pos_label,
+        caller=caller,
+    )
+    warn_user(found.notes, caller=caller)
+    return found
 
 
 def check_probabilities(p: FloatArray, *, caller: str, param: str = "y_prob") -> FloatArray:
@@ -220,20 +225,14 @@ def check_level(caller: str, value: float, param: str = "confidence_level") -> f
 
 
 def _assemble(
-    codes: IntArray,
-    classes: tuple[Any, ...],
+    found: Classes,
     p: FloatArray,
     scan: Scan | None,
     weight: FloatArray | None,
     weight_type: WeightType,
-    pos_label: Any,
-    caller: str,
 ) -> Sample:
+    codes, classes, positive = found.codes, found.labels, found.positive
     if len(classes) > 2:
-        if pos_label is not None:
-            hint = "for one class of several use `lens=ClassSpecific(label)`."
-            got = f"{pos_label!r} with {len(classes)} classes"
-            raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
         return MulticlassSample(
             y=codes,
             p=p,
@@ -243,9 +242,6 @@ def _assemble(
             confidence=None if scan is None else scan.confidence,
             right=None if scan is None else scan.right,
         )
-    positive = int(classes[1] > classes[0])  # the larger label, wherever its column is
-    if pos_label is not None:
-        positive = find_label(pos_label, classes, caller=caller, param="pos_label")
     pair = p if p.ndim == 2 else None
     if positive == 0:
         codes, classes = 1 - codes, classes[::-1]
@@ -312,9 +308,10 @@ class ScoredRows:
     Attributes
     ----------
     y : index of each row's class in `classes`
-    scores : (n,), larger for the larger of two labels; or (n, K) in the order of `classes`
+    scores : (n,), larger for the positive of two classes; or (n, K) in the order of `classes`
     weight, weight_type : as in `BinarySample`
     classes : labels in column order
+    positive : place of the positive class of two
     """
 
     y: IntArray
@@ -322,6 +319,7 @@ class ScoredRows:
     weight: FloatArray | None
     weight_type: WeightType
     classes: tuple[Any, ...]
+    positive: int = 1
 
     @property
     def size(self) -> float:
@@ -349,6 +347,7 @@ def check_scored_rows(
     *,
     caller: str,
     labels: ArrayLike | None,
+    pos_label: Any = None,
     sample_weight: ArrayLike | None,
     weight_type: WeightType,
 ) -> ScoredRows:
@@ -365,11 +364,16 @@ def check_scored_rows(
     weight = check_weight(sample_weight, len(y), caller=caller)
     if weight is not None and weight_type == "importance":
         weight = tame_weights(weight)
-    n_classes = values.shape[1] if values.ndim == 2 else 2
-    codes, classes = encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)
+    found = _classes(y_true, y, scores, values, labels, pos_label, caller)
+    values, codes = found.arranged(values), found.codes
     if weight is not None and not weight.all():
         kept = np.flatnonzero(weight)
         codes, values, weight = codes[kept], values[kept], weight[kept]
     return ScoredRows(
-        y=codes, scores=values, weight=weight, weight_type=weight_type, classes=classes
+        y=codes,
+        scores=values,
+        weight=weight,
+        weight_type=weight_type,
+        classes=found.labels,
+        positive=found.positive,
     )

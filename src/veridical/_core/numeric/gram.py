@@ -87,12 +87,16 @@ def _lexicographic(points: FloatArray) -> IntArray:
 def median_distance(points: FloatArray, weight: FloatArray, kernel: str) -> float:
     """Median distance between two predictions that differ, pairs weighted by products.
 
-    Takes distinct points in lexicographic order. Of more than 1000 it takes those at 1000 evenly
-    spaced shares of the total weight. 1 if there is one point only: then the kernel is 1 anyway.
+    Of more than 1000 distinct points it takes those at 1000 evenly spaced shares of the total
+    weight, in the order of the probability, or of the largest of a vector, so that no class comes
+    first. 1 if there is one point only: then the kernel is 1 anyway.
     """
     if len(points) == 1:
         return 1.0
     if len(points) > _PAIRS_OF:
+        if points.ndim == 2:
+            order = np.argsort(points.max(axis=1), kind="stable")
+            points, weight = points[order], weight[order]
         reached = np.cumsum(weight)
         shares = (np.arange(_PAIRS_OF) + 0.5) / _PAIRS_OF
         rows = np.searchsorted(reached, reached[-1] * (shares - 1e-12))

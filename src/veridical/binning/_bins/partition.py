@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.sample import BinarySample, MulticlassSample
-from veridical._core.typing import Array, FloatArray, IntArray, Side
+from veridical._core.typing import FloatArray, IntArray, Side
 
 Closed = Literal["right", "left"]
 
@@ -141,13 +143,26 @@ class SimplexPartition(ABC):
 
 @dataclass(frozen=True, eq=False)
 class GridPartition(SimplexPartition):
-    """A uniform grid on all coordinates but the first (which the others imply).
+    """A uniform grid on every coordinate; of two classes on the second, which implies the first.
 
-    Only cells seen when fitting exist; `keys` holds their bin numbers, one row a cell, sorted.
+    Only cells seen when fitting exist; `keys` holds their bin numbers, one row a cell, sorted. Keys
+    of fewer columns than classes are those of the last ones.
     """
 
     axis: IntervalPartition
     keys: IntArray
+
+    @classmethod
+    def of(cls, axis: IntervalPartition, p: FloatArray) -> GridPartition:
+        """The cells that some vectors occupy."""
+        n_axes = 1 if p.shape[1] == 2 else p.shape[1]
+        for factors in _factors(axis.n_cells, n_axes):
+            names = _cell_names(axis, p, factors)
+            _, first, cell = np.unique(names, return_index=True, return_inverse=True)
+            keys = grid_bins(axis, p[first], n_axes)
+            if _is_exact(factors) or _all_in(axis, p, keys, cell):
+                return cls(axis, keys[np.lexsort(keys.T[::-1])])
+        raise AssertionError("hashes of 64 bits collide again and again")
 
     @property
     def n_cells(self) -> int:
@@ -156,10 +171,18 @@ class GridPartition(SimplexPartition):
 
     def assign(self, p: FloatArray) -> IntArray:
         """Index of the cell of each vector; -1 for a cell not seen when fitting."""
-        known = row_keys(self.keys, self.axis.n_cells)
-        wanted = row_keys(grid_bins(self.axis, p), self.axis.n_cells)
+        for factors in _factors(self.axis.n_cells, self.keys.shape[1]):
+            known = _hashed(self.keys, factors)
+            order = np.argsort(known)
+            known = known[order]
+            if not (known[1:] == known[:-1]).any():
+                break
+        wanted = _cell_names(self.axis, p, factors)
         position = np.searchsorted(known, wanted).clip(max=len(known) - 1)
-        return np.where(known[position] == wanted, position, -1)
+        cell = np.where(known[position] == wanted, order[position], -1)
+        if not _is_exact(factors):
+            _drop_strangers(self.axis, p, self.keys, cell)
+        return cell
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe form."""
@@ -209,20 +232,65 @@ class TreePartition(SimplexPartition):
 Partition = IntervalPartition | SimplexPartition
 
 
-def grid_bins(axis: IntervalPartition, p: FloatArray) -> IntArray:
-    """Bin number of every coordinate but the first, (n, K - 1)."""
-    rest = np.ascontiguousarray(p[:, 1:])
-    return axis.assign(rest.reshape(-1)).reshape(rest.shape)
+def grid_bins(axis: IntervalPartition, p: FloatArray, n_axes: int) -> IntArray:
+    """Bin number of each of the last coordinates, (n, n_axes)."""
+    values = np.ascontiguousarray(p[:, p.shape[1] - n_axes :])
+    return axis.assign(values.reshape(-1)).reshape(values.shape)
 
 
-def row_keys(bins: IntArray, n_bins: int) -> Array:
-    """One sortable key per row of bin numbers: a mixed-radix integer, or bytes if too many."""
-    n_axes = bins.shape[1]
-    if n_axes * np.log2(max(n_bins, 2)) < 62:
-        radix = np.asarray([n_bins**power for power in range(n_axes - 1, -1, -1)], dtype=np.int64)
-        return bins.astype(np.int64) @ radix
-    packed = np.ascontiguousarray(bins, dtype=">u4")  # big-endian: bytes sort like numbers
-    return packed.view(np.dtype((np.void, packed.dtype.itemsize * n_axes))).reshape(-1)
+_BITS = 62  # of mixed-radix numbers that a 64-bit integer holds
+_SEEDS = 8  # of hashes that are tried
+
+
+def _factors(n_bins: int, n_axes: int) -> Iterator[IntArray]:
+    """What bin numbers are multiplied with to name a cell by one integer.
+
+    Powers of the number of bins where they fit, which name every cell exactly; else random odd
+    numbers, whose sums modulo 2^64 differ for different cells but for very rare accidents.
+    """
+    if n_axes * np.log2(max(n_bins, 2)) < _BITS:
+        powers = [n_bins**power for power in range(n_axes - 1, -1, -1)]
+        yield np.asarray(powers, dtype=np.int64)
+        return
+    for seed in range(_SEEDS):
+        rng = np.random.default_rng([seed, n_axes])
+        yield rng.integers(0, 1 << 64, n_axes, dtype=np.uint64) | np.uint64(1)
+
+
+def _is_exact(factors: IntArray) -> bool:
+    return factors.dtype == np.int64
+
+
+def _hashed(bins: IntArray, factors: IntArray) -> IntArray:
+    """One integer a row of bin numbers."""
+    return bins.astype(factors.dtype) @ factors
+
+
+def _cell_names(axis: IntervalPartition, p: FloatArray, factors: IntArray) -> IntArray:
+    """The integer of the cell of each vector, block by block."""
+    names = np.empty(len(p), dtype=factors.dtype)
+    for rows in row_blocks(len(p), _rows_at_once(p)):
+        names[rows] = _hashed(grid_bins(axis, p[rows], len(factors)), factors)
+    return names
+
+
+def _all_in(axis: IntervalPartition, p: FloatArray, keys: IntArray, cell: IntArray) -> bool:
+    """Whether every vector lies in the cell it was given."""
+    return all(
+        np.array_equal(grid_bins(axis, p[rows], keys.shape[1]), keys[cell[rows]])
+        for rows in row_blocks(len(p), _rows_at_once(p))
+    )
+
+
+def _drop_strangers(axis: IntervalPartition, p: FloatArray, keys: IntArray, cell: IntArray) -> None:
+    """Take vectors out of cells that only share a hash with theirs."""
+    for rows in row_blocks(len(p), _rows_at_once(p)):
+        same = (grid_bins(axis, p[rows], keys.shape[1]) == keys[cell[rows]]).all(axis=1)
+        cell[rows][~same] = -1
+
+
+def _rows_at_once(p: FloatArray) -> int:
+    return max(64, 4 * ROWS // p.shape[1])
 
 
 def partition_from_dict(data: dict[str, Any]) -> Partition:

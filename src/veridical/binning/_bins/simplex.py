@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
 from veridical._core.data.options import check_integer
 from veridical._core.data.validation import check_option
-from veridical._core.sample import MulticlassSample, effective_size
+from veridical._core.sample import BinarySample, MulticlassSample, Sample, effective_size
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning._bins.partition import (
     GridPartition,
+    IntervalBinning,
     IntervalPartition,
     SimplexBinning,
     TreePartition,
-    grid_bins,
-    row_keys,
 )
 
 
 @dataclass(frozen=True)
 class SimplexBins(SimplexBinning):
-    """A uniform grid: n bins on every coordinate but the first, which the others imply.
+    """A uniform grid: n bins on every coordinate, so that no class is treated unlike another.
 
-    With two classes this is `UniformBins(n)` on the second class. The number of possible cells
-    grows as n to the power K - 1; only cells that hold rows are made.
+    Cells are those of `full_ECE` of PyCalib and of `ECE(UniformBinning(n))` of
+    CalibrationErrors.jl. With two classes they are `UniformBins(n)` on the second class. The number
+    of possible cells grows as n to the power K - 1; only cells that hold rows are made. Time
+    O(n K + n log n).
 
     Parameters
     ----------
@@ -56,17 +57,19 @@ class SimplexBins(SimplexBinning):
     def fit(self, sample: MulticlassSample) -> GridPartition:
         """Return the cells these predictions occupy."""
         axis = IntervalPartition(np.arange(self.n + 1) / self.n, uniform=True)
-        bins = grid_bins(axis, sample.p)
-        _, first = np.unique(row_keys(bins, self.n), return_index=True)
-        return GridPartition(axis, bins[first])
+        return GridPartition.of(axis, sample.p)
 
 
 @dataclass(frozen=True)
-class VarianceSplitBins(SimplexBinning):
+class VarianceSplitBins(SimplexBinning, IntervalBinning):
     """Cells made by splitting at the mean (or median) of the most variable coordinate.
 
     A cell is split as long as it holds at least `min_size` rows (002 appendix B, where 1,000 is
-    typical); children may be smaller. Weighted rows count with their effective size.
+    typical); children may be smaller. Weighted rows count with their effective size. Problems of
+    one probability (binary, confidence, two groups) are split into intervals.
+
+    Of coordinates that vary alike that of the largest mean is split; if these are alike, too, each
+    of them is, one after the other, so that the order of the classes does not matter.
 
     Parameters
     ----------
@@ -86,6 +89,12 @@ class VarianceSplitBins(SimplexBinning):
     ...     print(round(BinnedError(VarianceSplitBins(min_size))(y, p, lens="canonical"), 6))
     0.2
     0.1
+
+    One probability, split at its mean 0.4, and the upper part once more, at 0.75:
+
+    >>> sample = BinarySample(y=np.array([0, 0, 0, 1, 1]), p=np.array([0.1, 0.2, 0.2, 0.6, 0.9]))
+    >>> VarianceSplitBins(2).fit(sample).edges.round(3).tolist()
+    [0.0, 0.167, 0.4, 0.75, 1.0]
     """
 
     min_size: int = 1000
@@ -101,20 +110,37 @@ class VarianceSplitBins(SimplexBinning):
         """Short name."""
         return f"variance-split cells of {self.min_size}, at the {self.threshold}"
 
-    def fit(self, sample: MulticlassSample) -> TreePartition:
-        """Grow the tree on these predictions."""
+    @overload  # type: ignore[override]
+    def fit(self, sample: BinarySample) -> IntervalPartition: ...
+    @overload
+    def fit(self, sample: MulticlassSample) -> TreePartition: ...
+
+    def fit(self, sample: Sample) -> IntervalPartition | TreePartition:
+        """Grow the tree on these predictions; of one probability its cuts are edges."""
+        if isinstance(sample, MulticlassSample):
+            return self._grow(sample, sample.p)
+        tree = self._grow(sample, sample.p[:, None])
+        cuts = np.sort(tree.threshold[tree.feature >= 0])
+        return IntervalPartition(
+            np.concatenate([[0.0], _rounded_down(cuts, sample.p.dtype), [1.0]])
+        )
+
+    def _grow(self, sample: Sample, p: FloatArray) -> TreePartition:
         feature: list[int] = []
         threshold: list[float] = []
         left: list[int] = []
         right: list[int] = []
         cells = 0
-        pending: list[tuple[IntArray, int, bool]] = [(np.arange(sample.n), -1, False)]
+        pending: list[tuple[IntArray, int, bool, list[_Split]]] = [
+            (np.arange(len(p)), -1, False, [])
+        ]
         while pending:
-            rows, parent, is_right = pending.pop()
+            rows, parent, is_right, due = pending.pop()
             node = len(feature)
             if parent >= 0:
                 (right if is_right else left)[parent] = node
-            axis, cut = self._split(sample, rows)
+            due = [split for split in due if _parts(p[rows, split[0]], split[1])]
+            (axis, cut), *rest = due or self._splits(sample, p, rows) or [_LEAF]
             feature.append(axis)
             threshold.append(cut)
             left.append(cells if axis < 0 else -1)
@@ -122,30 +148,50 @@ class VarianceSplitBins(SimplexBinning):
             if axis < 0:
                 cells += 1
                 continue
-            lower = sample.p[rows, axis].astype(np.float64) <= cut
-            pending.append((rows[~lower], node, True))
-            pending.append((rows[lower], node, False))
+            lower = p[rows, axis].astype(np.float64) <= cut
+            pending.append((rows[~lower], node, True, rest))
+            pending.append((rows[lower], node, False, rest))
         return TreePartition(
             np.asarray(feature), np.asarray(threshold), np.asarray(left), np.asarray(right)
         )
 
-    def _split(self, sample: MulticlassSample, rows: IntArray) -> tuple[int, float]:
-        """Coordinate and threshold of the split, or (-1, 0) for a leaf."""
+    def _splits(self, sample: Sample, p: FloatArray, rows: IntArray) -> list[_Split]:
+        """Coordinates and thresholds that a cell is to be split at, none for a leaf."""
         w = None if sample.weight is None else sample.weight[rows]
         size = effective_size(w, len(rows), sample.weight_type)
         if size < self.min_size * (1 - 1e-12):
-            return -1, 0.0
-        p = sample.p[rows].astype(np.float64, copy=False)
-        mean = np.average(p, axis=0, weights=w)
-        variance = np.average((p - mean) ** 2, axis=0, weights=w)
-        # Classes of equal variance (always so for two) must not be told apart by rounding.
-        axis = int(np.argmax(variance >= variance.max() * (1 - 1e-12)))
-        values = p[:, axis]
-        # A value that equals the mean must not change sides with the rounding of the mean.
-        cut = float(mean[axis]) + 1e-12 if self.threshold == "mean" else _lower_median(values, w)
-        if not cut < values.max() or not cut >= values.min():
-            return -1, 0.0  # all equal: nothing to split
-        return axis, cut
+            return []
+        own = p[rows].astype(np.float64, copy=False)
+        mean = np.average(own, axis=0, weights=w)
+        variance = np.average((own - mean) ** 2, axis=0, weights=w)
+        # Neither alike variances nor alike means must be told apart by rounding.
+        alike = variance >= variance.max() * (1 - 1e-12)
+        if p.shape[1] == 2:
+            alike = np.array([False, True])  # the second of two classes implies the first
+        alike &= mean >= mean[alike].max() - 1e-12
+        splits = []
+        for axis in np.flatnonzero(alike).tolist():
+            # A value that equals the mean must not change sides with the rounding of the mean.
+            by_mean = self.threshold == "mean"
+            cut = float(mean[axis]) + 1e-12 if by_mean else _lower_median(own[:, axis], w)
+            if _parts(own[:, axis], cut):
+                splits.append((axis, cut))
+        return splits
+
+
+_Split = tuple[int, float]
+_LEAF: _Split = (-1, 0.0)
+
+
+def _parts(values: FloatArray, cut: float) -> bool:
+    """Whether values lie on both sides of a cut."""
+    return bool(values.min() <= cut < values.max())
+
+
+def _rounded_down(cuts: FloatArray, kind: np.dtype[Any]) -> FloatArray:
+    """The largest numbers of another type that are not above the cuts: the same lie below."""
+    near = cuts.astype(kind)
+    return np.where(near > cuts, np.nextafter(near, kind.type(0)), near).astype(np.float64)
 
 
 def _lower_median(values: FloatArray, weight: FloatArray | None) -> float:

@@ -11,8 +11,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
+from veridical._core.data.classes import arranged_as, arranged_names
+from veridical._core.data.columns import labels_from_columns
 from veridical._core.data.validation import (
-    check_column_order,
     check_option,
     check_probabilities,
     check_scores,
@@ -176,7 +177,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         notes = self._fit_arrays(y_prob, y, sample_weight)
         names = _column_names(y_prob)
         if names is not None:
-            self.feature_names_in_ = np.asarray(names)
+            self._remember_columns(names)
         warn_of(notes)
         return self
 
@@ -330,12 +331,19 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             hint = f"it was fitted on {len(self.classes_)} classes: {self.classes_.tolist()[:6]}."
             got, expected = f"{columns}", f"of {len(self.classes_)} classes"
             raise invalid(caller, "y_prob", expected, got, hint=hint)
-        check_column_order(y_prob, self.classes_.tolist(), caller=caller)
         names, fitted = _column_names(y_prob), getattr(self, "feature_names_in_", None)
-        if names is not None and fitted is not None and names != fitted.tolist():
-            hint = f"pass the columns it was fitted on, in that order: {fitted.tolist()[:6]}."
-            raise invalid(caller, "y_prob", "of the same columns", f"{names[:6]}", hint=hint)
-        return values
+        if names is not None and fitted is not None and values.ndim == 2:
+            if set(names) == set(fitted.tolist()):
+                return np.ascontiguousarray(values[:, [names.index(name) for name in fitted]])
+            if labels_from_columns(names, self.classes_) is None:
+                hint = f"pass the columns it was fitted on: {fitted.tolist()[:6]}."
+                raise invalid(caller, "y_prob", "of the same columns", f"{names[:6]}", hint=hint)
+        return arranged_as(values, y_prob, self.classes_.tolist(), caller=caller)
+
+    def _remember_columns(self, names: Sequence[str]) -> None:
+        """Keep the names of the columns it was fitted to, in the order of the classes."""
+        caller, classes = type(self).__name__, self.classes_.tolist()
+        self.feature_names_in_ = np.asarray(arranged_names(names, classes, caller=caller))
 
     def _check_fitted(self, *, caller: str) -> None:
         if not self.__sklearn_is_fitted__():

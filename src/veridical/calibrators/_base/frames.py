@@ -18,7 +18,7 @@ from veridical._core.sample import effective_size
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes, formula_of
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts
-from veridical.exceptions import InvalidInputError, invalid
+from veridical.exceptions import invalid
 from veridical.frames import tables
 from veridical.frames.files import is_large_file
 
@@ -85,7 +85,14 @@ def fit_frame(
     sample_weight: str | None,
 ) -> Notes:
     """Fit to columns and say what is in doubt; see `Calibrator.fit`."""
-    columns = _columns(source, y, prob, sample_weight, caller=type(calibrator).__name__)
+    columns = _columns(
+        source,
+        y,
+        prob,
+        sample_weight,
+        scale="probability" if calibrator.input == "probability" else "logit",
+        caller=type(calibrator).__name__,
+    )
     if _in_memory(source):
         return _fit_exactly(calibrator, columns)
     if calibrator.input != "probability":
@@ -94,7 +101,7 @@ def fit_frame(
         return _fit_cells(calibrator, calibrator, columns)
     if isinstance(calibrator, Summing):
         calibrator._fit_sums(columns)
-        calibrator.feature_names_in_ = np.asarray(columns.prob)
+        calibrator._remember_columns(columns.prob)
         return ()
     return _fit_sample(calibrator, columns)
 
@@ -107,11 +114,10 @@ def read_columns(
     named = [name for name in (columns.weight, by) if isinstance(name, str)]
     wanted = list(dict.fromkeys([columns.y, *columns.prob, *named]))
     table = tables.open_table(source, columns=wanted, caller=caller, param="y_prob")
-    matrix = table.matrix(columns.prob, caller=caller, param="prob")
     weight = columns.weight
     return (
-        matrix[:, 0] if len(columns.prob) == 1 else matrix,
-        table.column(columns.y, caller=caller, param="y"),
+        table.predictions(columns.prob, caller=caller, param="prob"),
+        tables.labels_of(source, table, columns.y, caller=caller),
         None if weight is None else table.column(weight, caller=caller, param="sample_weight"),
         table.column(by, caller=caller, param="by") if isinstance(by, str) else by,
     )
@@ -129,7 +135,9 @@ def _in_memory(source: Any) -> bool:
     return not tables.is_lazy(source)
 
 
-def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str) -> FitColumns:
+def _columns(
+    source: Any, y: str, prob: Any, sample_weight: Any, *, scale: str = "probability", caller: str
+) -> FitColumns:
     if sample_weight is not None and not isinstance(sample_weight, str):
         hint = 'name its column, e.g. sample_weight="weight".'
         got = type(sample_weight).__name__
@@ -141,8 +149,9 @@ def _columns(source: Any, y: str, prob: Any, sample_weight: Any, *, caller: str)
         [weight] = tables.expand_columns(
             [sample_weight], available, caller=caller, param="sample_weight"
         )
-    names = [name for name in available if name != weight]
-    guess = tables.guess_columns(names, y=outcome, prob=prob, caller=caller)
+    guess = tables.find_columns(
+        source, y=outcome, prob=prob, without=[weight], scale=scale, caller=caller, param="y_prob"
+    )
     return FitColumns(source, outcome, guess.prob, weight, caller)
 
 
@@ -169,7 +178,7 @@ def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: FitColumns) ->
     # weights are counts of rows now, whatever those of the rows meant; cells are not known again
     with _meanwhile(calibrator, weight_type=sample.weight_type, keeps_fingerprint=False):
         notes = pooling._fit_rows(rows)
-    calibrator.feature_names_in_ = np.asarray(columns.prob)
+    calibrator._remember_columns(columns.prob)
     calibrator.fitted_on_ = f"{grid.n_samples:,} rows, pooled in {n_cells:,} cells"
     return notes + direction_doubts(rows, caller=columns.caller)
 
@@ -222,16 +231,11 @@ def _fit_sample(calibrator: Calibrator, columns: FitColumns) -> Notes:
 def _fit_table(
     calibrator: Calibrator, table: tables.Table, columns: FitColumns, weight: Any
 ) -> Notes:
-    y = table.column(columns.y, caller=columns.caller, param="y")
-    values = table.matrix(columns.prob, caller=columns.caller, param="prob")
-    labels = calibrator.labels
-    if labels is None and len(columns.prob) > 1:
-        labels = tables.labels_from_columns(columns.prob, y)
-    with _meanwhile(calibrator, labels=labels):
-        notes = calibrator._fit_arrays(
-            values[:, 0] if len(columns.prob) == 1 else values, y, weight
-        )
-    calibrator.feature_names_in_ = np.asarray(columns.prob)
+    caller = columns.caller
+    y = tables.labels_of(columns.source, table, columns.y, caller=caller)
+    values = table.predictions(columns.prob, caller=caller, param="prob")
+    notes = calibrator._fit_arrays(values, y, weight)
+    calibrator._remember_columns(columns.prob)
     return notes
 
 
@@ -250,7 +254,6 @@ def _meanwhile(calibrator: Calibrator, **params: Any) -> Iterator[None]:
 
 _CALLER = "transform"
 _PREFIX = "calibrated"  # as `veridical apply` names its columns
-_NO_OUTCOME = ""
 _BLOCK_VALUES = 1 << 20
 
 
@@ -348,13 +351,15 @@ def _known_columns(calibrator: Calibrator, available: list[str]) -> list[str]:
     fitted = getattr(calibrator, "feature_names_in_", None)
     if fitted is not None and set(fitted.tolist()) <= set(available):
         return [str(name) for name in fitted]
-    try:
-        guess = tables.guess_columns((*available, _NO_OUTCOME), y=_NO_OUTCOME, caller=_CALLER)
-    except InvalidInputError:
+    n_classes = len(calibrator.classes_)
+    sizes = (1, 2) if n_classes == 2 else (n_classes,)
+    found = [names for names in tables.predictions_by_name(available) if len(names) in sizes]
+    if len(found) != 1:
         hint = "name the columns of predictions, in the order of `classes_`."
-        got = f"None, and no column of {available[:6]} is known by name"
-        raise invalid(_CALLER, "prob", "given", got, hint=hint) from None
-    return list(guess.prob)
+        known = [name for names in found for name in names]
+        got = f"None, and {known or 'no column'} of {available[:6]} known by name"
+        raise invalid(_CALLER, "prob", "given", got, hint=hint)
+    return list(found[0])
 
 
 def _names(

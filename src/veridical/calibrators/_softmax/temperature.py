@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from veridical._core.data.classes import arranged_names
 from veridical._core.formula import Linear, Nodes
 from veridical._core.numeric.simplex import simplex_weights
 from veridical._core.typing import FloatArray
@@ -95,7 +96,9 @@ class TemperatureCalibrator(GuardedCalibrator):
 
         # Of the coarsest grid only the check of the columns, the labels and the totals are wanted.
         table = columns.grid("confidence", labels=self.labels, n_bins=1, resolution=64)
-        gaps = TemperatureSums(columns.source, classes=table.classes, **columns.named)
+        prob = arranged_names(columns.prob, table.classes, caller=columns.caller)
+        named = columns.named | {"prob": prob}
+        gaps = TemperatureSums(columns.source, classes=table.classes, **named)
         self.floor_ = smallest_share(np.array([gaps.least, gaps.least_positive]))
         gaps.raise_to(self.floor_)
         total, squares = float(table.total_w[0]), float(table.total_w2[0])

@@ -224,7 +224,7 @@ class SimplexHistogramCalibrator(MulticlassCalibrator):
     Parameters
     ----------
     n_bins : int, default 5
-        Bins per class, for every class but the first, as `SimplexBins`.
+        Bins per class, as `SimplexBins`; of two classes those of the second.
     laplace : float, default 1
         Imagined rows in each cell that occur just as predicted; 0 turns the guard off.
     input : {"probability", "logit"}, default "probability"
@@ -236,8 +236,8 @@ class SimplexHistogramCalibrator(MulticlassCalibrator):
 
     Attributes
     ----------
-    keys_ : array of shape (cells, K - 1)
-        Bin numbers of the cells that held rows.
+    keys_ : array of shape (cells, K)
+        Bin numbers of the cells that held rows; of shape (cells, 1) for two classes.
     values_ : array of shape (cells, K)
         Probabilities of each cell.
     classes_ : array of shape (K,)

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.formula import Nodes
+from veridical._core.numeric.order import class_order, value_order
 from veridical._core.sample import Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes, fit_rows
@@ -107,22 +108,23 @@ def row_masses(rows: CheckedRows) -> FloatArray:
 def held_out_masses(rows: CheckedRows, n_folds: int, *, seed: int = 0) -> Iterator[FloatArray]:
     """Mass of each row that is held out, fold by fold; a row's parts add up to its mass.
 
-    Rows of each class are dealt out at random, from sorted rows so that their order does not
-    matter. Dealing neighbours out in turn would spread them more evenly still, and be wrong: each
-    fold would repeat the chance fluctuations of the others, and overfitting would go unnoticed.
+    Rows of each class are dealt out at random, from sorted rows so that neither their order nor
+    that of the classes matters. Dealing neighbours out in turn would spread them more evenly still,
+    and be wrong: each fold would repeat the chance fluctuations of the others, and overfitting
+    would go unnoticed.
     With frequency weights the repetitions a row stands for are dealt out one by one, so a row may
     be in several folds with a part of its weight, and weights mean repetition exactly.
     """
-    matrix = rows.values.reshape(len(rows.y), -1)
-    keys = [*matrix.T, rows.y] if rows.weight is None else [rows.weight, *matrix.T, rows.y]
-    order = np.lexsort(keys)
     mass = row_masses(rows)
+    place = np.argsort(class_order(rows.values, rows.y, mass, len(rows.classes)))[rows.y]
+    order = value_order(rows.values, rows.y, rows.weight)
+    order = order[np.argsort(place[order], kind="stable")]
     copies = mass[order].astype(np.int64)
     rng = np.random.default_rng(seed)
     if copies.sum() > _MOST_COPIES:
         dealt = rng.multinomial(copies, np.full(n_folds, 1 / n_folds)).T
     else:
-        fold_of = _dealt(np.add.reduceat(copies, _starts(rows.y[order])), n_folds, rng)
+        fold_of = _dealt(np.add.reduceat(copies, _starts(place[order])), n_folds, rng)
         first = np.cumsum(copies) - copies
         dealt = np.array([np.add.reduceat(fold_of == fold, first) for fold in range(n_folds)])
     for part in dealt:

@@ -13,12 +13,13 @@ from veridical._core.data.labels import check_label_array, encode_labels, find_l
 from veridical._core.data.left_out import LeftOut
 from veridical._core.typing import Array, FloatArray
 from veridical.cli.shared import data, files, output
+from veridical.cli.shared.messages import in_options
 from veridical.cli.shared.parser import Parser
 from veridical.evaluation.core import HeldOut, held_out
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.files import check_apart
 from veridical.frames.inputs import gather_inputs
-from veridical.frames.tables import column_names, guess_columns
+from veridical.frames.tables import find_columns
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
@@ -108,7 +109,9 @@ def run(arguments: argparse.Namespace) -> int:
     _check_options(arguments)
     with output.doubts_as_notes():
         prob = data.split_names(arguments.prob)
-        typed = data.LabelReader(arguments.file, arguments.y, prob, caller=_CALLER)
+        typed = data.LabelReader(
+            arguments.file, arguments.y, prob, without=[arguments.weight], caller=_CALLER
+        )
         options = data.read_data_arguments(arguments, typed)
         lens = data.parse_lens(arguments.lens, typed)
         with output.busy(f"reading {arguments.file}"):
@@ -158,8 +161,15 @@ def _check_options(arguments: argparse.Namespace) -> None:
 
 
 def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
-    available = column_names(arguments.file, caller=_CALLER, param="FILE")
-    guess = guess_columns(available, y=options["y"], prob=options["prob"], caller=_CALLER)
+    guess = find_columns(
+        arguments.file,
+        y=options["y"],
+        prob=options["prob"],
+        without=[options["sample_weight"]],
+        scale="probability" if arguments.input == "probability" else "logit",
+        caller=_CALLER,
+        param="FILE",
+    )
     inputs = gather_inputs(
         arguments.file,
         None,
@@ -246,7 +256,7 @@ def _print(
     found: HeldOut | LeftOut | None,
 ) -> None:
     evidence = getattr(calibrator, "evidence_", None)
-    notes = [rows.said] if rows.said else []
+    notes = [in_options(rows.said)] if rows.said else []
     if isinstance(found, LeftOut):
         notes.append(f"no comparison on held-out rows: {found.reason}")
     result = found.result if isinstance(found, HeldOut) else None

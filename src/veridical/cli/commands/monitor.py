@@ -17,7 +17,7 @@ from veridical.cli.shared.data import add_column_arguments, file_argument, split
 from veridical.cli.shared.output import add_page_output, add_text_or_json, busy, doubts_as_notes
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
-from veridical.frames.tables import Table, column_names, expand_columns, guess_columns, open_table
+from veridical.frames.tables import Table, column_names, expand_columns, find_columns, open_table
 
 if TYPE_CHECKING:
     from veridical.monitoring import CalibrationMonitor
@@ -212,10 +212,14 @@ def init(arguments: argparse.Namespace) -> int:
 def run_update(arguments: argparse.Namespace) -> int:
     """Count a file."""
     with busy(f"counting {arguments.file}"), open_store(arguments) as monitor:
-        available = column_names(arguments.file, caller="monitor", param="FILE")
-        prob = split_names(arguments.prob)
-        named = None if prob is None else _expanded(prob, available, "prob")
-        guess = guess_columns(available, y=arguments.y, prob=named, caller="monitor")
+        guess = find_columns(
+            arguments.file,
+            y=arguments.y,
+            prob=split_names(arguments.prob),
+            without=[arguments.by],
+            caller="monitor",
+            param="FILE",
+        )
         table = _table(arguments, [guess.y, *guess.prob])
         found = monitor.update(
             table.column(guess.y, caller="monitor", param="y"),

@@ -78,7 +78,13 @@ def run(arguments: argparse.Namespace) -> int:
     columns = prob if models is None else [name for own in models.values() for name in own]
     status = output.busy(f"reading {arguments.file}")
     with output.doubts_as_notes(), status:
-        typed = data.LabelReader(arguments.file, arguments.y, columns, caller=_CALLER)
+        typed = data.LabelReader(
+            arguments.file,
+            arguments.y,
+            columns,
+            without=data.known_otherwise(arguments),
+            caller=_CALLER,
+        )
         options = data.read_data_arguments(arguments, typed)
         options["prob"] = prob if models is None else models
         request = ReportRequest(

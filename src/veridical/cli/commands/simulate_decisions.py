@@ -13,6 +13,7 @@ from veridical._core.data.validation import check_sample
 from veridical._core.runtime.files import check_folder, whole_file
 from veridical._core.sample import Sample, weighted_mean
 from veridical.cli.shared import data, files, output
+from veridical.cli.shared.messages import in_options
 from veridical.cli.shared.parser import Parser
 from veridical.decisions.core import check_costs
 from veridical.exceptions import invalid
@@ -263,7 +264,7 @@ def _print(
         return
     print(table)
     for note in notes:
-        print(f"  note: {note}")
+        print(f"  note: {in_options(note)}")
     if found is not None:
         print(f"\n{found}")
     if arguments.plot is not None:

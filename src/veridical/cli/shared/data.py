@@ -7,16 +7,18 @@ import atexit
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from veridical.exceptions import invalid, unknown_option
-from veridical.frames.tables import ColumnGuess, column_names, guess_columns, open_table
+from veridical.frames.tables import ColumnGuess, column_names, find_columns, open_table
 from veridical.lenses import ClassSpecific, Grouped, TopK
 
 GUESSING = """\
-Columns are guessed when they have usual names (label, y_true, ...; p, prob, p_*) and the guess is
-unambiguous; the guess is printed as a note.
+Without --y and --prob the outcome and its predictions are found by their values (two labels and
+numbers from 0 to 1, or a column for each label that sum to one) and then by their names. A note
+says what was taken; where two readings are possible, they are listed.
 """
 
 
@@ -106,12 +108,19 @@ def file_argument(text: str) -> str:
 def asked_of_file(arguments: argparse.Namespace, *, caller: str) -> dict[str, Any]:
     """Return what these arguments are to `evaluate`, and to functions that take the same."""
     prob = split_names(arguments.prob)
-    typed = LabelReader(arguments.file, arguments.y, prob, caller=caller)
+    typed = LabelReader(
+        arguments.file, arguments.y, prob, without=known_otherwise(arguments), caller=caller
+    )
     return {
         "lens": parse_lens(arguments.lens, typed),
         **read_data_arguments(arguments, typed),
         **read_drawing_arguments(arguments),
     }
+
+
+def known_otherwise(arguments: argparse.Namespace) -> list[str | None]:
+    """Columns that hold neither outcomes nor predictions, as they were named for something else."""
+    return [arguments.weight, *(split_names(arguments.by) or [])]
 
 
 def read_drawing_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -162,15 +171,19 @@ class LabelReader:
         y: str | None,
         prob: list[str] | None = None,
         *,
+        without: Sequence[str | None] = (),
         caller: str = "evaluate",
     ) -> None:
         self._source, self._y, self.prob, self.caller = source, y, prob, caller
+        self._without = without
         # What is wrong with the file is said of the file, before it is said of anything else.
-        self._available = column_names(source, caller=caller, param="FILE")
+        column_names(source, caller=caller, param="FILE")
 
     def columns(self) -> ColumnGuess:
         """Columns of outcomes and probabilities, as named or as guessed."""
-        return guess_columns(self._available, y=self._y, prob=self.prob, caller=self.caller)
+        return find_columns(
+            self._source, y=self._y, prob=self.prob, without=self._without, caller=self.caller
+        )
 
     def __call__(self, texts: list[str]) -> list[Any]:
         """Return the labels in the type of the outcome column."""

@@ -53,7 +53,7 @@ _COMMANDS = {
     "run_experiment": "experiment",
 }
 _NAMED = re.compile(r"`(\w+)`")
-_GIVEN = re.compile(r"`?\b(\w+)=('[^']*'|\"[^\"]*\"|[\w.]+)(\(\w*\))?`?")
+_GIVEN = re.compile(r"`?\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^]]*\]|[\w.]+)(\(\w*\))?`?")
 _LENSES = {"ClassSpecific": "class:LABEL", "TopK": "top:K", "Grouped": "'groups:A+B|C'"}
 _TO_DO = {
     errno.ENOENT: "create the folder first, or write somewhere else",
@@ -82,7 +82,7 @@ def explain(error: VeridicalError | OSError) -> str:
         return f"veridical: error: {command}: {' '.join(words)}"
     if isinstance(error, VeridicalError):
         caller, colon, rest = str(error).partition(": ")
-        return f"veridical: error: {_command(caller)}{colon}{_in_options(rest)}"
+        return f"veridical: error: {_command(caller)}{colon}{in_options(rest)}"
     what = error.strerror or str(error)
     where = "" if error.filename is None else f": {error.filename!r}"
     to_do = _TO_DO.get(error.errno or 0)
@@ -96,7 +96,7 @@ def _command(caller: str) -> str:
 
 def _sentence(error: InvalidInputError) -> str:
     option = _OPTIONS.get(error.param, error.param)
-    return f"`{option}` must be {_in_options(error.expected)}; got {_in_options(error.got)}."
+    return f"`{option}` must be {in_options(error.expected)}; got {in_options(error.got)}."
 
 
 def _hint(error: InvalidInputError, command: str) -> str:
@@ -107,11 +107,17 @@ def _hint(error: InvalidInputError, command: str) -> str:
     logits = "logit" in error.hint and "percentages?" not in error.hint
     if command == "calibrate" and error.expected == "in [0, 1]" and logits:
         return "say --input logit if --prob holds logits."
-    return _in_options(error.hint)
+    return in_options(error.hint)
 
 
-def _in_options(text: str) -> str:
-    """A text in one line, in which arguments are named as options."""
+def in_options(text: str) -> str:
+    """A text in one line, in which arguments are named as options.
+
+    Examples
+    --------
+    >>> in_options("pass y='label' or prob=['p_a', 'p b']")
+    "pass --y label or --prob 'p_a,p b'"
+    """
     text = _GIVEN.sub(_as_option, " ".join(text.splitlines()))
     text = _NAMED.sub(lambda found: f"`{_OPTIONS.get(found[1], found[1])}`", text)
     text = text.replace(" of y_prob", " of --prob")
@@ -125,4 +131,5 @@ def _as_option(found: re.Match[str]) -> str:
         return found[0]
     if value in _LENSES:
         return f"{_OPTIONS[name]} {_LENSES[value]}"
-    return f"{_OPTIONS[name]} {shlex.quote(value.strip(chr(39) + chr(34)))}"
+    bare = ",".join(each.strip().strip("'\"") for each in value.strip("[]").split(", "))
+    return f"{_OPTIONS[name]} {shlex.quote(bare)}"

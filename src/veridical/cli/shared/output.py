@@ -8,11 +8,13 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from veridical._core.runtime.files import write_whole
+from veridical.cli.shared.messages import in_options
 from veridical.exceptions import VeridicalWarning
 
 _QUANTILES = np.linspace(0, 1, 21)
@@ -105,12 +107,17 @@ def _render(result: Printable, form: str) -> str:
         return result.to_json(indent=2)
     if form == "csv":
         return str(result.to_frame().write_csv()).rstrip("\n")
-    return str(result)
+    return str(_in_words_of_options(result))
+
+
+def _in_words_of_options(result: Any) -> Any:
+    """The same result, whose notes name options instead of arguments."""
+    return replace(result, notes=tuple(in_options(note) for note in result.notes))
 
 
 def _report(result: Printable, caught: list[warnings.WarningMessage]) -> None:
     """Say on standard error what the text form would have said in its notes."""
-    tell([f"note: {note}" for note in result.notes] + _others(caught))
+    tell([f"note: {in_options(note)}" for note in result.notes] + _others(caught))
 
 
 def _others(caught: list[warnings.WarningMessage]) -> list[str]:

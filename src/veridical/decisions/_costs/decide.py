@@ -8,7 +8,6 @@ import numpy as np
 
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.validation import check_sample, float_array
-from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike
 from veridical.decisions._costs.matrix import check_costs, choose
 from veridical.exceptions import invalid
@@ -45,13 +44,12 @@ def decide(
         Classes in the order of columns and of rows of `costs`; default 0 .. K-1.
     pos_label : label, optional
         The class `y_prob` of one column is of, and a false positive is false about; default the
-        larger of the two.
+        larger of the two. For one column and `labels` that end in the smaller one, say which.
 
     Returns
     -------
     Decisions
-        With `action`, one name a row, `expected_cost` of each, and the `share` of each action. A
-        note says which class one column was taken for if `labels` end with the smaller one.
+        With `action`, one name a row, `expected_cost` of each, and the `share` of each action.
 
     Notes
     -----
@@ -112,16 +110,4 @@ def decide(
         mean_expected_cost=float(chosen.promised.mean()),
         definition=table.definition,
         n_samples=sample.n,
-        notes=() if pos_label is not None else _taken_for(sample),
-    )
-
-
-def _taken_for(sample: Sample) -> tuple[str, ...]:
-    """Say what one column is about where the order of labels suggests otherwise."""
-    if not isinstance(sample, BinarySample) or sample.pair is not None or not sample.positive_first:
-        return ()
-    positive = np.asarray(sample.classes).tolist()[1]
-    return (
-        f"y_prob is taken for the probability of {positive!r}, the larger label; pos_label says "
-        "otherwise",
     )

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
-from veridical._core.data.labels import find_label
+from veridical._core.data.labels import find_label, positive_class
 from veridical._core.data.validation import check_probabilities, float_array, is_number
 from veridical._core.typing import Array, ArrayLike, FloatArray
 from veridical.exceptions import invalid
@@ -59,15 +59,8 @@ def check_columns(
     n_classes = p.shape[1] if p.ndim == 2 else 2
     names = None if labels is None else _check_labels(labels, n_classes, caller, source)
     known = tuple(range(n_classes)) if names is None else names
-    positive = 1
-    if n_classes > 2 and pos_label is not None:
-        hint = "it names the class of a single column of probabilities."
-        got = f"{pos_label!r} with {n_classes} classes"
-        raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
-    if pos_label is not None:
-        positive = find_label(pos_label, known, caller=caller, param="pos_label")
-    elif n_classes == 2:
-        positive = int(known[1] > known[0])
+    one_column_of = labels if p.ndim == 1 else None
+    positive = positive_class(known, pos_label, caller=caller, one_column_of=one_column_of)
     return ClassColumns(p=p, labels=names, positive=positive)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from veridical._core.data.classes import arranged_names
 from veridical._core.data.randomness import Draws
 from veridical._core.data.validation import check_option
 from veridical.binning import UniformBins
@@ -151,8 +152,9 @@ def _pushed(
             by=None,
             caller=request.caller,
         )
-        positive = sources[name].grid.table.positive
-        positive_columns[name] = names.prob[positive if len(names.prob) == 2 else 0]
+        table = sources[name].grid.table
+        columns_in_order = arranged_names(names.prob, table.classes, caller=request.caller)
+        positive_columns[name] = columns_in_order[table.positive if len(names.prob) == 2 else 0]
     cells = next(iter(sources.values())).grid.cells("binary")
     rule: Any = "sqrt" if n_bins == "cv" else n_bins  # as in memory
     return SumModels(

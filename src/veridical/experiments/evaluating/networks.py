@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
-import numpy as np
-
 from veridical._core.sample import BinarySample, MulticlassSample
-from veridical.binning import Binning, EdgeBins, SimplexBins, UniformBins, VarianceSplitBins
+from veridical.binning import Binning, SimplexBins, UniformBins, VarianceSplitBins
 from veridical.exceptions import invalid
 from veridical.experiments._frame.laboratory import Cell, Laboratory
 from veridical.experiments._frame.predictions import Predictions, find_predictions
@@ -68,19 +66,11 @@ def seen_through(lens: str, network: Predictions) -> BinarySample | MulticlassSa
 
 
 def bins_for(problem: BinarySample | MulticlassSample, kind: str) -> Binning:
-    """Return equal bins, or the data-dependent ones of appendix B fitted to these predictions.
+    """Return equal bins, or the data-dependent ones of appendix B.
 
     The paper splits cells of 1,000 and more of its 10,000 rows; here cells of a tenth of the rows.
     """
-    splits = VarianceSplitBins(max(2, problem.n // 10))
-    if isinstance(problem, MulticlassSample):
-        return SimplexBins(AXIS_BINS) if kind == EQUAL else splits
-    return UniformBins(AXIS_BINS) if kind == EQUAL else EdgeBins(_split_edges(problem, splits))
-
-
-def _split_edges(problem: BinarySample, splits: VarianceSplitBins) -> list[float]:
-    """Return the cuts of a tree grown on one probability and its complement."""
-    pair = np.column_stack([problem.p, 1 - problem.p])  # of equal variances the first is split
-    tree = splits.fit(MulticlassSample(y=problem.y, p=pair, classes=(0, 1)))
-    cuts = tree.threshold[tree.feature >= 0]
-    return [0.0, *sorted(cuts.tolist()), 1.0]
+    if kind == DATA:
+        return VarianceSplitBins(max(2, problem.n // 10))
+    vectors = isinstance(problem, MulticlassSample)
+    return SimplexBins(AXIS_BINS) if vectors else UniformBins(AXIS_BINS)

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
-from veridical._core.data.labels import (
-    check_label_array,
-    encode_labels,
-    family,
-    find_label,
-    preview,
-)
-from veridical.exceptions import InvalidInputError, invalid
+from veridical._core.data.classes import Classes, read_classes
+from veridical._core.data.labels import check_label_array, encode_labels, family, preview
+from veridical.exceptions import InvalidInputError, invalid, warn_user
 from veridical.frames._grid.events import code_of, sum_tolerance, valid_weight
 from veridical.frames._grid.rows import LABEL, LARGEST_FLOAT, LARGEST_LABEL, WEIGHT, EngineRows
-from veridical.frames._tables.labels import labels_from_columns
 from veridical.frames._tables.open import run
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-    from veridical._core.typing import Array, ArrayLike, IntArray
+    from veridical._core.typing import Array, ArrayLike
 
 
 _SHOWN_ROWS, _SHOWN_COLUMNS = 3, 4
@@ -204,33 +199,31 @@ _MOST_LABELS = 10_000
 
 
 def classes_of_entries(
-    rows: EngineRows, y: Array, labels: ArrayLike | None, *, caller: str
-) -> tuple[IntArray, tuple[Any, ...]]:
+    rows: EngineRows, y: Array, labels: ArrayLike | None, pos_label: Any, *, caller: str
+) -> Classes:
     """Class of each entry of a scan that used raw labels as keys, and the two classes."""
     y = check_label_array(y, caller=caller)
     if labels is not None:
         given = _label_array(labels, 2, caller)
         if family(given) == family(y) and not np.isin(y, given).all():
             raise fault(rows, _literals(rows, given), caller=caller)
-    return encode_labels(y, n_classes=2, labels=labels, caller=caller)
+    return _read(rows, y, labels, pos_label, caller)
 
 
 def classes_of_columns(
-    rows: EngineRows, labels: ArrayLike | None, *, caller: str
-) -> tuple[Any, ...]:
-    """Classes in the order of several columns: given, read from their names, or sorted.
+    rows: EngineRows, labels: ArrayLike | None, pos_label: Any, *, caller: str
+) -> Classes:
+    """Classes of several columns, in the order of the in-memory border.
 
     Unless they are given, this asks the engine once for the distinct labels.
     """
-    n_classes = len(rows.prob)
     if labels is None:
         distinct = rows.frame.select(LABEL).unique().head(_MOST_LABELS)
         values = run(distinct).column(LABEL, caller=caller, param="y")
         if len(values) == 0 or missing_values(values).any() or _fractions(values).any():
             raise fault(rows, (), caller=caller)
-        y = check_label_array(values, caller=caller)
-        named = labels_from_columns(rows.prob, y)
-        return encode_labels(y, n_classes=n_classes, labels=named, caller=caller)[1]
+        return _read(rows, check_label_array(values, caller=caller), None, pos_label, caller)
+    n_classes = len(rows.prob)
     given = _label_array(labels, n_classes, caller)
     if _is_text(rows) != (family(given) == "text"):
         one = run(rows.frame.select(LABEL).head(1)).column(LABEL, caller=caller, param="y")
@@ -238,20 +231,24 @@ def classes_of_columns(
             y = check_label_array(one, caller=caller)
             encode_labels(y, n_classes=n_classes, labels=labels, caller=caller)  # says so
         raise fault(rows, (), caller=caller)
-    return _literals(rows, given)
+    found = _read(rows, given, labels, pos_label, caller)
+    return replace(found, labels=_literals(rows, given))
 
 
-def positive_class(classes: Sequence[Any], pos_label: Any, *, caller: str) -> int:
-    """Index of the class a binary problem is about: the larger label, wherever its column is."""
-    if len(classes) > 2:
-        if pos_label is None:
-            return 1
-        hint = "for one class of several use `lens=ClassSpecific(label)`."
-        got = f"{pos_label!r} with {len(classes)} classes"
-        raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
-    if pos_label is None:
-        return int(classes[1] > classes[0])
-    return find_label(pos_label, tuple(classes), caller=caller, param="pos_label")
+def _read(
+    rows: EngineRows, y: Array, labels: ArrayLike | None, pos_label: Any, caller: str
+) -> Classes:
+    found = read_classes(
+        y,
+        len(rows.prob),
+        names=rows.prob,
+        declared=rows.declared,
+        labels=labels,
+        pos_label=pos_label,
+        caller=caller,
+    )
+    warn_user(found.notes, caller=caller)
+    return found
 
 
 def _label_array(labels: ArrayLike, n_classes: int, caller: str) -> Array:

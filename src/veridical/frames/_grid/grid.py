@@ -9,12 +9,7 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.data.validation import is_integer
 from veridical.exceptions import invalid
 from veridical.frames._grid.cells import Grid
-from veridical.frames._grid.checks import (
-    classes_of_columns,
-    classes_of_entries,
-    fault,
-    positive_class,
-)
+from veridical.frames._grid.checks import classes_of_columns, classes_of_entries, fault
 from veridical.frames._grid.events import (
     INVALID,
     Events,
@@ -26,6 +21,7 @@ from veridical.frames._grid.rows import LABEL, EngineRows, engine_rows
 from veridical.frames._grid.scan import Sums, scan
 from veridical.frames._grid.table import assemble
 from veridical.frames._tables.open import open_lazy, read_lazy
+from veridical.frames._tables.order import order_in
 
 if TYPE_CHECKING:
     from veridical._core.typing import ArrayLike
@@ -112,7 +108,13 @@ def grid_table(
 
     def table(frame: Any) -> GridTable:
         rows = engine_rows(
-            frame, y=y, prob=columns, sample_weight=sample_weight, by=keys, caller=caller
+            frame,
+            y=y,
+            prob=columns,
+            sample_weight=sample_weight,
+            by=keys,
+            declared=lambda: order_in(source, y, caller=caller),
+            caller=caller,
         )
         grid = Grid(n_bins, resolution, rows.single)
         if len(columns) == 1:
@@ -168,10 +170,17 @@ def _of_column(
         scores=scores,
     )
     sums = _scanned(rows, events, grid, (), caller)
-    codes, classes = classes_of_entries(rows, sums.keys[LABEL], labels, caller=caller)
-    positive = positive_class(classes, pos_label, caller=caller)
+    found = classes_of_entries(rows, sums.keys[LABEL], labels, pos_label, caller=caller)
     return assemble(
-        rows, sums, grid, problems, classes, positive, codes=codes, scores=scores, caller=caller
+        rows,
+        sums,
+        grid,
+        problems,
+        found.labels,
+        found.positive,
+        codes=found.codes,
+        scores=scores,
+        caller=caller,
     )
 
 
@@ -185,8 +194,8 @@ def _of_columns(
     scores: bool,
     caller: str,
 ) -> GridTable:
-    classes = classes_of_columns(rows, labels, caller=caller)
-    positive = positive_class(classes, pos_label, caller=caller)
+    found = classes_of_columns(rows, labels, pos_label, caller=caller)
+    rows, classes, positive = rows.arranged(found.order), found.labels, found.positive
     wanted = [event_number(problem, len(classes), positive) for problem in problems]
     events = events_of_columns(
         rows, classes, positive=positive, wanted=list(dict.fromkeys(wanted)), scores=scores

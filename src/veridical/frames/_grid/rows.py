@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from veridical.exceptions import invalid
 from veridical.frames._tables.columns import missing_column
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     import narwhals.stable.v2 as nw
 
@@ -29,6 +29,7 @@ class EngineRows:
     y, prob, sample_weight, by : what the user calls them
     single : whether every probability is a Float32
     label_type : type of the labels
+    declared : categories of the labels in their order, if their type orders them
     """
 
     frame: nw.LazyFrame[Any]
@@ -38,6 +39,18 @@ class EngineRows:
     by: tuple[str, ...]
     single: bool
     label_type: nw.dtypes.DType
+    declared: tuple[Any, ...] | None = None
+
+    def arranged(self, order: Sequence[int] | None) -> EngineRows:
+        """The same rows with probability columns in another order."""
+        import narwhals.stable.v2 as nw
+
+        if order is None:
+            return self
+        moved = [nw.col(f"v_p{column}").alias(f"v_p{k}") for k, column in enumerate(order)]
+        kept = [LABEL, *([] if self.sample_weight is None else [WEIGHT]), *self.by_names]
+        prob = tuple(self.prob[column] for column in order)
+        return replace(self, frame=self.frame.select(*kept, *moved), prob=prob)
 
     @property
     def fractions(self) -> bool:
@@ -88,9 +101,13 @@ def engine_rows(
     prob: Sequence[str],
     sample_weight: str | None,
     by: Sequence[str],
+    declared: Callable[[], tuple[Any, ...] | None] = lambda: None,
     caller: str,
 ) -> EngineRows:
-    """Choose the columns; say what is wrong with those that are absent or hold no numbers."""
+    """Choose the columns; say what is wrong with those that are absent or hold no numbers.
+
+    `declared` finds the order that the type of the labels declares, once they are known to exist.
+    """
     import narwhals.stable.v2 as nw
 
     types = frame.collect_schema()
@@ -129,6 +146,7 @@ def engine_rows(
         by=tuple(by),
         single=single,
         label_type=label_type,
+        declared=declared(),
     )
 
 

@@ -103,7 +103,7 @@ _MARKS: dict[FileKind, tuple[bytes, ...]] = {"Parquet": (b"PAR1", b"PARE"), "Arr
 
 def read_names(path: Path, kind: FileKind, *, caller: str, param: str) -> list[str]:
     """Return the column names of one file."""
-    with _readable(path, kind, caller=caller, param=param):
+    with readable(path, kind, caller=caller, param=param):
         return scan_file(path, kind).collect_schema().names()
 
 
@@ -124,12 +124,12 @@ def read_files(
             paths,
             wanted,
             separator="," if kind == "CSV" else "\t",
-            guard=lambda path: _readable(path, kind, caller=caller, param=param),
+            guard=lambda path: readable(path, kind, caller=caller, param=param),
         )
     else:
         frames = []
         for path in paths:
-            with _readable(path, kind, caller=caller, param=param):
+            with readable(path, kind, caller=caller, param=param):
                 frames.append(scan_file(path, kind).select(wanted).collect())
         try:
             frame = pl.concat(frames, how="vertical_relaxed")
@@ -182,7 +182,7 @@ def scan_file(path: Path, kind: FileKind) -> pl.LazyFrame:
 
 
 @contextmanager
-def _readable(path: Path, kind: FileKind, *, caller: str, param: str) -> Iterator[None]:
+def readable(path: Path, kind: FileKind, *, caller: str, param: str) -> Iterator[None]:
     """Turn what polars says about a file into an error of this library."""
     import polars as pl
 

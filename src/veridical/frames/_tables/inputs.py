@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
-from veridical.frames._tables.columns import expand_columns, guess_columns
+from veridical.frames._tables.columns import expand_columns
 from veridical.frames._tables.detect import is_frame
-from veridical.frames._tables.labels import labels_from_columns
+from veridical.frames._tables.find import find_columns
 from veridical.frames._tables.open import column_names, open_table
+from veridical.frames._tables.order import labels_of
 
 
 class Named(NamedTuple):
@@ -124,12 +125,19 @@ def name_columns(
 
     outcome = None if y is None else named(y, "y")[0]
     columns = None if prob is None else named(prob, "prob")
-    said = None
-    if outcome is None or columns is None:
-        guess = guess_columns(available, y=outcome, prob=columns, caller=caller)
-        outcome, columns, said = guess.y, list(guess.prob), guess.said or None
     weight = named(sample_weight, "sample_weight") if isinstance(sample_weight, str) else []
     keys = named(by, "by") if _names_columns(by, available) else []
+    said = None
+    if outcome is None or columns is None:
+        guess = find_columns(
+            source,
+            y=outcome,
+            prob=columns,
+            without=[*weight, *keys],
+            caller=caller,
+            param="y_true",
+        )
+        outcome, columns, said = guess.y, list(guess.prob), guess.said or None
     return Columns(outcome, columns, weight[0] if weight else None, keys, said)
 
 
@@ -144,10 +152,6 @@ def _from_table(
 ) -> Inputs:
     names = name_columns(source, y=y, prob=prob, sample_weight=sample_weight, by=by, caller=caller)
     table = open_table(source, columns=names.all, caller=caller)
-    y_true = table.column(names.y, caller=caller, param="y")
-    matrix = table.matrix(names.prob, caller=caller, param="prob")
-    if labels is None and len(names.prob) > 1:
-        labels = labels_from_columns(names.prob, y_true)
     groups = None
     if names.by:
         values = [table.column(key, caller=caller, param="by") for key in names.by]
@@ -157,8 +161,8 @@ def _from_table(
     if names.sample_weight is not None:
         sample_weight = table.column(names.sample_weight, caller=caller, param="sample_weight")
     return Inputs(
-        y_true,
-        matrix[:, 0] if len(names.prob) == 1 else matrix,
+        labels_of(source, table, names.y, caller=caller),
+        table.predictions(names.prob, caller=caller, param="prob"),
         sample_weight,
         groups,
         labels,

@@ -70,7 +70,7 @@ def open_table(
         paths, kind = find_files(source, caller=caller, param=param)
         frame = read_files(paths, kind, columns, caller=caller, param=param)
         return Table(nw.from_native(frame, eager_only=True))
-    return Table(_from_frame(source, columns, caller=caller, param=param))
+    return Table(eager_frame(source, columns, caller=caller, param=param))
 
 
 def column_names(source: Any, *, caller: str, param: str = "source") -> list[str]:
@@ -100,12 +100,13 @@ def column_names(source: Any, *, caller: str, param: str = "source") -> list[str
     source = _check_frame(source, caller=caller, param=param)
     if is_lazy(source):
         return lazy_frame(source, caller=caller, param=param).collect_schema().names()
-    return _from_frame(source, None, caller=caller, param=param).columns
+    return eager_frame(source, None, caller=caller, param=param).columns
 
 
-def _from_frame(
-    source: Any, columns: Sequence[str] | None, *, caller: str, param: str
+def eager_frame(
+    source: Any, columns: Sequence[str] | None = None, *, caller: str, param: str
 ) -> nw.DataFrame[Any]:
+    """Return a frame in memory, with names of columns that are text; a query is run."""
     import narwhals.stable.v2 as nw
 
     source = _check_frame(source, caller=caller, param=param)
@@ -132,7 +133,7 @@ def lazy_frame(source: Any, *, caller: str, param: str) -> nw.LazyFrame[Any]:
 
     source = _check_frame(source, caller=caller, param=param)
     if not is_lazy(source):
-        return _from_frame(source, None, caller=caller, param=param).lazy()
+        return eager_frame(source, None, caller=caller, param=param).lazy()
     try:
         return nw.from_native(source)
     except nw.exceptions.DuplicateError as error:

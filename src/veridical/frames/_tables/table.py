@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.data.arrays import NamedArray
 from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical.exceptions import invalid
 from veridical.frames._tables.columns import listed, missing_column
@@ -44,6 +47,9 @@ def to_numbers(values: Array, name: str, *, caller: str, param: str) -> Array:
     if values.dtype.kind not in "OUT":
         got = f"column {name!r} of type {values.dtype}"
         raise invalid(caller, param, "numeric", got, hint=hint)
+    percent = percent_numbers(values)
+    if percent is not None:
+        return percent
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -55,6 +61,27 @@ def to_numbers(values: Array, name: str, *, caller: str, param: str) -> Array:
         got = f"{_plain(values[bad[0]])!r} in column {name!r} at index {bad[0]}"
         got += f" ({len(bad)} of {len(values)} values)"
         raise invalid(caller, param, "numeric", got, hint=hint) from error
+
+
+_PERCENT = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*%\s*")
+
+
+def percent_numbers(values: Array) -> FloatArray | None:
+    """Numbers that are written with a percent sign, 87 % as 0.87; None unless all are.
+
+    Examples
+    --------
+    >>> percent_numbers(np.array(["87 %", "5%", None], dtype=object))
+    array([0.87, 0.05,  nan])
+    """
+    known = (value for value in values if not (value is None or isinstance(value, float)))
+    first = next(known, "")
+    if not all(isinstance(one, str) and _PERCENT.fullmatch(one) for one in chain([first], known)):
+        return None
+    signs = str.maketrans({"%": None, ",": "."})
+    return np.array(
+        [float(v.translate(signs)) / 100 if isinstance(v, str) else np.nan for v in values]
+    )
 
 
 def _mark_missing(values: Array, missing: Array) -> Array:
@@ -172,6 +199,11 @@ class Table:
             for k, one_column in enumerate(values):
                 result[rows, k] = one_column[rows]
         return result
+
+    def predictions(self, names: Sequence[str], *, caller: str, param: str) -> NamedArray:
+        """Return columns of numbers with their names: (n,) of one, else as `matrix` does."""
+        values = self.matrix(names, caller=caller, param=param)
+        return NamedArray(values[:, 0] if len(names) == 1 else values, tuple(names))
 
     def _series(self, name: str, caller: str, param: str) -> nw.Series[Any]:
         if name not in self._frame.columns:

@@ -39,7 +39,7 @@ class _Merge(NamedTuple):
 
 
 class CellTree:
-    """Cells of equally wide bins (on every axis but the first of vectors) at several scales.
+    """Cells of equally wide bins (on every axis of vectors) at several scales.
 
     Every entry is merged away once at most, so all scales together cost a few passes.
 
@@ -109,7 +109,7 @@ class CellTree:
 
 def _merges(trials: ObservedTrials, scales: list[int]) -> Iterator[_Merge]:
     """Which cells merge at each scale."""
-    axes = trials.p[:, None] if trials.p.ndim == 1 else trials.p[:, 1:]
+    axes = trials.p[:, None] if trials.p.ndim == 1 else trials.p
     cells, mass, several = np.arange(len(axes)), trials.mass.copy(), trials.count > 1
     for m in scales:
         bins = _bins(axes[cells], m)

@@ -199,7 +199,9 @@ def choose_bandwidth(pooled: _Pooled, rule: str) -> float:
     n_points = len(pooled.points)
     if n_points == 1:
         return 1.0  # of no consequence
-    judged = np.linspace(0, n_points - 1, min(n_points, _JUDGED)).round().astype(np.intp)
+    # Evenly spread over predictions sorted by their largest value: no class comes first.
+    spread = np.linspace(0, n_points - 1, min(n_points, _JUDGED)).round().astype(np.intp)
+    judged = np.sort(np.argsort(pooled.points.max(axis=1), kind="stable")[spread])
     loss = _brier if rule == "auto" else _minus_likelihood
     losses = [loss(pooled, float(width), judged) for width in _GRID]
     # Rounding must not decide between values that are equally good.

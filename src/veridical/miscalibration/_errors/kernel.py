@@ -59,7 +59,7 @@ class KernelError(_KernelEstimator):
     bandwidth : "median" or float, default "median"
         "median" is the median distance between two predictions that differ (in the kernel's own
         distance, pairs weighted by w_i w_j); of more than 1000 distinct predictions those at 1000
-        evenly spaced places of their lexicographic order stand for all.
+        evenly spaced places, sorted by their largest probability, stand for all.
     estimator : {"unbiased", "biased", "block", "mmce"}, default "unbiased"
         All pairs without i = j; all pairs with i = j; pairs within blocks of consecutive rows; or
         the maximum mean calibration error, see `KernelError.mmce`.

@@ -9,6 +9,7 @@ import numpy as np
 
 from veridical._core.data.options import check_folds
 from veridical._core.data.validation import check_option
+from veridical._core.numeric.order import value_order
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid, warn_of
@@ -144,9 +145,7 @@ def _default(sample: Sample) -> Calibrator:
 
 def _folds(sample: BinarySample | MulticlassSample, n_folds: int) -> FloatArray:
     """Fold of each row: dealt out at random to rows in an order that their values decide."""
-    weight = np.ones(sample.n) if sample.weight is None else sample.weight
-    columns = (sample.p,) if sample.p.ndim == 1 else tuple(sample.p.T)
-    order = np.lexsort((sample.y, weight, *columns))
+    order = value_order(sample.p, sample.y, sample.weight)
     fold = np.empty(sample.n)
     fold[order] = np.random.default_rng(_SEED).permutation(sample.n) % n_folds
     return fold

@@ -207,7 +207,7 @@ def simplex(
         ``TopK(2)`` asks about the first, the second and all other guesses.
     n_bins : int, optional
         Bins per coordinate of the uniform grid of cells; default as many as leave about 30 rows
-        to a cell, between 2 and 10 (5 for four classes).
+        to a cell, between 2 and 8 (4 for four classes).
     binning : Binning, optional
         Other cells, e.g. ``VarianceSplitBins(200)``, which follow the data.
     labels, sample_weight, weight_type
@@ -233,7 +233,7 @@ def simplex(
     >>> p = [[0.75, 0.125, 0.125], [0.25, 0.625, 0.125], [0.125, 0.125, 0.75]]
     >>> drawn = simplex([0, 1, 0], p, ax=Figure().subplots())
     >>> drawn.arrows.U.round(4).tolist(), drawn.arrows.V.round(3).tolist()
-    ([-0.1875, -0.5, 0.3125], [-0.108, -0.65, -0.108])
+    ([-0.5, 0.3125, -0.1875], [-0.65, -0.108, -0.108])
     """
     check_option(_CALLER, "show", show, ("arrows", "predictions", "both"))
     level = check_level(_CALLER, confidence_level)
@@ -273,12 +273,12 @@ def _not_three(n_classes: int) -> Exception:
 
 
 def _grid_of(sample: MulticlassSample) -> int:
-    """Bins per coordinate such that n_bins^(K-1) / (K-1)! cells of 30 rows hold the sample."""
+    """Bins per coordinate such that n_bins^(K-1) / (K-2)! cells of 30 rows hold the sample."""
     free = len(sample.classes) - 1
     if free > 3:
         raise _not_three(free + 1)
-    full = (sample.size / 30 * math.factorial(free)) ** (1 / free)
-    return int(min(max(full, 2), 10 if free == 2 else 5))
+    full = (sample.size / 30 * math.factorial(free - 1)) ** (1 / free)
+    return int(min(max(full + 1e-9, 2), 8 if free == 2 else 4))
 
 
 def _draw(

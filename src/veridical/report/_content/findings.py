@@ -38,7 +38,7 @@ Step = Callable[[str], None]
 
 # Cost of a miss for each false alarm: 1 to 20, ..., 20 to 1.
 COST_RATIOS = (1 / 20, 1 / 10, 1 / 5, 1 / 2, 1.0, 2.0, 5.0, 10.0, 20.0)
-_SIMPLEX_BINS = 8  # on each side of the triangle
+_SIMPLEX_BINS = 6  # on each side of the triangle: 36 cells
 _MOST_CLASSES = 10  # with a curve of their own
 _MOST_WITH_LIMITS = 100_000  # rows of an isotonic curve: beyond, its limits take long and are tiny
 _MOST_ROWS = 200_000  # from which curves of single classes come from a sample of rows

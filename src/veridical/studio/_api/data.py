@@ -15,7 +15,7 @@ from veridical._core.data.arrays import missing_values
 from veridical.evaluation.data import DataRequest
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.files import find_files, scan_file
-from veridical.frames.tables import column_names, guess_columns, labels_from_columns, open_table
+from veridical.frames.tables import column_names, find_columns, labels_from_columns, open_table
 from veridical.lenses.reading import RawData
 from veridical.studio._data.answers import CALLER, in_thread, plain
 from veridical.studio._data.files import drop, file_in, files_in, keep_upload
@@ -121,7 +121,7 @@ def _opened(session: Session, name: str, path: Path) -> dict[str, Any]:
     table = session.keep(name, path, columns)
     found: dict[str, Any] = {"y": None, "prob": [], "said": ""}
     try:
-        guess = guess_columns(columns, caller=CALLER)
+        guess = find_columns(path, caller=CALLER, param="file")
         found = {"y": guess.y, "prob": list(guess.prob), "said": guess.said}
     except InvalidInputError:
         pass  # the reader says it
