@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from veridical.results.base import Difference, Result, columns_of, format_pvalue
 from veridical.results.evaluation import Evaluation
 from veridical.results.tests import ConsistencyTest
-from veridical.results.text import html_block, html_table, note_lines, number_or_blank, text_row
+from veridical.results.text import (
+    html_block,
+    html_list,
+    html_table,
+    note_lines,
+    number_or_blank,
+    text_row,
+)
 
 _DIFFERENCES = "paired differences, first minus second: negative means the first is better"
+_INDENT: dict[str, Any] = {"initial_indent": "  ", "subsequent_indent": "    "}
 _HEADER = ("figure", "difference", "interval", "p", "Holm")
 
 
@@ -38,7 +47,7 @@ class Comparison(Result):
     Attributes
     ----------
     models : names, in the order given
-    evaluations : evaluation of each model
+    evaluations : evaluation of each model, with its verdict
     tests : consistency test of each model's calibration error
     differences : paired differences of every pair (or with the reference) and figure
     lens, n_samples, confidence_level : of all of them
@@ -89,6 +98,9 @@ class Comparison(Result):
             f"  {model:<{width}}" + text_row(row, 13)
             for model, row in zip(self.models, rows, strict=True)
         ]
+        for model, e in zip(self.models, self.evaluations, strict=True):
+            if e.verdict.text:
+                lines += ["", *textwrap.wrap(f"{model}: {e.verdict.text}", 98, **_INDENT)]
         lines += [
             "",
             f"  {_DIFFERENCES}",
@@ -104,6 +116,11 @@ class Comparison(Result):
         return html_block(
             self._headline(),
             html_table(["model", *header], [(model, *row) for model, row in pairs]),
+            html_list(
+                f"{model}: {e.verdict.text}"
+                for model, e in zip(self.models, self.evaluations, strict=True)
+                if e.verdict.text
+            ),
             f"<p>{_DIFFERENCES}</p>",
             html_table(["models", *_HEADER], self._difference_rows()),
             notes=self.notes,
