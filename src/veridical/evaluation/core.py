@@ -20,7 +20,7 @@ from veridical.evaluation._figures.measure import (
     measure_errors,
     measure_figures,
 )
-from veridical.evaluation._verdict.judge import Judged
+from veridical.evaluation._verdict.judge import Judged, is_reversed
 
 __all__ = [
     "NAMES",
@@ -34,6 +34,7 @@ __all__ = [
     "evaluate_source",
     "held_out",
     "held_out_source",
+    "is_reversed",
     "judge_source",
     "judged_evaluation",
     "means_and_line",

@@ -96,13 +96,15 @@ def _equals(y: str | None, label: Any) -> str:
 class Induced(NamedTuple):
     """Checked data, the lens they are seen through, and the problem it induces.
 
-    `notes` say what was guessed about the columns of a table, and what was done to values.
+    `notes` say what was guessed about the columns of a table, and what was done to values; `named`
+    what its columns are called.
     """
 
     sample: Sample
     lens: Lens
     problem: Problem
     notes: tuple[str, ...] = ()
+    named: Named = UNNAMED
 
 
 @dataclass(frozen=True)
@@ -155,7 +157,7 @@ class CheckedData:
         if lens is None and whole and isinstance(self.sample, MulticlassSample):
             lens = Canonical()
         chosen = resolve_lens(lens, self.sample, caller=caller)
-        return Induced(self.sample, chosen, chosen.induce(self.sample), self.notes)
+        return Induced(self.sample, chosen, chosen.induce(self.sample), self.notes, self.named)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical.results.base import Difference, Result, columns_of, format_pvalue
 from veridical.results.evaluation import Evaluation
 from veridical.results.tests import ConsistencyTest
-from veridical.results.text import html_block, html_table, note_lines, number_or_blank
+from veridical.results.text import html_block, html_list, html_table, note_lines, number_or_blank
 
 _DIFFERENCES = "paired differences, first minus second: negative means the first is better"
 _HEADER = ("figure", "difference", "interval", "p", "Holm")
@@ -39,7 +39,7 @@ class Comparison(Result):
     Attributes
     ----------
     models : names, in the order given
-    evaluations : evaluation of each model
+    evaluations : evaluation of each model, with its verdict
     tests : consistency test of each model's calibration error
     differences : paired differences of every pair (or with the reference) and figure
     lens, n_samples, confidence_level : of all of them
@@ -88,6 +88,9 @@ class Comparison(Result):
         lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]
         drop = ("accuracy", "null")
         lines += table_lines(("model", *header), models, width=width, words=("model",), drop=drop)
+        for model, e in zip(self.models, self.evaluations, strict=True):
+            if e.verdict.text:
+                lines += ["", *wrapped(f"{model}: {e.verdict.text}", width, hanging=4)]
         lines += ["", *wrapped(_DIFFERENCES, width)]
         differences = self._difference_rows()
         if len({pair for pair, *_ in differences}) == 1:  # one pair need not be named in each line
@@ -103,6 +106,11 @@ class Comparison(Result):
         return html_block(
             self._headline(),
             html_table(["model", *header], [(model, *row) for model, row in pairs]),
+            html_list(
+                f"{model}: {e.verdict.text}"
+                for model, e in zip(self.models, self.evaluations, strict=True)
+                if e.verdict.text
+            ),
             f"<p>{_DIFFERENCES}</p>",
             html_table(["models", *_HEADER], self._difference_rows()),
             notes=self.notes,

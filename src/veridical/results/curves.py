@@ -80,6 +80,7 @@ class ReliabilityCurve(_Curve):
     low, high : confidence limits of the observed frequency, or None; for interval "consistency"
         what would be observed if the model were calibrated, so limits around `predicted`
     closed : side on which bins are closed, "right" or "left"
+    event : what the predictions are the probability of, e.g. "Status = 'bad'"; "" if unknown
     lens, method, definition, interval, confidence_level, n_samples : how it was made
     """
 
@@ -98,13 +99,34 @@ class ReliabilityCurve(_Curve):
     interval: str | None = None
     confidence_level: float | None = None
     closed: str = "right"
+    event: str = ""
     n_samples: int
+
+    @property
+    def says(self) -> str:
+        """What is predicted, in words for an axis or a heading."""
+        if self.lens == "confidence":
+            return "confidence"
+        return f"probability that {self.event}" if self.event else "predicted probability"
+
+    @property
+    def happens(self) -> str:
+        """What is observed, in words for an axis or a heading."""
+        if self.lens == "confidence":
+            return "share that was right"
+        return f"observed frequency of {self.event}" if self.event else "observed frequency"
 
     def __len__(self) -> int:
         return len(self.count)
 
     def __str__(self) -> str:
-        return "\n".join([f"reliability, {self.lens} lens, {self.definition}", *self.table()])
+        return "\n".join([self.heading, *self.table()])
+
+    @property
+    def heading(self) -> str:
+        """One line: of what it is, and how it was made."""
+        about = f" ({self.says})" if self.event else ""
+        return f"reliability{about}, {self.lens} lens, {self.definition}"
 
     def at(self, p: ArrayLike) -> CurveReading:
         """Read the curve at single predictions.
@@ -163,7 +185,7 @@ class ReliabilityCurve(_Curve):
             count=np.where(held, self.count[np.maximum(holder, 0)], 0.0),
             interval=self.interval,
             confidence_level=self.confidence_level,
-            definition=f"reliability, {self.lens} lens, {self.definition}",
+            definition=self.heading,
             **read,
         )
 

@@ -132,8 +132,7 @@ class Evaluation(Result):
             first, *rest = wrapped(value, width, indent=28)
             lines += [f"  {name:<26}{first.strip()}", *rest]
         lines += ["", *self._score_lines(width), "", *self._error_lines(width), ""]
-        about = f"reliability ({self.curve.lens}: {self.curve.definition})"
-        lines += wrapped(about, width)
+        lines += wrapped(self._curve_heading(), width)
         lines += ["  " + line for line in self.curve.table()]
         if self.groups:
             lines += ["", *self._group_lines(width)]
@@ -153,7 +152,7 @@ class Evaluation(Result):
             bins.append((*row, *means, limits_text(c, i)))
         interval = "" if c.interval is None else f"{c.confidence_level:.0%} {c.interval}"
         parts.append(
-            f"<p>reliability ({escape(c.lens)}: {escape(c.definition)})</p>"
+            f"<p>{escape(self._curve_heading())}</p>"
             + html_table(["bin", "rows", "predicted", "observed", "gap", interval], bins)
         )
         parts.append(html_list(self.notes))
@@ -170,11 +169,15 @@ class Evaluation(Result):
             what = f"positive class {self.classes[1]!r}"
         else:
             what = f"{len(self.classes)} classes"
-        return f"Evaluation of {self.n_samples:,} rows, {what}, {self.lens} lens{weighted}"
+        what = self.verdict.about or what
+        return f"Evaluation of {self.n_samples:,} rows: {what}, {self.lens} lens{weighted}"
+
+    def _curve_heading(self) -> str:
+        return f"reliability: {self.curve.says} ({self.curve.lens}: {self.curve.definition})"
 
     def _overview(self) -> list[tuple[str, str]]:
         if len(self.classes) == 2:
-            rates = f"{self.base_rate[1]:.4f}"
+            rates = f"{self.base_rate[1]:.4f} of {self.classes[1]!r}"
         else:
             pairs = zip(self.classes[:_MOST_CLASSES], self.base_rate[:_MOST_CLASSES], strict=True)
             rates = ", ".join(f"{label}:\xa0{rate:.3f}" for label, rate in pairs)

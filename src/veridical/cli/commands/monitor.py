@@ -156,6 +156,12 @@ def add_arguments(parser: Parser) -> None:
     matured = add_kind(kinds, "mature", "wait no longer for outcomes", mature)
     matured.add_argument("until", metavar="TIME", help="of predictions made up to then")
     matured.add_argument("--missing", metavar="LABEL", help="what happened where nothing is known")
+    for counting in (update, resolved, matured):
+        counting.add_argument(
+            "--allow-reversed",
+            action="store_true",
+            help="count a first batch even if it ranks backwards",
+        )
     looked = add_kind(kinds, "status", "say what is known", status)
     looked.add_argument("more", nargs="*", metavar="STORE", help="others, to be joined with it")
     looked.add_argument(
@@ -245,6 +251,7 @@ def run_update(arguments: argparse.Namespace) -> int:
             timestamp=arguments.timestamp,
             by=_groups(table, arguments.by),
             batch_id=arguments.batch_id,
+            allow_reversed=arguments.allow_reversed,
         )
     show(found)
     return ALARM if found.alarm else 0
@@ -287,6 +294,7 @@ def resolve(arguments: argparse.Namespace) -> int:
         found = monitor.resolve(
             table.column(arguments.id, caller="monitor", param="id"),
             table.column(outcome, caller="monitor", param="y"),
+            allow_reversed=arguments.allow_reversed,
         )
     show(found)
     return ALARM if found.alarm else 0
@@ -296,7 +304,9 @@ def mature(arguments: argparse.Namespace) -> int:
     """Count what is known of predictions up to a time."""
     with open_store(arguments) as monitor:
         missing = None if arguments.missing is None else _typed([arguments.missing])[0]
-        found = monitor.mature(arguments.until, missing=missing)
+        found = monitor.mature(
+            arguments.until, missing=missing, allow_reversed=arguments.allow_reversed
+        )
     show(found)
     return ALARM if found.alarm else 0
 

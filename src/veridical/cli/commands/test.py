@@ -18,8 +18,9 @@ examples:
   veridical test predictions.csv --tests cox,spiegelhalter --level 0.01
   veridical test predictions.csv --fail-if-rejected --format json -o tests.json
 
-P-values of several tests are corrected for their number (Holm). A test that does not reject is no
-evidence of calibration: the verdict says which error would have been found.
+The verdict is that of one joint test at the level. Single tests beneath it are looked at one by
+one, corrected for their number (Holm), and do not decide. Not to reject is no evidence of
+calibration: the verdict says which error would have been found, or how many rows would tell.
 
 {data.GUESSING}
 exit codes:

@@ -161,6 +161,7 @@ def curve_from_summary(
     definition: str,
     interval: str | None,
     confidence_level: float,
+    event: str = "",
 ) -> ReliabilityCurve:
     """Turn the first (usually only) problem of a summary into a reliability curve."""
     held = summary.occupied[0]
@@ -189,6 +190,7 @@ def curve_from_summary(
         interval=interval,
         confidence_level=None if interval is None else confidence_level,
         closed=summary.partitions[0].closed,
+        event=event,
         n_samples=round(float(summary.count[0].sum())),
     )
 

@@ -29,7 +29,7 @@ from veridical.curves._curve.smooth import (
 )
 from veridical.exceptions import invalid, warn_of
 from veridical.lenses import Binary, Confidence, Lens
-from veridical.lenses.reading import RawData, named_lens
+from veridical.lenses.reading import RawData, event_of, named_lens
 from veridical.results import ReliabilityCurve
 from veridical.summaries import GridSummary, summarise
 from veridical.summaries.core import problem_of
@@ -296,7 +296,9 @@ def _curve_of_data(
         expected, got = "one that induces a single binary problem", induced.lens.name
         raise invalid(caller, "lens", expected, got, hint=hint)
     warn_of(induced.notes, caller=caller, stacklevel=4)
-    return curve_core(problem, induced.lens.name, options, caller=caller)
+    curve = curve_core(problem, induced.lens.name, options, caller=caller)
+    event = event_of(induced.lens, induced.sample.classes, induced.named.y)
+    return replace(curve, event=event)
 
 
 def curve_core(
@@ -325,6 +327,7 @@ def curve_of_summary(
         chosen = named_lens(lens, caller=caller)
     cells = grid.cells(problem_of(chosen, grid, caller=caller))
     drawn = options.interval is not None and options.interval not in _BINOMIAL
+    event = event_of(chosen, cells.classes)
     if isinstance(options.binning, UniformBins) and not drawn:
         return curve_from_summary(
             cells.summary(options.binning),
@@ -332,6 +335,7 @@ def curve_of_summary(
             definition=options.binning.name,
             interval=options.interval,
             confidence_level=options.level,
+            event=event,
         )
     if grid.weighted and drawn:
         hint = 'use "binomial" limits of bins, or `reliability_curve` on the rows.'
@@ -342,7 +346,7 @@ def curve_of_summary(
     curve = curve_core(sample, chosen.name, options, caller=caller)
     # A row that stands for others counts as one there.
     rows = curve.weight * (grid.n_samples / float(sample.weight.sum()))
-    return replace(curve, count=rows, n_samples=grid.n_samples)
+    return replace(curve, count=rows, n_samples=grid.n_samples, event=event)
 
 
 def _binned_curve(

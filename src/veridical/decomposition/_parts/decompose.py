@@ -230,7 +230,7 @@ def decompose(
     scoring = get_rule(rule, caller=caller)
     raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
     data = raw.weighted(sample_weight, weight_type).check(caller=caller)
-    sample, chosen, problem, notes = data.through(
+    sample, chosen, problem, notes, _ = data.through(
         Canonical() if lens is None else lens, caller=caller
     )
     name = chosen.name

@@ -18,6 +18,7 @@ from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.source import Source
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import figures_of
+from veridical.evaluation._verdict.fitted import suspicion
 from veridical.evaluation._verdict.judge import Judged, Judging, judge, reversal
 from veridical.exceptions import warn_of
 from veridical.inference import adjust_pvalues
@@ -51,7 +52,7 @@ def calibration_tests(
     rng: Any = None,
     engine: Literal["auto", "memory", "pushdown"] = "auto",
 ) -> TestReport:
-    """Test calibration in several ways, and say what came out in one paragraph.
+    """Test calibration jointly, say what came out in one verdict, and list single tests beneath it.
 
     Parameters
     ----------
@@ -68,7 +69,7 @@ def calibration_tests(
         for three classes or more seen through the confidence lens also the consistency test of
         all classes ("classwise").
     level : float, default 0.05
-        Level at which calibration is rejected.
+        Chance that the verdict finds anything in calibrated predictions.
     n_bins : int, "sqrt", "cbrt" or "cv", default 15
         Number of bins of the consistency tests.
     n_resamples : int, default 1000
@@ -84,25 +85,24 @@ def calibration_tests(
     Returns
     -------
     TestReport
-        `print` it, or see `rejected`, `verdict`, `tests` and `adjusted`; `to_frame` has one row
-        a test.
+        `print` it, or see `verdict` (word for word that of :func:`evaluate`) and `rejected`, which
+        are of the joint test (:func:`joint_test`), then `tests` and `adjusted`; `to_frame` has one
+        row a test.
 
     Notes
     -----
     The null hypothesis is that outcomes are independent draws from the predictions as the lens
-    shows them, and that the predictions were not fitted to these outcomes. The tests look for
-    different deviations, so that one may reject and the others not; with Holm's correction the
-    probability that any rejects a calibrated model is at most `level`, whatever their dependence.
+    shows them, and that the predictions were not fitted to these outcomes. The verdict is that of
+    one joint test of level, spread and shape, of three classes or more also of every class and of
+    whole vectors, and with `by` of every group, at this level.
 
-    With `by` the hypothesis is that every group is calibrated; the p-value of the worst group,
-    corrected for their number by the distribution of the largest deviation, is one more test in
-    the battery. Which classes or groups stand out is corrected for their number, but not again
-    for the number of tests.
+    Single tests look for different deviations, so that one may reject and the others not, and are
+    looked at one by one: with Holm's correction the probability that any rejects a calibrated model
+    is at most `level` too, but they do not decide.
 
     Not to reject is no evidence of calibration. `detectable` then holds the root-mean-square gap
-    that a test of the same bins finds with 80 % power at the level over the number of tests (see
-    :func:`detectable_error`): an approximation, for problems of one probability a row of which
-    the consistency test was made.
+    that a test of the same bins finds with 80 % power at the level over the number of parts of the
+    joint test (see :func:`detectable_error`), of the problem whose curve is drawn.
     To show that an error is small use :func:`equivalence_test`.
 
     Examples
@@ -114,8 +114,9 @@ def calibration_tests(
     >>> report.rejected, round(report.test("consistency").statistic, 10)
     (True, 0.2)
     >>> print(report.verdict)
-    Miscalibrated: 2 of 2 tests reject calibration at level 0.05 after Holm's correction ...
-    Over-confident: too extreme (recalibration slope 0.292, ...
+    Miscalibrated: probability that y = 1 (p = 0.0010; 200 rows, binary lens). Over-confident:
+    too extreme (recalibration slope 0.29; adjusted p = 0.0010). Large: recalibration would save
+    about ... % of log loss ...
     """
     level = check_level(_CALLER, level, "level")
     count = check_resamples(n_resamples, caller=_CALLER)
@@ -178,7 +179,7 @@ def run_battery(
     detectable = None if found.reach is None else found.reach.found
     if detectable is not None:
         doubts += [f"detectable_error: {note}" for note in detectable.notes]
-    doubts += [*_dependent_rows(induced), *_too_few_draws(all_tests, level)]
+    doubts += [*suspicion(source), *_dependent_rows(induced), *_too_few_draws(all_tests, level)]
     slope, intercept = _line(all_tests, source, level)
     report = TestReport(
         names=tuple(all_tests),

@@ -16,12 +16,14 @@ from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.curves.core import curve_from_summary
 from veridical.decomposition.core import decompose_isotonic
 from veridical.evaluation._data.source import NullDraws, SampleSource, Source, default_error
+from veridical.evaluation._verdict.fitted import suspicion
 from veridical.evaluation._verdict.judge import Judged, Judging, is_reversed, judge, judge_group
 from veridical.evaluation._verdict.words import Figures
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import recalibration_line
 from veridical.inference.intervals import binned_limits, has_interval
 from veridical.lenses import Classwise, Lens
+from veridical.lenses.reading import event_of
 from veridical.miscalibration import BinnedError, CumulativeError, Estimator, SmoothError
 from veridical.miscalibration.core import doubts_of_summary
 from veridical.results import Evaluation, MeasuredError, ReliabilityCurve
@@ -169,7 +171,7 @@ def measure_figures(source: Source, options: Measuring) -> Evaluation:
         default_error="ECE variance-split" if source.kind == "vector" else "ECE",
         **means_and_line(source, confidence_level),
     )
-    notes = dict.fromkeys([*doubts_of(source, evaluation), *binning_doubts])
+    notes = dict.fromkeys([*doubts_of(source, evaluation), *suspicion(source), *binning_doubts])
     return replace(evaluation, notes=tuple(notes))
 
 
@@ -196,6 +198,7 @@ def binned_curve(source: Source, binning: Binning, level: float) -> ReliabilityC
         definition=binning.name,
         interval="wilson",
         confidence_level=level,
+        event=event_of(source.binary_lens, source.classes, source.named.y),
     )
 
 

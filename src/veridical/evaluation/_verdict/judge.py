@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
-from veridical.evaluation._data.source import Source
-from veridical.evaluation._verdict.family import joint_of
+import numpy as np
+
+from veridical._core.data.randomness import Draws
+from veridical._core.sample import BinarySample
+from veridical.evaluation._data.source import SampleSource, Source
+from veridical.evaluation._data.sums import SumsSource
 from veridical.evaluation._verdict.size import Reach, Saving, reach_of, saving_of
 from veridical.evaluation._verdict.words import (
     Figures,
@@ -16,13 +20,15 @@ from veridical.evaluation._verdict.words import (
     about_of,
     gap_sentence,
     is_binary,
+    judges_whole,
     named,
     reach_sentence,
     reversed_sentence,
     saving_sentence,
     scope_of,
 )
-from veridical.lenses import ClassSpecific
+from veridical.inference.core import joint_core, joint_sums_core
+from veridical.lenses import Binary, ClassSpecific
 from veridical.results import JointPart, JointTest, Verdict
 from veridical.results.base import say_pvalue
 
@@ -58,7 +64,7 @@ def judge(source: Source, figures: Figures, options: Judging) -> Judged:
     """Make the verdict of data that were read; the same data and options give the same words."""
     if not options.n_resamples:
         return Judged(_untested(source, figures))
-    joint = joint_of(source, options.n_resamples, options.seed, options.level)
+    joint = joint_of(source, options)
     of_group: dict[Any, JointPart] = {}
     for part in sorted(joint.parts, key=lambda part: part.adjusted):
         if part.name == "group":
@@ -69,6 +75,29 @@ def judge(source: Source, figures: Figures, options: Judging) -> Judged:
         return Judged(_rejected(source, figures, joint, options), None, of_group)
     reach = reach_of(source.binary, options.n_bins, options.level / max(len(joint.parts), 1))
     return Judged(_not_shown(source, figures, joint, reach), reach, of_group)
+
+
+def joint_of(source: Source, options: Judging) -> JointTest:
+    """Test everything the prediction can be wrong in, groups included if there are any."""
+    draws = Draws(options.n_resamples, np.random.default_rng(options.seed))
+    lens = None if judges_whole(source) else source.lens
+    if isinstance(source, SumsSource):
+        return joint_sums_core(
+            source.grid, lens, draws=draws, level=options.level, caller=source.caller
+        )
+    assert isinstance(source, SampleSource)
+    by = source.by
+    if by is None:
+        return joint_core(source.sample, lens, draws=draws, level=options.level)
+    by = by.kept(np.ones(len(by.codes), dtype=bool), "evaluate")  # groups that have rows
+    problem = source.problem
+    if not isinstance(problem, BinarySample) or problem.n == source.n:
+        return joint_core(source.sample, lens, by=by, draws=draws, level=options.level)
+    # A lens that makes several rows of one: they are of one group.
+    by = replace(by, codes=np.repeat(by.codes, problem.n // source.n))
+    test = joint_core(problem, Binary(), by=by, draws=draws, level=options.level)
+    parts = tuple(replace(part, lens=source.lens.name) for part in test.parts)
+    return replace(test, lens=source.lens.name, parts=parts)
 
 
 def judge_group(

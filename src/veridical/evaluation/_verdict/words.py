@@ -12,9 +12,8 @@ from veridical._core.data.labels import shortened
 from veridical._core.sample import MulticlassSample
 from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._data.sums import SumsSource
-from veridical.evaluation._verdict.family import judges_each, judges_whole
 from veridical.evaluation._verdict.size import MATTERS, POWER, Reach, Saving
-from veridical.lenses import Binary, Confidence
+from veridical.lenses import Binary, Canonical, Confidence
 from veridical.lenses.reading import event_of
 from veridical.results import Coefficient, JointPart, JointTest, ReliabilityCurve
 from veridical.results.base import say_pvalue
@@ -44,13 +43,19 @@ class Figures:
     auc: float | None
 
 
+def judges_whole(source: Source) -> bool:
+    """Whether whole predictions of three classes or more are judged, not what one lens shows."""
+    return source.has_classes and (not source.asked or isinstance(source.lens, Canonical))
+
+
 def about_of(source: Source) -> str:
     """What is judged, in words."""
     of = "" if source.named.y is None else f" of {source.named.y}"
     if judges_whole(source):
-        return f"whole prediction of {len(source.classes):,} classes{of}"
-    if isinstance(source, SumsSource) and judges_each(source):
-        return f"confidence and probability of each of {len(source.classes):,} classes{of}"
+        # Sums do not tell how the classes of a row go together.
+        all_of_it = not isinstance(source, SumsSource)
+        what = "whole prediction" if all_of_it else "confidence and probabilities"
+        return f"{what} of {len(source.classes):,} classes{of}"
     if source.kind == "classwise":
         return f"probability of each of {len(source.classes):,} classes{of}"
     if source.kind == "vector":
@@ -149,12 +154,13 @@ class PartWords:
                 means[classes.index(part.label)], rates[classes.index(part.label)]
             )
             described.append(f"{named(part.label)} (says {says}, happens {happens})")
-        verb = "stands" if len(parts) == 1 else "stand"
-        smallest = parts[0] if len(parts) == 1 else min(parts, key=lambda part: part.adjusted)
-        prefix = "" if len(parts) == 1 else "smallest "
+        smallest = _adjusted(min(parts, key=lambda part: part.adjusted))
+        if len(parts) == len(classes):
+            return f"Every one of {len(classes):,} classes stands out (smallest {smallest})."
+        verb, prefix = ("stands", "") if len(parts) == 1 else ("stand", "smallest ")
         return (
             f"Of {len(classes):,} classes {len(parts):,} {verb} out: {_listed(described)}"
-            f" ({prefix}{_adjusted(smallest)})."
+            f" ({prefix}{smallest})."
         )
 
 

@@ -18,7 +18,10 @@ from veridical._core.data.labels import check_text
 from veridical._core.data.validation import check_probabilities, float_array, is_integer
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike
+from veridical.evaluation.core import is_reversed
+from veridical.evaluation.data import SampleSource
 from veridical.exceptions import invalid
+from veridical.lenses import Binary
 from veridical.monitoring._judge.status import combined_log_e
 from veridical.monitoring._store.counts import batch_streams
 from veridical.monitoring._store.evidence import exp_or_inf
@@ -51,12 +54,15 @@ def update(
     timestamp: Any,
     by: ArrayLike | None,
     batch_id: str | None,
+    allow_reversed: bool,
 ) -> MonitorUpdate:
     """Check a batch and count it, unless it is known by its name."""
     caller = f"{CALLER}.update"
     batch_id = _as_name(batch_id, caller)
     store, labels = memory.store, memory.classes
     sample = memory.checked(as_rows(y_true), as_rows(y_prob, labels), caller=caller)
+    if not allow_reversed:
+        _check_direction(memory, sample, caller)
     groups = _check_by(by, sample.n, "y_true", caller)
     batch = Batch(sample, groups, _as_timestamp(timestamp, caller))
     digest = "" if batch_id is None else _digest_of(sample, groups)
@@ -105,7 +111,27 @@ def observe(
         count_cohorts(memory, memory.pending.complete())
 
 
-def resolve(memory: Memory, id: ArrayLike, y_true: ArrayLike) -> MonitorUpdate:
+def _check_direction(memory: Memory, sample: Sample, caller: str) -> None:
+    """Refuse a first batch that ranks backwards, unless the positive class was named."""
+    told = memory.settings["pos_label"] is not None
+    if told or memory.store.n_batches or not isinstance(sample, BinarySample):
+        return
+    rows = SampleSource(sample, Binary())
+    area = rows.areas[1]
+    if not is_reversed(rows, area):
+        return
+    negative, positive = sample.classes
+    got = f"predictions that rank it backwards (AUC {area:.2f})"
+    hint = (
+        f"if they are of {negative!r}, start a monitor with pos_label={negative!r} (`--pos-label"
+        f" {negative}`); if all is as it should be, pass allow_reversed=True (`--allow-reversed`)."
+    )
+    raise invalid(caller, "y_prob", f"the probability of {positive!r}", got, hint=hint)
+
+
+def resolve(
+    memory: Memory, id: ArrayLike, y_true: ArrayLike, *, allow_reversed: bool
+) -> MonitorUpdate:
     """Check outcomes, keep them, and count the cohorts that are complete."""
     caller = f"{CALLER}.resolve"
     outcomes = np.atleast_1d(np.asarray(as_rows(y_true))).tolist()
@@ -115,10 +141,12 @@ def resolve(memory: Memory, id: ArrayLike, y_true: ArrayLike) -> MonitorUpdate:
     names = _as_ids(id, len(outcomes), caller)
     with memory.store.transaction():
         memory.pending.resolve(names, outcomes, caller=caller)
-        return last_update(memory, count_cohorts(memory, memory.pending.complete()))
+        cohorts = memory.pending.complete()
+        n_rows = count_cohorts(memory, cohorts, allow_reversed=allow_reversed)
+        return last_update(memory, n_rows)
 
 
-def mature(memory: Memory, until: Any, missing: Any) -> MonitorUpdate:
+def mature(memory: Memory, until: Any, missing: Any, *, allow_reversed: bool) -> MonitorUpdate:
     """Count the cohorts observed up to a time, whatever is known of them."""
     caller = f"{CALLER}.mature"
     when = _as_timestamp(until, caller)
@@ -128,7 +156,9 @@ def mature(memory: Memory, until: Any, missing: Any) -> MonitorUpdate:
     if missing is not None:
         _check_class(missing, memory.classes, "missing", caller)
     with memory.store.transaction():
-        return last_update(memory, count_cohorts(memory, memory.pending.mature(when), missing))
+        cohorts = memory.pending.mature(when)
+        n_rows = count_cohorts(memory, cohorts, missing, allow_reversed=allow_reversed)
+        return last_update(memory, n_rows)
 
 
 def _as_name(batch_id: Any, caller: str) -> str | None:
@@ -231,7 +261,9 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
     )
 
 
-def count_cohorts(memory: Memory, cohorts: list[int], missing: Any = None) -> int:
+def count_cohorts(
+    memory: Memory, cohorts: list[int], missing: Any = None, *, allow_reversed: bool = False
+) -> int:
     """Count cohorts, oldest first; returns their rows.
 
     Where `missing` is a label, it is the outcome of predictions whose outcome never came; without
@@ -245,6 +277,8 @@ def count_cohorts(memory: Memory, cohorts: list[int], missing: Any = None) -> in
         if not cohort.y:
             continue
         sample = memory.checked(cohort.y, cohort.p, caller=CALLER)
+        if not allow_reversed:
+            _check_direction(memory, sample, CALLER)
         groups = None if cohort.by is None else group_rows([cohort.by], caller=CALLER)
         n_rows += count(memory, Batch(sample, groups, cohort.observed_at)).n_rows
     return n_rows

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Self
 
 from veridical._core.data.options import check_integer
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid, warn_of
+from veridical.lenses import Binary, Confidence, Lens
+from veridical.lenses.reading import event_of
 from veridical.monitoring._judge.estimates import curve_of_cells, rolling
 from veridical.monitoring._watch import counting, maps
 from veridical.monitoring._watch.memory import CALLER, Memory, check_settings
@@ -144,6 +147,7 @@ class CalibrationMonitor:
         timestamp: Any = None,
         by: ArrayLike | None = None,
         batch_id: str | None = None,
+        allow_reversed: bool = False,
     ) -> MonitorUpdate:
         """Count a batch of outcomes and the predictions made for them.
 
@@ -158,6 +162,10 @@ class CalibrationMonitor:
         batch_id : str, optional
             A batch sent again under the same name is not counted twice; other data under a known
             name are an error.
+        allow_reversed : bool, default False
+            Count a first batch of two classes even if it ranks backwards (an area under the ROC
+            curve below one half by four standard errors). It is refused otherwise, unless the
+            monitor was told `pos_label`: most likely the predictions are of the other class.
 
         Returns
         -------
@@ -165,7 +173,13 @@ class CalibrationMonitor:
             Whether there is an alarm, and the evidence. See `status` for all the rest.
         """
         return counting.update(
-            self._memory, y_true, y_prob, timestamp=timestamp, by=by, batch_id=batch_id
+            self._memory,
+            y_true,
+            y_prob,
+            timestamp=timestamp,
+            by=by,
+            batch_id=batch_id,
+            allow_reversed=allow_reversed,
         )
 
     def observe(
@@ -195,7 +209,9 @@ class CalibrationMonitor:
         """
         counting.observe(self._memory, id, y_prob, timestamp=timestamp, by=by)
 
-    def resolve(self, id: ArrayLike, y_true: ArrayLike) -> MonitorUpdate:
+    def resolve(
+        self, id: ArrayLike, y_true: ArrayLike, *, allow_reversed: bool = False
+    ) -> MonitorUpdate:
         """Register outcomes of predictions, in any order; counts the cohorts that are complete.
 
         Parameters
@@ -204,10 +220,14 @@ class CalibrationMonitor:
             Names given to `observe`. An outcome may come before its prediction, or twice.
         y_true : array-like
             What happened.
+        allow_reversed : bool, default False
+            As in `update`.
         """
-        return counting.resolve(self._memory, id, y_true)
+        return counting.resolve(self._memory, id, y_true, allow_reversed=allow_reversed)
 
-    def mature(self, until: Any, *, missing: Any = None) -> MonitorUpdate:
+    def mature(
+        self, until: Any, *, missing: Any = None, allow_reversed: bool = False
+    ) -> MonitorUpdate:
         """Wait no longer for outcomes of predictions made up to a time; count what is known.
 
         Parameters
@@ -217,8 +237,10 @@ class CalibrationMonitor:
         missing : label, optional
             What happened where no outcome came, e.g. no fraud where none was reported. Default:
             such rows are left out, which is right if being known does not depend on the outcome.
+        allow_reversed : bool, default False
+            As in `update`.
         """
-        return counting.mature(self._memory, until, missing)
+        return counting.mature(self._memory, until, missing, allow_reversed=allow_reversed)
 
     def status(self) -> MonitorStatus:
         """Everything known at this look; looking costs nothing of the level."""
@@ -246,9 +268,11 @@ class CalibrationMonitor:
                 "before": self._memory.buckets.cells(skip_rows=window),
                 "now": self._memory.buckets.cells(last_rows=window),
             }
-        lens = "confidence" if len(self.classes or ()) > 2 else "binary"
+        columns = self._memory.columns(f"{CALLER}.curves")
+        lens: Lens = Confidence() if len(columns.labels) > 2 else Binary()
+        event = event_of(lens, columns.classes)
         return {
-            name: curve_of_cells(cells, n_bins=n_bins, lens=lens)
+            name: replace(curve_of_cells(cells, n_bins=n_bins, lens=lens.name), event=event)
             for name, cells in parts.items()
             if cells.any()
         }

@@ -139,7 +139,7 @@ def reliability(
     ax = get_axes(ax, _figure_size(histogram, len(series)), caller=_CALLER)
     reference, drawn = draw_curves(ax, series, look)
     histogram_ax, curves = draw_spread(ax, series, drawn, histogram)
-    ax.set_ylabel("observed frequency")
+    ax.set_ylabel(series[0].curve.happens)
     lowest_axes(ax, histogram_ax, histogram).set_xlabel(x_label(series))
     colours = style_of(ax)
     true_line = None if truth is None else draw_truth(ax, truth, colours, caller=_CALLER)

@@ -142,8 +142,7 @@ def _draw_corner(ax: Axes, text: str, style: Style, corner: str, *, away: float)
 
 def x_label(series: list[Series]) -> str:
     """Name of the horizontal axis, by what was predicted."""
-    lens = series[0].curve.lens
-    return "confidence" if lens == "confidence" else "predicted probability"
+    return series[0].curve.says
 
 
 def free_corners(series: list[Series], *, bars: bool) -> list[str]:

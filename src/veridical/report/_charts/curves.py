@@ -99,8 +99,8 @@ def axis_words(curve: ReliabilityCurve) -> dict[str, str]:
     """Words of the axes, which depend on what was predicted."""
     sure = curve.lens == "confidence"
     return {
-        "x": "confidence" if sure else "predicted probability",
-        "y": "share that was right" if sure else "observed frequency",
+        "x": curve.says,
+        "y": curve.happens,
         "above": "above: under-confident" if sure else "above: under-prediction",
         "below": "below: over-confident" if sure else "below: over-prediction",
     }

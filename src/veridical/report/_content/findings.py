@@ -17,7 +17,7 @@ from veridical.evaluation.data import RowModels, SampleSource, Source, SumsSourc
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import equivalence_core, equivalence_error
 from veridical.lenses import Binary, ClassSpecific, Confidence, Lens
-from veridical.lenses.reading import Induced
+from veridical.lenses.reading import Induced, event_of
 from veridical.report._charts.catalogue import slider_thresholds
 from veridical.report._content.content import ModelFindings, Recalibration, Variant, short
 from veridical.report._content.data import data_notes
@@ -145,6 +145,7 @@ def _variants(source: Source, o: Options) -> tuple[Variant, ...]:
                 curve = curve_core(problem, lens.name, checked, caller=CALLER)
             except InvalidInputError:  # a smooth curve of one value, a band of importance weights
                 continue
+            curve = replace(curve, event=event_of(lens, source.classes, source.named.y))
             if isinstance(part, SumsSource):
                 curve = replace(curve, count=curve.weight, n_samples=part.n)
             found.append(Variant(**words, method=method, bins=bins, curve=_thinned(curve)))

@@ -76,6 +76,7 @@ def _true_curve(temperature: float) -> ReliabilityCurve:
         lens="binary",
         method="smooth",
         definition="known, not estimated",
+        event="y = 1",
         n_samples=0,
     )
 

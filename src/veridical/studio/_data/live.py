@@ -27,6 +27,7 @@ from veridical.evaluation.core import (
 )
 from veridical.evaluation.data import NullDraws, SampleSource, default_error
 from veridical.lenses import Confidence, Lens, Problem
+from veridical.lenses.reading import event_of
 from veridical.miscalibration import BinnedError
 from veridical.results import Evaluation, MeasuredError, ReliabilityCurve
 from veridical.summaries import Summary, VectorSummary, summarise
@@ -88,7 +89,8 @@ class LensView:
 
     def __init__(self, rows: SampleSource, base: LensView | None = None) -> None:
         self.lens, self._base = rows.lens, base
-        self._rows, self._sorted = rows, SortedSource(rows.sample, rows.lens)
+        self._rows = rows
+        self._sorted = SortedSource(rows.sample, rows.lens, named=rows.named)
         self._lock = threading.RLock()
         self._curves: dict[str, ReliabilityCurve] = {}
 
@@ -139,9 +141,10 @@ class LensView:
             if method not in self._curves:
                 source = self._sorted
                 options = check_curve_options("studio", method=method, interval=None)
-                self._curves[method] = curve_core(
-                    source.binary, source.binary_lens.name, options, caller="studio"
-                )
+                lens = source.binary_lens
+                curve = curve_core(source.binary, lens.name, options, caller="studio")
+                event = event_of(lens, source.classes, self._rows.named.y)
+                self._curves[method] = replace(curve, event=event)
             return self._curves[method]
 
     def _questions(self, binning: Binning, n_bins: int) -> list[Question]:
