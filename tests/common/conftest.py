@@ -94,7 +94,7 @@ def figures(y: Any, p: Any, **options: Any) -> list[float]:
 
 
 def figures_free_of_n(y: Any, p: Any, **options: Any) -> list[float]:
-    dependent = ("debiased", "variance-split")
+    dependent = ("debiased", "variance-split", "canonical ECE")
     rows = v.evaluate(y, p, n_resamples=0, **options).figures()
     return [value for name, *_, value in rows if not name.endswith(dependent)]
 

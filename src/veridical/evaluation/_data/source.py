@@ -30,7 +30,6 @@ from veridical.lenses import (
     Binary,
     Canonical,
     ClassSpecific,
-    Classwise,
     ClasswiseProblem,
     Confidence,
     Lens,
@@ -405,7 +404,6 @@ class SampleSource(Source):
     def _problem_of(self, through: Lens) -> Problem:
         if through is self.lens:
             return self.problem
-        assert isinstance(through, Classwise)
         return through.induce(self.sample)
 
 
@@ -440,6 +438,13 @@ def paired_difference_of(
     first, second = (each.induced_by(lens) for each in pair)
     options = IntervalOptions("analytic", level)
     return difference_core(estimator, (first, second), options, groups=pair[0].clusters)
+
+
+def default_error_name(source: Source) -> str:
+    """Name of `default_error` in an evaluation."""
+    if source.kind != "vector":
+        return "ECE"
+    return "canonical ECE" if isinstance(source.lens, Canonical) else "ECE variance-split"
 
 
 def default_error(problem: Problem, n_bins: Any) -> BinnedError:

@@ -17,6 +17,7 @@ from veridical.inference._intervals.mean import (
     make_units,
     mean_interval,
 )
+from veridical.inference._intervals.support import difference_support
 from veridical.inference._nulls.null import check_estimator
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import CheckedData, Induced, RawData
@@ -93,8 +94,9 @@ def paired_difference(
     lens : lens, name or callable, optional
         Default the binary lens for two classes, confidence for more.
     method : {"auto", "analytic", "percentile", "basic", "bca"}, default "auto"
-        "auto" is "analytic": normal, with the variance of the row-wise differences. The
-        bootstraps are for mean scores.
+        "auto" is "analytic": of mean scores the limits of a bounded variable (see
+        :func:`bootstrap_interval`), of squared errors normal ones. The bootstraps are for mean
+        scores.
     groups : array-like of shape (n,), optional
         Cluster of each row: rows of one cluster may depend on each other.
     n_resamples, rng
@@ -124,12 +126,12 @@ def paired_difference(
 
     Examples
     --------
-    Two of four rows differ, by 1/4 - 0 each:
+    Two of four rows differ, by 1/4 - 0 each, which is the most they can:
 
     >>> from veridical.miscalibration import BrierScore
     >>> d = paired_difference(BrierScore(), [0, 1, 0, 1], [0.5, 0.5, 0.0, 1.0], [0, 1, 0, 1])
-    >>> d.estimate, round(d.high, 4)  # 1/8 + 1.96 / 16
-    (0.125, 0.2475)
+    >>> d.estimate, round(d.high, 4)  # 1/4 of 0.9324, the exact upper limit of 2 in 4
+    (0.125, 0.2331)
     """
     check_estimator(estimator, caller=_CALLER)
     options = check_interval_options(
@@ -168,10 +170,12 @@ def difference_core(
     `groups` are clusters of the rows of the sample, numbered from 0.
     """
     name, definition = estimator.name, estimator.definition
+    support = None
     if isinstance(estimator, MeanScore):
         first, second = (estimator.measure(each.problem) for each in pair)
         by_row = scores_by_row(estimator, pair[0].problem, pair[0].sample, caller=_CALLER)
         by_row = by_row - scores_by_row(estimator, pair[1].problem, pair[1].sample, caller=_CALLER)
+        support = difference_support(estimator, (pair[0].problem, pair[1].problem), by_row)
     else:
         binned = _debiased(estimator, options.method)
         (first, one), (second, two) = (squared_error(binned, _binary(each)) for each in pair)
@@ -183,7 +187,7 @@ def difference_core(
     if units.count < 2:
         hint = "one alone does not show how much differences vary."
         raise invalid(_CALLER, "y_true", "more than one row or cluster", "one", hint=hint)
-    found = mean_interval(units, options, estimate=first - second)
+    found = mean_interval(units, options, estimate=first - second, support=support)
     return Difference(
         **found._asdict(),
         **options.fields,
