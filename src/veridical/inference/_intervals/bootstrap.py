@@ -298,7 +298,8 @@ def has_interval(estimator: Estimator) -> bool:
     """Whether an interval is known for this calibration error of a binary problem."""
     if not (isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator)):
         return False
-    return estimator.power in (1, 2) and estimator.distance is None
+    by_rows = estimator.average == "rows"
+    return estimator.power in (1, 2) and estimator.distance is None and by_rows
 
 
 def _is_euclidean(estimator: Estimator) -> bool:
@@ -306,7 +307,8 @@ def _is_euclidean(estimator: Estimator) -> bool:
     if not (isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator)):
         return False
     by_default = estimator.debias and estimator.distance is None
-    return estimator.power == 2 and (by_default or estimator.distance == "l2")
+    euclidean = by_default or estimator.distance == "l2"
+    return estimator.power == 2 and euclidean and estimator.average == "rows"
 
 
 def _binned_limits(
