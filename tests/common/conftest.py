@@ -145,6 +145,13 @@ def compared(y: Any, p: Any, **options: Any) -> list[float]:
     return [test.statistic for test in c.tests] + [scores.estimate, scores.low, scores.high]
 
 
+def mean_miss(y: np.ndarray, p: np.ndarray, labels: Any, sample_weight: Any = None) -> float:
+    """A measure a user might write: what was not given to the class that occurred."""
+    columns = p if p.ndim == 2 else np.column_stack([1 - p, p])
+    column = np.array([list(labels).index(label) for label in y.tolist()])
+    return float(np.average(1 - columns[np.arange(len(y)), column], weights=sample_weight))
+
+
 def second_guess(y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A lens a user might write: did the second most probable class occur?"""
     second = np.argsort(-p, axis=1, kind="stable")[:, 1]
@@ -217,6 +224,8 @@ def _scores(add: Callable[..., None]) -> None:
         add(name, score, "both", name)
         add(f"{name} canonical", partial(score, lens="canonical"), "multiclass", name, "Canonical")
         add(f"{name} classwise", partial(score, lens="classwise"), "multiclass", name, "Classwise")
+        add(f"{name} confidence", partial(score, lens="confidence"), "multiclass", name)
+    add("FunctionMeasure", v.FunctionMeasure(mean_miss), "both", "FunctionMeasure")
 
 
 def _functions(add: Callable[..., None]) -> None:

@@ -57,7 +57,7 @@ def test_errors_over_several_problems_are_refused(multiclass):
         (BinnedError(), {"groups": [1, 2, 3]}, "`groups` must be unset"),
         (BinnedError(), {"stratify": True}, "`stratify` must be unset"),
         (LogScore(), {}, "1 of 3 infinite log scores"),
-        (len, {}, "`estimator` must be an estimator"),
+        (BrierScore, {}, "`estimator` must be an estimator"),
     ],
 )
 def test_bad_options_are_refused(estimator, options, match):

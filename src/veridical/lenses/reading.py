@@ -48,8 +48,13 @@ def default_lens(sample: Sample) -> Lens:
     return Binary() if isinstance(sample, BinarySample) else Confidence()
 
 
-def resolve_lens(lens: Any, sample: Sample, *, caller: str) -> Lens:
-    """Return the lens meant by a name, an object, a callable ``(y, p) -> (z, q)`` or None."""
+def resolve_lens(lens: Any, sample: Sample, *, caller: str, whole: bool = False) -> Lens:
+    """Return the lens meant by a name, an object, a callable ``(y, p) -> (z, q)`` or None.
+
+    With `whole` the default lens of several classes is the whole vector, not the confidence.
+    """
+    if lens is None and whole and isinstance(sample, MulticlassSample):
+        return Canonical()
     return default_lens(sample) if lens is None else named_lens(lens, caller=caller)
 
 
@@ -150,13 +155,8 @@ class CheckedData:
         return None if self.by is None else list(self.by.of(self.sample, self.kept, caller))
 
     def through(self, lens: Any, *, caller: str, whole: bool = False) -> Induced:
-        """Look through a lens.
-
-        With `whole` the default lens of several classes is the whole vector, not the confidence.
-        """
-        if lens is None and whole and isinstance(self.sample, MulticlassSample):
-            lens = Canonical()
-        chosen = resolve_lens(lens, self.sample, caller=caller)
+        """Look through a lens, or through the default one (see `resolve_lens`)."""
+        chosen = resolve_lens(lens, self.sample, caller=caller, whole=whole)
         return Induced(self.sample, chosen, chosen.induce(self.sample), self.notes, self.named)
 
 
@@ -259,8 +259,5 @@ class RawData:
         )
 
     def through(self, lens: Any, *, caller: str, whole: bool = False) -> Induced:
-        """Check the data on behalf of `caller` and look through a lens.
-
-        With `whole` the default lens of several classes is the whole vector, not the confidence.
-        """
+        """Check the data on behalf of `caller` and look through a lens."""
         return self.check(caller=caller).through(lens, caller=caller, whole=whole)

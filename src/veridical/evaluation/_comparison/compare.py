@@ -21,6 +21,7 @@ from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import invalid, warn_of
 from veridical.inference import adjust_pvalues
+from veridical.inference.core import as_estimator
 from veridical.lenses.reading import RawData
 from veridical.miscalibration import BinnedError, BrierScore, Estimator, LogScore, ZeroOneLoss
 from veridical.results import Comparison, ConsistencyTest, Difference, ModelDifference
@@ -38,6 +39,7 @@ def compare(
     labels: ArrayLike | None = None,
     pos_label: Any = None,
     n_bins: Any = 15,
+    measures: Sequence[Any] = (),
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
     groups: Any = None,
@@ -69,6 +71,9 @@ def compare(
         Of the calibration errors; default the binary lens for two classes, confidence for more.
     n_bins : int, "sqrt", "cbrt" or "cv", default 15
         Number of bins.
+    measures : sequence of callables and estimators, optional
+        What else to compare: functions ``(y_true, y_prob) -> float`` (see `FunctionMeasure`;
+        percentile intervals by bootstrap), mean scores, or `BinnedError(norm=2)`.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
     groups : array-like of shape (n,) or column name, optional
@@ -114,6 +119,13 @@ def compare(
     level = check_level(_CALLER, confidence_level)
     count = check_resamples(n_resamples, caller=_CALLER)
     _check_models(predictions, reference)
+    own = _check_measures(measures)
+    if own and engine != "memory":
+        if engine == "pushdown":
+            hint = 'use engine="memory".'
+            got = '"pushdown" with `measures`'
+            raise invalid(_CALLER, "engine", '"auto" or "memory" here', got, hint=hint)
+        engine = "memory"
     reading = Reading(scale, missing, normalize).checked(caller=_CALLER)
     data = RawData(y_true, y=y, labels=labels, pos_label=pos_label, reading=reading)
     data = data.weighted(sample_weight, weight_type)
@@ -126,6 +138,7 @@ def compare(
         confidence_level=level,
         n_resamples=count,
         rng=0 if rng is None else rng,
+        measures=own,
     )
     warn_of(found.notes, caller=_CALLER)
     first = next(iter(models.sources.values()))
@@ -140,6 +153,7 @@ def compare_models(
     confidence_level: float,
     n_resamples: int,
     rng: Any,
+    measures: Sequence[Estimator] = (),
 ) -> Comparison:
     """Compare models that were read; doubts are in the notes."""
     names, sources = tuple(models.sources), list(models.sources.values())
@@ -164,6 +178,12 @@ def compare_models(
     if reference is not None:
         pairs = [(name, reference) for name in names if name != reference]
     found = [models.differ(figures, *pair, confidence_level) for pair in pairs]
+    if measures:
+        assert isinstance(models, RowModels)
+        for pair, differences in zip(pairs, found, strict=True):
+            more, doubts = models.measured(measures, *pair, confidence_level, draws)
+            differences += more
+            notes += doubts
     return Comparison(
         models=names,
         evaluations=evaluations,
@@ -190,6 +210,19 @@ def _check_models(predictions: Any, reference: str | None) -> None:
     if reference is not None and reference not in predictions:
         hint = f"the models are {', '.join(map(repr, predictions))}."
         raise invalid(_CALLER, "reference", "one of the models", repr(reference), hint=hint)
+
+
+def _check_measures(measures: Any) -> list[Estimator]:
+    if callable(measures) or isinstance(measures, (str, Mapping)):
+        hint = "pass a list: `measures=[...]`."
+        raise invalid(_CALLER, "measures", "a list", type(measures).__name__, hint=hint)
+    found = [as_estimator(measure, caller=_CALLER) for measure in measures]
+    names = [measure.name for measure in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        hint = 'name them: `FunctionMeasure(function, name="...")`.'
+        raise invalid(_CALLER, "measures", "of different names", f"{twice!r} twice", hint=hint)
+    return found
 
 
 def _check_alike(classes: Mapping[str, tuple[Any, ...]]) -> None:

@@ -17,6 +17,7 @@ from veridical.evaluation._data.source import (
     SampleSource,
     Source,
     default_error,
+    noted_difference,
     on_same_rows,
     paired_difference_of,
 )
@@ -25,7 +26,8 @@ from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.inputs import name_columns
 from veridical.frames.tables import column_names, expand_columns, is_frame
 from veridical.inference.core import consistency_core
-from veridical.miscalibration import Estimator
+from veridical.inference.intervals import IntervalOptions
+from veridical.miscalibration import Estimator, FunctionMeasure
 from veridical.results import ConsistencyTest, Difference
 from veridical.summaries import GridSummary
 
@@ -49,6 +51,20 @@ class RowModels:
         """Differences of all figures between two models."""
         pair = self.sources[first], self.sources[second]
         return [paired_difference_of(estimator, pair, level) for estimator in figures]
+
+    def measured(
+        self, measures: Sequence[Estimator], first: str, second: str, level: float, draws: Draws
+    ) -> tuple[list[Difference], list[str]]:
+        """Differences of the user's own measures, and what is in doubt about them."""
+        pair = self.sources[first], self.sources[second]
+        found, notes = [], []
+        for measure in measures:
+            by_rows = isinstance(measure, FunctionMeasure)
+            options = IntervalOptions("percentile" if by_rows else "analytic", level, *draws)
+            difference, doubts = noted_difference(measure, pair, options)
+            found.append(difference)
+            notes += [f"{first} - {second}, {difference.estimator}: {doubt}" for doubt in doubts]
+        return found, notes
 
 
 def read_models(

@@ -434,9 +434,15 @@ def paired_difference_of(
     estimator: Estimator, pair: tuple[SampleSource, SampleSource], level: float
 ) -> Difference:
     """Difference of a score or an error between two models of the same rows."""
+    return noted_difference(estimator, pair, IntervalOptions("analytic", level))[0]
+
+
+def noted_difference(
+    estimator: Estimator, pair: tuple[SampleSource, SampleSource], options: IntervalOptions
+) -> tuple[Difference, tuple[str, ...]]:
+    """Difference between two models of the same rows, and what is in doubt about it."""
     lens = lens_of(estimator, pair[0])
     first, second = (each.induced_by(lens) for each in pair)
-    options = IntervalOptions("analytic", level)
     return difference_core(estimator, (first, second), options, groups=pair[0].clusters)
 
 

@@ -13,7 +13,7 @@ from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import invalid
 from veridical.frames.grid import RESOLUTION
-from veridical.inference.core import check_estimator
+from veridical.inference.core import as_estimator
 from veridical.lenses import Binary
 from veridical.lenses.reading import RawData
 from veridical.miscalibration import BinnedError, Estimator
@@ -122,7 +122,8 @@ def measure_summary(
     summary : GridSummary
         What :func:`grid_summary` made.
     lens : lens or name, optional
-        Default the binary lens for two classes, confidence for more.
+        Default the binary lens for two classes; for more the confidence, of a score the whole
+        prediction.
     group : object, optional
         Key of one of its groups; default all rows.
 
@@ -145,8 +146,16 @@ def measure_summary(
     0.25
     """
     caller = "measure_summary"
-    check_estimator(estimator, caller=caller)
-    return measure_source(estimator, _source(summary, lens, group, caller))
+    estimator = as_estimator(estimator, caller=caller)
+    source = _source(summary, lens, group, caller)
+    if lens is None and isinstance(estimator, MeanScore):
+        return source.scores[estimator.name]
+    if lens is None and estimator.whole and len(source.classes) > 2:
+        hint = "pass the rows to it, or a lens of one probability."
+        expected = "one of sums, which hold no whole vectors"
+        got = f"{estimator.name} of {len(source.classes)} classes"
+        raise invalid(caller, "estimator", expected, got, hint=hint)
+    return measure_source(estimator, source)
 
 
 def measure_source(estimator: Estimator, source: SumsSource) -> float:
