@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+
 from veridical._core.data.randomness import check_resamples
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike
@@ -100,7 +102,9 @@ def evaluate(
     level = check_level(caller, confidence_level)
     if n_resamples != 0:
         check_resamples(n_resamples, caller=caller)
-    fitted = None if calibrator is None else _Calibrated(calibrator)
+    fitted = None if calibrator is None else _Calibrated(calibrator, pos_label)
+    if fitted is not None and pos_label is None:
+        pos_label = fitted.positive
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
     request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=caller)
     needs_rows = None if fitted is None else "a calibrator"
@@ -120,9 +124,15 @@ def evaluate(
 class _Calibrated:
     """Puts calibrated predictions in the place of those given."""
 
-    def __init__(self, calibrator: Any) -> None:
-        self._calibrator = calibrator
+    def __init__(self, calibrator: Any, pos_label: Any) -> None:
+        self._calibrator, self._asked = calibrator, pos_label
         self.doubts: list[str] = []
+
+    @property
+    def positive(self) -> Any:
+        """The class of two that the calibrator reads a single column as the probability of."""
+        fitted = hasattr(self._calibrator, "classes_")
+        return getattr(self._calibrator, "positive_label", None) if fitted else None
 
     def __call__(self, inputs: Inputs) -> Inputs:
         """Return the inputs with calibrated predictions; a doubt if the rows were fitted on."""
@@ -137,6 +147,10 @@ class _Calibrated:
             got = type(calibrator).__name__
             raise invalid("evaluate", "calibrator", "a fitted calibrator", got, hint=hint)
         calibrated = calibrator.predict_proba(inputs.y_prob)
+        if self._asked not in (None, self.positive) and np.ndim(inputs.y_prob) == 1:
+            hint = "leave it out, or pass a calibrator fitted with this `pos_label`."
+            expected = f"{self.positive!r}, the class the calibrator reads a single column as"
+            raise invalid("evaluate", "pos_label", expected, repr(self._asked), hint=hint)
         overlap = overlap_note(calibrator, inputs.y_prob, inputs.y_true)
         self.doubts += [] if overlap is None else [overlap]
         return replace(inputs, y_prob=calibrated, labels=calibrator.classes_.tolist())
