@@ -56,7 +56,6 @@ class _Rows:
     labels: list[Any] | None
     pos_label: Any
     columns: tuple[str, ...]
-    outcome: str
     said: str
 
 
@@ -121,8 +120,6 @@ def run(arguments: argparse.Namespace) -> int:
             rows = _read(arguments, options)
         calibrator = _calibrator(arguments, rows)
         calibrator.fit(rows.values, rows.y, rows.weight)
-        calibrator.feature_names_in_ = np.asarray(rows.columns)
-        calibrator.outcome_name_ = rows.outcome
         found: HeldOut | LeftOut | None = None
         if arguments.folds:
             found = _held_out(arguments, calibrator, rows, lens, options["n_bins"])
@@ -193,7 +190,6 @@ def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
         None if labels is None else list(np.asarray(labels)),
         options["pos_label"],
         guess.prob,
-        guess.y,
         guess.said,
     )
 

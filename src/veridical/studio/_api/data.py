@@ -15,7 +15,14 @@ from veridical._core.data.arrays import missing_values
 from veridical.evaluation.data import DataRequest
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.files import find_files, scan_file
-from veridical.frames.tables import column_names, find_columns, labels_from_columns, open_table
+from veridical.frames.tables import (
+    column_names,
+    find_columns,
+    label_of_column,
+    labels_from_columns,
+    labels_of,
+    open_table,
+)
 from veridical.lenses.reading import RawData
 from veridical.studio._data.answers import CALLER, in_thread, plain
 from veridical.studio._data.files import drop, file_in, files_in, keep_upload
@@ -74,7 +81,14 @@ def find_labels(session: Session, body: dict[str, Any]) -> dict[str, Any]:
         "n_labels": len(found),
         "missing": missing,
         "of_columns": None if named is None else [str(label) for label in named],
+        "positive": _suggested(prob, found),
     }
+
+
+def _suggested(prob: list[str], found: list[Any]) -> int:
+    """Place of the class a single column is taken for: by its name, else the last of two."""
+    said = label_of_column(prob[0], found) if len(prob) == 1 else None
+    return found.index(said) if said in found else 1
 
 
 def use(session: Session, body: dict[str, Any]) -> dict[str, Any]:
@@ -147,11 +161,15 @@ def _first_rows(path: Path, columns: list[str]) -> list[list[str]]:
 
 
 def _distinct(table: OpenTable, y: str) -> tuple[list[Any], int]:
-    values = open_table(table.path, columns=[y], caller=CALLER, param="file").column(
-        y, caller=CALLER, param="y"
-    )
+    """Labels of a column, in the order it declares or sorted, and how many are missing."""
+    opened = open_table(table.path, columns=[y], caller=CALLER, param="file")
+    outcomes = labels_of(table.path, opened, y, caller=CALLER)
+    values = outcomes.values
     missing = missing_values(values) if values.dtype.kind in "fO" else np.zeros(len(values), bool)
-    return np.unique(values[~missing]).tolist(), int(missing.sum())
+    found = np.unique(values[~missing]).tolist()
+    if outcomes.declared is not None:
+        found.sort(key=outcomes.declared.index)
+    return found, int(missing.sum())
 
 
 def _mapped(table: OpenTable, body: dict[str, Any]) -> Dataset:
