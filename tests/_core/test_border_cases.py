@@ -32,7 +32,7 @@ HALF = [0.5, 0.5]
         ([0, 1], HALF, {"labels": ["a", 1]}, "`labels` must be labels of one kind"),
         ([0, 1], HALF, {"pos_label": np.array([0, 1])}, "`pos_label` must be one of"),
         ([0, 1], HALF, {"pos_label": pd.NA}, "`pos_label` must be one of the classes"),
-        (np.array([0, 1], "M8[s]"), HALF, {"labels": [0, 1]}, "among `labels`"),
+        (np.array([0, 1], "M8[s]"), HALF, {"labels": [0, 1]}, "strings; got dates"),
         ([0, 1], [[np.inf, -np.inf, 1], [0.2, 0.3, 0.5]], {}, "`y_prob` must be finite"),
         ([0, 1], np.full((2, 50), 1e308), {}, r"`y_prob` must be in \[0, 1\]"),
         ([0, 1], np.full((2, 5), 3e38, np.float32), {}, r"`y_prob` must be in \[0, 1\]"),
