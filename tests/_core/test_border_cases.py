@@ -19,7 +19,7 @@ HALF = [0.5, 0.5]
         (["a", 1], HALF, {}, "`y_true` must be labels of one kind"),
         ([1e300, 2e300], HALF, {}, "`y_true` must be class labels"),
         ([2**70, 2**71], HALF, {}, "`y_true` must be class labels"),
-        ([0, 1 + 0j], HALF, {}, "`y_true` must be class labels; got complex"),
+        ([0, 1 + 0j], HALF, {}, "`y_true` must be labels that are .*; got complex"),
         ([0, np.inf], HALF, {}, r"got inf at index 1 \(1 of 2"),
         ([0, 1], ["0.5", "0.5"], {}, "`y_prob` must be numeric; got values such as '0.5'"),
         ([0, 1], np.array([0, 1], "M8[s]"), {}, "`y_prob` must be numeric"),
