@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _HEAD = 1 << 16  # bytes looked at
 _RECORDS = 20  # of these
+_TAIL = 1 << 10
 _SEPARATORS = (",", ";", "\t", "|")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -35,6 +36,7 @@ class CsvDialect:
     skipped : lines before the header: spreadsheets write ``sep=;`` there
     utf_16 : whether the text is UTF-16 with a byte-order mark, else it is UTF-8
     quoted_names : names that hold quotes, by how they are written, with each quote doubled
+    blank_end : whether the last lines hold no value
     """
 
     separator: str
@@ -42,6 +44,7 @@ class CsvDialect:
     skipped: int
     utf_16: bool
     quoted_names: dict[str, str]
+    blank_end: bool = False
 
 
 def sniff(path: Path, *, separator: str) -> CsvDialect:
@@ -64,7 +67,22 @@ def sniff(path: Path, *, separator: str) -> CsvDialect:
         separator = _separator(lines, separator, whole=len(head) < _HEAD)
     header = next(iter(_records(lines, separator)), [])
     quoted = {name.replace('"', '""'): name for name in header if '"' in name}
-    return CsvDialect(separator, line_end, skipped, utf_16, quoted)
+    blank_end = len(header) > 1 and _ends_blank(path, head, separator, utf_16=utf_16)
+    return CsvDialect(separator, line_end, skipped, utf_16, quoted, blank_end)
+
+
+def _ends_blank(path: Path, head: bytes, separator: str, *, utf_16: bool) -> bool:
+    """Whether a table ends in lines without a value; packed ones are not looked through."""
+    tail = head
+    if len(head) == _HEAD:
+        if path.suffix.lower() == ".gz" or utf_16:
+            return True  # their rows are asked
+        with path.open("rb") as stream:
+            stream.seek(-_TAIL, 2)
+            tail = stream.read()
+    text = tail.decode("utf-16" if utf_16 else "utf-8", errors="replace")
+    last = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").rpartition("\n")[2]
+    return not last.strip(f'{separator}" \t')
 
 
 def read_bytes(path: Path, count: int = -1) -> bytes:
@@ -180,7 +198,15 @@ def scan_text(
         scan = pl.read_csv(as_utf_8(path), **options).lazy()
     else:
         scan = pl.scan_csv(glob.escape(str(path)), **options)
-    return _with_names(scan, dialect)
+    return _with_names(_without_blank_lines(scan) if dialect.blank_end else scan, dialect)
+
+
+def _without_blank_lines(scan: pl.LazyFrame) -> pl.LazyFrame:
+    """Spreadsheets leave lines without a value at the end of a table: they are no rows."""
+    import polars as pl
+
+    text = pl.all().cast(pl.String).str.strip_chars()
+    return scan.filter(~pl.all_horizontal(text.is_null() | (text == "")))
 
 
 def _has_decimal_comma(text: pl.Series, dtype: pl.DataType) -> bool:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from veridical._core.data.arrays import missing_values
+from veridical._core.data.reading import Reading
 from veridical.evaluation.data import DataRequest
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.files import find_files, scan_file
@@ -179,7 +180,11 @@ def _mapped(table: OpenTable, body: dict[str, Any]) -> Dataset:
         hint = "choose the column of outcomes and at least one of probabilities."
         raise invalid(CALLER, "columns", "chosen", "none for the outcome or predictions", hint=hint)
     labels = _chosen_labels(table, y, prob, body)
-    data = RawData(table.path, y=y, prob=prob, by=by, sample_weight=weight, **labels)
+    asked = {name: body[name] for name in ("scale", "missing", "normalize") if name in body}
+    reading = Reading(**asked).checked(caller=CALLER)
+    data = RawData(
+        table.path, y=y, prob=prob, by=by, sample_weight=weight, reading=reading, **labels
+    )
     source = DataRequest(data, caller=CALLER).rows()
     return Dataset(ColumnMapping(y, tuple(prob), weight, by), source, **labels)
 
