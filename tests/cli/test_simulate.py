@@ -257,7 +257,7 @@ DECIDE = ["decisions", *map(str, PAIR)]
         ([*DECIDE, "--prob", "p"], "`--prob` must be unset without --file"),
         ([*DECIDE, "--relative-to", "file"], "`relative_to` must be unset without --file"),
         ([*DECIDE, "--file", "none.csv"], "`file` must be an existing file"),
-        ([*DECIDE, "--file", "texts.csv", "--prob", "p"], "got only 'state', which is named"),
+        ([*DECIDE, "--file", "texts.csv", "--prob", "q"], "`--prob` must be a column of the data"),
         ([*DECIDE, "--file", "numbers.csv", "--pos-label", "ill"], "one of the classes"),
         ([*DECIDE, "--file", "only.csv"], "with rows of every class; got no row of 1"),
         (["decisions", "--file", "numbers.csv", "--costs", "costs.json"],
