@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 _HEAD = 1 << 16  # bytes looked at
 _RECORDS = 20  # of these
-_TAIL = 1 << 10
+_MOST_UNPACKED = 1 << 24  # bytes of a packed file whose end is looked at, too
 _SEPARATORS = (",", ";", "\t", "|")
+_MISSING = ["na", "n/a", "#n/a", "nan", "null", "none"]  # what is written for a missing number
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -36,7 +37,6 @@ class CsvDialect:
     skipped : lines before the header: spreadsheets write ``sep=;`` there
     utf_16 : whether the text is UTF-16 with a byte-order mark, else it is UTF-8
     quoted_names : names that hold quotes, by how they are written, with each quote doubled
-    blank_end : whether the last lines hold no value
     """
 
     separator: str
@@ -44,7 +44,6 @@ class CsvDialect:
     skipped: int
     utf_16: bool
     quoted_names: dict[str, str]
-    blank_end: bool = False
 
 
 def sniff(path: Path, *, separator: str) -> CsvDialect:
@@ -67,22 +66,7 @@ def sniff(path: Path, *, separator: str) -> CsvDialect:
         separator = _separator(lines, separator, whole=len(head) < _HEAD)
     header = next(iter(_records(lines, separator)), [])
     quoted = {name.replace('"', '""'): name for name in header if '"' in name}
-    blank_end = len(header) > 1 and _ends_blank(path, head, separator, utf_16=utf_16)
-    return CsvDialect(separator, line_end, skipped, utf_16, quoted, blank_end)
-
-
-def _ends_blank(path: Path, head: bytes, separator: str, *, utf_16: bool) -> bool:
-    """Whether a table ends in lines without a value; packed ones are not looked through."""
-    tail = head
-    if len(head) == _HEAD:
-        if path.suffix.lower() == ".gz" or utf_16:
-            return True  # their rows are asked
-        with path.open("rb") as stream:
-            stream.seek(-_TAIL, 2)
-            tail = stream.read()
-    text = tail.decode("utf-16" if utf_16 else "utf-8", errors="replace")
-    last = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").rpartition("\n")[2]
-    return not last.strip(f'{separator}" \t')
+    return CsvDialect(separator, line_end, skipped, utf_16, quoted)
 
 
 def read_bytes(path: Path, count: int = -1) -> bytes:
@@ -173,7 +157,7 @@ def read_csv(
         # A cell below the sniffed rows is of another type; any other trouble will show again.
         return narrow(pl.concat([text(path) for path in paths]), decimal_commas=commas)
     narrowed = [_narrow_column(frame[name], decimal_commas=commas) for name in with_comma]
-    return frame.with_columns(narrowed)
+    return frame.with_columns(narrowed).with_columns(blank_as_missing())
 
 
 def scan_text(
@@ -198,15 +182,34 @@ def scan_text(
         scan = pl.read_csv(as_utf_8(path), **options).lazy()
     else:
         scan = pl.scan_csv(glob.escape(str(path)), **options)
-    return _with_names(_without_blank_lines(scan) if dialect.blank_end else scan, dialect)
+    if _ends_blank(path, dialect) and len(scan.collect_schema()) > 1:
+        scan = scan.filter(~pl.all_horizontal(pl.all().is_null()))
+    return _with_names(scan, dialect)
 
 
-def _without_blank_lines(scan: pl.LazyFrame) -> pl.LazyFrame:
-    """Spreadsheets leave lines without a value at the end of a table: they are no rows."""
+def _ends_blank(path: Path, dialect: CsvDialect) -> bool:
+    """Whether the last lines of a file have nothing but separators; they are no rows."""
+    size = path.stat().st_size
+    packed = path.suffix.lower() == ".gz"
+    if packed and size > _MOST_UNPACKED:
+        return False
+    if packed or dialect.utf_16:
+        end = as_utf_8(path).getvalue() if dialect.utf_16 else read_bytes(path)
+    else:
+        with path.open("rb") as stream:
+            stream.seek(max(0, size - _HEAD))
+            end = stream.read()
+    end = end.replace(b"\r\n", b"\n").removesuffix(dialect.line_end.encode())
+    last = end.rpartition(dialect.line_end.encode())[2]
+    return not last.strip(b" \r" + dialect.separator.encode())
+
+
+def blank_as_missing() -> pl.Expr:
+    """Columns of text whose blank cells, quoted or not, are missing."""
     import polars as pl
 
-    text = pl.all().cast(pl.String).str.strip_chars()
-    return scan.filter(~pl.all_horizontal(text.is_null() | (text == "")))
+    text = pl.col(pl.String)
+    return pl.when(text.str.strip_chars() != "").then(text)
 
 
 def _has_decimal_comma(text: pl.Series, dtype: pl.DataType) -> bool:
@@ -231,13 +234,20 @@ def narrow(text: pl.DataFrame, *, decimal_commas: bool) -> pl.DataFrame:
 def _narrow_column(text: pl.Series, *, decimal_commas: bool) -> pl.Series:
     """Integers, else floats, else booleans, if every cell that is not blank is one; else text.
 
+    Among numbers NA, null and the like are missing values; among texts they are texts.
+
     In a file whose cells a comma separates, "1,234" may be a thousand and more; where one cell is
     like "0,5", commas are decimal.
     """
     import polars as pl
 
     bare = text.str.strip_chars()
+    text = text.set(bare == "", None)
     bare = bare.set(bare == "", None)
+    marked = bare.str.to_lowercase().is_in(_MISSING)
+    if marked.any() and not marked.all():
+        numbers = _narrow_column(bare.set(marked, None), decimal_commas=decimal_commas)
+        return numbers if numbers.dtype.is_numeric() else text
     for dtype in (pl.Int64, pl.Float64):
         numbers = bare.cast(dtype, strict=False)
         if numbers.null_count() == bare.null_count():
