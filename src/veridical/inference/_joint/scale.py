@@ -15,8 +15,8 @@ import numpy as np
 from veridical._core.typing import FloatArray, IntArray
 
 # Share of the draws that are the tail, which is smoothed. A few members share the level in larger
-# pieces, which can be counted: then what Holm's method rejects is rejected.
-_TAIL, _TAIL_OF_FEW, _FEW = 0.1, 0.01, 4
+# pieces, which can be counted if draws are many: then what Holm's method rejects is rejected.
+_TAIL, _TAIL_OF_FEW, _FEW, _COUNTED = 0.1, 0.01, 4, 5
 _DIGITS = 9  # of a statistic relative to its mean: beyond is rounding of sums
 _TIE = 1e-9
 _LEAST = 1e-300
@@ -90,8 +90,8 @@ def judge(members: Members, n_parts: int) -> Judged:
     The clearest part is compared with the largest of all in every draw, the next with the largest
     of the others, and so on; none becomes clearer than the one before.
     """
-    tail = _TAIL_OF_FEW if len(members.part) <= _FEW else _TAIL
-    scores = tail_scores(members.values, tail) + np.log(members.share)
+    few = len(members.part) <= _FEW and _TAIL_OF_FEW * len(members.values) >= _COUNTED
+    scores = tail_scores(members.values, _TAIL_OF_FEW if few else _TAIL) + np.log(members.share)
     scores[0, members.impossible] = np.inf
     parts = np.full((len(scores), n_parts), -np.inf)
     for m, part in enumerate(members.part):
