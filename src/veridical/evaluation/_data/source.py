@@ -13,7 +13,13 @@ import numpy as np
 from veridical._core.data.groups import Groups
 from veridical._core.data.left_out import LeftOut
 from veridical._core.data.randomness import Draws
-from veridical._core.sample import BinarySample, MulticlassSample, PooledScores, Sample, weighted_mean
+from veridical._core.sample import (
+    BinarySample,
+    MulticlassSample,
+    PooledScores,
+    Sample,
+    weighted_mean,
+)
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
 from veridical.frames.inputs import UNNAMED, Named
