@@ -141,6 +141,7 @@ from veridical.miscalibration import (
     CumulativeError,
     DensityError,
     DirichletKernelError as DirichletKernelError,
+    FunctionMeasure as FunctionMeasure,
     IsotonicError,
     KernelError,
     LoessError,

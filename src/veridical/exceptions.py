@@ -55,6 +55,9 @@ class VeridicalWarning(UserWarning):
     """A statistical doubt: the number is right, but may not mean what it seems to."""
 
 
+_LONGEST = 400  # letters of what was got; integers may have thousands
+
+
 def invalid(caller: str, param: str, expected: str, got: str, *, hint: str) -> InvalidInputError:
     """Build the error ``caller: `param` must be X; got Y.`` with one line of advice.
 
@@ -70,6 +73,7 @@ def invalid(caller: str, param: str, expected: str, got: str, *, hint: str) -> I
     >>> invalid("brier_score", "y_prob", "in [0, 1]", "3.1", hint="pass probabilities.").param
     'y_prob'
     """
+    got = got if len(got) <= _LONGEST else f"{got[:_LONGEST]}..."
     error = InvalidInputError(f"{caller}: `{param}` must be {expected}; got {got}.\nHint: {hint}")
     error.caller, error.param, error.expected, error.got = caller, param, expected, got
     error.hint = hint

@@ -39,15 +39,15 @@ PROBABILITIES = {
     ),
     "row sum": (
         [0, 1, 2], [[0.2, 0.3, 0.5], [0.5, 0.3, 0.1], [0.1, 0.1, 0.1]],
-        "rows that sum to 1 within 1e-06", "a sum of 0.9 at index 1 (2 of 3 rows)", "softmax",
+        "rows that sum to 1 within 1e-06", "a sum of 0.9 at index 1 (2 of 3 rows)", "be missing",
     ),
     "row sum of two columns": (
         [0, 1], [[0.5, 0.5], [0.5, 0.25]],
-        "rows that sum to 1 within 1e-06", "a sum of 0.75 at index 1 (1 of 2 rows)", "softmax",
+        "rows that sum to 1 within 1e-06", "a sum of 0.75 at index 1 (1 of 2 rows)", "be missing",
     ),
     "row sum in single precision": (
-        [0, 1], np.array([[0.5, 0.502], [0.5, 0.5]], dtype=np.float32),
-        "rows that sum to 1 within 0.001", "a sum of 1.002 at index 0 (1 of 2 rows)", "softmax",
+        [0, 1], np.array([[0.5, 0.50234], [0.5, 0.5]], dtype=np.float32),
+        "rows that sum to 1 within 0.001", "a sum of 1.00234 at index 0 (1 of 2 rows)", "rounded",
     ),
 }  # fmt: skip
 
@@ -169,7 +169,7 @@ def test_rows_may_miss_one_by_the_tolerance_of_single_precision(off):
 def test_rows_may_not_miss_one_by_more(dtype, off, n_classes):
     for sign in (-1, 1):
         p = np.zeros((1, n_classes), dtype=dtype)
-        p[0, :2] = 0.25, 0.75 + sign * off
+        p[0, :2] = 0.24877, 0.75123 + sign * off
         with pytest.raises(veridical.InvalidInputError, match="rows that sum to 1 within"):
             veridical.brier_score([1], p, labels=range(n_classes))
 

@@ -67,7 +67,7 @@ def test_ties_go_to_the_first_class():
     assert calibrator.predict_proba([0.5])[0, 1] == pytest.approx(1 / 3)
     # With the larger label in the first column, ties belong to it.
     turned = ClassConditionalCalibrator(
-        IsotonicCalibrator(laplace=0), min_rows=1, labels=[1, 0]
+        IsotonicCalibrator(laplace=0), min_rows=1, labels=[1, 0], pos_label=1
     ).fit(p, y)
     assert turned.parts_[0] is None
     assert turned.predict_proba([0.5])[0, 0] == pytest.approx(1 / 3)

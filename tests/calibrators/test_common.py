@@ -144,12 +144,12 @@ def test_boolean_labels(name, two):
 
 @everyone
 def test_order_of_two_labels(name, two):
-    # One column is the probability of the larger label wherever its column is; two are in order.
+    # One column is the probability of the positive class wherever its column is; two are in order.
     # The top class of a tie, and the bin of an edge, depend on the order: predictions have neither.
     p, new = 0.98 * two.p + 0.0037, 0.98 * two.new + 0.0037
     y = np.array(["no", "yes"])[two.y]
     plain = predict(fit(EVERY[name], p, y), new)
-    turned = fit(EVERY[name], p, y, labels=["yes", "no"])
+    turned = fit(EVERY[name], p, y, labels=["yes", "no"], pos_label="yes")
     assert turned.classes_.tolist() == ["yes", "no"]
     np.testing.assert_allclose(predict(turned, new)[:, ::-1], plain, atol=1e-9)
     pair = fit(EVERY[name], np.column_stack([p, 1 - p]), y, labels=["yes", "no"])

@@ -23,8 +23,8 @@ from veridical.exceptions import VeridicalWarning
 from veridical.miscalibration import RecalibrationError
 
 SAID = (
-    "predictions are lower where 'good' happened, though one column is that of the larger label, "
-    "'good'; if yours is that of 'bad', fit to y == 'bad'."
+    "predictions are lower where 'good' happened, the class they are of unless you say otherwise; "
+    "if they are of 'bad', pass pos_label='bad'."
 )
 
 
@@ -50,7 +50,7 @@ def test_every_calibrator_says_it_once_and_where_the_user_is(name):
     assert [str(w.message) for w in caught] == [f"{type(calibrator).__name__}: {SAID}"]
     assert caught[0].category is VeridicalWarning
     assert caught[0].filename == __file__
-    calibrator.fit(p, y == "bad", **groups)  # warnings are errors here
+    calibrator.set_params(pos_label="bad").fit(p, y, **groups)  # warnings are errors here
 
 
 @pytest.mark.parametrize("input", ["logit", "score"])
@@ -78,10 +78,11 @@ def test_two_columns_say_whose_they_are():
     BetaCalibrator(input="logit").fit(np.column_stack([1 - p, p]), y)
 
 
-def test_the_order_of_labels_does_not_matter():
+def test_whoever_was_told_the_class_gets_no_advice_on_labels():
     p, y = loans()
-    with pytest.warns(VeridicalWarning, match="lower where 'good'"):
-        BetaCalibrator(labels=["good", "bad"]).fit(p, y)
+    said = r"^BetaCalibrator: predictions are lower where 'good' happened, the class they are of\.$"
+    with pytest.warns(VeridicalWarning, match=said):
+        BetaCalibrator(labels=["good", "bad"], pos_label="good").fit(p, y)
 
 
 def test_fits_of_which_the_direction_is_settled_say_nothing():

@@ -64,7 +64,8 @@ def test_logits_and_labels_in_another_order():
     p, y = rows(500)
     z = np.log(p / (1 - p))
     names = np.array(["no", "yes"])[y]
-    calibrator = PlattCalibrator(input="logit", labels=["yes", "no"]).fit(z, names)
+    labels = {"labels": ["yes", "no"], "pos_label": "yes"}
+    calibrator = PlattCalibrator(input="logit", **labels).fit(z, names)
     assert calibrator.seen(z, names) == 1
     assert calibrator.seen(np.column_stack([z, np.zeros(500)]), names) == 1
     assert calibrator.seen(-z, names) < 0.01

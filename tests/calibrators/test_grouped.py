@@ -92,7 +92,8 @@ def test_labels_in_any_column_order(binary):
     by = groups_of(binary)
     y = np.array(["a", "b"])[binary.y]
     plain = GroupedCalibrator(PlattCalibrator()).fit(binary.p, y, by=by)
-    turned = GroupedCalibrator(PlattCalibrator(), labels=["b", "a"]).fit(binary.p, y, by=by)
+    told = {"labels": ["b", "a"], "pos_label": "b"}
+    turned = GroupedCalibrator(PlattCalibrator(), **told).fit(binary.p, y, by=by)
     expected = plain.predict_proba(binary.p, by=by)
     np.testing.assert_allclose(turned.predict_proba(binary.p, by=by)[:, ::-1], expected, atol=1e-12)
     label = turned.predict([0.99, 0.01], by=["north", "north"])

@@ -68,7 +68,8 @@ def test_applied_is_what_the_calibrator_predicts(capsys, method, ending):
     calibrator = fit(capsys, "two.csv", "--y", "label", "--prob", "p", "--method", method)
     code, out, err = run(capsys, "apply", "c.json", "two.csv", "-o", f"out.{ending}")
     assert (code, err) == (0, "")
-    assert out == f"300 rows with calibrated written to out.{ending}\n"
+    what = "calibrated, the probability that label = 1,"
+    assert out == f"300 rows with {what} written to out.{ending}\n"
     read = {"csv": pl.read_csv, "parquet": pl.read_parquet, "arrow": pl.read_ipc}[ending]
     found, given = read(f"out.{ending}"), pl.read_csv("two.csv")
     assert found.columns == [*given.columns, "calibrated"]
@@ -114,7 +115,7 @@ def test_a_column_about_the_smaller_label_stays_so(capsys, column, kind):
 def test_a_calibrator_saved_in_python_can_be_applied(capsys):
     frame = pl.read_csv("two.csv")
     p, y = frame["p"].to_numpy(), frame["label"].to_numpy()
-    calibrator = PlattCalibrator(labels=[1, 0]).fit(p, y)  # p is about the larger label, 1
+    calibrator = PlattCalibrator(labels=[1, 0], pos_label=1).fit(p, y)
     Path("c.json").write_text(json.dumps(calibrator.to_dict()))
     code, _, err = run(capsys, "apply", "c.json", "two.csv", "-o", "o.csv")
     assert code == 2
@@ -195,7 +196,11 @@ def test_bad_cells_are_refused_as_in_memory(capsys, cells, message):
         (lambda text: text.replace('"format": 1', '"format": 99', 1), "of a known format; got 99"),
         (lambda text: text.replace("PlattCalibrator", "Evil", 1), "of a known calibrator"),
         (lambda text: text.replace('"shape"', '"shap"'), "a file with a saved calibrator"),
-        (lambda text: text.replace('"column_of": 1', '"column_of": 5'), "`column_of` must be one"),
+        (lambda text: text[:-2] + ', "column_of": 5}\n', "`column_of` must be one"),
+        (
+            lambda text: text.replace('"positive_index_": 1', '"positive_index_": 5'),
+            "must be 0 or 1",
+        ),
     ],
 )
 def test_damaged_calibrators_are_refused_in_one_line(capsys, damage, message):
@@ -237,23 +242,44 @@ def test_applied_is_what_python_and_sql_make_of_a_loaded_file(capsys, need, meth
 
 
 @pytest.mark.parametrize(("y", "smaller", "larger"), [("kind", "fraud", "ok"), ("label", 0, 1)])
-def test_python_refuses_a_map_of_the_smaller_label(capsys, y, smaller, larger):
+def test_python_and_the_command_line_read_a_map_of_the_smaller_label(capsys, y, smaller, larger):
     pl.read_csv("two.csv").with_columns(
         p=pl.col("p") if y == "kind" else 1 - pl.col("p")
     ).write_csv("smaller.csv")
     run(capsys, "calibrate", "smaller.csv", "-o", "c.json", "--folds", "0", "--y", y,
         "--prob", "p", "--method", "beta", "--pos-label", smaller)  # fmt: skip
-    with pytest.raises(InvalidInputError) as error:
-        load("c.json")
-    assert str(error.value) == (
-        f"load: `path` must be a map of the probability of {larger!r}, the larger label; "
-        f"got one of {smaller!r}.\n"
-        f"Hint: use `veridical apply`, or fit in Python: `fit(p, y == {smaller!r})`."
-    )
-    code, _, err = run(capsys, "apply", "c.json", "smaller.csv", "-o", "o.csv")
+    code, out, err = run(capsys, "apply", "c.json", "smaller.csv", "-o", "o.csv")
     assert (code, err) == (0, "")
-    # What the hint says gives the same probabilities.
+    assert f"the probability that {y} = {smaller}," in out
     applied = pl.read_csv("o.csv")
     p, happened = applied["p"].to_numpy(), applied[y].to_numpy() == smaller
     expected = BetaCalibrator().fit(p, happened).predict_proba(p)[:, 1]
-    assert applied["calibrated"].to_list() == pytest.approx(expected.tolist(), abs=1e-7)
+    assert applied["calibrated"].to_list() == pytest.approx(expected.tolist(), abs=1e-12)
+    assert load("c.json").predict_proba(p)[:, 0] == pytest.approx(expected, abs=1e-12)
+    told = ["apply", "c.json", "smaller.csv", "-o", "o2.csv", "--pos-label"]
+    assert run(capsys, *told, smaller)[0] == 0
+    check_refusal(
+        capsys, ["c.json", "smaller.csv", "-o", "o3.csv", "--pos-label", str(larger)],
+        f"`--pos-label` must be '{smaller}', the class the calibrator was fitted to",
+    )  # fmt: skip
+
+
+def test_files_of_before_there_was_pos_label_are_applied_and_not_loaded(capsys):
+    """They hold a map of the larger label, and say which label their one column was about."""
+    frame = pl.read_csv("two.csv")
+    p, y = frame["p"].to_numpy(), frame["kind"].to_numpy()
+    old = BetaCalibrator(labels=["fraud", "ok"]).fit(np.column_stack([p, 1 - p]), y)
+    data = old.to_dict()
+    del data["parameters"]["pos_label"]
+    data["fitted"]["feature_names_in_"] = {"array": ["p"], "shape": [1], "dtype": "<U1"}
+    Path("old.json").write_text(json.dumps({**data, "column_of": "fraud"}))
+    assert run(capsys, "apply", "old.json", "two.csv", "-o", "o.csv")[0] == 0
+    found = pl.read_csv("o.csv")["calibrated"].to_list()
+    expected = BetaCalibrator().fit(p, y == "fraud").predict_proba(p)[:, 1]
+    assert found == pytest.approx(expected.tolist(), abs=1e-7)
+    with pytest.raises(InvalidInputError, match="got one of 'fraud'") as caught:
+        load("old.json")
+    assert "pos_label='fraud'" in caught.value.hint
+    data["fitted"]["positive_index_"] = 1
+    Path("old.json").write_text(json.dumps({**data, "column_of": "ok"}))
+    assert load("old.json").positive_label == "ok"

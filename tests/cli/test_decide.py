@@ -200,12 +200,10 @@ def test_a_single_column_of_another_name_says_which_class_it_is_taken_for(capsys
     assert result["notes"] == ["'p' is taken for the probability of 'ill'"]
 
 
-def test_labels_in_descending_order_are_noted_once(capsys):
+def test_labels_in_descending_order_ask_for_the_positive_class(capsys):
     Path("p.csv").write_text("p\n0.9\n0.1\n")
     arguments = ["p.csv", "--prob", "p", *PAIR, "--labels", "well,ill"]
-    said = (
-        "'p' is taken for the probability of 'well', the larger label; --pos-label says otherwise"
-    )
-    assert found(capsys, *arguments)["notes"] == [said]
-    assert main(["decide", *arguments]) == 0
-    assert capsys.readouterr().out.count("is taken for") == 1
+    assert main(["decide", *arguments]) == 2
+    assert "`--pos-label` must be given for one column" in capsys.readouterr().err
+    said = "'p' is taken for the probability of 'well'"
+    assert found(capsys, *arguments, "--pos-label", "well")["notes"] == [said]

@@ -79,8 +79,9 @@ def test_what_an_error_is_about_stays_at_its_end():
         (["test", "good.csv", "--tests", "coks"], "test: `--tests` must be one of"),
         (["test", "named.csv", "--lens", "classwise", "--tests", "cox"], "--lens class:LABEL"),
         (["evaluate", "named.csv", "--labels", "yes"], "`--labels` must be a list of 2 labels"),
-        (["evaluate", "named.csv", "--labels", "yes,no"], "Hint: a single column is about the"
-         " larger label, 'yes', or about --pos-label."),
+        (["evaluate", "named.csv", "--labels", "yes,no"], "`--pos-label` must be given for one"
+         " column and labels that end in 'no'"),
+        (["evaluate", "named.csv", "--labels", "yes,no"], "--pos-label no or --pos-label yes."),
     ],
 )  # fmt: skip
 def test_errors_speak_of_files_and_options(capsys, arguments, message):

@@ -31,7 +31,8 @@ def _loaded_after(*words):
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["no-such-command"]])
 def test_nothing_is_imported_to_say_what_there_is(words):
     loaded = _loaded_after(*words)
-    assert {name for name in loaded if name.startswith("veridical")} == ITSELF
+    own = {name for name in loaded if name.startswith("veridical")}
+    assert own - {"veridical.cli.shared.help"} == ITSELF  # which fills lines, and imports nothing
     assert not loaded & LIBRARIES
 
 

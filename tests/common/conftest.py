@@ -94,7 +94,7 @@ def figures(y: Any, p: Any, **options: Any) -> list[float]:
 
 
 def figures_free_of_n(y: Any, p: Any, **options: Any) -> list[float]:
-    dependent = ("debiased", "variance-split")
+    dependent = ("debiased", "variance-split", "canonical ECE")
     rows = v.evaluate(y, p, n_resamples=0, **options).figures()
     return [value for name, *_, value in rows if not name.endswith(dependent)]
 
@@ -143,6 +143,13 @@ def compared(y: Any, p: Any, **options: Any) -> list[float]:
     c = v.compare({"p": p, "softer": softer(p)}, y, n_resamples=5, n_bins=6, **options)
     scores = c.differences[0].difference
     return [test.statistic for test in c.tests] + [scores.estimate, scores.low, scores.high]
+
+
+def mean_miss(y: np.ndarray, p: np.ndarray, labels: Any, sample_weight: Any = None) -> float:
+    """A measure a user might write: what was not given to the class that occurred."""
+    columns = p if p.ndim == 2 else np.column_stack([1 - p, p])
+    column = np.array([list(labels).index(label) for label in y.tolist()])
+    return float(np.average(1 - columns[np.arange(len(y)), column], weights=sample_weight))
 
 
 def second_guess(y: np.ndarray, p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -217,6 +224,8 @@ def _scores(add: Callable[..., None]) -> None:
         add(name, score, "both", name)
         add(f"{name} canonical", partial(score, lens="canonical"), "multiclass", name, "Canonical")
         add(f"{name} classwise", partial(score, lens="classwise"), "multiclass", name, "Classwise")
+        add(f"{name} confidence", partial(score, lens="confidence"), "multiclass", name)
+    add("FunctionMeasure", v.FunctionMeasure(mean_miss), "both", "FunctionMeasure")
 
 
 def _functions(add: Callable[..., None]) -> None:

@@ -4,6 +4,7 @@ import itertools
 import json
 
 import numpy as np
+import polars as pl
 import pytest
 
 from veridical import InvalidInputError
@@ -170,3 +171,28 @@ def test_one_column_with_labels_in_descending_order_needs_the_positive_class():
         decide(p, (1, 1), labels=labels)
     assert decide(p, (1, 1), labels=labels, pos_label="bad").action.tolist() == ["bad", "good"]
     assert decide(p, (1, 1), labels=labels, pos_label="good").action.tolist() == ["good", "bad"]
+
+
+COSTS = {"treat": {"ill": 5, "well": 3}, "wait": {"ill": 20, "well": 0}}  # treat above 1/6
+
+
+@pytest.mark.parametrize(
+    "y_prob",
+    [
+        [0.9, 0.1],
+        [[0.9, 0.1], [0.1, 0.9]],
+        pl.DataFrame({"p_well": [0.1, 0.9], "p_ill": [0.9, 0.1]}),
+    ],
+    ids=["one column", "two", "named"],
+)
+def test_costs_by_label_name_the_classes(y_prob):
+    """Of one column "ill" is told, since "well" is the larger label; named columns tell it."""
+    assert decide(y_prob, COSTS, pos_label="ill").action.tolist() == ["treat", "wait"]
+    labels = ["well", "ill"] if isinstance(y_prob, pl.DataFrame) else ["ill", "well"]
+    found = decide(y_prob, COSTS, labels=labels, pos_label="ill")
+    assert found.action.tolist() == ["treat", "wait"]
+    assert found.expected_cost == pytest.approx([4.8, 2.0])
+
+
+def test_one_column_of_costs_by_label_is_that_of_the_larger_one():
+    assert decide([0.9, 0.1], COSTS).action.tolist() == ["wait", "treat"]

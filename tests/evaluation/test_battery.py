@@ -12,6 +12,7 @@ from scipy import stats
 
 import veridical as v
 from veridical.evaluation._battery.tests import calibration_tests
+from veridical.results.base import format_pvalue
 from veridical.results.tests import TestReport
 
 UNASKED = ("consistency", "spiegelhalter", "hosmer-lemeshow", "cox", "t-cal")
@@ -295,10 +296,13 @@ def test_the_report_loses_nothing_and_shows_everything(multiclass):
     report = calibration_tests(multiclass.y, multiclass.p, by=group, n_resamples=200)
     assert TestReport.from_json(report.to_json()) == report
     text, html = str(report), report._repr_html_()
+    wide = report.to_text(width=200).splitlines()
+    assert max(map(len, text.splitlines())) <= 80
     for name, test, adjusted in zip(report.names, report.tests, report.adjusted, strict=True):
-        line = next(row for row in text.splitlines() if test.method in row and test.lens in row)
+        line = next(row for row in wide if test.method in row and test.lens in row)
         assert f"{test.statistic:.4f}" in line or name == "classwise"
-        assert f"{adjusted:.4f}" in line or name in ("cox", "classwise")
+        times = adjusted / test.pvalue
+        assert format_pvalue(adjusted, test.n_resamples, times=times) in line
         assert test.method.replace("'", "&#x27;") in html
     assert " ".join(text.split()).count(report.verdict.text) == 1
     assert "<b>" not in html

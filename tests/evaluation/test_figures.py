@@ -109,9 +109,9 @@ def test_multiclass_figures(several, weighted):
 @pytest.mark.parametrize(
     ("lens", "name", "names"),
     [
-        ("classwise", "classwise", {"ECE", "RMSCE", "MCE", "ECE worst class"}),
-        ("canonical", "canonical", {"ECE", "ECE variance-split", "classwise ECE"}),
-        (TopK(2), "top-2", {"ECE", "ECE variance-split", "classwise ECE"}),
+        ("classwise", "classwise", {"ECE", "RMSCE", "MCE", "ECE worst class", "canonical ECE"}),
+        ("canonical", "canonical", {"ECE", "canonical ECE", "classwise ECE"}),
+        (TopK(2), "top-2", {"ECE", "ECE variance-split", "classwise ECE", "canonical ECE"}),
     ],
 )
 def test_lenses_without_one_binary_problem_show_the_confidence(several, lens, name, names):

@@ -115,17 +115,22 @@ def test_an_unknown_library_is_answered_with_the_nearest():
 def test_text_holds_every_error_with_its_definition(kind):
     e = make(kind)
     text = str(e)
+    words = " ".join(text.split())
     for measured in e.errors:
-        line = next(
-            line
-            for line in text.splitlines()
-            if line.startswith(f"  {measured.name} ")
-            and line.endswith(f"  {measured.lens}: {measured.definition}")
-        )
+        line = next(line for line in text.splitlines() if line.startswith(f"  {measured.name} "))
         figures = (measured.value, measured.null_mean, measured.null_q95)
         assert all(f"{figure:.4f}" in line for figure in figures if figure is not None)
+        assert measured.definition in words
+    wide = e.to_text(width=200).splitlines()
+    for measured in e.errors:
+        assert any(
+            line.startswith(f"  {measured.name} ")
+            and line.endswith(f"  {measured.lens}: {measured.definition}")
+            for line in wide
+        )
     for note in e.notes:
-        assert f"note: {note}" in text
+        assert f"note: {note}" in words
+    assert max(map(len, text.splitlines())) <= 80
     assert f"Evaluation of {e.n_samples:,} rows" in text
     assert len(text.splitlines()) >= 10 + len(e.errors) + len(e.curve)
 
@@ -136,9 +141,18 @@ def test_text_says_which_class_is_positive_and_what_the_weights_sum_to():
     assert f"sum of weights {make('weighted').sum_weight:.6g}" in str(make("weighted"))
 
 
-def test_text_has_one_line_a_group():
-    lines = str(make("grouped")).splitlines()
-    assert [line.split()[:2] for line in lines[-2:]] == [["a", "200"], ["b", "200"]]
+def test_text_has_one_line_a_group_the_worst_first():
+    e = make("grouped")
+    lines = str(e).splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("  group"))
+    shown = [line.split() for line in lines[start + 1 : start + 3]]
+    adjusted = {p.label: p.adjusted for p in e.verdict.joint.parts if p.name == "group"}
+    worst = sorted(e.groups, key=lambda pair: (adjusted[pair[0]], -pair[1].default.value))
+    assert [cells[:2] for cells in shown] == [[key, "200"] for key, _ in worst]
+    for cells, (_, g) in zip(shown, worst, strict=True):
+        m = g.default
+        numbers = (m.value, m.low, m.high, m.null_mean, m.null_q95)
+        assert [f"{number:.4f}" for number in numbers] == [cells[i] for i in (2, 3, 5, 6, 7)]
 
 
 def test_text_of_many_classes_shows_the_first_base_rates():

@@ -117,7 +117,9 @@ def test_labels_are_named() -> None:
     space: dict[str, Any] = {}
     exec(to_python(map), space)
     assert space["CLASSES"] == ["healthy", "sick"]
-    assert "the probability of CLASSES[1] alone" in space["calibrate"].__doc__
+    said = space["calibrate"].__doc__
+    assert "or one number, the probability of 'sick'." in said
+    assert "[0]: probability of 'healthy'\n    [1]: probability of 'sick'" in said
 
 
 def test_what_cannot_be_written_is_refused() -> None:

@@ -34,7 +34,7 @@ def test_three_classes(spark: Any) -> None:
 def test_what_predict_proba_refuses_is_null(spark: Any) -> None:
     sql = to_sql(maps.fitted("platt"), dialect="spark", columns="a `b`")
     assert isinstance(sql, str)
-    assert not sql.startswith("/*")
+    assert sql.startswith("/* probability of 1 */\n")
     refused = np.array([None, 0.25, -0.1, 1.5, float("nan"), float("inf")], dtype=object)
     found = spark([sql], {"a `b`": refused})[:, 0]
     assert np.isnan(found).tolist() == [True, False, True, True, True, True]

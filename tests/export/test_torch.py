@@ -175,7 +175,8 @@ def test_state_copies_pickles_and_saved_modules_predict_the_same(torch: Any) -> 
     for again in (emptied, loaded, copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
         assert torch.equal(again(x), expected)
     assert module.classes == [0, 1]
-    assert repr(module) == "CalibratorModule(IsotonicCalibrator of probability, 2 classes)"
+    about = "IsotonicCalibrator of probability, 2 classes: probability of 0; probability of 1"
+    assert repr(module) == f"CalibratorModule({about})"
 
 
 def test_torch_export_with_any_number_of_rows(torch: Any) -> None:

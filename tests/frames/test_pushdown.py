@@ -95,7 +95,7 @@ def test_the_middle_stands_alone_among_its_nearest_neighbours() -> None:
 def test_a_single_column_takes_one_query_and_several_one_more(queries: list[list[str]]) -> None:
     frame = pl.LazyFrame({"y": [0, 1, 1], "p": [0.25, 0.5, 0.75], "p_0": [0.75, 0.5, 0.25]})
     frame = frame.with_columns(p_1=pl.col("p"))
-    binary(frame, problems=["binary", "confidence", 0], by="p_0")
+    binary(frame, problems=["binary", "confidence", 0], by="y")
     assert len(queries) == 1
     queries.clear()
     binary(frame, prob=["p_0", "p"], labels=[0, 1], problems=["binary", "confidence", 0])

@@ -315,3 +315,26 @@ def test_refusals(options, match):
 def test_one_row_is_refused():
     with pytest.raises(InvalidInputError, match="two rows"):
         kernel_test([1], [0.5], labels=[0, 1])
+
+
+@pytest.mark.parametrize("method", ["consistency", "bootstrap", "asymptotic-block", "ucme"])
+@pytest.mark.parametrize("lens", ["confidence", "canonical"])
+@pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")  # few rows for a bootstrap
+def test_a_kernel_of_the_user_tests_as_the_same_known_one_does(method, lens):
+    def gaussian(a, b):
+        a, b = a.reshape(len(a), -1), b.reshape(len(b), -1)
+        return np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=-1) / (2 * 0.2**2))
+
+    rng = np.random.default_rng(2)
+    p = rng.dirichlet(np.ones(3), 90)
+    y = (rng.random(90)[:, None] > p.cumsum(axis=1)).sum(axis=1).clip(max=2)
+    options = {"method": method, "lens": lens, "n_resamples": 50, "rng": 0, "block_size": 3}
+    known = kernel_test(y, p, kernel="gaussian", bandwidth=0.2, **options)
+    own = kernel_test(y, p, kernel=gaussian, **options)
+    assert own.statistic == pytest.approx(known.statistic, rel=1e-6)
+    assert own.pvalue == pytest.approx(known.pvalue)
+
+
+def test_no_bound_is_known_for_a_kernel_of_the_user():
+    with pytest.raises(InvalidInputError, match="`kernel` must be known, and thus bounded"):
+        kernel_test([0, 1], [0.2, 0.5], kernel=np.outer, method="distribution-free")

@@ -152,6 +152,7 @@ def test_bad_options_are_refused(options, match):
         veridical.null_level(BinnedError(), [0, 1], [0.2, 0.7], **options)
 
 
-def test_a_function_is_not_an_estimator():
-    with pytest.raises(InvalidInputError, match="`estimator` must be an estimator"):
-        veridical.null_level(veridical.brier_score, [0, 1], [0.2, 0.7])
+def test_a_function_is_an_estimator():
+    found = veridical.null_level(veridical.brier_score, [0, 1], [0.2, 0.7], n_resamples=9, rng=0)
+    known = veridical.null_level(veridical.BrierScore(), [0, 1], [0.2, 0.7], n_resamples=9, rng=0)
+    assert found.sample.tolist() == pytest.approx(known.sample.tolist())

@@ -87,11 +87,11 @@ def test_weights_obey_the_laws(multiclass):
 
 @pytest.mark.parametrize(
     "estimator",
-    [BinnedError(SimplexBins(4)), BinnedError(SimplexBins(4), norm=2),
+    [BinnedError(SimplexBins(4), norm="max"), BinnedError(SimplexBins(4), norm=2),
      BinnedError(VarianceSplitBins(50), norm=2, distance="l1")],
 )  # fmt: skip
 def test_other_distances_have_no_interval(estimator, multiclass):
-    with pytest.raises(InvalidInputError, match='distance="l2"'):
+    with pytest.raises(InvalidInputError, match="norm 1, or 2 with distance l2"):
         bootstrap_interval(estimator, multiclass.y, multiclass.p, lens="canonical")
 
 

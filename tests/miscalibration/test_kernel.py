@@ -386,3 +386,60 @@ def test_names_and_definitions_say_what_is_computed():
     assert UCMEError().name == "UCME"
     block = KernelError(bandwidth=0.2, estimator="block", block_size=4)
     assert block.definition == "laplacian kernel, bandwidth 0.2, block of 4 rows"
+
+
+# --- kernels of the user
+
+
+def own_laplacian(a, b):
+    """The Laplacian of bandwidth 0.3, as a user might write it."""
+    a, b = a.reshape(len(a), -1), b.reshape(len(b), -1)
+    return np.exp(-np.sqrt(((a[:, None] - b[None]) ** 2).sum(axis=-1)) / 0.3)
+
+
+def quadratic(a, b):
+    """Not one on the diagonal, and not bounded by one."""
+    a, b = a.reshape(len(a), -1), b.reshape(len(b), -1)
+    return (0.5 + 2 * a @ b.T) ** 2
+
+
+@pytest.mark.parametrize("estimator", ["unbiased", "biased", "block"])
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_known_kernel_given_as_a_function_reads_the_same(estimator, k, weighted):
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(k), 150)
+    p = np.concatenate([p, p[:20]])  # ties
+    y, w = rng.integers(0, k, 170), rng.uniform(0.5, 2, 170)
+    options = {"lens": "canonical", "sample_weight": w if weighted else None}
+    shape = {"estimator": estimator, "block_size": 5}
+    known = KernelError("laplacian", 0.3, **shape)(y, p, **options)
+    assert KernelError(own_laplacian, **shape)(y, p, **options) == pytest.approx(known, rel=1e-9)
+    places = [0.2, 0.6] if k == 2 else [[0.2, 0.5, 0.3], [0.1, 0.1, 0.8]]
+    ucme = UCMEError(places, None if k == 2 else [0, 2], "laplacian", 0.3)(y, p, **options)
+    own = UCMEError(places, None if k == 2 else [0, 2], own_laplacian)
+    assert own(y, p, **options) == pytest.approx(ucme, rel=1e-9)
+
+
+@pytest.mark.parametrize("estimator", ["unbiased", "biased", "block"])
+def test_any_kernel_is_summed_over_pairs_by_definition(estimator):
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.ones(3), 40)
+    y = rng.integers(0, 3, 40)
+    e = np.eye(3)[y] - p
+    h = quadratic(p, p) * (e @ e.T)
+    pairs = {"unbiased": ~np.eye(40, dtype=bool), "biased": np.ones((40, 40), dtype=bool)}
+    pairs["block"] = pairs["unbiased"] & (np.arange(40)[:, None] // 4 == np.arange(40) // 4)
+    found = KernelError(quadratic, estimator=estimator, block_size=4)(y, p, lens="canonical")
+    assert found == pytest.approx(h[pairs[estimator]].mean())
+
+
+def test_what_a_kernel_returns_is_checked():
+    y, p = [0, 1, 1], [0.2, 0.5, 0.7]
+    with pytest.raises(InvalidInputError, match=r"`kernel` must be a function.*got shape \(3,\)"):
+        KernelError(lambda a, b: a)(y, p)
+    with pytest.raises(InvalidInputError, match="got NaN or infinity"):
+        KernelError(lambda a, b: np.full((len(a), len(b)), np.nan))(y, p)
+    with pytest.raises(InvalidInputError, match="`bandwidth` must be unset with a function"):
+        KernelError(own_laplacian, bandwidth=0.2)
+    assert KernelError(own_laplacian).definition == "given kernel own_laplacian, unbiased"

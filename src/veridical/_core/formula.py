@@ -153,8 +153,9 @@ class Formula:
     n_columns : input columns: 1 (the positive class of two) or the number of classes
     input : what columns hold
     outputs : probability of each class, in the order of `classes`
-    positive : of two classes, the place of the positive one, the larger label
+    positive : of two classes, the place of the positive one, which a single column is about
     classes : labels
+    outcome : what the classes are classes of, if it has a name
     """
 
     n_columns: int
@@ -162,6 +163,27 @@ class Formula:
     outputs: tuple[Node, ...]
     positive: int
     classes: tuple[object, ...]
+    outcome: str | None = None
+
+    def meaning(self, index: int) -> str:
+        """Which probability an output is, in words on one line.
+
+        Examples
+        --------
+        >>> formula = Formula(1, "probability", (), 0, ("bad", "good"), "Status")
+        >>> formula.meaning(formula.positive)
+        'probability that Status = bad'
+        """
+        if self.outcome is None:
+            return f"probability of {_printable(repr(self.classes[index]))}"
+        return (
+            f"probability that {_printable(self.outcome)} = {_printable(str(self.classes[index]))}"
+        )
+
+
+def _printable(text: str) -> str:
+    """Text without line breaks and other control characters, which are shown as escapes."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def minus(left: Node, right: Node) -> Node:

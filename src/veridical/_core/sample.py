@@ -77,6 +77,8 @@ class BinarySample:
         Probabilities of (negative, positive), when the user passed two columns.
     positive_first : bool
         Whether the positive class is the first in column order, which ties go to.
+    notes : tuple of str
+        What has to be said of values that were accepted.
     """
 
     y: IntArray
@@ -86,6 +88,7 @@ class BinarySample:
     classes: tuple[Any, ...] = (0, 1)
     pair: FloatArray | None = None
     positive_first: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:
@@ -146,6 +149,8 @@ class MulticlassSample:
     confidence, right : arrays of shape (n,) or None
         Largest probability of each row, and whether it (the first of equals) is that of the class
         that occurred; known from the check of the rows, else found by `top_label`.
+    notes
+        As in `BinarySample`.
     """
 
     y: IntArray
@@ -155,6 +160,7 @@ class MulticlassSample:
     classes: tuple[Any, ...]
     confidence: FloatArray | None = None
     right: BoolArray | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:

@@ -4,7 +4,7 @@ from veridical.calibrators._base.bases import BinaryCalibrator
 from veridical.calibrators._base.calibrator import Notes, fit_rows, fit_settled
 from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.rows import CheckedRows, check_rows, points_away
-from veridical.calibrators._base.scales import positive_column, smallest_share
+from veridical.calibrators._base.scales import smallest_share
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     cross_fitted,
@@ -31,7 +31,6 @@ __all__ = [
     "held_out_masses",
     "overlap_note",
     "points_away",
-    "positive_column",
     "row_masses",
     "rows_of_mass",
     "smallest_share",

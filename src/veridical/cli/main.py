@@ -11,6 +11,7 @@ from veridical.cli.shared.parser import BAD_INPUT, Parser
 from veridical.exceptions import VeridicalError
 
 FAILED = 1
+INTERRUPTED = 130  # as shells say it of a program that Ctrl-C has ended
 
 # Commands, in the order of the help: the module of each is imported when the command is chosen.
 _COMMANDS = {
@@ -35,6 +36,7 @@ exit codes:
      requirements are met
   2  bad input or usage; one line on standard error says what and what to do
   3  `test --fail-if-rejected`: calibration is rejected; `monitor`: there is an alarm
+  130  interrupted by Ctrl-C; nothing half-done was written
 """
 
 
@@ -55,6 +57,7 @@ def _parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"veridical {__version__}")
     parser.add_commands(_COMMANDS, title="commands", metavar="COMMAND")
     parser.set_defaults(build_parser=build_parser)
+    parser.example = "veridical report predictions.csv -o report.html"
     return parser
 
 
@@ -68,9 +71,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader (`head`) has gone: not an error, but Python must not complain at exit either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except KeyboardInterrupt:
+        print("veridical: interrupted; nothing half-done was written", file=sys.stderr)
+        return INTERRUPTED
     except (VeridicalError, OSError) as error:
-        from veridical.cli.shared.messages import explain
+        from veridical.cli.shared.messages import explain, say
 
-        print(explain(error), file=sys.stderr)
+        say(explain(error))
         return BAD_INPUT if isinstance(error, VeridicalError) else FAILED
     return code

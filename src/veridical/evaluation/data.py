@@ -2,7 +2,13 @@
 
 from veridical.evaluation._comparison.models import RowModels, read_models
 from veridical.evaluation._data.read import DataRequest
-from veridical.evaluation._data.source import NullDraws, SampleSource, Source, default_error
+from veridical.evaluation._data.source import (
+    NullDraws,
+    SampleSource,
+    Source,
+    default_error,
+    default_error_name,
+)
 from veridical.evaluation._data.sums import SumsSource, notes_on_origin, notes_on_sums
 
 __all__ = [
@@ -13,6 +19,7 @@ __all__ = [
     "Source",
     "SumsSource",
     "default_error",
+    "default_error_name",
     "notes_on_origin",
     "notes_on_sums",
     "read_models",

@@ -1,6 +1,6 @@
 """Files and dialects, for commands and the studio."""
 
-from veridical.export._text.files import COLUMN_OF, read_file, write_file
+from veridical.export._text.files import COLUMN_OF, read_file
 from veridical.export._text.sql_writer import DIALECTS
 
-__all__ = ["COLUMN_OF", "DIALECTS", "read_file", "write_file"]
+__all__ = ["COLUMN_OF", "DIALECTS", "read_file"]

@@ -4,6 +4,7 @@ from veridical.frames._expressions.columns import of_partitions, with_arrays, wi
 from veridical.frames._grid.cells import LOGIT_LIMIT, Grid
 from veridical.frames._grid.grid import RESOLUTION
 from veridical.frames._grid.paired import PairedSums, paired_sums
+from veridical.frames._grid.reading import measured_key
 from veridical.frames._grid.sample import SAMPLING_WEIGHT
 from veridical.frames._grid.temperature import TemperatureSums
 
@@ -14,6 +15,7 @@ __all__ = [
     "Grid",
     "PairedSums",
     "TemperatureSums",
+    "measured_key",
     "of_partitions",
     "paired_sums",
     "with_arrays",

@@ -8,7 +8,7 @@ from veridical.inference._joint.sums import joint_sums_core
 from veridical.inference._joint.test import joint_core
 from veridical.inference._nulls.consistency import consistency_core, judged
 from veridical.inference._nulls.multiple import Family, corrected, multiple_core
-from veridical.inference._nulls.null import check_estimator
+from veridical.inference._nulls.null import as_estimator
 from veridical.inference._sequential.process import ONSET_ROWS, Bets
 
 __all__ = [
@@ -16,8 +16,8 @@ __all__ = [
     "Bets",
     "Family",
     "Plan",
+    "as_estimator",
     "check_delta",
-    "check_estimator",
     "consistency_core",
     "corrected",
     "detectable_core",

@@ -4,6 +4,7 @@ from veridical.inference._intervals.bootstrap import (
     binned_limits,
     check_groups,
     has_interval,
+    has_vector_interval,
     scores_by_row,
 )
 from veridical.inference._intervals.mean import (
@@ -24,6 +25,7 @@ __all__ = [
     "check_groups",
     "check_interval_options",
     "has_interval",
+    "has_vector_interval",
     "make_units",
     "mean_interval",
     "normal_interval",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from veridical._core.data.groups import Groups
 from veridical._core.data.labels import shortened
+from veridical._core.data.reading import AS_IT_IS, Reading, read_rows
 from veridical._core.data.validation import check_sample, kept_rows
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, BoolArray, ColumnNames, WeightType
@@ -47,8 +48,13 @@ def default_lens(sample: Sample) -> Lens:
     return Binary() if isinstance(sample, BinarySample) else Confidence()
 
 
-def resolve_lens(lens: Any, sample: Sample, *, caller: str) -> Lens:
-    """Return the lens meant by a name, an object, a callable ``(y, p) -> (z, q)`` or None."""
+def resolve_lens(lens: Any, sample: Sample, *, caller: str, whole: bool = False) -> Lens:
+    """Return the lens meant by a name, an object, a callable ``(y, p) -> (z, q)`` or None.
+
+    With `whole` the default lens of several classes is the whole vector, not the confidence.
+    """
+    if lens is None and whole and isinstance(sample, MulticlassSample):
+        return Canonical()
     return default_lens(sample) if lens is None else named_lens(lens, caller=caller)
 
 
@@ -95,7 +101,8 @@ def _equals(y: str | None, label: Any) -> str:
 class Induced(NamedTuple):
     """Checked data, the lens they are seen through, and the problem it induces.
 
-    `notes` say what was guessed about the columns of a table, `named` what its columns are called.
+    `notes` say what was guessed about the columns of a table, and what was done to values; `named`
+    what its columns are called.
     """
 
     sample: Sample
@@ -112,35 +119,44 @@ class CheckedData:
     Attributes
     ----------
     sample : the rows of positive weight
-    sample_weight : weights of all rows, as they were given
+    sample_weight : weights of the rows that were not dropped
     by : groups of all rows, if there are any
-    notes : what was guessed about the columns of a table
+    guessed : what was guessed about the columns of a table, or None
+    said : what was done to values, or accepted of them
+    left : rows that were not dropped for a missing value; None if all
     named : what outcome and prediction are called
     """
 
     sample: Sample
     sample_weight: ArrayLike | None = None
     by: Groups | None = None
-    notes: tuple[str, ...] = ()
+    guessed: str | None = None
+    said: tuple[str, ...] = ()
+    left: BoolArray | None = None
     named: Named = UNNAMED
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """All there is to say of how the data were read."""
+        return self.said if self.guessed is None else (self.guessed, *self.said)
 
     @property
     def kept(self) -> BoolArray:
         """Which of the rows given are in the sample."""
-        return kept_rows(self.sample_weight, self.sample)
+        weighty = kept_rows(self.sample_weight, self.sample)
+        if self.left is None:
+            return weighty
+        kept = self.left.copy()
+        kept[self.left] = weighty
+        return kept
 
     def parts(self, *, caller: str) -> list[tuple[Any, Sample]] | None:
         """The sample of each group, None without groups."""
         return None if self.by is None else list(self.by.of(self.sample, self.kept, caller))
 
     def through(self, lens: Any, *, caller: str, whole: bool = False) -> Induced:
-        """Look through a lens.
-
-        With `whole` the default lens of several classes is the whole vector, not the confidence.
-        """
-        if lens is None and whole and isinstance(self.sample, MulticlassSample):
-            lens = Canonical()
-        chosen = resolve_lens(lens, self.sample, caller=caller)
+        """Look through a lens, or through the default one (see `resolve_lens`)."""
+        chosen = resolve_lens(lens, self.sample, caller=caller, whole=whole)
         return Induced(self.sample, chosen, chosen.induce(self.sample), self.notes, self.named)
 
 
@@ -155,6 +171,7 @@ class RawData:
     labels, pos_label : the classes in the order of the columns, and the positive one of two
     by : keys of groups of rows, or the columns that hold them
     sample_weight, weight_type : weights of the rows, or their column, and what they mean
+    reading : how values are read, of functions that have parameters for it
     """
 
     y_true: Any
@@ -167,6 +184,7 @@ class RawData:
     by: Any = None
     sample_weight: Any = None
     weight_type: WeightType = "importance"
+    reading: Reading | None = None
 
     def weighted(self, sample_weight: Any, weight_type: WeightType = "importance") -> RawData:
         """The same rows with weights."""
@@ -191,17 +209,32 @@ class RawData:
             prob=self.prob,
             sample_weight=self.sample_weight,
             by=self.by,
+            how=self.how.checked(caller=caller),
             labels=self.labels,
             caller=caller,
         )
-        return self._checked(inputs if adapt is None else adapt(inputs), caller)
+        return self._checked(inputs, caller, adapt)
+
+    @property
+    def how(self) -> Reading:
+        """How values are read."""
+        return self.reading or AS_IT_IS
 
     def check_arrays(self, *, caller: str) -> CheckedData:
         """Check the data of a function that takes arrays and no tables."""
         inputs = Inputs(self.y_true, self.y_prob, self.sample_weight, None, self.labels)
         return self._checked(inputs, caller)
 
-    def _checked(self, inputs: Inputs, caller: str) -> CheckedData:
+    def _checked(
+        self, inputs: Inputs, caller: str, adapt: Callable[[Inputs], Inputs] | None = None
+    ) -> CheckedData:
+        rows = read_rows(
+            inputs.y_true, inputs.y_prob, inputs.sample_weight, self.how, caller=caller
+        )
+        inputs = replace(
+            inputs, y_true=rows.y_true, y_prob=rows.y_prob, sample_weight=rows.sample_weight
+        )
+        inputs = inputs if adapt is None else adapt(inputs)
         sample = check_sample(
             inputs.y_true,
             inputs.y_prob,
@@ -210,16 +243,21 @@ class RawData:
             pos_label=self.pos_label,
             sample_weight=inputs.sample_weight,
             weight_type=self.weight_type,
+            option=None if self.reading is None else "scale",
         )
-        notes = () if inputs.said is None else (inputs.said,)
         named = inputs.named._replace(
             pos_label=self.pos_label is not None, pair=getattr(sample, "pair", None) is not None
         )
-        return CheckedData(sample, inputs.sample_weight, inputs.by, notes, named)
+        return CheckedData(
+            sample,
+            inputs.sample_weight,
+            inputs.by,
+            inputs.said,
+            (*rows.notes, *sample.notes),
+            rows.left,
+            named,
+        )
 
     def through(self, lens: Any, *, caller: str, whole: bool = False) -> Induced:
-        """Check the data on behalf of `caller` and look through a lens.
-
-        With `whole` the default lens of several classes is the whole vector, not the confidence.
-        """
+        """Check the data on behalf of `caller` and look through a lens."""
         return self.check(caller=caller).through(lens, caller=caller, whole=whole)

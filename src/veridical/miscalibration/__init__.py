@@ -5,6 +5,7 @@ from veridical.miscalibration._errors.binned import BinnedError
 from veridical.miscalibration._errors.cost import CostWeightedError
 from veridical.miscalibration._errors.density import DensityError
 from veridical.miscalibration._errors.dirichlet_kernel import DirichletKernelError
+from veridical.miscalibration._errors.function import FunctionMeasure
 from veridical.miscalibration._errors.functions import (
     classwise_calibration_error,
     expected_calibration_error,
@@ -30,6 +31,7 @@ __all__ = [
     "DensityError",
     "DirichletKernelError",
     "Estimator",
+    "FunctionMeasure",
     "IsotonicError",
     "KernelError",
     "LoessError",

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from veridical._core.data.validation import check_level
+from veridical._core.runtime.text import WIDTH, fitted
 from veridical._core.typing import FloatArray
 from veridical.frames.tables import small_table
 
@@ -46,6 +47,10 @@ class Result:
     def from_json(cls, text: str) -> Self:
         """Read back what `to_json` wrote."""
         return cls.from_dict(json.loads(text))
+
+    def to_text(self, *, width: int = WIDTH) -> str:
+        """As `str`, in lines no wider than `width`."""
+        return fitted(str(self), width)
 
     def to_frame(self, *, backend: str = "polars") -> Any:
         """Small table of fixed columns; `backend` is "polars", "pandas" or "pyarrow"."""
@@ -235,7 +240,7 @@ class CalibrationTest(Result):
     def __str__(self) -> str:
         return (
             f"{self.method}: statistic {format_statistic(self.statistic)},"
-            f" p = {format_pvalue(self.pvalue)}"
+            f" {say_pvalue(self.pvalue, self.n_resamples)}"
             f" ({self.null}; {self.lens}, {self.definition}, n={self.n_samples})"
         )
 
@@ -249,9 +254,63 @@ def format_statistic(statistic: float) -> str:
     return f"{statistic:.4f}" if abs(statistic) < 1e6 else f"{statistic:.4g}"
 
 
-def format_pvalue(pvalue: float) -> str:
-    """Return a p-value with as many digits as can be read."""
+def format_pvalue(pvalue: float, n_resamples: int | None = None, *, times: float = 1) -> str:
+    """Return a p-value with as many digits as can be read; never zero.
+
+    Parameters
+    ----------
+    pvalue : float
+        Of a test, or `times` that of a test, at most 1.
+    n_resamples : int, optional
+        Draws it comes from. The smallest p-value they can give, 1 / (1 + n_resamples), says only
+        that none of them was as extreme.
+    times : float, default=1
+        What a correction for the number of tests multiplied it with.
+
+    Examples
+    --------
+    >>> format_pvalue(0.0312), format_pvalue(2e-9), format_pvalue(0.0)
+    ('0.0312', '2e-09', '< 1e-300')
+    >>> format_pvalue(1 / 1001, 1000), format_pvalue(2 / 1001, 1000), format_pvalue(1 / 1000, 999)
+    ('< 0.001', '0.0020', '< 0.0011')
+    """
+    if pvalue < _SMALLEST:
+        return f"< {_SMALLEST:g}"
+    if n_resamples is not None and pvalue < 1:
+        floor = times / (1 + n_resamples)
+        if abs(pvalue - floor) <= 1e-9 * floor:
+            return f"< {_just_above(pvalue)}"
     return f"{pvalue:.4f}" if pvalue >= 1e-4 else f"{pvalue:.2g}"
+
+
+def say_pvalue(
+    pvalue: float, n_resamples: int | None = None, *, times: float = 1, name: str = "p"
+) -> str:
+    """Return what a p-value is in words: "p = 0.0312" or "p < 0.001".
+
+    Examples
+    --------
+    >>> say_pvalue(0.0312), say_pvalue(1 / 1001, 1000)
+    ('p = 0.0312', 'p < 0.001')
+    """
+    text = format_pvalue(pvalue, n_resamples, times=times)
+    return f"{name} {text}" if text.startswith("<") else f"{name} = {text}"
+
+
+_SMALLEST = 1e-300
+
+
+def _just_above(value: float) -> str:
+    """The next number above of one digit, or of two if that is more than a tenth above."""
+    exponent = math.floor(math.log10(value))
+    for digits in (0, 1):
+        unit = 10.0 ** (exponent - digits)
+        above = math.ceil(value / unit * (1 - 1e-12)) * unit
+        if above == value:
+            above += unit
+        if above <= value * 1.1:
+            break
+    return f"{above:.4g}"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -346,6 +405,6 @@ class Difference(Interval):
         return (
             f"{self.estimator} {self.first:.4f} - {self.second:.4f} = {self.estimate:+.4f},"
             f" {100 * self.confidence_level:g} % interval {self.low:.4f} to {self.high:.4f},"
-            f" p = {format_pvalue(self.pvalue)} ({self.method}{drawn}; {self.lens},"
+            f" {say_pvalue(self.pvalue)} ({self.method}{drawn}; {self.lens},"
             f" {self.definition}, n={self.n_samples})"
         )

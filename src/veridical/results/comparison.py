@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical.results.base import Difference, Result, columns_of, format_pvalue
 from veridical.results.evaluation import Evaluation
 from veridical.results.tests import ConsistencyTest
-from veridical.results.text import (
-    html_block,
-    html_list,
-    html_table,
-    note_lines,
-    number_or_blank,
-    text_row,
-)
+from veridical.results.text import html_block, html_list, html_table, note_lines, number_or_blank
 
 _DIFFERENCES = "paired differences, first minus second: negative means the first is better"
-_INDENT: dict[str, Any] = {"initial_indent": "  ", "subsequent_indent": "    "}
 _HEADER = ("figure", "difference", "interval", "p", "Holm")
 
 
@@ -87,28 +79,26 @@ class Comparison(Result):
         raise KeyError(msg)
 
     def __str__(self) -> str:
-        width = max(12, *(len(model) + 2 for model in self.models))
+        return self.to_text()
+
+    def to_text(self, *, width: int = WIDTH) -> str:
+        """Each model, and how they differ on the same rows."""
         header, rows = self._model_table()
-        lines = [
-            self._headline(),
-            "",
-            f"  {'model':<{width}}" + text_row(header, 13),
-        ]
-        lines += [
-            f"  {model:<{width}}" + text_row(row, 13)
-            for model, row in zip(self.models, rows, strict=True)
-        ]
+        models = [(model, *row) for model, row in zip(self.models, rows, strict=True)]
+        lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]
+        drop = ("accuracy", "null")
+        lines += table_lines(("model", *header), models, width=width, words=("model",), drop=drop)
         for model, e in zip(self.models, self.evaluations, strict=True):
             if e.verdict.text:
-                lines += ["", *textwrap.wrap(f"{model}: {e.verdict.text}", 98, **_INDENT)]
-        lines += [
-            "",
-            f"  {_DIFFERENCES}",
-        ]
-        wide = max(20, *(len(pair) + 2 for pair, *_ in self._difference_rows()))
-        for pair, figure, *numbers in (("models", *_HEADER), *self._difference_rows()):
-            lines.append(f"  {pair:<{wide}}{figure:<26}{text_row(numbers, (12, 22, 9, 9))}")
-        return "\n".join([*lines, *note_lines(self.notes)])
+                lines += ["", *wrapped(f"{model}: {e.verdict.text}", width, hanging=4)]
+        lines += ["", *wrapped(_DIFFERENCES, width)]
+        differences = self._difference_rows()
+        if len({pair for pair, *_ in differences}) == 1:  # one pair need not be named in each line
+            lines += wrapped(differences[0][0], width)
+            differences = [("", *row[1:]) for row in differences]
+        words = ("models", "figure")
+        lines += table_lines(("models", *_HEADER), differences, width=width, words=words)
+        return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
         header, rows = self._model_table()
@@ -151,14 +141,14 @@ class Comparison(Result):
 
     def _model_table(self) -> tuple[list[str], list[tuple[str, ...]]]:
         error = self.tests[0].null_level.estimator
-        header = ["brier", "log", "accuracy", "AUC", error, "null", "95 % up to", "consistency"]
+        header = ["brier", "log", "accuracy", "AUC", error, "null", "95 % up to", "p"]
         rows = []
         for e, test in zip(self.evaluations, self.tests, strict=True):
             level = test.null_level
             own = (e.scores["brier"], e.scores["log"], e.accuracy, e.auc)
             tested = (test.statistic, level.mean, level.quantile(0.95))
             numbers = map(number_or_blank, (*own, *tested))
-            rows.append((*numbers, f"p={format_pvalue(test.pvalue)}"))
+            rows.append((*numbers, format_pvalue(test.pvalue, test.n_resamples)))
         return header, rows
 
     def _difference_rows(self) -> list[tuple[str, ...]]:

@@ -9,14 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veridical._core.typing import Array, FloatArray, IntArray
-from veridical.results.base import (
-    ArrayResult,
-    Difference,
-    Interval,
-    Result,
-    columns_of,
-    format_pvalue,
-)
+from veridical.results.base import ArrayResult, Difference, Interval, Result, columns_of, say_pvalue
 from veridical.results.text import html_block, html_table, note_lines, number_or_blank, text_row
 
 
@@ -155,7 +148,7 @@ class ExpectedCost(Result):
             f"cost a decision {r.estimate:.6g} ({level} {r.low:.6g} to {r.high:.6g}),"
             f" predicted {p.estimate:.6g} ({p.low:.6g} to {p.high:.6g})",
             f"  {abs(d.estimate):.6g} {word} than predicted ({d.low:+.6g} to {d.high:+.6g},"
-            f" p = {format_pvalue(d.pvalue)})",
+            f" {say_pvalue(d.pvalue)})",
             f"  always {self.constant_action!r} would cost {self.constant:.6g}, knowing every"
             f" outcome {self.perfect:.6g} ({r.definition}, n={r.n_samples})",
         ]
@@ -209,7 +202,7 @@ class MiscalibrationCost(Difference):
         lines = [
             f"miscalibration costs {self.estimate:.6g} a decision"
             f" ({100 * self.confidence_level:g} % interval {self.low:.6g} to {self.high:.6g},"
-            f" p = {format_pvalue(self.pvalue)}): {self.first:.6g} as it is, {self.second:.6g}"
+            f" {say_pvalue(self.pvalue)}): {self.first:.6g} as it is, {self.second:.6g}"
             f" after recalibration, which changes {self.changed:.1%} of the decisions"
             f" ({self.definition}, n={self.n_samples})"
         ]

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
+from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical.results.base import Result, format_pvalue
 from veridical.results.curves import ReliabilityCurve, limits_text
 from veridical.results.figures import Coefficient, Decomposition, MeasuredError
-from veridical.results.text import (
-    html_block,
-    html_list,
-    html_table,
-    note_lines,
-    number_or_blank,
-    text_row,
-)
+from veridical.results.text import html_block, html_list, html_table, note_lines, number_or_blank
 from veridical.results.verdict import Verdict
 
 _UNTESTED = Verdict()
 _MOST_CLASSES = 6  # base rates beyond these are summarised
-_SCORE_HEADER = ("score", "value", "parts")
+_PARTS = ("miscalibration", "discrimination", "uncertainty")
 _ERROR_HEADER = ("calibration error", "value", "interval", "null", "95 % up to", "p", "definition")
+_WORDS = ("calibration error", "definition")
+_WIDE = 110  # from here on there is room for definitions beside the errors
 
 
 def _range(low: float | None, high: float | None) -> str:
@@ -31,7 +26,7 @@ def _range(low: float | None, high: float | None) -> str:
 
 
 def _pvalue(m: MeasuredError) -> str:
-    return "" if m.pvalue is None else format_pvalue(m.pvalue)
+    return "" if m.pvalue is None else format_pvalue(m.pvalue, m.n_resamples)
 
 
 def _coefficient(value: Coefficient) -> str:
@@ -126,34 +121,28 @@ class Evaluation(Result):
         raise KeyError(msg)
 
     def __str__(self) -> str:
-        lines = [self._headline(), ""]
-        if self.verdict.text:
-            lines += textwrap.wrap(
-                self.verdict.text, 98, initial_indent="  ", subsequent_indent="  "
-            )
-            lines.append("")
-        lines += [f"  {name:<26}{value}" for name, value in self._overview()]
-        lines.append("")
-        for name, value, parts in (_SCORE_HEADER, *self._scores()):
-            lines.append(f"  {name:<12}{value:>8}      {parts}")
-        lines.append("")
-        for name, value, limits, null, q95, pvalue, what in (_ERROR_HEADER, *self._error_rows()):
-            null_columns = f"{null:>7}  {q95:>10}  {pvalue:>7}"
-            lines.append(f"  {name:<20}{value:>8}  {limits:>16}  {null_columns}  {what}")
-        lines += ["", f"  {self._curve_heading()}"]
+        return self.to_text()
+
+    def to_text(self, *, width: int = WIDTH) -> str:
+        """Headline and verdict, then the figures; definitions beside them if there is room."""
+        lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]
+        if str(self.verdict):
+            lines += [*wrapped(str(self.verdict), width), ""]
+        for name, value in self._overview():
+            first, *rest = wrapped(value, width, indent=28)
+            lines += [f"  {name:<26}{first.strip()}", *rest]
+        lines += ["", *self._score_lines(width), "", *self._error_lines(width), ""]
+        lines += wrapped(self._curve_heading(), width)
         lines += ["  " + line for line in self.curve.table()]
-        lines += note_lines(self.notes)
         if self.groups:
-            lines.append("")
-            for key, rows, *figures in (self._group_header(), *self._group_rows()):
-                lines.append(f"  {key[:23]:<24}{rows:>9}{text_row(figures, 14)}")
-        return "\n".join(lines)
+            lines += ["", *self._group_lines(width)]
+        return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
         """Plain tables without scripts or outside resources; everything escaped."""
         parts = [f"<p>{escape(self.verdict.text)}</p>"] if self.verdict.text else []
         parts.append(html_table(["figure", "value"], self._overview()))
-        parts.append(html_table(_SCORE_HEADER, self._scores()))
+        parts.append(html_table(*self._scores()))
         parts.append(html_table(_ERROR_HEADER, self._error_rows()))
         c = self.curve
         bins = []
@@ -168,7 +157,7 @@ class Evaluation(Result):
         )
         parts.append(html_list(self.notes))
         if self.groups:
-            parts.append(html_table(self._group_header(), self._group_rows()))
+            parts.append(html_table(*self._group_table()))
         return html_block(self._headline(), *parts)
 
     def _headline(self) -> str:
@@ -191,8 +180,9 @@ class Evaluation(Result):
             rates = f"{self.base_rate[1]:.4f} of {self.classes[1]!r}"
         else:
             pairs = zip(self.classes[:_MOST_CLASSES], self.base_rate[:_MOST_CLASSES], strict=True)
-            rates = ", ".join(f"{label}: {rate:.3f}" for label, rate in pairs)
-            rates += ", ..." if len(self.classes) > _MOST_CLASSES else ""
+            rates = ", ".join(f"{label}:\xa0{rate:.3f}" for label, rate in pairs)
+            more = len(self.classes) - _MOST_CLASSES
+            rates += f", and {more} more" if more > 0 else ""
         auc = "undefined (a class did not occur)" if self.auc is None else f"{self.auc:.4f}"
         if self.auc is not None and len(self.classes) > 2:
             auc += " (mean of one-vs-rest)"
@@ -214,16 +204,52 @@ class Evaluation(Result):
             *lines,
         ]
 
-    def _scores(self) -> list[tuple[str, str, str]]:
+    def _score_lines(self, width: int) -> list[str]:
+        """Scores, and the parts of those that have some, with what they mean below."""
+        header, rows = self._scores()
+        lines = table_lines(header, rows, width=width, words=("score",))
+        if not self.decompositions:
+            return lines
+        first = self.decompositions[0]
+        whole = "score" if len(header) == 5 else f"score of the {first.lens} lens"
+        meaning = f"{whole} = miscalibration - discrimination + uncertainty ({first.definition})"
+        return [*lines, *wrapped(meaning, width)]
+
+    def _scores(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Header and rows of the table of scores.
+
+        Where only a lens of the whole prediction is split, its own score is beside.
+        """
         parts = {}
+        whole = True
         for d in self.decompositions:
-            text = (
-                f"{d.miscalibration:z.4f} miscalibration - {d.discrimination:z.4f} discrimination"
-            )
-            text += f" + {d.uncertainty:.4f} uncertainty ({d.definition})"
-            complete = len(self.classes) == 2 and d.lens == "binary"
-            parts[d.rule] = text if complete else f"{d.lens} lens: {d.score:.4f} = {text}"
-        return [(name, f"{value:.4f}", parts.get(name, "")) for name, value in self.scores.items()]
+            whole = whole and len(self.classes) == 2 and d.lens == "binary"
+            values = (d.score, d.miscalibration, d.discrimination, d.uncertainty)
+            parts[d.rule] = tuple(f"{value:z.4f}" for value in values)
+        lens = self.decompositions[0].lens if self.decompositions else ""
+        header = ("score", "value", lens, *_PARTS)
+        rows = [
+            (name, f"{value:.4f}", *parts.get(name, ("",) * 4))
+            for name, value in self.scores.items()
+        ]
+        if whole:
+            return (*header[:2], *header[3:]), [(*row[:2], *row[3:]) for row in rows]
+        return header, rows
+
+    def _error_lines(self, width: int) -> list[str]:
+        """Calibration errors; where definitions find no room beside them, they are below."""
+        rows = self._error_rows()
+        drop = () if width >= _WIDE else _WORDS[1:]
+        lines = table_lines(_ERROR_HEADER, rows, width=width, words=_WORDS, drop=drop)
+        if lines[0].endswith(_ERROR_HEADER[-1]):
+            return lines
+        named: dict[str, list[str]] = {}
+        for m in self.errors:
+            lens = "" if m.lens == self.default.lens else f"{m.lens} lens, "
+            named.setdefault(lens + m.definition, []).append(m.name)
+        usual = max(named, key=lambda each: len(named[each]))
+        others = [f"{', '.join(names)}: {what}" for what, names in named.items() if what != usual]
+        return [*lines, *wrapped("; ".join([usual, *others]), width)]
 
     def _error_rows(self) -> list[tuple[str, ...]]:
         rows: list[tuple[str, ...]] = []
@@ -233,16 +259,48 @@ class Evaluation(Result):
             rows.append((*own, *numbers, f"{m.lens}: {m.definition}"))
         return rows
 
-    def _group_header(self) -> tuple[str, ...]:
-        return ("group", "rows", "observed", "brier", "log", self.errors[0].name, "in the large")
+    def _group_lines(self, width: int) -> list[str]:
+        header, rows = self._group_table()
+        drop = ("in the large", "brier", "log", "observed", "95 % up to")
+        return table_lines(header, rows, width=width, words=("group",), drop=drop)
 
-    def _group_rows(self) -> list[tuple[str, ...]]:
-        rows: list[tuple[str, ...]] = []
+    def _group_table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Header and rows of the table of subgroups, those that stand out most first."""
+        adjusted = self._adjusted()
+        error = self.groups[0][1].default
+        header = ("group", "rows", "observed", "brier", "log", "in the large", error.name)
+        header = (*header, "interval", "null", "95 % up to", "adjusted p" if adjusted else "p")
+        rows = []
         for key, g in self.groups:
-            figures = (g.mean_observed, g.scores["brier"], g.scores["log"], g.errors[0].value)
-            cells = (f"{value:.4f}" for value in (*figures, g.calibration_in_the_large))
-            rows.append((str(key), f"{g.n_samples:,}", *cells))
-        return rows
+            m = g.default
+            pvalue = adjusted.get(str(key), m.pvalue)
+            shown = "" if pvalue is None else format_pvalue(pvalue, m.n_resamples)
+            figures = (g.mean_observed, g.scores["brier"], g.scores["log"])
+            cells = (
+                str(key),
+                f"{g.n_samples:,}",
+                *(f"{value:.4f}" for value in figures),
+                f"{g.calibration_in_the_large:+.4f}",
+                f"{m.value:.4f}",
+                _range(m.low, m.high),
+                number_or_blank(m.null_mean),
+                number_or_blank(m.null_q95),
+                shown,
+            )
+            rows.append((1.0 if pvalue is None else pvalue, -m.value, cells))
+        rows.sort(key=lambda row: row[:2])
+        return header, [cells for *_, cells in rows]
+
+    def _adjusted(self) -> dict[str, float]:
+        """P-values of subgroups, all of them considered, from the joint test of the verdict."""
+        joint = getattr(self.verdict, "joint", None)
+        parts = () if joint is None else joint.parts
+        found: dict[str, float] = {}
+        for part in parts:
+            if part.name == "group":
+                key = str(part.label)
+                found[key] = min(part.adjusted, found.get(key, 1.0))
+        return found
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a figure; `group` is None for the whole sample, the rest for errors only."""

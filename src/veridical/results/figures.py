@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from veridical.results.base import CalibrationTest, Result, format_pvalue
+from veridical.results.base import CalibrationTest, Result, say_pvalue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,6 +23,7 @@ class MeasuredError(Result):
         with these same predictions; None if not computed
     low, high : confidence limits of the binned error in the population; None if none is known
     pvalue : of the consistency test, is this more than a calibrated model shows; None if not drawn
+    n_resamples : draws that `pvalue` comes from, None if not drawn
     """
 
     name: str
@@ -35,13 +36,14 @@ class MeasuredError(Result):
     low: float | None = None
     high: float | None = None
     pvalue: float | None = None
+    n_resamples: int | None = None
 
     def __str__(self) -> str:
         null = ""
         if self.null_mean is not None:
             null = f"null {self.null_mean:.4f}, 95 % up to {self.null_q95:.4f}; "
         if self.pvalue is not None:
-            null = f"{null.removesuffix('; ')}, p = {format_pvalue(self.pvalue)}; "
+            null = f"{null.removesuffix('; ')}, {say_pvalue(self.pvalue, self.n_resamples)}; "
         if self.low is not None:
             null = f"interval {self.low:.4f} to {self.high:.4f}; {null}"
         where = f"{self.lens}, {self.definition}, n={self.n_samples}"
@@ -220,7 +222,7 @@ def _of_slope(slope: Coefficient) -> str:
 def _of_matrix(test: CalibrationTest | None, level: float) -> str:
     if test is None or not test.rejects(level):
         return ""
-    return f"slopes differ from the identity (p = {format_pvalue(test.pvalue)})"
+    return f"slopes differ from the identity ({say_pvalue(test.pvalue, test.n_resamples)})"
 
 
 def _of_level(level: Coefficient) -> str:

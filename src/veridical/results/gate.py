@@ -8,6 +8,7 @@ from html import escape
 from typing import Any, ClassVar
 from xml.etree import ElementTree
 
+from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical.results.base import Result, columns_of
 from veridical.results.text import html_block, html_table, note_lines
 
@@ -15,7 +16,6 @@ from veridical.results.text import html_block, html_table, note_lines
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~&])")
 _NOT_IN_CODE = re.compile(r"[\\`|]")
-_MOST_SHOWN = 60  # characters of a requirement or group in plain text
 
 
 _HEADER = ["", "requirement", "group", "value", "rows", "what it is"]
@@ -33,16 +33,6 @@ def _row(check: GateCheck) -> tuple[str, ...]:
 
 def _reason(check: GateCheck) -> str:
     return check.reason or check.definition
-
-
-def _cells(check: GateCheck) -> tuple[str, str, str]:
-    group = "" if check.group is None else _one_line(check.group)
-    return _one_line(check.requirement), group, check.shown
-
-
-def _one_line(text: str) -> str:
-    line = "".join(c if c.isprintable() else "?" for c in " ".join(text.split()))
-    return line if len(line) <= _MOST_SHOWN else f"{line[: _MOST_SHOWN - 3]}..."
 
 
 def _plain(text: str) -> str:
@@ -295,19 +285,20 @@ class GateResult(Result):
         return "\n".join(lines)
 
     def __str__(self) -> str:
-        lines = [self._headline(), ""] if self.checks else [self._headline()]
-        rows = [_cells(check) for check in self.checks]
-        spans = [max((len(row[k]) for row in rows), default=0) for k in range(3)]
-        for check, (requirement, group, value) in zip(self.checks, rows, strict=True):
-            word = "pass" if check.passed else "FAIL"
-            within = f"  {group:<{spans[1]}}" if spans[1] else ""
-            lines.append(
-                f"  {word}  {requirement:<{spans[0]}}{within}  {value:>{spans[2]}}"
-                f"  n={check.n_samples:,}  {_reason(check)}"
-            )
+        return self.to_text()
+
+    def to_text(self, *, width: int = WIDTH) -> str:
+        """Passed or failed, then a line for each requirement."""
+        lines = wrapped(self._headline(), width, indent=0, hanging=2)
+        if self.checks:
+            rows = [(*cells, f"n={n}", what) for *cells, n, what in map(_row, self.checks)]
+            what = _HEADER[-1]
+            words = ("", "requirement", "group", "rows", what)
+            table = table_lines(_HEADER, rows, width=width, words=words, below=what, headed=False)
+            lines += ["", *table]
         if self.compared:
-            lines += ["", f"  baseline: {self.compared}"]
-        return "\n".join([*lines, *note_lines(self.notes)])
+            lines += ["", *wrapped(f"baseline: {self.compared}", width)]
+        return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
         parts = [html_table(_HEADER, [_row(check) for check in self.checks])]

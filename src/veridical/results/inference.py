@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from veridical.results.base import Result, columns_of, field_names, format_pvalue
+from veridical.results.base import Result, columns_of, field_names, say_pvalue
 from veridical.results.text import note_lines
 
 
@@ -74,7 +74,7 @@ class RankComparison(Result):
         wide = max(len(method) for method in self.methods) + 2
         lines = [
             f"Mean ranks of {len(self.methods)} methods on {self.n_datasets} data sets,"
-            f" {self.better} is better: F {self.statistic:.4f}, p = {format_pvalue(self.pvalue)};"
+            f" {self.better} is better: F {self.statistic:.4f}, {say_pvalue(self.pvalue)};"
             f" critical difference {self.critical_difference:.4f}"
             f" ({self.confidence_level:.0%}, Nemenyi)",
             *(f"  {method:<{wide}}{rank:>7.4f}" for method, rank in self.ordered),

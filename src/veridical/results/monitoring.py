@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
+from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical._core.typing import FloatArray
-from veridical.results.base import ArrayResult, Result, columns_of, field_names
+from veridical.results.base import ArrayResult, Result, columns_of, field_names, say_pvalue
 from veridical.results.decisions import PriorEstimate
-from veridical.results.text import html_table, note_lines, text_row
+from veridical.results.text import html_table, note_lines
 
 _STREAM_HEADER = ("part", "rows", "e-value", "largest", "blamed from", "deviation")
 
@@ -139,12 +140,16 @@ class MonitorStatus(Result):
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        lines = [self.verdict, ""]
-        lines += [f"  {estimate}" for estimate in self.estimates]
-        lines.append("")
-        for part, *numbers, deviation in (_STREAM_HEADER, *self._rows()):
-            lines.append(f"  {part[:27]:<28}{text_row(numbers, (12, 13, 13, 13))}  {deviation}")
-        return "\n".join([*lines, *note_lines(self.notes)])
+        return self.to_text()
+
+    def to_text(self, *, width: int = WIDTH) -> str:
+        """The verdict, calibration in the large, and the evidence of each part."""
+        lines = [*wrapped(self.verdict, width, indent=0), ""]
+        for estimate in self.estimates:
+            lines += wrapped(str(estimate), width, hanging=2)
+        room = {"width": width, "words": ("part", "deviation"), "drop": ("blamed from",)}
+        lines += ["", *table_lines(_STREAM_HEADER, self._rows(), **room)]
+        return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(self.verdict)}</p>" + html_table(_STREAM_HEADER, self._rows())
@@ -423,9 +428,9 @@ class MonitorSignals(Result):
             f"{self.n_waiting:,} predictions wait for outcomes{since}; compared with"
             f" {self.n_labelled:,} labelled rows by {self.score}",
             "",
-            f"  distribution of scores: KS distance {self.ks_distance:.4f} (p ="
-            f" {self.ks_pvalue:.2g} for this look alone), PSI {self.psi:.4f} ({self.psi_noise:.4f}"
-            " by chance)",
+            f"  distribution of scores: KS distance {self.ks_distance:.4f}"
+            f" ({say_pvalue(self.ks_pvalue)} for this look alone), PSI {self.psi:.4f}"
+            f" ({self.psi_noise:.4f} by chance)",
             f"  accuracy, if still calibrated: {self.estimated_accuracy:.4f} ({self.low:.4f} to"
             f" {self.high:.4f}); of labelled rows {self.labelled_accuracy:.4f}, estimated"
             f" {self.labelled_estimated:.4f}; corrected by that {self.corrected_accuracy:.4f}",

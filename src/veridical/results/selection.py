@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
+from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical.results.base import Result, columns_of, field_names
-from veridical.results.text import html_block, html_table, note_lines, number_or_blank, text_row
+from veridical.results.text import html_block, html_table, note_lines, number_or_blank
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,10 +77,15 @@ class Evidence(Result):
         raise KeyError(msg)
 
     def __str__(self) -> str:
-        lines = [self._headline(), ""]
-        lines += textwrap.wrap(self.verdict, 98, initial_indent="  ", subsequent_indent="  ")
-        lines += ["", *("  " + _line(row) for row in (_HEADER, *self._rows()))]
-        return "\n".join([*lines, *note_lines(self.notes)])
+        return self.to_text()
+
+    def to_text(self, *, width: int = WIDTH) -> str:
+        """The decision, then a line for each candidate, in the order of `candidates`."""
+        lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]
+        lines += [*wrapped(self.verdict, width), ""]
+        room = {"width": width, "words": _WORDS, "drop": ("seconds", "brier", "log loss")}
+        lines += table_lines(_HEADER, self._rows(), below=_WORDS[-1], **room)
+        return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
         return html_block(
@@ -118,8 +123,4 @@ class Evidence(Result):
 
 
 _HEADER = ("candidate", "log loss", "brier", "difference", "interval", "weight", "seconds", "note")
-
-
-def _line(cells: tuple[str, ...]) -> str:
-    name, *numbers, note = cells
-    return f"{name:<24}{text_row(numbers, (10, 10, 12, 23, 8, 9))}  {note}".rstrip()
+_WORDS = ("candidate", "note")

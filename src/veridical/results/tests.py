@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
 from veridical._core.data.validation import check_level
+from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical._core.typing import FloatArray
-from veridical.results.base import CalibrationTest, NullLevel, Result, columns_of, format_pvalue
+from veridical.results.base import (
+    CalibrationTest,
+    NullLevel,
+    Result,
+    columns_of,
+    format_pvalue,
+    say_pvalue,
+)
 from veridical.results.figures import Coefficient
 from veridical.results.inference import SampleSize
 from veridical.results.text import html_block, html_table, note_lines
@@ -76,7 +83,7 @@ class EquivalenceTest(CalibrationTest):
 
     def __str__(self) -> str:
         return (
-            f"{self.method}: {self.verdict} (p = {format_pvalue(self.pvalue)}), error"
+            f"{self.method}: {self.verdict} ({say_pvalue(self.pvalue)}), error"
             f" {self.statistic:.4f}, at most {self.upper:.4f} with {100 * (1 - self.level):g} %"
             f" confidence ({self.lens}, {self.definition}, n={self.n_samples})"
         )
@@ -122,18 +129,29 @@ class MultipleTest(Result):
         return tuple(name for name, pvalue in pairs if pvalue <= level)
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, *, width: int = WIDTH) -> str:
+        """A table, those with the least p-value first."""
         head = f"{self.method}, one for each {self.over} ({self.definition}; {self.lens})"
-        lines = [
-            head,
-            f"  {self.over:<24}{'rows':>9}{'statistic':>12}{'p':>9}{self.correction:>22}",
-        ]
-        order = sorted(range(len(self.names)), key=lambda i: (self.adjusted[i], self.pvalues[i]))
-        for i in order:
-            lines.append(
-                f"  {str(self.names[i])[:23]:<24}{self.n_samples[i]:>9,}{self.statistics[i]:>12.4f}"
-                f"{format_pvalue(self.pvalues[i]):>9}{format_pvalue(self.adjusted[i]):>22}"
-            )
+        lines = wrapped(head, width, indent=0, hanging=2)
+        header = (self.over, "rows", "statistic", "p", f"adjusted p ({self.correction})")
+        lines += table_lines(header, self.rows(), width=width, words=(self.over,))
         return "\n".join(lines)
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Cells of a table: name, rows, statistic, p-value by itself and adjusted."""
+        order = sorted(range(len(self.names)), key=lambda i: (self.adjusted[i], self.pvalues[i]))
+        return [
+            (
+                str(self.names[i]),
+                f"{self.n_samples[i]:,}",
+                f"{self.statistics[i]:.4f}",
+                format_pvalue(self.pvalues[i], self.n_resamples),
+                format_pvalue(self.adjusted[i], self.n_resamples),
+            )
+            for i in order
+        ]
 
     def _columns(self) -> dict[str, list[Any]]:
         m = len(self.names)
@@ -150,7 +168,7 @@ class MultipleTest(Result):
         }
 
 
-_WIDEST = 64  # characters of a definition in the text
+_HEADER = ("test", "statistic", "df", "p", "Holm", "definition")
 # What the p-values of single tests are, and are not.
 _BENEATH = (
     "Single tests, looked at one by one, with Holm's correction for their number. They show where"
@@ -228,31 +246,24 @@ class TestReport(Result):
         return self.tests[self.names.index(name)]
 
     def __str__(self) -> str:
-        header = f"  {'test':<35}{'statistic':>11}{'df':>5}{'p':>10}{'Holm':>10}  definition"
-        lines = [self._headline(), "", *_indented(self.verdict.text), "", *_indented(_BENEATH)]
-        lines.append(header)
-        for method, statistic, df, pvalue, adjusted, definition in self._rows():
-            brief = textwrap.shorten(definition, _WIDEST, placeholder=" ...")
-            lines.append(
-                f"  {method[:34]:<35}{statistic:>11}{df:>5}{pvalue:>10}{adjusted:>10}  {brief}"
-            )
+        return self.to_text()
+
+    def to_text(self, *, width: int = WIDTH) -> str:
+        """Headline and verdict, then a line for each test; definitions if there is room."""
+        lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]
+        lines += [*wrapped(str(self.verdict), width), "", *wrapped(_BENEATH, width), ""]
+        words, below = (_HEADER[0], _HEADER[-1]), _HEADER[-1]
+        lines += table_lines(_HEADER, self._rows(), width=width, words=words, below=below)
         for family in self._families():
-            lines += ["", *("  " + line for line in str(family).splitlines())]
-        return "\n".join([*lines, *note_lines(self.notes)])
+            lines += ["", *("  " + line for line in family.to_text(width=width - 2).splitlines())]
+        return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
-        header = ["test", "statistic", "df", "p", "Holm", "definition"]
         words = f"<p>{escape(self.verdict.text)}</p><p>{escape(_BENEATH)}</p>"
-        parts = [words, html_table(header, self._rows())]
+        parts = [words, html_table(_HEADER, self._rows())]
         for family in self._families():
-            tests = zip(family.names, family.n_samples, family.statistics, strict=True)
-            pvalues = zip(family.pvalues, family.adjusted, strict=True)
-            rows = [
-                (str(name), f"{n:,}", f"{value:.4f}", *map(format_pvalue, pair))
-                for (name, n, value), pair in zip(tests, pvalues, strict=True)
-            ]
             titles = [family.over, "rows", family.definition, "p", family.correction]
-            parts.append(html_table(titles, rows))
+            parts.append(html_table(titles, family.rows()))
         return html_block(self._headline(), *parts, notes=self.notes)
 
     def _headline(self) -> str:
@@ -271,8 +282,8 @@ class TestReport(Result):
                 t.method,
                 f"{t.statistic:.4f}" if abs(t.statistic) < _LONG else f"{t.statistic:.4g}",
                 "" if t.df is None else f"{t.df:g}",
-                format_pvalue(t.pvalue),
-                format_pvalue(adjusted),
+                format_pvalue(t.pvalue, t.n_resamples),
+                format_pvalue(adjusted, t.n_resamples, times=adjusted / (t.pvalue or 1)),
                 f"{t.lens}: {t.definition}",
             )
             for t, adjusted in zip(self.tests, self.adjusted, strict=True)
@@ -288,12 +299,6 @@ class TestReport(Result):
             "adjusted": list(self.adjusted),
             **columns_of(self.tests, rest),
         }
-
-
-def _indented(text: str) -> list[str]:
-    return textwrap.wrap(
-        text, 98, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -339,7 +344,7 @@ class SequentialTest(CalibrationTest):
             found = f"alarm at row {self.alarm_at} ({self.direction})"
         return (
             f"{self.method}: {found}, e = {self.e_value:.4g}, largest {self.max_e_value:.4g},"
-            f" p = {format_pvalue(self.pvalue)} at any time (alarm from {1 / self.level:.4g};"
+            f" {say_pvalue(self.pvalue)} at any time (alarm from {1 / self.level:.4g};"
             f" {self.lens}, lag {self.lag}, n={self.n_samples})"
         )
 

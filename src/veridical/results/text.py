@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from veridical._core.runtime.text import wrapped
+
 
 def html_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Table of escaped cells."""
@@ -28,9 +30,18 @@ def html_block(headline: str, *parts: str, notes: Iterable[str] = ()) -> str:
     return f"<div>{head}{''.join(parts)}{html_list(notes)}</div>"
 
 
-def note_lines(notes: Iterable[str], *, apart: bool = True) -> list[str]:
-    """Notes at the end of a text, one a line, after an empty line unless they are not `apart`."""
-    lines = [f"  note: {note}" for note in notes]
+def note_lines(notes: Iterable[str], *, apart: bool = True, width: int | None = None) -> list[str]:
+    """Notes at the end of a text, after an empty line unless they are not `apart`.
+
+    One a line, or with `width` in lines no wider than it.
+    """
+    lines = [
+        line
+        for note in notes
+        for line in (
+            [f"  note: {note}"] if width is None else wrapped(f"note: {note}", width, hanging=4)
+        )
+    ]
     return ["", *lines] if lines and apart else lines
 
 

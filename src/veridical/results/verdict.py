@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-from veridical.results.base import Result, columns_of, field_names, format_pvalue
+from veridical.results.base import Result, columns_of, field_names, format_pvalue, say_pvalue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +82,7 @@ class JointTest(Result):
 
     def __str__(self) -> str:
         word = "rejected" if self.rejected else "not rejected"
-        lines = [f"calibration {word} (p = {format_pvalue(self.pvalue)}; {self.lens}, {self.null})"]
+        lines = [f"calibration {word} ({say_pvalue(self.pvalue)}; {self.lens}, {self.null})"]
         for part in self.parts:
             about = part.name if part.label is None else f"{part.name} {part.label!r}"
             own, adjusted = format_pvalue(part.pvalue), format_pvalue(part.adjusted)

@@ -14,7 +14,7 @@ from veridical._core.data.columns import (
     names_of,
     place_columns,
 )
-from veridical._core.data.labels import check_label_array, encode_labels, positive_class
+from veridical._core.data.labels import check_label_array, check_text, encode_labels, positive_class
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.exceptions import InvalidInputError
 
@@ -125,6 +125,7 @@ def read_classes(
     caller : who asks
     """
     n_classes = max(2, n_columns)
+    check_text(names or (), caller=caller, param="y_prob")
     named = None
     if labels is None and names is not None and n_columns > 1:
         named = labels_from_columns(names, y)

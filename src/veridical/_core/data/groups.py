@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
+from veridical._core.data.labels import check_text
 from veridical._core.sample import Sample
-from veridical._core.typing import Array, BoolArray, IntArray
+from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
 
 
@@ -46,9 +49,24 @@ class Groups:
             raise invalid(caller, "by", "as long as `y_true`", got, hint=hint)
 
 
-def group_rows(columns: Sequence[Any], *, caller: str) -> Groups:
-    """Groups of rows that agree in every column; keys are tuples if there are several."""
-    parts = [_factorise(column, caller) for column in columns]
+MISSING_KEY = "(missing)"
+_FEW = 12  # so many different floats are codes; more are a measurement
+
+
+def group_rows(columns: Sequence[Any], *, bins: int | None = None, caller: str) -> Groups:
+    """Groups of rows that agree in every column; keys are tuples if there are several.
+
+    A missing key is a key, the last one. With `bins`, a column of more than twelve different floats
+    is cut at its quantiles into so many parts.
+
+    Examples
+    --------
+    >>> group_rows([["b", None, "a"]], caller="f").keys
+    ['a', 'b', '(missing)']
+    >>> group_rows([np.arange(16) / 2], bins=4, caller="f").keys
+    ['<= 1.88', '(1.88, 3.75]', '(3.75, 5.62]', '> 5.62']
+    """
+    parts = [_factorise(column, bins, caller) for column in columns]
     if len(parts) == 1:
         codes, values = parts[0]
         return Groups(codes, values)
@@ -66,20 +84,72 @@ def group_rows(columns: Sequence[Any], *, caller: str) -> Groups:
     return Groups(codes.reshape(-1), keys)
 
 
-def _factorise(column: Any, caller: str) -> tuple[IntArray, list[Any]]:
+def _factorise(column: Any, bins: int | None, caller: str) -> tuple[IntArray, list[Any]]:
     keys = to_numpy(column, caller=caller, param="by")
     if keys.ndim != 1:
         hint = "pass one key per row."
         raise invalid(caller, "by", "1-d", f"shape {keys.shape}", hint=hint)
     missing = missing_values(keys)
-    if missing.any():
-        hint = 'give the unknown group a name such as "unknown".'
-        got = f"a missing key at index {missing.argmax()} ({missing.sum()} of {len(keys)})"
-        raise invalid(caller, "by", "free of missing values", got, hint=hint)
+    if not missing.any():
+        return _of_known(keys, bins, caller)
+    codes = np.empty(len(keys), dtype=np.intp)
+    if missing.all():
+        values: list[Any] = []
+    else:
+        codes[~missing], values = _of_known(keys[~missing], bins, caller)
+    codes[missing] = len(values)
+    return codes, [*values, MISSING_KEY]
+
+
+def _of_known(keys: Array, bins: int | None, caller: str) -> tuple[IntArray, list[Any]]:
     if keys.dtype.kind == "O":
         keys = _one_kind(keys, caller)
     values, codes = np.unique(keys, return_inverse=True)
+    if keys.dtype.kind == "U":
+        check_text(values.tolist(), caller=caller, param="by")
+    if bins is not None and is_measurement(values):
+        return _cut(keys.astype(np.float64), bins)
     return codes.reshape(-1), values.tolist()
+
+
+def is_measurement(values: Array) -> bool:
+    """Whether different keys are many fractions, rather than codes or names."""
+    if len(values) <= _FEW:
+        return False
+    if values.dtype.kind == "O" and not all(type(value) is float for value in values):
+        return False
+    if values.dtype.kind not in "fO":
+        return False
+    numbers = values.astype(np.float64)
+    # Integers that a missing key has turned into floats are still codes.
+    return bool((numbers != np.rint(numbers)).any())
+
+
+def _cut(x: FloatArray, bins: int) -> tuple[IntArray, list[Any]]:
+    """Parts of about equal size, between quantiles of few digits, which the keys show."""
+    finite = x[np.isfinite(x)]
+    edges = _few_digits(np.unique(np.quantile(finite, np.arange(1, bins) / bins)))
+    # An edge at which nothing is cut off, above the largest or below the smallest, is none.
+    edges = edges[(edges >= x.min()) & (edges < x.max())]
+    shown = [f"{edge:.12g}" for edge in edges]
+    keys = [f"({low}, {high}]" for low, high in pairwise(shown)]
+    keys = [f"<= {shown[0]}", *keys, f"> {shown[-1]}"] if shown else ["all"]
+    codes = np.searchsorted(edges, x, side="left")
+    present, codes = np.unique(codes, return_inverse=True)
+    return codes.reshape(-1), [keys[k] for k in present.tolist()]
+
+
+def _few_digits(edges: FloatArray) -> FloatArray:
+    """Edges rounded to three significant digits of their range, or to more if they would meet."""
+    size = float(np.abs(edges).max()) if len(edges) else 0.0
+    if size == 0:
+        return edges
+    first = 2 - math.floor(math.log10(size))
+    for decimals in range(first, first + 14):
+        rounded = np.array([round(float(edge), decimals) for edge in edges])
+        if len(np.unique(rounded)) == len(edges):
+            return rounded
+    return edges
 
 
 def _one_kind(keys: Array, caller: str) -> Array:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,20 @@ import numpy as np
 from veridical._core.data.arrays import missing_values, to_numpy
 from veridical._core.typing import Array, ArrayLike, IntArray
 from veridical.exceptions import InvalidInputError, invalid
+
+
+def is_text(value: str) -> bool:
+    """Whether a text can be written to a file."""
+    return value.isascii() or not re.search("[\ud800-\udfff]", value)
+
+
+def check_text(values: Iterable[Any], *, caller: str, param: str) -> None:
+    """Raise if a text holds half a character (a lone surrogate), which no file can hold."""
+    for value in values:
+        if isinstance(value, str) and not is_text(value):
+            hint = "read the data again with the encoding it was written in."
+            got = f"{value!r}, which is no valid text"
+            raise invalid(caller, param, "text in Unicode", got, hint=hint)
 
 
 def encode_labels(
@@ -21,7 +36,9 @@ def encode_labels(
     indices already, so a class may be absent; other labels are sorted, unless `labels` says how.
     """
     if labels is not None:
-        return _encode_given(y, _check_labels(labels, n_classes, caller), caller)
+        given = _check_labels(labels, n_classes, caller)
+        check_text(given.tolist(), caller=caller, param="labels")
+        return _encode_given(y, given, caller)
     if _are_indices(y, n_classes):
         codes = y.view(np.uint8) if y.dtype == bool else _native(y)
         classes = (False, True) if y.dtype == bool and n_classes == 2 else tuple(range(n_classes))
@@ -36,11 +53,33 @@ def encode_labels(
         hint = "pass `labels=` with every class in column order; a class may be absent from y_true."
         expected = f"of {n_classes} classes when `labels` is not given"
         raise invalid(caller, "y_true", expected, got, hint=hint)
+    check_text(values.tolist(), caller=caller, param="y_true")
     return codes, tuple(value.item() if hasattr(value, "item") else value for value in values)
 
 
-def check_label_array(y_true: ArrayLike, *, caller: str) -> Array:
-    """Return `y_true` as a 1-d array of labels free of missing values."""
+_EXPECTED = "labels that are integers, booleans or strings"
+_DATES = ("dates", "turn dates that are classes into strings.")
+_NO_LABELS = {
+    "c": ("complex numbers", "pass class labels."),
+    "M": _DATES,
+    "m": ("time spans", "turn spans that are classes into strings."),
+    "S": ("bytes", "decode them first, e.g. `np.char.decode(y)`."),
+    "V": ("records", "pass one label per row."),
+}
+_NO_LABEL_OBJECTS = {
+    "bytes": _NO_LABELS["S"],
+    "date": _DATES,
+    "datetime": _DATES,
+    "Timestamp": _DATES,
+    "datetime64": _DATES,
+}
+
+
+def check_label_array(y_true: ArrayLike, *, caller: str, drops: bool = False) -> Array:
+    """Return `y_true` as a 1-d array of labels free of missing values.
+
+    `drops` says whether the caller has an option to drop those rows, for advice.
+    """
     y = to_numpy(y_true, caller=caller, param="y_true")
     if y.ndim == 2 and y.shape[1] == 1:
         y = y[:, 0]
@@ -49,16 +88,17 @@ def check_label_array(y_true: ArrayLike, *, caller: str) -> Array:
         if y.ndim == 2 and y.dtype.kind == "f":
             hint = "pass y_true first, then y_prob; for one-hot rows use `y.argmax(axis=1)`."
         raise invalid(caller, "y_true", "a 1-d array of labels", f"shape {y.shape}", hint=hint)
-    if y.dtype.kind == "c":
-        hint = "pass class labels: integers, booleans or strings."
-        raise invalid(caller, "y_true", "class labels", "complex numbers", hint=hint)
+    if y.dtype.kind in _NO_LABELS:
+        got, hint = _NO_LABELS[y.dtype.kind]
+        raise invalid(caller, "y_true", _EXPECTED, got, hint=hint)
     if y.dtype.kind == "T":  # variable-width strings
         y = y.astype(np.str_)
-    if y.dtype.kind in "fOmM":
+    if y.dtype.kind in "fO":
         missing = missing_values(y)
         if missing.any():
             where = f"a missing value at index {missing.argmax()} ({missing.sum()} of {len(y)})"
             hint = "drop the rows whose outcome is unknown."
+            hint = 'pass `missing="drop"` if these rows are not to count.' if drops else hint
             raise invalid(caller, "y_true", "free of missing values", where, hint=hint)
     if y.dtype.kind == "O":
         y = _plain_kind(y, caller)
@@ -201,7 +241,16 @@ def _plain_kind(y: Array, caller: str, param: str = "y_true") -> Array:
     if kinds == {"bool"}:
         return y.astype(bool)
     if kinds <= {"number", "bool"}:
-        return y.astype(np.float64)
+        try:
+            return y.astype(np.float64)
+        except OverflowError as error:
+            hint = "pass smaller numbers, or strings."
+            got = "an integer beyond 1e308"
+            raise invalid(caller, param, "integers below 2^53", got, hint=hint) from error
+    if len(kinds) == 1:
+        kind = min(kinds)
+        got, hint = _NO_LABEL_OBJECTS.get(kind, (f"values of type {kind}", "pass class labels."))
+        raise invalid(caller, param, _EXPECTED, got, hint=hint)
     hint = "use labels of one kind: all strings or all numbers."
     raise invalid(caller, param, "labels of one kind", f"{' and '.join(sorted(kinds))}", hint=hint)
 

@@ -20,11 +20,18 @@ def check_rng(rng: Any, *, caller: str) -> np.random.Generator:
     raise invalid(caller, "rng", "a seed or a generator", repr(rng), hint=hint)
 
 
+_MOST_RESAMPLES = 10_000_000
+
+
 def check_resamples(n_resamples: Any, *, caller: str) -> int:
     """Return a positive number of resamples."""
     if not (is_integer(n_resamples) and n_resamples >= 1):
         hint = "1,000 gives a null mean to about 2 % of its spread."
         raise invalid(caller, "n_resamples", "a positive integer", repr(n_resamples), hint=hint)
+    if n_resamples > _MOST_RESAMPLES:
+        hint = "10,000 draws are many."
+        expected = f"at most {_MOST_RESAMPLES:,}"
+        raise invalid(caller, "n_resamples", expected, repr(n_resamples), hint=hint)
     return int(n_resamples)
 
 

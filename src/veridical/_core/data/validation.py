@@ -7,19 +7,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from veridical._core.data.arrays import to_numpy
+from veridical._core.data.arrays import missing_values, to_numpy
 from veridical._core.data.classes import Classes, declared_order, read_classes
 from veridical._core.data.columns import names_of
+from veridical._core.data.faults import Option, at_first, probability_error, rounding_note
 from veridical._core.data.labels import NotLabelsError, check_label_array
-from veridical._core.numeric.scan import Scan, in_unit_interval, row_sum_tolerance, scan_matrix
+from veridical._core.numeric.scan import Scan, in_unit_interval, scan_matrix
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, effective_size
 from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, WeightType
-from veridical.exceptions import InvalidInputError, invalid, unknown_option, warn_user
+from veridical.exceptions import invalid, unknown_option, warn_user
 
 __all__ = [
     "check_level",
@@ -45,16 +46,20 @@ def check_sample(
     sample_weight: ArrayLike | None = None,
     weight_type: WeightType = "importance",
     predictions_first: bool = False,
+    option: Option = None,
 ) -> Sample:
     """Check everything about the data once, and return what the rest of the library trusts.
 
     Shapes (n,), (n, 1) and (n, 2) give a `BinarySample`, (n, K) with K >= 3 a `MulticlassSample`.
-    `predictions_first` is for callers whose own first argument are the predictions.
+    `predictions_first` is for callers whose own first argument are the predictions; `option` is
+    their parameter that says what predictions are, for advice.
     """
     check_option(caller, "weight_type", weight_type, ("importance", "frequency"))
     p = float_array(y_prob, caller=caller, param="y_prob")
+    if predictions_first:
+        option = "input"
     try:
-        y = check_label_array(y_true, caller=caller)
+        y = check_label_array(y_true, caller=caller, drops=option == "scale")
     except NotLabelsError as error:
         if np.isin(p, (0, 1)).all():
             got = "fractions in y_true and only 0 and 1 in y_prob"
@@ -72,17 +77,20 @@ def check_sample(
         hint = "pass at least one row."
         raise invalid(caller, "y_true", "non-empty", "0 rows", hint=hint)
     weight = check_weight(sample_weight, len(y), caller=caller)
-    if weight is not None and weight_type == "importance":
-        weight = tame_weights(weight)
+    weight = _usable_weights(weight, weight_type, caller)
     matrix = _check_shape(p, caller=caller, param="y_prob")
     if matrix.ndim == 1:
-        _check_values(matrix, None, caller=caller, param="y_prob")
+        _check_values(matrix, None, caller=caller, param="y_prob", option=option)
     classes = _classes(y_true, y, y_prob, matrix, labels, pos_label, caller)
-    scan = None
+    scan, notes = None, ()
     if matrix.ndim == 2:
         matrix = classes.arranged(matrix)
-        scan = _check_values(matrix, classes.codes, caller=caller, param="y_prob")
+        scan, notes = _check_values(
+            matrix, classes.codes, caller=caller, param="y_prob", option=option
+        )
     sample = _assemble(classes, matrix, scan, weight, weight_type)
+    if notes:
+        sample = replace(sample, notes=notes)
     if weight is not None and not weight.all():
         return sample.take(np.flatnonzero(weight))  # weight zero means the row is not there
     return sample
@@ -105,10 +113,12 @@ def _classes(
     return found
 
 
-def check_probabilities(p: FloatArray, *, caller: str, param: str = "y_prob") -> FloatArray:
+def check_probabilities(
+    p: FloatArray, *, caller: str, param: str = "y_prob", option: Option = None
+) -> FloatArray:
     """Return probabilities as (n,) or (n, K >= 2), or say what is wrong."""
     p = _check_shape(p, caller=caller, param=param)
-    _check_values(p, None, caller=caller, param=param)
+    _check_values(p, None, caller=caller, param=param, option=option)
     return p
 
 
@@ -123,16 +133,21 @@ def _check_shape(p: FloatArray, *, caller: str, param: str, hint: str = _ROWS) -
     return p
 
 
-def _check_values(p: FloatArray, codes: IntArray | None, *, caller: str, param: str) -> Scan | None:
-    """Raise unless all is in [0, 1] and rows sum to one; what the pass over a matrix found."""
+def _check_values(
+    p: FloatArray, codes: IntArray | None, *, caller: str, param: str, option: Option = None
+) -> tuple[Scan | None, tuple[str, ...]]:
+    """Raise unless all is in [0, 1] and rows sum to one; what was found, and what is to be said."""
     if p.ndim == 1:
         if not in_unit_interval(p):
-            raise _probability_error(p, caller, param)
-        return None
+            raise probability_error(p, caller, param, option)
+        return None, ()
     scan = scan_matrix(p, np.zeros(len(p), dtype=np.intp) if codes is None else codes)
-    if not scan.valid:
-        raise _probability_error(p, caller, param)
-    return scan
+    if scan.valid:
+        return scan, ()
+    rounded = rounding_note(p)
+    if rounded is None:
+        raise probability_error(p, caller, param, option)
+    return None, (rounded,)  # ties are possible where the scan did not look for them
 
 
 def float_array(values: ArrayLike, *, caller: str, param: str) -> FloatArray:
@@ -147,6 +162,10 @@ def float_array(values: ArrayLike, *, caller: str, param: str) -> FloatArray:
         hint = "pass probabilities as numbers; y_true comes first, y_prob second."
         text = p.size and p.dtype.kind in "US"
         got = f"values such as {p.ravel()[0].item()!r}" if text else f"type {p.dtype}"
+        if isinstance(error, OverflowError):
+            got = "an integer beyond 1e308"
+        elif p.dtype.kind == "O" and any(np.ndim(value) for value in p.flat):
+            got, hint = "rows of different lengths", "pass as many numbers in every row."
         raise invalid(caller, param, "numeric", got, hint=hint) from error
 
 
@@ -155,6 +174,8 @@ def _to_float(values: Array, target: Any) -> FloatArray:
     holds_text = values.dtype.kind == "O" and any(isinstance(v, (str, bytes)) for v in values.flat)
     if values.dtype.kind not in "fiubO" or holds_text:
         raise TypeError(str(values.dtype))
+    if values.dtype.kind == "O":
+        values = np.where(missing_values(values), np.nan, values)  # NA of pandas is no number
     with np.errstate(over="ignore"):  # becomes infinite, which the border refuses
         return values.astype(target)
 
@@ -186,12 +207,21 @@ def check_weight(weight: ArrayLike | None, n: int, *, caller: str) -> FloatArray
     bad = ~((array >= 0) & np.isfinite(array))
     if bad.any():
         hint = "weights count how much a row matters: zero or more."
-        got = _at_first(array, bad)
+        got = at_first(array, bad)
         raise invalid(caller, "sample_weight", "finite and non-negative", got, hint=hint)
     if not array.any():
         hint = "give at least one row a positive weight."
         raise invalid(caller, "sample_weight", "positive somewhere", "all zeros", hint=hint)
+    least, most = float(array.min(where=array > 0, initial=math.inf)), float(array.max())
+    if most > _WIDEST * least:
+        hint = "beside the largest, a row of the smallest counts for nothing: make its weight 0."
+        expected = f"within a factor of {_WIDEST:g} of one another"
+        got = f"{least:.3g} and {most:.3g}"
+        raise invalid(caller, "sample_weight", expected, got, hint=hint)
     return array
+
+
+_WIDEST = 1e100  # ratio of weights whose squares are still numbers
 
 
 def check_option(caller: str, param: str, value: object, valid: Iterable[str]) -> None:
@@ -209,14 +239,17 @@ def is_integer(value: object) -> bool:
 def is_number(value: object) -> bool:
     """Whether `value` is a finite number, of Python or NumPy, but not a boolean."""
     known = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    return known and math.isfinite(value)  # type: ignore[arg-type]
+    try:
+        return known and math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:  # an integer beyond the floats
+        return False
 
 
 def check_level(caller: str, value: float, param: str = "confidence_level") -> float:
     """Return `value` as a float strictly between 0 and 1."""
     try:
         level = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         level = math.nan
     if not 0 < level < 1:
         hint = f"pass a fraction such as {0.95 if param == 'confidence_level' else 0.05}."
@@ -257,30 +290,19 @@ def _assemble(
     )
 
 
-def _probability_error(p: FloatArray, caller: str, param: str) -> InvalidInputError:
-    """Find out what is wrong with probabilities known to be wrong."""
-    bad = ~np.isfinite(p)
-    if bad.any():
-        hint = "drop or fix the rows without a prediction."
-        return invalid(caller, param, "finite", _at_first(p, bad), hint=hint)
-    bad = (p < 0) | (p > 1)
-    if bad.any():
-        percentages = bool(p.min() >= 0 and 1 < p.max() <= 100)
-        if caller.endswith("Calibrator"):
-            hint = 'pass probabilities, or say `input="logit"`.'
-            if percentages:
-                hint = 'percentages? divide by 100; logits? say `input="logit"`.'
-        elif percentages:
-            hint = "pass probabilities, not percentages or logits."
-        else:
-            hint = "pass probabilities, not logits: apply a sigmoid or softmax first."
-        return invalid(caller, param, "in [0, 1]", _at_first(p, bad), hint=hint)
-    sums = p.sum(axis=1, dtype=np.float64)
-    tolerance = row_sum_tolerance(p.dtype)
-    bad = ~(np.abs(sums - 1) <= tolerance)
-    hint = "pass one column per class; for scores apply a softmax first."
-    got = f"a sum of {_at_first(sums, bad, what='rows')}"
-    return invalid(caller, param, f"rows that sum to 1 within {tolerance:g}", got, hint=hint)
+def _usable_weights(
+    weight: FloatArray | None, weight_type: WeightType, caller: str
+) -> FloatArray | None:
+    """Weights whose squares are numbers: scaled if only ratios matter, refused if they count."""
+    if weight is None:
+        return None
+    if weight_type == "importance":
+        return tame_weights(weight)
+    if weight.max() > _WIDEST:
+        hint = "frequencies count rows."
+        got = f"{weight.max():.3g}"
+        raise invalid(caller, "sample_weight", f"counts of at most {_WIDEST:g}", got, hint=hint)
+    return weight
 
 
 def tame_weights(weight: FloatArray) -> FloatArray:
@@ -289,16 +311,6 @@ def tame_weights(weight: FloatArray) -> FloatArray:
     if 1e-100 < largest < 1e100:
         return weight
     return np.ldexp(weight, -math.frexp(largest)[1])  # a power of two: exact
-
-
-def _at_first(values: Array, bad: Array, what: str = "values") -> str:
-    first = np.unravel_index(int(bad.argmax()), bad.shape)
-    index = int(first[0]) if len(first) == 1 else tuple(int(i) for i in first)
-    value = float(values[first])
-    shown = f"{value:.6g}"
-    if 0 <= float(shown) <= 1 and not 0 <= value <= 1:
-        shown = repr(value)  # what is wrong is in the last digits
-    return f"{shown} at index {index} ({int(bad.sum())} of {bad.size} {what})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -362,8 +374,7 @@ def check_scored_rows(
     if len(y) == 0:
         raise invalid(caller, "y", "non-empty", "0 rows", hint="pass at least one row.")
     weight = check_weight(sample_weight, len(y), caller=caller)
-    if weight is not None and weight_type == "importance":
-        weight = tame_weights(weight)
+    weight = _usable_weights(weight, weight_type, caller)
     found = _classes(y_true, y, scores, values, labels, pos_label, caller)
     values, codes = found.arranged(values), found.codes
     if weight is not None and not weight.all():

@@ -7,11 +7,15 @@ belongs to each. Kernels are functions of a distance d in units of the bandwidth
 - "gaussian": exp(-d^2 / 2), d Euclidean;
 - "total-variation": exp(-d), d half the sum of absolute differences, which for a scalar
   probability is its absolute difference too.
+
+Or a function of two arrays of points that returns the matrix of its values; it has no bandwidth.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +23,15 @@ from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.runtime.threads import map_in_order
 from veridical._core.sample import BinarySample, Sample, one_hot
 from veridical._core.typing import FloatArray, IntArray
+from veridical.exceptions import invalid
 
 KERNELS = ("laplacian", "gaussian", "total-variation")
+Kernel = str | Callable[[FloatArray, FloatArray], Any]
 
 _PAIRS_OF = 1000  # points from whose distances the median is taken
 _WIDE_TILE = 512  # rows of a tile that is multiplied by many columns at once
 _WAVES = 16  # frequencies taken at a time
+_SMALL_TILE = 64  # rows whose values with each other are found to know those with themselves
 _FAR = 8.7  # standard deviations at which a Gaussian is below 1e-16
 
 
@@ -46,12 +53,13 @@ def pooled_residuals(sample: Sample) -> tuple[FloatArray, FloatArray, FloatArray
     return pool_points(sample.p.astype(np.float64), charge, weight)
 
 
-def equal_pairs(sample: Sample) -> tuple[float, float]:
-    """Sums over rows of v |e|^2 and of v: what pairs of a row with itself contribute.
+def equal_pairs(sample: Sample, kernel: Kernel) -> tuple[float, float]:
+    """Sums over rows of v k(p, p) |e|^2 and of v: what pairs of a row with itself contribute.
 
     v is the square of an importance weight, a frequency itself.
     """
     square = np.square(residuals(sample)).reshape(sample.n, -1).sum(axis=1)
+    square *= self_values(sample.p, kernel)
     if sample.weight is None:
         return float(square.sum()), float(sample.n)
     v = sample.weight if sample.weight_type == "frequency" else sample.weight**2
@@ -121,14 +129,35 @@ def median_distance(points: FloatArray, weight: FloatArray, kernel: str) -> floa
     return float(distance[order[middle]])
 
 
-def kernel_values(a: FloatArray, b: FloatArray, kernel: str, bandwidth: float) -> FloatArray:
+def self_values(points: FloatArray, kernel: Kernel) -> FloatArray:
+    """Kernel of every point with itself: one, unless the kernel is the user's."""
+    values = np.ones(len(points))
+    if not isinstance(kernel, str):
+        points = points.astype(np.float64, copy=False)
+        for rows in row_blocks(len(points), _SMALL_TILE):
+            values[rows] = np.diagonal(_given_values(kernel, points[rows], points[rows]))
+    return values
+
+
+def _given_values(kernel: Callable[..., Any], a: FloatArray, b: FloatArray) -> FloatArray:
+    """What the user's kernel says, checked."""
+    values = np.array(kernel(a, b), dtype=np.float64)
+    if values.shape != (len(a), len(b)) or not np.isfinite(values).all():
+        expected = "a function of two arrays of predictions that gives a matrix of numbers"
+        hint = f"for {len(a)} and {len(b)} predictions return ({len(a)}, {len(b)}) finite values."
+        got = f"shape {values.shape}" if values.shape != (len(a), len(b)) else "NaN or infinity"
+        raise invalid("KernelError", "kernel", expected, got, hint=hint)
+    return values
+
+
+def kernel_values(a: FloatArray, b: FloatArray, kernel: Kernel, bandwidth: float) -> FloatArray:
     """Kernel of every point of `a` with every point of `b`, (len(a), len(b))."""
     return _tile(_factors(a / bandwidth, kernel)[0], _factors(b / bandwidth, kernel)[1], kernel)
 
 
-def _factors(x: FloatArray, kernel: str) -> tuple[FloatArray, FloatArray]:
+def _factors(x: FloatArray, kernel: Kernel) -> tuple[FloatArray, FloatArray]:
     """What to multiply for squared Euclidean distances; points themselves for other distances."""
-    if x.ndim == 1:
+    if x.ndim == 1 or not isinstance(kernel, str):
         return x, x
     if kernel == "total-variation":
         return x / 2, x / 2
@@ -136,7 +165,9 @@ def _factors(x: FloatArray, kernel: str) -> tuple[FloatArray, FloatArray]:
     return np.hstack([-2 * x, square, one]), np.hstack([x, one, square])
 
 
-def _tile(left: FloatArray, right: FloatArray, kernel: str) -> FloatArray:
+def _tile(left: FloatArray, right: FloatArray, kernel: Kernel) -> FloatArray:
+    if not isinstance(kernel, str):
+        return _given_values(kernel, left, right)
     if left.ndim == 1:
         values = left[:, None] - right
         np.square(values, out=values) if kernel == "gaussian" else np.abs(values, out=values)
@@ -153,7 +184,7 @@ def _tile(left: FloatArray, right: FloatArray, kernel: str) -> FloatArray:
     return np.exp(values, out=values)
 
 
-def pair_sum(points: FloatArray, charge: FloatArray, kernel: str, bandwidth: float) -> float:
+def pair_sum(points: FloatArray, charge: FloatArray, kernel: Kernel, bandwidth: float) -> float:
     """Sum over all ordered pairs, i = j included, of k(x_i, x_j) <c_i, c_j>.
 
     Takes distinct points in lexicographic order. Scalars: O(n) for exp(-d), O(n / bandwidth) for
@@ -166,7 +197,7 @@ def pair_sum(points: FloatArray, charge: FloatArray, kernel: str, bandwidth: flo
 def pair_sums(
     points: FloatArray,
     charges: FloatArray,
-    kernel: str,
+    kernel: Kernel,
     bandwidth: float,
     factor: FloatArray | None = None,
 ) -> FloatArray:
@@ -176,9 +207,10 @@ def pair_sums(
     found once for all columns; cost of each as in `pair_sum`.
     """
     x = points / bandwidth
+    named = isinstance(kernel, str)
     if factor is not None and factor.ndim == 1:
         charges, factor = charges * factor[:, None], None
-    if x.ndim == 1 and factor is None:
+    if x.ndim == 1 and factor is None and named:
         if kernel != "gaussian":
             return _exponential_sums(x, charges)
         period = float(x[-1] - x[0]) + _FAR
@@ -194,7 +226,7 @@ def pair_sums(
             if columns.start < rows.start:
                 continue
             tile = _tile(left[rows], right[columns], kernel)
-            if columns.start == rows.start:
+            if columns.start == rows.start and named:
                 np.fill_diagonal(tile, 1.0)
             if factor is not None:
                 tile *= factor[rows] @ factor[columns].T
@@ -264,7 +296,7 @@ def _gaussian_sums(x: FloatArray, charges: FloatArray, period: float) -> FloatAr
 
 
 def block_sums(
-    sample: Sample, size: int, kernel: str, bandwidth: float
+    sample: Sample, size: int, kernel: Kernel, bandwidth: float
 ) -> tuple[FloatArray, FloatArray]:
     """Within each run of `size` rows: sums over pairs i < j of w_i w_j h_ij, and of w_i w_j.
 
@@ -274,14 +306,22 @@ def block_sums(
     residual = residuals(sample).reshape(sample.n, -1)
     n_blocks = len(points) // size
     sums, norms = np.zeros(n_blocks), np.zeros(n_blocks)
-    for some in row_blocks(n_blocks, max(1, ROWS // (size * points.shape[1]))):
+    most = _SMALL_TILE // size if not isinstance(kernel, str) else ROWS // (size * points.shape[1])
+    for some in row_blocks(n_blocks, max(1, most)):
         rows = slice(some.start * size, some.stop * size)
         x = points[rows].reshape(-1, size, points.shape[1]).astype(np.float64) / bandwidth
         e = residual[rows].reshape(-1, size, residual.shape[1])
         w = np.ones(e.shape[:2]) if sample.weight is None else sample.weight[rows].reshape(-1, size)
+        given = None
+        if not isinstance(kernel, str):  # of all rows of some blocks, of which those within remain
+            flat = x.reshape(-1, *sample.p.shape[1:])
+            within = _given_values(kernel, flat, flat).reshape(len(x), size, len(x), size)
+            given = within[np.arange(len(x)), :, np.arange(len(x))]
         for lag in range(1, size):
             gap = x[:, lag:] - x[:, :-lag]
-            if kernel == "total-variation":
+            if given is not None:
+                value = np.diagonal(given, lag, axis1=1, axis2=2)
+            elif kernel == "total-variation":
                 scale = 1.0 if gap.shape[2] == 1 else 0.5
                 value = np.exp(-scale * np.abs(gap).sum(axis=2))
             else:

@@ -20,7 +20,6 @@ from veridical.calibrators._base.scales import (
     BinaryScores,
     difference,
     log_probabilities,
-    positive_column,
     smallest_share,
 )
 from veridical.exceptions import InvalidInputError, invalid
@@ -41,7 +40,7 @@ _NEARLY_ONE = 15.0  # log odds beyond which 1 - p would lose digits
 class BinaryCalibrator(Calibrator):
     """A calibrator of two classes: subclasses map the score of the positive class.
 
-    The positive class is the larger label, wherever its column is.
+    The positive class is `pos_label`, by default the larger label, wherever its column is.
     """
 
     @abstractmethod
@@ -69,7 +68,6 @@ class BinaryCalibrator(Calibrator):
         outcomes = WeightedOutcomes(rows.y, rows.weight, rows.size, 2)
         notes = self._fit_map(BinaryScores(value, rest, self.input, floors), outcomes)
         self.floors_ = floors
-        self.positive_index_ = positive_column(rows.classes)
         return notes
 
     def _predict(self, values: FloatArray) -> FloatArray:
@@ -149,8 +147,7 @@ class MulticlassCalibrator(Calibrator):
 
     def _fit_checked(self, rows: CheckedRows) -> Notes | None:
         matrix = two_columns(rows.values.astype(np.float64, copy=False), self.input)
-        matrix = positive_last(matrix, rows.classes)  # turned again, into the order of the columns
-        self.positive_index_ = positive_column(rows.classes)
+        matrix = positive_last(matrix, rows.positive)  # into the order of the columns
         self.floor_ = 0.0
         if self.input == "probability":
             self.floor_ = smallest_share(matrix)
@@ -168,7 +165,7 @@ class MulticlassCalibrator(Calibrator):
         """Predictions with a column for each class, in the order of `classes_`."""
         if values.ndim == 2:
             return values
-        return two_columns(values, self.input)[:, :: 1 if self.positive_index_ else -1]
+        return positive_last(two_columns(values, self.input), self.positive_index_)
 
 
 class IdentityCalibrator(MulticlassCalibrator):
@@ -180,6 +177,8 @@ class IdentityCalibrator(MulticlassCalibrator):
         What predictions are; logits become probabilities by a softmax.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         Accepted like everywhere; nothing here depends on it.
 

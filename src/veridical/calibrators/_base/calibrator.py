@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from veridical._core.data.classes import arranged_as, arranged_names
-from veridical._core.data.columns import labels_from_columns
+from veridical._core.data.columns import class_of_one_column, labels_from_columns, names_of
 from veridical._core.data.validation import (
     check_option,
     check_probabilities,
@@ -22,9 +22,14 @@ from veridical._core.data.validation import (
 from veridical._core.formula import Column, Formula, Nodes
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
-from veridical.calibrators._base.nodes import NoFormulaError, both_columns
+from veridical.calibrators._base.nodes import NoFormulaError, both_columns, positive_class_last
 from veridical.calibrators._base.persistence import decode, encode, register
-from veridical.calibrators._base.rows import CheckedRows, check_rows, direction_doubts
+from veridical.calibrators._base.rows import (
+    CheckedRows,
+    check_rows,
+    direction_doubts,
+    positive_last,
+)
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 
 Notes = tuple[str, ...]  # sentences of doubt, each with the name of who has it
@@ -63,7 +68,7 @@ class WeightedOutcomes:
 class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of every calibrator; subclasses fit a map and apply it.
 
-    Parameters are the fields of a dataclass, of which every calibrator has the three below.
+    Parameters are the fields of a dataclass, of which every calibrator has the four below.
     Constructors only store them; `fit` checks them. Fitted attributes end in an underscore and are
     all that persistence needs.
 
@@ -77,6 +82,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         What predictions are; some calibrators take fewer kinds.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
     """
@@ -87,9 +94,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     input: str = "probability"
     labels: Any = None
+    pos_label: Any = None
     weight_type: WeightType = "importance"
     fingerprint_: Fingerprint = field(init=False)
     fitted_on_: str = field(init=False)
+    outcome_name_: str = field(init=False)
+    positive_index_: int = field(init=False)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -109,16 +119,16 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         ----------
         y_prob : array-like of shape (n,), (n, 1) or (n, K); or frame, or path
             Predictions on rows the model was not trained on: probabilities, logits or scores as
-            `input` says. One column is that of the positive class, the larger of two labels. Or,
-            with `y` the name of a column, a frame of any library, a query of an engine (polars,
-            DuckDB, Spark, Dask, Ibis), or a CSV, Parquet or Arrow file.
+            `input` says. One column is that of the positive class, `pos_label`. Or, with `y` the
+            name of a column, a frame of any library, a query of an engine (polars, DuckDB, Spark,
+            Dask, Ibis), or a CSV, Parquet or Arrow file.
         y : array-like of shape (n,), or str
             Labels, or their column.
         sample_weight : array-like of shape (n,), or str, optional
             Non-negative weights, or their column.
         prob : str or sequence of str, optional
-            Columns of predictions: that of the positive class (the larger label), or one for each
-            class. Default: those whose names leave no doubt. Globs are expanded.
+            Columns of predictions: that of the positive class, or one for each class. Default:
+            those whose names leave no doubt. Globs are expanded.
 
         Returns
         -------
@@ -127,9 +137,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         Warns
         -----
         VeridicalWarning
-            If one column is lower, by four standard errors of the mean, where the larger label
-            happened: it may be that of the smaller one ("bad" of "bad" and "good"). Then fit to
-            ``y == "bad"``.
+            If one column is lower, by four standard errors of the mean, where the positive class
+            happened: it may be that of the other one ("bad" of "bad" and "good"). Then pass
+            ``pos_label="bad"``.
 
         Notes
         -----
@@ -178,12 +188,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         names = _column_names(y_prob)
         if names is not None:
             self._remember_columns(names)
+        if isinstance(getattr(y, "name", None), str):
+            self.outcome_name_ = y.name  # type: ignore[union-attr]
         warn_of(notes)
         return self
 
     def _fit_arrays(self, y_prob: Any, y: Any, sample_weight: Any) -> Notes:
         rows = self._read_rows(y_prob, y, sample_weight)
-        return self._fit_rows(rows) + direction_doubts(rows, caller=type(self).__name__)
+        doubts = direction_doubts(rows, caller=type(self).__name__, pos_label=self.pos_label)
+        return self._fit_rows(rows) + doubts
 
     def _read_rows(self, y_prob: Any, y: Any, sample_weight: Any) -> CheckedRows:
         return check_rows(
@@ -192,6 +205,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             sample_weight,
             input=self.input,
             labels=self.labels,
+            pos_label=self.pos_label,
             weight_type=self.weight_type,
             caller=type(self).__name__,
         )
@@ -199,10 +213,16 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _fit_rows(self, rows: CheckedRows) -> Notes:
         """Fit to checked rows, the core of `fit`: nothing is checked again and nobody is warned."""
         notes = self._fit_checked(rows)
-        self.classes_ = np.asarray(rows.classes)
+        self.classes_, self.positive_index_ = np.asarray(rows.classes), rows.positive
         if self.keeps_fingerprint:
             self.fingerprint_ = take_fingerprint(rows.oriented(self.input), rows.y)
         return notes or ()
+
+    @property
+    def positive_label(self) -> Any:
+        """The positive class of two, which a single column is about; None of more classes."""
+        self._check_fitted(caller="positive_label")
+        return self.classes_.tolist()[self.positive_index_] if len(self.classes_) == 2 else None
 
     def predict_proba(self, y_prob: ArrayLike) -> FloatArray:
         """Return calibrated probabilities, (n, K) in the order of `classes_`."""
@@ -225,7 +245,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             here: the map becomes an expression, which its engine computes when it is asked to.
         prob : str or sequence of str, optional
             Columns of predictions: one for each class in the order of `classes_`, or of two classes
-            that of the positive one, the larger label. Default: those it was fitted to, else those
+            that of the positive one, `pos_label`. Default: those it was fitted to, else those
             that names leave no doubt about. Globs are expanded.
         names : str or sequence of str, optional
             Names of the new columns. Default: "calibrated" for one column of predictions, the
@@ -312,7 +332,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         check_option(type(self).__name__, "input", self.input, self._inputs)
         self._check_parameters()
         self.forget()
-        for name in ("feature_names_in_", "fitted_on_"):
+        for name in ("feature_names_in_", "fitted_on_", "outcome_name_"):
             self.__dict__.pop(name, None)
 
     def _check_parameters(self) -> None:
@@ -323,7 +343,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._check_fitted(caller=caller)
         if self.input == "probability":
             values = float_array(y_prob, caller=caller, param="y_prob")
-            values = check_probabilities(values, caller=caller)
+            values = check_probabilities(values, caller=caller, option="input")
         else:
             values = check_scores(y_prob, caller=caller)
         columns = 2 if values.ndim == 1 else values.shape[1]
@@ -338,7 +358,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             if labels_from_columns(names, self.classes_) is None:
                 hint = f"pass the columns it was fitted on: {fitted.tolist()[:6]}."
                 raise invalid(caller, "y_prob", "of the same columns", f"{names[:6]}", hint=hint)
+        self._check_one_column(names_of(y_prob), caller=caller)
         return arranged_as(values, y_prob, self.classes_.tolist(), caller=caller)
+
+    def _check_one_column(self, names: Sequence[str] | None, *, caller: str) -> None:
+        """Raise if a single column is named after the class that the map is not about."""
+        if names is not None and len(names) == 1 and len(self.classes_) == 2:
+            positive = self.positive_label
+            classes = self.classes_.tolist()
+            class_of_one_column(names[0], classes, positive, positive, caller=caller)
 
     def _remember_columns(self, names: Sequence[str]) -> None:
         """Keep the names of the columns it was fitted to, in the order of the classes."""
@@ -371,8 +399,8 @@ def fit_rows(calibrator: Calibrator, rows: CheckedRows) -> Notes:
     is fitted by that.
     """
     if getattr(type(calibrator), "fit", None) is not Calibrator.fit:
-        labels = np.asarray(rows.classes)[rows.y]
-        calibrator.fit(rows.values, labels, sample_weight=rows.weight)
+        values = rows.values if rows.values.ndim == 1 else positive_last(rows.values, rows.positive)
+        calibrator.fit(values, np.asarray(rows.classes)[rows.index], sample_weight=rows.weight)
         return ()
     calibrator._start_fit()
     return calibrator._fit_rows(rows)
@@ -400,11 +428,10 @@ def formula_of(calibrator: Calibrator, *, one_column: bool, caller: str) -> Form
     """
     check_exportable(calibrator, caller)
     classes = tuple(np.asarray(calibrator.classes_).tolist())
-    positive = int(classes[1] > classes[0]) if len(classes) == 2 else len(classes) - 1
+    positive = calibrator.positive_index_ if len(classes) == 2 else len(classes) - 1
     inputs: Nodes = tuple(Column(k) for k in range(len(classes)))
     if one_column:
-        inputs = both_columns(Column(0), calibrator.input)
-        inputs = inputs if positive else inputs[::-1]
+        inputs = positive_class_last(both_columns(Column(0), calibrator.input), positive)
     try:
         outputs = calibrator._formula(inputs)
     except NoFormulaError as error:
@@ -414,7 +441,8 @@ def formula_of(calibrator: Calibrator, *, one_column: bool, caller: str) -> Form
         raise invalid(caller, "calibrator", "one that has a formula", got, hint=hint) from None
     n_columns = 1 if one_column else len(classes)
     kind = calibrator.input
-    return Formula(n_columns, kind, outputs, positive, classes)  # type: ignore[arg-type]
+    outcome = getattr(calibrator, "outcome_name_", None)
+    return Formula(n_columns, kind, outputs, positive, classes, outcome)  # type: ignore[arg-type]
 
 
 def check_exportable(calibrator: Any, caller: str) -> None:

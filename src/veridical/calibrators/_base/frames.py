@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from veridical._core.data.classes import arranged_names
 from veridical._core.data.validation import is_integer
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.scan import row_sum_tolerance
@@ -47,12 +48,13 @@ class FitColumns:
             "caller": self.caller,
         }
 
-    def grid(self, problem: str, *, labels: Any, n_bins: int, resolution: int) -> tables.GridTable:
-        """Sums over the cells of a fine grid."""
+    def grid(
+        self, problem: str, calibrator: Calibrator, *, n_bins: int, resolution: int
+    ) -> tables.GridTable:
+        """Sums over the cells of a fine grid, of the classes a calibrator is told."""
         options: dict[str, Any] = {"problems": [problem], "n_bins": n_bins, "scores": False}
-        return tables.grid_table(
-            self.source, labels=labels, resolution=resolution, **options, **self.named
-        )
+        options |= {"labels": calibrator.labels, "pos_label": calibrator.pos_label}
+        return tables.grid_table(self.source, resolution=resolution, **options, **self.named)
 
 
 @runtime_checkable
@@ -93,7 +95,14 @@ def fit_frame(
         scale="probability" if calibrator.input == "probability" else "logit",
         caller=type(calibrator).__name__,
     )
-    if _in_memory(source):
+    notes = _fit_columns(calibrator, columns)
+    calibrator._remember_columns(columns.prob)
+    calibrator.outcome_name_ = columns.y
+    return notes
+
+
+def _fit_columns(calibrator: Calibrator, columns: FitColumns) -> Notes:
+    if _in_memory(columns.source):
         return _fit_exactly(calibrator, columns)
     if calibrator.input != "probability":
         return _fit_sample(calibrator, columns)
@@ -101,7 +110,6 @@ def fit_frame(
         return _fit_cells(calibrator, calibrator, columns)
     if isinstance(calibrator, Summing):
         calibrator._fit_sums(columns)
-        calibrator._remember_columns(columns.prob)
         return ()
     return _fit_sample(calibrator, columns)
 
@@ -167,20 +175,17 @@ def _fit_cells(calibrator: Calibrator, pooling: Pooling, columns: FitColumns) ->
     """Fit to one row for each cell of a fine grid and outcome, as often as it occurred."""
     from veridical.summaries import GridSummary
 
-    labels, n_bins = calibrator.labels, _cut_at(calibrator)
-    table = columns.grid("binary", labels=labels, n_bins=n_bins, resolution=_RESOLUTION)
+    table = columns.grid("binary", calibrator, n_bins=_cut_at(calibrator), resolution=_RESOLUTION)
     grid = GridSummary(table)
     sample = grid.sample("binary")
-    first = len(columns.prob) == 2 and table.positive == 0
     n_cells = len(np.unique(sample.p))
-    sample = replace(sample, p=_snapped(sample.p), positive_first=first)
+    sample = replace(sample, p=_snapped(sample.p), positive_first=table.positive == 0)
     rows = CheckedRows.of_sample(sample)
     # weights are counts of rows now, whatever those of the rows meant; cells are not known again
     with _meanwhile(calibrator, weight_type=sample.weight_type, keeps_fingerprint=False):
         notes = pooling._fit_rows(rows)
-    calibrator._remember_columns(columns.prob)
     calibrator.fitted_on_ = f"{grid.n_samples:,} rows, pooled in {n_cells:,} cells"
-    return notes + direction_doubts(rows, caller=columns.caller)
+    return notes + direction_doubts(rows, caller=columns.caller, pos_label=calibrator.pos_label)
 
 
 def _snapped(p: FloatArray) -> FloatArray:
@@ -235,7 +240,6 @@ def _fit_table(
     y = tables.labels_of(columns.source, table, columns.y, caller=caller)
     values = table.predictions(columns.prob, caller=caller, param="prob")
     notes = calibrator._fit_arrays(values, y, weight)
-    calibrator._remember_columns(columns.prob)
     return notes
 
 
@@ -291,7 +295,7 @@ def _transform_in_memory(
     table = tables.open_table(frame, columns=columns, caller=_CALLER, param="frame")
     values = table.matrix(columns, caller=_CALLER, param="prob")
     found = _calibrated(calibrator, values[:, 0] if len(columns) == 1 else values)
-    kept = found[:, [_positive(calibrator)]] if len(columns) == 1 else found
+    kept = found[:, [calibrator.positive_index_]] if len(columns) == 1 else found
     return with_arrays(frame, {name: kept[:, k] for k, name in enumerate(new)})
 
 
@@ -339,11 +343,14 @@ def _transform_columns(
         fitted = getattr(calibrator, "feature_names_in_", None)
         if fitted is not None and set(columns) == set(fitted.tolist()):
             columns = fitted.tolist()  # whatever order a glob finds them in
+        else:
+            columns = arranged_names(columns, calibrator.classes_.tolist(), caller=_CALLER)
     n_classes = len(calibrator.classes_)
     if len(columns) not in ((1, 2) if n_classes == 2 else (n_classes,)):
         count = "one or two columns" if n_classes == 2 else f"{n_classes} columns"
         hint = f"one for each class, in this order: {calibrator.classes_.tolist()[:6]}."
         raise invalid(_CALLER, "prob", count, f"{len(columns)}", hint=hint)
+    calibrator._check_one_column(columns, caller=_CALLER)
     return columns
 
 
@@ -386,8 +393,3 @@ def _names(
         hint = "nothing is overwritten: choose other names with `names=`."
         raise invalid(_CALLER, "names", "names of new columns", got, hint=hint)
     return new
-
-
-def _positive(calibrator: Calibrator) -> int:
-    classes = tuple(calibrator.classes_.tolist())
-    return int(classes[1] > classes[0])

@@ -198,6 +198,7 @@ def overlap_of(calibrator: Calibrator, y_prob: ArrayLike, y: ArrayLike, *, calle
         None,
         input=calibrator.input,
         labels=np.asarray(calibrator.classes_),
+        pos_label=calibrator.positive_label,
         weight_type="importance",
         caller=caller,
     )

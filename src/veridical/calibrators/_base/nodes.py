@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from veridical._core.formula import (
     one_minus,
 )
 from veridical._core.typing import FloatArray
-from veridical.calibrators._base.scales import FARTHEST, positive_column
+from veridical.calibrators._base.scales import FARTHEST
 from veridical.exceptions import InvalidInputError
 
 if TYPE_CHECKING:
@@ -45,11 +45,9 @@ def both_columns(positive: Node, input: str) -> Nodes:
     return (one_minus(positive) if input == "probability" else Constant(0.0), positive)
 
 
-def positive_class_last(items: tuple[T, ...] | list[T], classes: Any) -> tuple[T, ...]:
+def positive_class_last(items: tuple[T, ...] | list[T], positive: int) -> tuple[T, ...]:
     """Of two classes the positive one last; turning twice is not turning."""
-    labels = tuple(classes)
-    turned = len(labels) == 2 and not positive_column(labels)
-    return tuple(items)[::-1] if turned else tuple(items)
+    return tuple(items) if positive else tuple(items)[::-1]
 
 
 def positive_value(calibrator: BinaryCalibrator, inputs: Nodes) -> Node:
@@ -78,13 +76,13 @@ def log_odds_of(calibrator: BinaryCalibrator, inputs: Nodes) -> Node:
 def outputs_from_log_odds(calibrator: BinaryCalibrator, odds: Node) -> Nodes:
     """Both probabilities from calibrated log odds of the positive class."""
     pair = (Logistic(Linear(((-1.0, odds),))), Logistic(odds))
-    return pair if calibrator.positive_index_ else pair[::-1]
+    return positive_class_last(pair, calibrator.positive_index_)
 
 
 def outputs_from_positive(calibrator: BinaryCalibrator, p: Node) -> Nodes:
     """Both probabilities from that of the positive class."""
     pair = (one_minus(p), p)
-    return pair if calibrator.positive_index_ else pair[::-1]
+    return positive_class_last(pair, calibrator.positive_index_)
 
 
 def outputs_from_parabolas(

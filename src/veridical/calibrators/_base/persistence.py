@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.data.labels import positive_class
+from veridical._core.data.validation import is_integer
 from veridical.calibrators._base.memory import Fingerprint
 from veridical.exceptions import invalid
 from veridical.results import Evidence
@@ -62,7 +64,20 @@ def decode(data: dict[str, Any]) -> Calibrator:
     calibrator: Calibrator = kind(**parameters)
     for key, value in data["fitted"].items():
         setattr(calibrator, key, _decode_value(value))
+    if "classes_" in data["fitted"]:
+        _check_positive(calibrator)
     return calibrator
+
+
+def _check_positive(calibrator: Calibrator) -> None:
+    """Raise unless the positive class is one of two; in old files it is the larger label."""
+    if not hasattr(calibrator, "positive_index_"):
+        classes = calibrator.classes_.tolist()
+        calibrator.positive_index_ = positive_class(classes, None, caller="from_dict")
+    place = calibrator.positive_index_
+    if not is_integer(place) or place not in (0, 1):
+        hint = "pass what `to_dict` returned, unchanged."
+        raise invalid("from_dict", "positive_index_", "0 or 1", repr(place), hint=hint)
 
 
 def _is_fitted(name: str) -> bool:

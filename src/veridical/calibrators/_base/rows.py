@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.data.validation import check_sample, check_scored_rows
 from veridical._core.sample import BinarySample, Sample, effective_size, weighted_mean
 from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, WeightType
-from veridical.calibrators._base.scales import oriented, positive_column
+from veridical.calibrators._base.scales import oriented
 
 _CLEARLY = 4.0  # standard errors: about 3 false alarms in 100,000 fits of useless predictions
 _FEWEST = 10.0  # rows of each class; the spread of fewer is not known well enough
@@ -29,6 +29,7 @@ class CheckedRows:
     weight : float64 array or None
     weight_type : what a weight means
     classes : labels in column order, in which the positive class may be first
+    positive : place of the positive class of two among `classes`; 1 if there are more
     """
 
     values: FloatArray
@@ -36,14 +37,16 @@ class CheckedRows:
     weight: FloatArray | None
     weight_type: WeightType
     classes: tuple[Any, ...]
+    positive: int = 1
 
     @classmethod
     def of_sample(cls, sample: Sample) -> CheckedRows:
         """Rows of checked probabilities; both columns of two classes where both were given."""
-        values = sample.p
-        if isinstance(sample, BinarySample) and sample.pair is not None:
-            values = sample.pair
-        return cls(values, sample.y, sample.weight, sample.weight_type, sample.columns)
+        values, positive = sample.p, 1
+        if isinstance(sample, BinarySample):
+            values = sample.p if sample.pair is None else sample.pair
+            positive = int(not sample.positive_first)
+        return cls(values, sample.y, sample.weight, sample.weight_type, sample.columns, positive)
 
     @property
     def size(self) -> float:
@@ -57,11 +60,12 @@ class CheckedRows:
 
     def by_index(self) -> CheckedRows:
         """The same rows with class indices for labels, as parts of calibrators know them."""
-        return replace(self, classes=tuple(range(len(self.classes))))
+        return replace(self, classes=tuple(range(len(self.classes))), positive=1)
 
     def of_event(self, values: FloatArray, happened: BoolArray) -> CheckedRows:
         """The same rows with predictions of one event, which happened in a row or did not."""
-        return replace(self, values=values, y=happened.view(np.uint8), classes=(False, True))
+        y = happened.view(np.uint8)
+        return replace(self, values=values, y=y, classes=(False, True), positive=1)
 
     def oriented(self, input: str) -> FloatArray:
         """Predictions by which rows are known: of two classes, one for the positive class."""
@@ -74,8 +78,12 @@ class CheckedRows:
     @property
     def index(self) -> IntArray:
         """Class of each row as an index into `classes`."""
-        turned = len(self.classes) == 2 and not positive_column(self.classes)
-        return 1 - self.y if turned else self.y
+        return self.y if self.positive else 1 - self.y
+
+    @property
+    def by_label(self) -> tuple[Any, Any]:
+        """Labels of the negative and the positive class of two."""
+        return self.classes[1 - self.positive], self.classes[self.positive]
 
 
 def check_rows(
@@ -85,6 +93,7 @@ def check_rows(
     *,
     input: str,
     labels: Any,
+    pos_label: Any = None,
     weight_type: WeightType,
     caller: str,
 ) -> CheckedRows:
@@ -92,6 +101,7 @@ def check_rows(
     options: dict[str, Any] = {
         "caller": caller,
         "labels": labels,
+        "pos_label": pos_label,
         "sample_weight": sample_weight,
         "weight_type": weight_type,
     }
@@ -100,8 +110,8 @@ def check_rows(
     rows = check_scored_rows(y, y_prob, **options)
     values, codes = oriented(rows)
     if rows.scores.ndim == 2:
-        values = positive_last(rows.scores, rows.classes)
-    return CheckedRows(values, codes, rows.weight, weight_type, rows.classes)
+        values = positive_last(rows.scores, rows.positive)
+    return CheckedRows(values, codes, rows.weight, weight_type, rows.classes, rows.positive)
 
 
 def two_columns(values: FloatArray, input: str) -> FloatArray:
@@ -112,17 +122,19 @@ def two_columns(values: FloatArray, input: str) -> FloatArray:
     return np.column_stack([negative, values])
 
 
-def top_class(matrix: FloatArray, classes: tuple[Any, ...]) -> IntArray:
-    """Most probable class of each row, the first in column order if several are."""
-    if len(classes) == 2 and not positive_column(classes):
+def top_class(matrix: FloatArray, positive: int) -> IntArray:
+    """Most probable class of each row, the first in column order if several are.
+
+    Of two classes the positive one, which has this place in column order, is last in `matrix`.
+    """
+    if not positive:
         return np.asarray(matrix[:, 1] >= matrix[:, 0], dtype=np.intp)
     return matrix.argmax(axis=1)
 
 
-def positive_last(values: FloatArray, classes: tuple[Any, ...]) -> FloatArray:
-    """Turn the columns of two classes if the positive one comes first."""
-    turned = len(classes) == 2 and not positive_column(classes)
-    return values[:, ::-1] if turned else values
+def positive_last(values: FloatArray, positive: int) -> FloatArray:
+    """Turn the columns of two classes if the positive one comes first; or turn them back."""
+    return values if positive else values[:, ::-1]
 
 
 def points_away(
@@ -154,13 +166,12 @@ def points_away(
     return means[1] - means[0] < -_CLEARLY * math.sqrt(variance) - _ROUNDING
 
 
-def direction_doubts(rows: CheckedRows, *, caller: str) -> tuple[str, ...]:
-    """A sentence if one column of predictions points away from the larger of two labels."""
+def direction_doubts(rows: CheckedRows, *, caller: str, pos_label: Any) -> tuple[str, ...]:
+    """A sentence if one column of predictions points away from the class it is said to be of."""
     if rows.values.ndim == 2 or not points_away(rows.values, rows.y, rows.weight, rows.weight_type):
         return ()
-    smaller, larger = (repr(label) for label in sorted(np.asarray(rows.classes).tolist()))
-    doubt = (
-        f"{caller}: predictions are lower where {larger} happened, though one column is that of "
-        f"the larger label, {larger}; if yours is that of {smaller}, fit to y == {smaller}."
-    )
-    return (doubt,)
+    other, positive = (repr(label) for label in rows.by_label)
+    doubt = f"{caller}: predictions are lower where {positive} happened, the class they are of"
+    if pos_label is None:
+        doubt += f" unless you say otherwise; if they are of {other}, pass pos_label={other}"
+    return (f"{doubt}.",)

@@ -109,11 +109,6 @@ def map_log_odds(scores: BinaryScores, function: Callable[[FloatArray], FloatArr
     return result
 
 
-def positive_column(classes: tuple[object, ...]) -> int:
-    """Column of the positive class, the larger of two labels."""
-    return int(classes[1] > classes[0])  # type: ignore[operator]
-
-
 def difference(scores: FloatArray, positive: int) -> FloatArray:
     """Logit of the positive class from one or two columns."""
     if scores.ndim == 1:
@@ -125,5 +120,4 @@ def oriented(rows: ScoredRows) -> tuple[FloatArray, IntArray]:
     """Scores and class indices; of two classes one score for the positive one, and y in 0, 1."""
     if len(rows.classes) > 2:
         return rows.scores, rows.y
-    positive = positive_column(rows.classes)
-    return difference(rows.scores, positive), rows.y if positive else 1 - rows.y
+    return difference(rows.scores, rows.positive), rows.y if rows.positive else 1 - rows.y

@@ -44,6 +44,8 @@ class PlattCalibrator(LogisticCalibrator):
         themselves cannot leave calibrated predictions alone.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What a weight means for n.
 

@@ -189,6 +189,8 @@ class VectorCalibrator(PenalisedCalibrator):
         scale use `StructuredVectorCalibrator`.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What n is with weights: (sum w)^2 / sum w^2, or sum w (then integer weight = repetition).
 
@@ -264,6 +266,8 @@ class MatrixCalibrator(PenalisedCalibrator):
         scale use `StructuredMatrixCalibrator`.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What n is with weights: (sum w)^2 / sum w^2, or sum w (then integer weight = repetition).
 
@@ -337,6 +341,8 @@ class DirichletCalibrator(MatrixCalibrator):
         What predictions are; scores are read as logits.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What n is with weights: (sum w)^2 / sum w^2, or sum w (then integer weight = repetition).
 

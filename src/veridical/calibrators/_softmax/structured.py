@@ -64,6 +64,8 @@ class StructuredVectorCalibrator(_StructuredCalibrator):
         and may have any positive scale.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What n is with weights: (sum w)^2 / sum w^2, or sum w (then integer weight = repetition).
 

@@ -11,7 +11,7 @@ from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.frames import FitColumns
 from veridical.calibrators._base.nodes import logits_of, mixed_with_uniform, softmax_of
-from veridical.calibrators._base.scales import positive_column, smallest_share
+from veridical.calibrators._base.scales import smallest_share
 from veridical.calibrators._softmax.inverse_temperature import (
     TemperatureFit,
     fit_inverse_temperature,
@@ -40,6 +40,8 @@ class TemperatureCalibrator(GuardedCalibrator):
         One column of a binary problem gives the same temperature as its two columns.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What n is with weights: (sum w)^2 / sum w^2, or sum w (then integer weight = repetition).
 
@@ -95,7 +97,7 @@ class TemperatureCalibrator(GuardedCalibrator):
         from veridical.frames.grid import TemperatureSums
 
         # Of the coarsest grid only the check of the columns, the labels and the totals are wanted.
-        table = columns.grid("confidence", labels=self.labels, n_bins=1, resolution=64)
+        table = columns.grid("confidence", self, n_bins=1, resolution=64)
         prob = arranged_names(columns.prob, table.classes, caller=columns.caller)
         named = columns.named | {"prob": prob}
         gaps = TemperatureSums(columns.source, classes=table.classes, **named)
@@ -105,7 +107,7 @@ class TemperatureCalibrator(GuardedCalibrator):
         size = total if self.weight_type == "frequency" else total * total / squares
         self._keep(inverse_temperature_of(gaps, size), size)
         self.classes_ = np.asarray(table.classes)
-        self.positive_index_ = positive_column(table.classes)
+        self.positive_index_ = table.positive
         self.fitted_on_ = f"all {int(table.rows[0]):,} rows, by sums of an engine"
 
     def _keep(self, fit: TemperatureFit, size: float) -> None:
@@ -145,6 +147,8 @@ class EnsembleTemperatureCalibrator(GuardedCalibrator):
         What predictions are. Probabilities become their logarithms; scores are read as logits.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What n is with weights: (sum w)^2 / sum w^2, or sum w (then integer weight = repetition).
 

@@ -133,6 +133,8 @@ class HistogramCalibrator(StepCalibrator):
         What predictions are. "uniform" reads scores as logits.
     labels : array-like, optional
         Classes in column order.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters: for `laplace` and the roots.
 
@@ -231,6 +233,8 @@ class SimplexHistogramCalibrator(MulticlassCalibrator):
         What predictions are.
     labels : array-like, optional
         Classes in column order.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters: for `laplace`.
 

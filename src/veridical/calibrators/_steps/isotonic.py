@@ -40,6 +40,8 @@ class IsotonicCalibrator(BinaryCalibrator):
         What predictions are; only their order matters, and distances between blocks.
     labels : array-like, optional
         Classes in column order.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters: for `laplace` and `strict`.
 

@@ -164,6 +164,8 @@ class NearIsotonicCalibrator(StepCalibrator):
         What predictions are; only their order matters.
     labels : array-like, optional
         Classes in column order.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
 

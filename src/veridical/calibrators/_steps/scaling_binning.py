@@ -37,6 +37,8 @@ class ScalingBinningCalibrator(BinaryCalibrator):
         What predictions are.
     labels : array-like, optional
         Classes in column order.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
 

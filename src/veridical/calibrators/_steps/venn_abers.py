@@ -49,6 +49,8 @@ class VennAbersCalibrator(BinaryCalibrator):
         What predictions are; only their order matters.
     labels : array-like, optional
         Classes in column order.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean. The new row counts as one: with "frequency" as one of the sum of
         weights, with "importance" as one of the effective size. The guarantee is for equal weights.

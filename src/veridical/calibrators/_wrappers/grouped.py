@@ -42,6 +42,8 @@ class GroupedCalibrator(WrappingCalibrator):
         What predictions are, as far as the wrapped calibrator takes them.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
 
@@ -125,7 +127,9 @@ class GroupedCalibrator(WrappingCalibrator):
             _check_length(groups, len(weight), caller)
             groups = Groups(groups.codes[weight != 0], groups.keys)
         _check_length(groups, len(rows.y), caller)
-        notes = self._fit_rows(rows) + direction_doubts(rows, caller=caller)
+        notes = self._fit_rows(rows) + direction_doubts(
+            rows, caller=caller, pos_label=self.pos_label
+        )
         self.groups_: list[Any] = []
         self.parts_: list[Calibrator | None] = []
         sizes = []
@@ -154,9 +158,8 @@ class GroupedCalibrator(WrappingCalibrator):
         values = self._checked_values(y_prob, caller=caller)
         groups = _groups(by, caller)
         _check_length(groups, len(values), caller)
-        classes = tuple(self.classes_)
         if values.ndim == 2:
-            values = positive_last(values, classes)
+            values = positive_last(values, self.positive_index_)
         result = self._combine(values)
         known = {key: index for index, key in enumerate(self.groups_)}
         for key, members in _members(groups):
@@ -167,7 +170,7 @@ class GroupedCalibrator(WrappingCalibrator):
                 share = size / (size + self.shrinkage)
                 own = part.predict_proba(values[members])
                 result[members] = share * own + (1 - share) * result[members]
-        return positive_last(result, classes)
+        return positive_last(result, self.positive_index_)
 
     def predict(self, y_prob: ArrayLike, *, by: ArrayLike | None = None) -> Array:
         """Return the most probable label of each row; ties go to the first class."""

@@ -43,6 +43,8 @@ class AveragedCalibrator(WrappingCalibrator):
         What predictions are, as far as the averaged calibrators take them.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
 
@@ -92,7 +94,7 @@ class AveragedCalibrator(WrappingCalibrator):
         made = cls([clone(part) for part in fitted], input=fitted[0].input)
         made.parts_ = fitted
         made.weights_ = weights / weights.sum()
-        made.classes_ = np.asarray(classes)
+        made.classes_, made.positive_index_ = np.asarray(classes), 1
         return made
 
     def _check_parameters(self) -> None:
@@ -163,6 +165,8 @@ class MixingCalibrator(WrappingCalibrator):
         What predictions are, as far as the wrapped calibrator takes them.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
 

@@ -37,9 +37,11 @@ class ClassConditionalCalibrator(WrappingCalibrator):
         Classes predicted in fewer rows (effective size) use the map fitted to all rows.
     input : {"probability", "logit", "score"}, default "probability"
         What predictions are; the predicted class has the largest of them, the first if several.
-        One score of two classes predicts the larger label if it is above 0.
+        One score of two classes predicts the positive one if it is above 0.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
 
@@ -93,7 +95,7 @@ class ClassConditionalCalibrator(WrappingCalibrator):
     def _fit_checked(self, rows: CheckedRows) -> Notes:
         self.pooled_ = self._part()
         notes = fit_part(self.pooled_, rows)
-        top = top_class(two_columns(rows.values, self.input), rows.classes)
+        top = top_class(two_columns(rows.values, self.input), rows.positive)
         self.parts_: list[Calibrator | None] = []
         for k in range(len(rows.classes)):
             chosen = rows.take(top == k)
@@ -106,7 +108,7 @@ class ClassConditionalCalibrator(WrappingCalibrator):
 
     def _combine(self, values: FloatArray) -> FloatArray:
         matrix = two_columns(values, self.input)
-        top = top_class(matrix, tuple(self.classes_))
+        top = top_class(matrix, self.positive_index_)
         result = np.empty(matrix.shape)
         for k, part in enumerate(self.parts_):
             chosen = top == k
@@ -116,10 +118,10 @@ class ClassConditionalCalibrator(WrappingCalibrator):
 
     def _formula(self, inputs: formula.Nodes) -> formula.Nodes:
         # Keys stay in the order of classes, so that the first of equal ones is chosen there too.
-        chosen = positive_class_last(self.parts_, self.classes_)
-        turned = positive_class_last(inputs, self.classes_)
+        chosen = positive_class_last(self.parts_, self.positive_index_)
+        turned = positive_class_last(inputs, self.positive_index_)
         branches = [(part or self.pooled_)._formula(turned) for part in chosen]
-        branches = [positive_class_last(each, self.classes_) for each in branches]
+        branches = [positive_class_last(each, self.positive_index_) for each in branches]
         return tuple(
             formula.OfLargest(inputs, tuple(branch[k] for branch in branches))
             for k in range(len(inputs))
@@ -179,6 +181,8 @@ class OneVsRestCalibrator(WrappingCalibrator):
         scores, such as those of K separate machines, are taken class by class as they are.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
 
@@ -299,6 +303,8 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
         What predictions are. Logits become the log odds of the top class under a softmax.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
 
@@ -346,7 +352,7 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
         matrix = two_columns(rows.values, self.input)
-        top = top_class(matrix, rows.classes)
+        top = top_class(matrix, rows.positive)
         self.part_ = self._part()
         return _fit_event(self.part_, rows, self._confidence(matrix, top), top == rows.y)
 
@@ -357,7 +363,7 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
 
     def _combine(self, values: FloatArray) -> FloatArray:
         matrix = two_columns(values, self.input)
-        top = top_class(matrix, tuple(self.classes_))
+        top = top_class(matrix, self.positive_index_)
         wrong, right = self.part_.predict_proba(self._confidence(matrix, top)).T
         result = self._shares_of_others(matrix, top) * wrong[:, None]
         result[np.arange(len(top)), top] = right

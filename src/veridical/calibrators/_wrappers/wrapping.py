@@ -19,13 +19,19 @@ from veridical.calibrators._base.nodes import NoFormulaError, positive_class_las
 from veridical.calibrators._base.rows import CheckedRows, positive_last
 from veridical.exceptions import InvalidInputError, invalid
 
-_HANDED_ON = {"labels": None, "input": "probability", "weight_type": "importance"}
+_HANDED_ON = {
+    "labels": None,
+    "pos_label": None,
+    "input": "probability",
+    "weight_type": "importance",
+}
 
 
 class WrappingCalibrator(Calibrator):
     """A calibrator made of fitted copies of another one.
 
-    `input`, `labels` and `weight_type` are set on the wrapper; it hands them on.
+    `input`, `labels`, `pos_label` and `weight_type` are set on the wrapper; it hands them on. Parts
+    know classes by their indices, of two the positive one last.
     """
 
     calibrator: Any
@@ -38,14 +44,13 @@ class WrappingCalibrator(Calibrator):
         """Return calibrated probabilities (n, K), of two classes the positive one last."""
 
     def _predict(self, values: FloatArray) -> FloatArray:
-        classes = tuple(self.classes_)
         if values.ndim == 2:
-            values = positive_last(values, classes)
-        return positive_last(self._combine(values), classes)  # turning twice is not turning
+            values = positive_last(values, self.positive_index_)
+        return positive_last(self._combine(values), self.positive_index_)
 
     def _formula(self, inputs: Nodes) -> Nodes:
-        outputs = self._combine_nodes(positive_class_last(inputs, self.classes_))
-        return positive_class_last(outputs, self.classes_)
+        outputs = self._combine_nodes(positive_class_last(inputs, self.positive_index_))
+        return positive_class_last(outputs, self.positive_index_)
 
     def _combine_nodes(self, inputs: Nodes) -> Nodes:
         """Formula of `_combine`."""
@@ -64,7 +69,8 @@ class WrappingCalibrator(Calibrator):
                 hint = f"set it on the wrapper: `{caller}(..., {name}=...)`."
                 got = f"one with {name}={value!r}"
                 raise invalid(caller, "calibrator", f"one without its own `{name}`", got, hint=hint)
-        return fresh_part(given, input=input or self.input, weight_type=self.weight_type)
+        own = {name: None for name in ("labels", "pos_label") if getattr(given, name) is not None}
+        return fresh_part(given, input=input or self.input, weight_type=self.weight_type, **own)
 
 
 def fresh_part(calibrator: Calibrator, **parameters: Any) -> Calibrator:

@@ -25,8 +25,8 @@ examples:
   veridical apply calibrator.json 'part-*.parquet' --prob score -o calibrated.parquet
 
 The output has all columns of the input and those of calibrated probabilities: one column named
-`calibrated` for one column of predictions (about the same class), or `calibrated_CLASS` for each
-class. Rows keep their order.
+`calibrated` for one column of predictions (about the same class, which the calibrator knows), or
+`calibrated_CLASS` for each class. Rows keep their order.
 """
 
 
@@ -41,6 +41,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
     meaning = "predictions, in the order of the classes (default: the columns it was fitted to)"
     data.add_column_arguments(parser, "prob", prob=meaning)
+    told = "class that a single column is about: a check, as the calibrator knows it"
+    data.add_column_arguments(parser, "pos_label", pos_label=told)
     parser.add_argument(
         "--prefix", default="calibrated", metavar="TEXT", help="of new columns; default: calibrated"
     )
@@ -51,6 +53,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read, calibrate, write."""
     saved = files.read_calibrator(arguments.calibrator, caller=_CALLER)
+    _check_positive(saved, arguments.pos_label)
     check_target(arguments.file, arguments.output, caller=_CALLER)
     available = column_names(arguments.file, caller=_CALLER, param="FILE")
     columns = _columns(saved, data.split_names(arguments.prob), available)
@@ -65,8 +68,39 @@ def run(arguments: argparse.Namespace) -> int:
     added = {name: calibrated[:, k] for k, name in enumerate(names)}
     with output.busy(f"writing {arguments.output}"):
         write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
-    print(f"{len(calibrated):,} rows with {', '.join(names)} written to {arguments.output}")
+    about = ""
+    if len(columns) == 1:
+        about = f", the {_meaning(saved)},"
+    output.show(
+        f"{len(calibrated):,} rows with {', '.join(names)}{about} written to {arguments.output}"
+    )
     return 0
+
+
+def _meaning(saved: files.SavedCalibrator) -> str:
+    """Which probability a single column is, before and after."""
+    label, outcome = (
+        saved.classes[saved.one_class],
+        getattr(saved.calibrator, "outcome_name_", None),
+    )
+    return (
+        f"probability of {label!r}" if outcome is None else f"probability that {outcome} = {label}"
+    )
+
+
+def _check_positive(saved: files.SavedCalibrator, asked: str | None) -> None:
+    """Raise if the calibrator is about another class than the one that is asked for."""
+    if asked is None:
+        return
+    if len(saved.classes) > 2:
+        hint = "it names the class of a single column of two classes."
+        got = f"{asked!r} with {len(saved.classes)} classes"
+        raise invalid(_CALLER, "pos_label", "unset for K > 2", got, hint=hint)
+    positive = saved.classes[saved.one_class]
+    if str(positive).lower() != asked.lower():
+        hint = f"leave it out, or fit another one: `veridical calibrate FILE --pos-label {asked}`."
+        expected = f"{str(positive)!r}, the class the calibrator was fitted to"
+        raise invalid(_CALLER, "pos_label", expected, repr(asked), hint=hint)
 
 
 def _columns(
@@ -92,16 +126,8 @@ def _calibrated(saved: files.SavedCalibrator, values: FloatArray) -> FloatArray:
         check_probabilities(values, caller=_CALLER)
     else:
         values = check_scores(values, caller=_CALLER)
-    wanted = slice(None)
-    of_smaller = False
-    if values.ndim == 1 and len(saved.classes) == 2:
-        place = saved.one_class
-        wanted = slice(place, place + 1)
-        of_smaller = saved.classes[place] < saved.classes[1 - place]
     parts = []
     blocks = list(row_blocks(len(values), max(256, _BLOCK_VALUES // len(saved.classes))))
     for block in track(len(blocks), "calibrating"):
-        rows = blocks[block]
-        fed = files.as_fitted(values[rows], of_smaller=of_smaller, input=calibrator.input)
-        parts.append(np.ascontiguousarray(calibrator.predict_proba(fed)[:, wanted]))
+        parts.append(np.ascontiguousarray(saved.predict(values[blocks[block]])))
     return np.concatenate(parts)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veridical._core.data.labels import check_label_array, encode_labels, find_label
+from veridical._core.data.labels import check_label_array
 from veridical._core.data.left_out import LeftOut
-from veridical._core.typing import Array, FloatArray
-from veridical.cli.shared import data, files, output
+from veridical.cli.shared import data, output
 from veridical.cli.shared.messages import in_options
-from veridical.cli.shared.parser import Parser
+from veridical.cli.shared.parser import HelpFormatter, Parser
 from veridical.evaluation.core import HeldOut, held_out
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.files import check_apart
@@ -33,6 +32,7 @@ _EPILOG = f"""\
 examples:
   veridical calibrate predictions.csv -o calibrator.json
   veridical calibrate predictions.csv --y outcome --prob p_yes --method platt -o calibrator.json
+  veridical calibrate credit.csv --y Status --prob PD --pos-label bad -o calibrator.json
   veridical calibrate scores.parquet --y label --prob 'z_*' --input logit -o calibrator.json
   veridical apply calibrator.json new.csv -o calibrated.csv
 
@@ -48,18 +48,19 @@ folds, so that takes --folds times as long as the fit. Use rows the model was no
 
 @dataclass(frozen=True)
 class _Rows:
-    """Predictions as a calibrator takes them, outcomes, weights, and where they came from."""
+    """Predictions and outcomes as a calibrator takes them, with what their names and types say."""
 
-    values: FloatArray
-    y: Array
+    values: Any
+    y: Any
     weight: Any
     labels: list[Any] | None
+    pos_label: Any
     columns: tuple[str, ...]
-    column_of: Any
+    outcome: str
     said: str
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
+class _Help(HelpFormatter):
     """Names the methods where the help is shown, and not before."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
@@ -106,6 +107,8 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Fit, compare, save, and print."""
+    from veridical.export import save
+
     _check_options(arguments)
     with output.doubts_as_notes():
         prob = data.split_names(arguments.prob)
@@ -119,10 +122,11 @@ def run(arguments: argparse.Namespace) -> int:
         calibrator = _calibrator(arguments, rows)
         calibrator.fit(rows.values, rows.y, rows.weight)
         calibrator.feature_names_in_ = np.asarray(rows.columns)
+        calibrator.outcome_name_ = rows.outcome
         found: HeldOut | LeftOut | None = None
         if arguments.folds:
             found = _held_out(arguments, calibrator, rows, lens, options["n_bins"])
-    files.SavedCalibrator(calibrator, rows.columns, rows.column_of).write(arguments.output)
+    save(calibrator, arguments.output)
     _print(arguments, calibrator, rows, found)
     return 0
 
@@ -138,6 +142,7 @@ def _held_out(
         rows.weight,
         input=calibrator.input,
         labels=calibrator.labels,
+        pos_label=calibrator.pos_label,
         weight_type="importance",
         caller=type(calibrator).__name__,
     )
@@ -180,72 +185,53 @@ def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
         labels=options["labels"],
         caller=_CALLER,
     )
-    y = check_label_array(inputs.y_true, caller=_CALLER)
-    values, labels, column_of = np.asarray(inputs.y_prob), inputs.labels, None
-    if values.ndim == 1:
-        labels, column_of = _two_labels(y, labels, options["pos_label"])
-        of_smaller = column_of == labels[0]
-        values = files.as_fitted(values, of_smaller=of_smaller, input=arguments.input)
-    elif options["pos_label"] is not None:
-        hint = "each column is about a class of its own."
-        got = f"{options['pos_label']!r} with {values.shape[1]} columns"
-        raise invalid(_CALLER, "pos_label", "unset unless --prob is one column", got, hint=hint)
+    labels = inputs.labels
     return _Rows(
-        values,
-        y,
+        inputs.y_prob,
+        inputs.y_true,
         inputs.sample_weight,
         None if labels is None else list(np.asarray(labels)),
+        options["pos_label"],
         guess.prob,
-        column_of,
+        guess.y,
         guess.said,
     )
 
 
-def _two_labels(y: Array, labels: Any, pos_label: Any) -> tuple[list[Any], Any]:
-    """Both labels, the larger one last, and the one a single column is about."""
-    _, classes = encode_labels(y, n_classes=2, labels=labels, caller=_CALLER)
-    ordered = sorted(np.asarray(classes).tolist())
-    if pos_label is None:
-        return ordered, ordered[1]
-    return ordered, ordered[
-        find_label(pos_label, tuple(ordered), caller=_CALLER, param="pos_label")
-    ]
-
-
-def _about_column(arguments: argparse.Namespace, rows: _Rows) -> list[str]:
+def _about_column(rows: _Rows, calibrator: Calibrator) -> list[str]:
     """Say which of two labels one column is taken for, and whether it looks like the other one."""
     from veridical.calibrators.core import points_away
 
-    if rows.column_of is None or rows.labels is None:
+    positive, name = calibrator.positive_label, rows.columns[0]
+    if len(rows.columns) > 1:
         return []
-    name, (smaller, larger) = rows.columns[0], np.asarray(rows.labels).tolist()
-    other = smaller if rows.column_of == larger else larger
+    [other] = (label for label in calibrator.classes_.tolist() if label != positive)
     notes = []
-    if arguments.pos_label is None and isinstance(rows.column_of, str):
+    if rows.pos_label is None and isinstance(positive, str):
         notes.append(
-            f"{name!r} is taken for the probability of {rows.column_of!r}, the larger label;"
+            f"{name!r} is taken for the probability of {positive!r}, the larger label;"
             " --pos-label says otherwise"
         )
-    values = rows.values if rows.values.ndim == 1 else rows.values[:, 1]  # those of the larger one
     weight = None if rows.weight is None else np.asarray(rows.weight, dtype=np.float64).reshape(-1)
     kept = slice(None) if weight is None else weight != 0
-    happened = np.asarray(rows.y == larger)[kept]
-    if points_away(values[kept], happened, None if weight is None else weight[kept], "importance"):
-        notes.append(
-            f"{name!r} is lower where {rows.column_of!r} happened; if it is about {other!r}, say"
-            f" --pos-label {shlex.quote(str(other))}"
-        )
+    happened = (check_label_array(rows.y, caller=_CALLER) == positive)[kept]
+    weight = None if weight is None else weight[kept]
+    if points_away(np.asarray(rows.values)[kept], happened, weight, "importance"):
+        advice = f"; if it is about {other!r}, say --pos-label {shlex.quote(str(other))}"
+        advice = advice if rows.pos_label is None else ""
+        notes.append(f"{name!r} is lower where {positive!r} happened{advice}")
     return notes
 
 
 def _calibrator(arguments: argparse.Namespace, rows: _Rows) -> Calibrator:
     from veridical.selection.core import calibrator_named
 
-    n_classes = 2 if rows.values.ndim == 1 else rows.values.shape[1]
+    n_classes = max(2, len(rows.columns))
     calibrator = calibrator_named(arguments.method, n_classes, caller=_CALLER, param="method")
     given = {"strategy": arguments.strategy, "max_seconds": arguments.max_seconds}
     own = {name: value for name, value in given.items() if value is not None}
-    calibrator.set_params(input=arguments.input, labels=rows.labels, **own)
+    told = {"labels": rows.labels, "pos_label": rows.pos_label}
+    calibrator.set_params(input=arguments.input, **told, **own)
     return calibrator
 
 
@@ -260,7 +246,7 @@ def _print(
     if isinstance(found, LeftOut):
         notes.append(f"no comparison on held-out rows: {found.reason}")
     result = found.result if isinstance(found, HeldOut) else None
-    about = _about_column(arguments, rows)
+    about = _about_column(rows, calibrator)
     _tell(about)
     if arguments.format == "json":
         figures = {
@@ -275,12 +261,12 @@ def _print(
         _tell(notes)
         return
     if evidence is not None:
-        print(f"{evidence}\n")
+        output.show(evidence, "")
     if result is not None:
-        print(f"Held out in {arguments.folds} folds\n\n{result}\n")
+        output.show(f"Held out in {arguments.folds} folds\n", result, "")
     for note in notes:
-        print(f"  note: {note}")
-    print(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")
+        output.show(f"  note: {note}")
+    output.show(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")
 
 
 def _tell(notes: list[str]) -> None:
@@ -288,11 +274,6 @@ def _tell(notes: list[str]) -> None:
 
 
 def _listed_methods() -> str:
-    import textwrap
-
     from veridical.selection.core import calibrator_names
 
-    names = ", ".join(calibrator_names())
-    return textwrap.fill(
-        names, 98, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
-    )
+    return "  " + ", ".join(calibrator_names())

@@ -62,7 +62,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="REQUIREMENT",
         help="see below; may be given several times, and all must be met",
     )
-    parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="ask it of each subgroup too")
+    data.add_group_arguments(parser, "ask it of each subgroup too")
     parser.add_argument("--against", metavar="PATH", help="JSON of a baseline or an evaluation")
     parser.add_argument(
         "--against-column",

@@ -105,7 +105,10 @@ def run(arguments: argparse.Namespace) -> int:
             columns = (_one_type(found.decisions.action), found.decisions.expected_cost)
             added = dict(zip(names, columns, strict=True))
             write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
-    print(_as_json(found) if arguments.format == "json" else _as_text(found))
+    if arguments.format == "json":
+        print(_as_json(found))
+    else:
+        output.show(*_parts(found))
     return 0
 
 
@@ -228,16 +231,15 @@ def _one_type(action: Array) -> Array:
     return action.astype(np.str_) if action.dtype == object else action
 
 
-def _as_text(found: _Found) -> str:
-    parts = [str(found.decisions)]
+def _parts(found: _Found) -> list[object]:
+    parts: list[object] = [found.decisions]
     if found.threshold is not None:
         parts.append(f"  positive above a probability of {found.threshold:.6g}")
     if found.cost is not None:
-        parts += ["", str(found.cost)]
+        parts += ["", found.cost]
     if found.miscalibration is not None:
-        parts += ["", str(found.miscalibration)]
-    parts += [f"  note: {note}" for note in found.notes]
-    return "\n".join(parts)
+        parts += ["", found.miscalibration]
+    return [*parts, *(f"  note: {note}" for note in found.notes)]
 
 
 def _as_json(found: _Found) -> str:

@@ -81,8 +81,10 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Print what was found."""
     found = examine()
-    text = json.dumps(found, indent=2) if arguments.format == "json" else _in_words(found)
-    print(text)
+    if arguments.format == "json":
+        print(json.dumps(found, indent=2))
+    else:
+        output.show(_in_words(found))
     return 0
 
 

@@ -23,7 +23,7 @@ def add_arguments(parser: Parser) -> None:
     parser.description = "Measure discrimination and calibration of the predictions in a file."
     parser.epilog = _EXAMPLES
     data.add_data_arguments(parser)
-    parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="evaluate each subgroup too")
+    data.add_group_arguments(parser, "evaluate each subgroup too")
     data.add_drawing_arguments(
         parser,
         intervals="of all intervals; default: 0.95",

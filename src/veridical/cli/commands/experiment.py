@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from veridical.cli.shared import output
 from veridical.cli.shared.parser import Parser
 from veridical.experiments import list_experiments, run_experiment
 
@@ -77,8 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
                 rng=arguments.seed,
                 n_jobs=arguments.jobs,
             )
-            print(result)
-            print(f"Page: {Path(arguments.output) / experiment.name}.md")
+            output.show(result)
+            output.show(f"Page: {Path(arguments.output) / experiment.name}.md")
     return 0
 
 

@@ -7,17 +7,32 @@ store; the others have a function each.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical._core.runtime.files import write_whole
-from veridical.cli.shared.data import add_column_arguments, file_argument, split_names
-from veridical.cli.shared.output import add_page_output, add_text_or_json, busy, doubts_as_notes
+from veridical.cli.shared.data import LabelReader, add_column_arguments, file_argument, split_names
+from veridical.cli.shared.output import (
+    add_page_output,
+    add_text_or_json,
+    as_text,
+    busy,
+    doubts_as_notes,
+    show,
+    tell,
+)
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
-from veridical.frames.tables import Table, column_names, expand_columns, find_columns, open_table
+from veridical.frames.tables import (
+    ColumnGuess,
+    Table,
+    column_names,
+    expand_columns,
+    find_columns,
+    labels_of,
+    open_table,
+)
 
 if TYPE_CHECKING:
     from veridical.monitoring import CalibrationMonitor
@@ -25,20 +40,23 @@ if TYPE_CHECKING:
 
 def add_kind(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
     """A subcommand on one store."""
-    parser: argparse.ArgumentParser = kinds.add_parser(name, help=text, description=text + ".")
+    parser: Parser = kinds.add_parser(name, help=text, description=text + ".")
+    begin = f"veridical monitor {name} "
+    examples = (line for line in _EPILOG.splitlines() if line.strip().startswith(begin))
+    parser.example = next(examples, f"{begin}store.sqlite").strip()
     parser.add_argument("store", metavar="STORE", help="the monitor's file")
     parser.set_defaults(run=run)
     return parser
 
 
-def open_store(arguments: argparse.Namespace) -> CalibrationMonitor:
+def open_store(arguments: argparse.Namespace, pos_label: Any = None) -> CalibrationMonitor:
     """The monitor of a store that is there; none is made by mistake."""
     from veridical.monitoring import CalibrationMonitor
 
     if not Path(arguments.store).exists():
         hint = f"start one with `veridical monitor init {arguments.store}`."
         raise invalid("monitor", "STORE", "an existing store", repr(arguments.store), hint=hint)
-    return CalibrationMonitor(arguments.store)
+    return CalibrationMonitor(arguments.store, pos_label=pos_label)
 
 
 def check_apart(stores: list[str], path: str) -> None:
@@ -93,7 +111,10 @@ def run_question(arguments: argparse.Namespace) -> int:
     _, ask = _QUESTIONS[arguments.question]
     with doubts_as_notes(), busy("working"), open_store(arguments) as monitor:
         found = ask(monitor, arguments)
-    print(found.to_json(indent=2) if arguments.format == "json" else found)
+    if arguments.format == "json":
+        print(found.to_json(indent=2))
+    else:
+        show(found)
     return 0
 
 
@@ -126,7 +147,7 @@ def add_arguments(parser: Parser) -> None:
     kinds = parser.add_subparsers(title="what", metavar="WHAT", required=True)
     _init(add_kind(kinds, "init", "start a store", init))
     update = add_kind(kinds, "update", "count predictions with their outcomes", run_update)
-    _add_rows(update, "y", "prob")
+    _add_rows(update, "y", "prob", "pos_label")
     update.add_argument("--batch-id", metavar="NAME", help="the same batch sent again counts once")
     observed = add_kind(kinds, "observe", "register predictions whose outcomes come later", observe)
     _add_rows(observed, "prob", identified=True)
@@ -178,7 +199,8 @@ def _add_rows(parser: argparse.ArgumentParser, *columns: str, identified: bool =
     parser.add_argument(
         "file", metavar="FILE", type=file_argument, help="CSV, Parquet or Arrow; - for stdin"
     )
-    add_column_arguments(parser, *columns, prob="predictions")
+    positive = "positive class, unless the store knows it (default: the larger)"
+    add_column_arguments(parser, *columns, prob="predictions", pos_label=positive)
     if "prob" in columns:
         parser.add_argument("--by", metavar="COLUMN", help="group of each row")
         parser.add_argument("--timestamp", metavar="TIME", help="of the batch, e.g. 2026-03-04")
@@ -205,13 +227,13 @@ def init(arguments: argparse.Namespace) -> int:
         half_life=arguments.half_life,
     ) as monitor:
         level = monitor.settings["level"]
-        print(f"{monitor.path}: ready, false alarms ever with probability {level:g}")
+        show(f"{monitor.path}: ready, false alarms ever with probability {level:g}")
     return 0
 
 
 def run_update(arguments: argparse.Namespace) -> int:
     """Count a file."""
-    with busy(f"counting {arguments.file}"), open_store(arguments) as monitor:
+    with busy(f"counting {arguments.file}"):
         guess = find_columns(
             arguments.file,
             y=arguments.y,
@@ -220,17 +242,27 @@ def run_update(arguments: argparse.Namespace) -> int:
             caller="monitor",
             param="FILE",
         )
+        positive = _positive(arguments, guess)
+    with busy(f"counting {arguments.file}"), open_store(arguments, positive) as monitor:
         table = _table(arguments, [guess.y, *guess.prob])
         found = monitor.update(
-            table.column(guess.y, caller="monitor", param="y"),
+            labels_of(arguments.file, table, guess.y, caller="monitor"),
             _predictions(table, list(guess.prob)),
             timestamp=arguments.timestamp,
             by=_groups(table, arguments.by),
             batch_id=arguments.batch_id,
             allow_reversed=arguments.allow_reversed,
         )
-    print(found)
+    show(found)
     return ALARM if found.alarm else 0
+
+
+def _positive(arguments: argparse.Namespace, guess: ColumnGuess) -> Any:
+    """The positive class that is asked for, of the type of the outcomes in the file."""
+    if arguments.pos_label is None:
+        return None
+    typed = LabelReader(arguments.file, guess.y, list(guess.prob), caller="monitor")
+    return typed([arguments.pos_label])[0]
 
 
 def observe(arguments: argparse.Namespace) -> int:
@@ -250,7 +282,7 @@ def observe(arguments: argparse.Namespace) -> int:
             timestamp=arguments.timestamp,
             by=_groups(table, arguments.by),
         )
-    print(f"{len(names):,} predictions registered")
+    show(f"{len(names):,} predictions registered")
     return 0
 
 
@@ -264,7 +296,7 @@ def resolve(arguments: argparse.Namespace) -> int:
             table.column(outcome, caller="monitor", param="y"),
             allow_reversed=arguments.allow_reversed,
         )
-    print(found)
+    show(found)
     return ALARM if found.alarm else 0
 
 
@@ -275,7 +307,7 @@ def mature(arguments: argparse.Namespace) -> int:
         found = monitor.mature(
             arguments.until, missing=missing, allow_reversed=arguments.allow_reversed
         )
-    print(found)
+    show(found)
     return ALARM if found.alarm else 0
 
 
@@ -293,7 +325,7 @@ def status(arguments: argparse.Namespace) -> int:
         with open_store(arguments) as monitor:
             found = monitor.status()
     written = {
-        "text": lambda: f"{found}\n",
+        "text": lambda: as_text(found) + "\n",
         "json": lambda: found.to_json(indent=2) + "\n",
         "csv": lambda: str(found.to_frame().write_csv()),
         "prometheus": lambda: prometheus_text(found),
@@ -313,8 +345,8 @@ def run_report(arguments: argparse.Namespace) -> int:
     with busy("writing the page"), open_store(arguments) as monitor:
         report = monitor_report(monitor, title=arguments.title)
         report.save(arguments.output)
-    print(report.headline)
-    print(f"veridical: wrote {arguments.output}", file=sys.stderr)
+    show(report.headline)
+    tell([f"wrote {arguments.output}"])
     return ALARM if report.status.alarm else 0
 
 
@@ -329,8 +361,7 @@ def _table(arguments: argparse.Namespace, columns: list[str]) -> Table:
 
 
 def _predictions(table: Table, columns: list[str]) -> Any:
-    matrix = table.matrix(columns, caller="monitor", param="prob")
-    return matrix[:, 0] if len(columns) == 1 else matrix
+    return table.predictions(columns, caller="monitor", param="prob")
 
 
 def _groups(table: Table, by: str | None) -> Any:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical.cli.shared import data, output
+from veridical.cli.shared.messages import in_options
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames.files import check_apart
@@ -48,7 +48,7 @@ def add_arguments(parser: Parser) -> None:
         metavar="NAME=COLUMN[,COLUMN...]",
         help="a model and its columns, instead of --prob; give it once for each model",
     )
-    parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="look at each subgroup too")
+    data.add_group_arguments(parser, "look at each subgroup too")
     data.add_drawing_arguments(
         parser,
         intervals="of all intervals; default: 0.95",
@@ -83,6 +83,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.y,
             columns,
             without=data.known_otherwise(arguments),
+            scale=arguments.scale,
             caller=_CALLER,
         )
         options = data.read_data_arguments(arguments, typed)
@@ -91,6 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
             y_true=arguments.file,
             lens=data.parse_lens(arguments.lens, typed),
             **options,
+            reading=data.reading_of(arguments).checked(caller=_CALLER),
             **data.read_drawing_arguments(arguments),
             margins=(0.01, 0.02, 0.05, 0.1),
             title=arguments.title,
@@ -140,10 +142,10 @@ def _shown(status: Any) -> Callable[[str], None]:
 
 
 def _tell(report: Report, targets: list[str]) -> None:
-    print(report.headline)
+    output.show(in_options(report.headline))
     for target in targets:
         size = Path(target).stat().st_size
-        print(f"veridical: wrote {target} ({_size(size)})", file=sys.stderr)
+        output.tell([f"wrote {target} ({_size(size)})"])
 
 
 def _size(n: int) -> str:

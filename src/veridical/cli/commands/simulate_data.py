@@ -84,12 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
         print(output.as_json({"output": arguments.output, "n_samples": arguments.rows, **known}))
         return 0
     manner = "calibrated" if arguments.ece == 0 else f"always {arguments.direction}-confident"
-    print(
+    output.show(
         f"{arguments.rows:,} rows of a fake classifier of {arguments.classes} classes, {manner},"
         f" written to {arguments.output}"
     )
     for figure in figures.values():
-        print(f"  {figure}")
+        output.show(f"  {figure}")
     return 0
 
 

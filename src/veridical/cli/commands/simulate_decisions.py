@@ -262,10 +262,10 @@ def _print(
         }
         print(output.as_json(result))
         return
-    print(table)
+    output.show(table)
     for note in notes:
-        print(f"  note: {in_options(note)}")
+        output.show(f"  note: {in_options(note)}")
     if found is not None:
-        print(f"\n{found}")
+        output.show("", found)
     if arguments.plot is not None:
-        print(f"\nfigure written to {arguments.plot}")
+        output.show(f"\nfigure written to {arguments.plot}")

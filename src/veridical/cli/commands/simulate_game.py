@@ -66,7 +66,10 @@ def run(arguments: argparse.Namespace) -> int:
         return 0
     # Whoever plays, the summary holds what the reference players do for the same patients.
     summary = play(TrustingPlayer(), game)
-    print(_as_json(summary, game.seed) if arguments.format == "json" else _as_text(summary))
+    if arguments.format == "json":
+        print(_as_json(summary, game.seed))
+    else:
+        output.show(_as_text(summary))
     if arguments.format == "text" and arguments.seed is None:
         print(f"For the same patients: --seed {game.seed}")
     return 0

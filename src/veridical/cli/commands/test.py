@@ -38,7 +38,7 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.epilog = _EPILOG
     data.add_data_arguments(parser)
-    parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help="test each subgroup too")
+    data.add_group_arguments(parser, "test each subgroup too")
     parser.add_argument(
         "--tests",
         metavar="NAME[,NAME...]",

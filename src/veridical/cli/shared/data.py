@@ -8,10 +8,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from veridical.exceptions import invalid, unknown_option
+from veridical._core.data.reading import MISSING, SCALES, Reading
+from veridical.exceptions import unknown_option
 from veridical.frames.tables import ColumnGuess, column_names, find_columns, open_table
 from veridical.lenses import ClassSpecific, Grouped, TopK
 
@@ -88,6 +90,42 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         " groups:A+B|C (default: binary for two classes, confidence for more)",
     )
     parser.add_argument("--n-bins", default="15", metavar="N", help="number, sqrt, cbrt or cv")
+    add_reading_arguments(parser)
+
+
+def add_reading_arguments(parser: argparse._ActionsContainer) -> None:
+    """Add how values are read: on which scale, and what becomes of missing and rounded ones."""
+    parser.add_argument(
+        "--scale", choices=SCALES, default="probability", help="what --prob is written in"
+    )
+    parser.add_argument(
+        "--missing",
+        choices=MISSING,
+        default="error",
+        help="whether rows with a blank are an error, or dropped and counted",
+    )
+    parser.add_argument(
+        "--normalize", action="store_true", help="divide rows of several predictions by their sums"
+    )
+
+
+def add_group_arguments(parser: argparse.ArgumentParser, meaning: str) -> None:
+    """Add subgroups, and how fractions are made into some."""
+    parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help=meaning)
+    parser.add_argument(
+        "--by-bins",
+        type=int,
+        default=4,
+        metavar="N",
+        help="parts that a --by of many fractions is cut into; default: 4",
+    )
+
+
+def reading_of(arguments: argparse.Namespace) -> Reading:
+    """Return how values are read."""
+    return Reading(
+        arguments.scale, arguments.missing, arguments.normalize, getattr(arguments, "by_bins", 4)
+    )
 
 
 def file_argument(text: str) -> str:
@@ -109,12 +147,18 @@ def asked_of_file(arguments: argparse.Namespace, *, caller: str) -> dict[str, An
     """Return what these arguments are to `evaluate`, and to functions that take the same."""
     prob = split_names(arguments.prob)
     typed = LabelReader(
-        arguments.file, arguments.y, prob, without=known_otherwise(arguments), caller=caller
+        arguments.file,
+        arguments.y,
+        prob,
+        without=known_otherwise(arguments),
+        scale=arguments.scale,
+        caller=caller,
     )
     return {
         "lens": parse_lens(arguments.lens, typed),
         **read_data_arguments(arguments, typed),
         **read_drawing_arguments(arguments),
+        **asdict(reading_of(arguments)),
     }
 
 
@@ -135,8 +179,6 @@ def read_data_arguments(arguments: argparse.Namespace, typed: LabelReader) -> di
     """Return what the arguments about columns, labels and bins are to `evaluate`."""
     labels = None if arguments.labels is None else typed(arguments.labels.split(","))
     positive = None if arguments.pos_label is None else typed([arguments.pos_label])[0]
-    if labels is not None and positive is None:
-        _check_order(labels, typed)
     return {
         "y": arguments.y,
         "prob": typed.prob,
@@ -146,15 +188,6 @@ def read_data_arguments(arguments: argparse.Namespace, typed: LabelReader) -> di
         "sample_weight": arguments.weight,
         "by": split_names(arguments.by),
     }
-
-
-def _check_order(labels: list[Any], typed: LabelReader) -> None:
-    """Raise where the order of two labels seems to say which one a single column is about."""
-    if len(labels) == 2 and labels[0] > labels[1] and len(typed.columns().prob) == 1:
-        got = f"{labels[0]!r} before {labels[1]!r}"
-        hint = f"a single column is about the larger label, {labels[0]!r}, or about --pos-label."
-        expected = "in ascending order for a single column, or --pos-label given"
-        raise invalid(typed.caller, "labels", expected, got, hint=hint)
 
 
 def split_names(text: str | None) -> list[str] | None:
@@ -172,17 +205,23 @@ class LabelReader:
         prob: list[str] | None = None,
         *,
         without: Sequence[str | None] = (),
+        scale: str = "probability",
         caller: str = "evaluate",
     ) -> None:
         self._source, self._y, self.prob, self.caller = source, y, prob, caller
-        self._without = without
+        self._without, self._scale = without, scale
         # What is wrong with the file is said of the file, before it is said of anything else.
         column_names(source, caller=caller, param="FILE")
 
     def columns(self) -> ColumnGuess:
         """Columns of outcomes and probabilities, as named or as guessed."""
         return find_columns(
-            self._source, y=self._y, prob=self.prob, without=self._without, caller=self.caller
+            self._source,
+            y=self._y,
+            prob=self.prob,
+            without=self._without,
+            scale=self._scale,
+            caller=self.caller,
         )
 
     def __call__(self, texts: list[str]) -> list[Any]:

@@ -28,8 +28,8 @@ class SavedCalibrator:
     ----------
     calibrator : fitted
     columns : names of the columns it was fitted to, if known
-    column_of : if it was fitted to one column: the label whose probability that is; None if the
-        file does not say, which means the larger label, as everywhere
+    column_of : in files of earlier versions, the label whose probability a single column is; where
+        that is the smaller label the calibrator was fitted to the column turned round
     """
 
     calibrator: Calibrator
@@ -46,18 +46,20 @@ class SavedCalibrator:
         """Of two classes, the one a single column is about: its place among `classes`."""
         if self.column_of is not None:
             return self.classes.index(self.column_of)
-        return int(self.classes[1] > self.classes[0])
+        return self.calibrator.positive_index_
 
-    def write(self, path: str) -> None:
-        """Write JSON, whole or not at all."""
-        from veridical.export.core import COLUMN_OF, write_file
-
-        known = self.column_of is not None
-        write_file(self.calibrator, path, {COLUMN_OF: self.column_of} if known else None)
+    def predict(self, values: FloatArray) -> FloatArray:
+        """Calibrated probabilities: (n, 1) of the same class for one column, else (n, K)."""
+        if values.ndim == 2:
+            return self.calibrator.predict_proba(values)
+        if self.one_class != self.calibrator.positive_index_:
+            turned = np.column_stack([values, 1 - values])[:, :: 1 - 2 * self.one_class]
+            values = turned if self.calibrator.input == "probability" else -values
+        return self.calibrator.predict_proba(values)[:, [self.one_class]]
 
 
 def read_calibrator(path: str, *, caller: str) -> SavedCalibrator:
-    """Read what `SavedCalibrator.write` or `veridical.export.save` has written."""
+    """Read what `veridical.save` or `veridical calibrate` has written."""
     from veridical.export.core import COLUMN_OF, read_file
 
     try:
@@ -74,13 +76,6 @@ def read_calibrator(path: str, *, caller: str) -> SavedCalibrator:
     if saved.column_of is not None:
         find_label(saved.column_of, saved.classes, caller=caller, param=COLUMN_OF)
     return saved
-
-
-def as_fitted(values: FloatArray, *, of_smaller: bool, input: str) -> FloatArray:
-    """One column about the smaller of two labels as calibrators take it; others as they are."""
-    if values.ndim == 2 or not of_smaller:
-        return values
-    return np.column_stack([values, 1 - values]) if input == "probability" else -values
 
 
 _HINT = (

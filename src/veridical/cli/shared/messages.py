@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import re
 import shlex
+import shutil
+import sys
 
+from veridical._core.runtime.text import fitted, printable
 from veridical.exceptions import InvalidInputError, VeridicalError
 
 _OPTIONS = {
@@ -30,6 +33,9 @@ _OPTIONS = {
             "lens",
             "n_bins",
             "by",
+            "by_bins",
+            "scale",
+            "missing",
             "confidence_level",
             "n_resamples",
             "level",
@@ -43,6 +49,7 @@ _OPTIONS = {
             "prefix",
             "costs",
             "require",
+            "normalize",
         )
     },
 }
@@ -54,6 +61,8 @@ _COMMANDS = {
 }
 _NAMED = re.compile(r"`(\w+)`")
 _GIVEN = re.compile(r"`?\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^]]*\]|[\w.]+)(\(\w*\))?`?")
+# An argument that is followed by the option of the same meaning.
+_BOTH = re.compile(r"\w+=(?:'[^']*'|\"[^\"]*\"|[^\s(]+) \(`(--[^`]+)`\)")
 _LENSES = {"ClassSpecific": "class:LABEL", "TopK": "top:K", "Grouped": "'groups:A+B|C'"}
 _TO_DO = {
     errno.ENOENT: "create the folder first, or write somewhere else",
@@ -64,6 +73,23 @@ _TO_DO = {
     errno.EROFS: "nothing can be written there; write somewhere else",
     errno.ENOSPC: "the disk is full; make room, or write somewhere else",
 }
+
+
+_WIDEST = 120  # longer lines are hard to read
+_NARROWEST = 60
+
+
+def text_width() -> int:
+    """Characters of a line: what the terminal, or COLUMNS, has; 80 where there is neither."""
+    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
+
+
+def say(line: str) -> None:
+    """Say something on standard error: in one line, or on a terminal in lines that fit it."""
+    if sys.stderr.isatty():
+        print(fitted(line, text_width()), file=sys.stderr)
+    else:
+        print(printable(line), file=sys.stderr)
 
 
 def explain(error: VeridicalError | OSError) -> str:
@@ -117,8 +143,11 @@ def in_options(text: str) -> str:
     --------
     >>> in_options("pass y='label' or prob=['p_a', 'p b']")
     "pass --y label or --prob 'p_a,p b'"
+    >>> in_options("pass pos_label='bad' (`--pos-label bad`)")
+    'pass `--pos-label bad`'
     """
-    text = _GIVEN.sub(_as_option, " ".join(text.splitlines()))
+    text = _BOTH.sub(r"`\1`", " ".join(text.splitlines()))
+    text = _GIVEN.sub(_as_option, text)
     text = _NAMED.sub(lambda found: f"`{_OPTIONS.get(found[1], found[1])}`", text)
     text = text.replace(" of y_prob", " of --prob")
     return text.replace(", or read it yourself and pass the frame", "")
@@ -131,5 +160,7 @@ def _as_option(found: re.Match[str]) -> str:
         return found[0]
     if value in _LENSES:
         return f"{_OPTIONS[name]} {_LENSES[value]}"
+    if value == "True":
+        return _OPTIONS[name]
     bare = ",".join(each.strip().strip("'\"") for each in value.strip("[]").split(", "))
     return f"{_OPTIONS[name]} {shlex.quote(bare)}"

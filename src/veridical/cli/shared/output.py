@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from veridical._core.runtime.files import write_whole
-from veridical.cli.shared.messages import in_options
+from veridical._core.runtime.text import fitted, printable
+from veridical.cli.shared.messages import in_options, say, text_width
 from veridical.exceptions import VeridicalWarning
+from veridical.results import Verdict
+from veridical.results.base import Result
 
 _QUANTILES = np.linspace(0, 1, 21)
 
@@ -63,8 +65,9 @@ def put_out(
 def busy(what: str) -> Any:
     """Spinner on a terminal's standard error; nothing where nobody looks."""
     from rich.console import Console
+    from rich.markup import escape
 
-    return Console(stderr=True).status(what)
+    return Console(stderr=True).status(escape(printable(what)))
 
 
 @contextmanager
@@ -107,12 +110,30 @@ def _render(result: Printable, form: str) -> str:
         return result.to_json(indent=2)
     if form == "csv":
         return str(result.to_frame().write_csv()).rstrip("\n")
-    return str(_in_words_of_options(result))
+    return as_text(result)
 
 
-def _in_words_of_options(result: Any) -> Any:
-    """The same result, whose notes name options instead of arguments."""
-    return replace(result, notes=tuple(in_options(note) for note in result.notes))
+def as_text(result: Any) -> str:
+    """A result as the terminal shows it, in words that name options instead of arguments."""
+    names = {field.name for field in fields(result)}
+    said: dict[str, Any] = {}
+    if "notes" in names:
+        said["notes"] = tuple(in_options(note) for note in result.notes)
+    if "verdict" in names:
+        said["verdict"] = _verdict(result.verdict)
+    return str(replace(result, **said).to_text(width=text_width()))
+
+
+def _verdict(verdict: Verdict | str) -> Verdict | str:
+    if isinstance(verdict, str):
+        return in_options(verdict)
+    return replace(verdict, text=in_options(verdict.text))
+
+
+def show(*parts: object) -> None:
+    """Print results and sentences, in lines that fit the terminal."""
+    for part in parts:
+        print(as_text(part) if isinstance(part, Result) else fitted(str(part), text_width()))
 
 
 def _report(result: Printable, caught: list[warnings.WarningMessage]) -> None:
@@ -129,7 +150,7 @@ def _others(caught: list[warnings.WarningMessage]) -> list[str]:
 def tell(lines: Iterable[str]) -> None:
     """Say something on standard error, line by line."""
     for line in lines:
-        print(f"veridical: {line}", file=sys.stderr)
+        say(f"veridical: {line}")
 
 
 def add_text_or_json(parser: argparse.ArgumentParser, meaning: str = "default: text") -> None:

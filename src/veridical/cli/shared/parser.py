@@ -13,6 +13,15 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Keeps the lines of texts apart that are apart, and fits them to the terminal."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        from veridical.cli.shared.help import fill_help
+
+        return fill_help(text, width)
+
+
 class Parser(argparse.ArgumentParser):
     """Parser of a command, which reports usage errors in one line.
 
@@ -25,12 +34,23 @@ class Parser(argparse.ArgumentParser):
     """
 
     def __init__(self, *, module: str | None = None, **options: Any) -> None:
-        super().__init__(**{"formatter_class": argparse.RawDescriptionHelpFormatter} | options)
+        super().__init__(**{"formatter_class": HelpFormatter} | options)
         self._module = module
+        self.example = ""  # what help begins with; default: the first example of the epilog
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and stop."""
         self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see `{self.prog} --help`)\n")
+
+    def format_help(self) -> str:
+        """The one example that most people need, and then all there is to know."""
+        import shutil
+
+        from veridical.cli.shared.help import first_example
+
+        width = shutil.get_terminal_size().columns
+        example = first_example(self.example or self.epilog or "", width)
+        return f"{example}\n\n{super().format_help()}".lstrip("\n")
 
     def parse_known_args(
         self, args: Iterable[str] | None = None, namespace: Any = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ def decide(
     abstain_cost : float or array-like of shape (n,), optional
         What it costs to leave a row undecided, whatever its class: one more action, "abstain".
     labels : array-like of shape (K,), optional
-        Classes in the order of columns and of rows of `costs`; default 0 .. K-1.
+        Classes in the order of columns and of rows of `costs`; default those that a mapping of
+        costs names, sorted, else 0 .. K-1. Columns of a frame are matched to them by name.
     pos_label : label, optional
         The class `y_prob` of one column is of, and a false positive is false about; default the
         larger of the two. For one column and `labels` that end in the smaller one, say which.
@@ -88,11 +90,13 @@ def decide(
     p = float_array(y_prob, caller=_CALLER, param="y_prob")
     if len(p) == 0:
         raise invalid(_CALLER, "y_prob", "non-empty", "0 rows", hint="pass at least one row.")
+    if labels is None:
+        labels = _labels_in(costs, p.shape[1] if p.ndim == 2 and p.shape[1] > 1 else 2)
     # The border takes outcomes, decisions need none: any one label stands for them.
     known = [0] if labels is None else to_numpy(labels, caller=_CALLER, param="labels").ravel()
     sample = check_sample(
         np.full(len(p), known[0] if len(known) else 0),
-        p,
+        p if labels is None else y_prob,  # names of columns are those of labels
         caller=_CALLER,
         labels=labels,
         pos_label=pos_label,
@@ -111,3 +115,14 @@ def decide(
         definition=table.definition,
         n_samples=sample.n,
     )
+
+
+def _labels_in(costs: Any, n_classes: int) -> list[Any] | None:
+    """Classes that costs by label name, sorted as everywhere; None if they do not name them."""
+    if not isinstance(costs, Mapping):
+        return None
+    named = [set(each) for each in costs.values() if isinstance(each, Mapping)]
+    try:
+        return sorted(named[0]) if named and len(named[0]) == n_classes else None
+    except TypeError:  # labels of several kinds, which the border refuses
+        return None

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
+from veridical._core.data.classes import arranged_as
 from veridical._core.data.labels import find_label, positive_class
 from veridical._core.data.validation import check_probabilities, float_array, is_number
 from veridical._core.typing import Array, ArrayLike, FloatArray
@@ -59,6 +60,8 @@ def check_columns(
     n_classes = p.shape[1] if p.ndim == 2 else 2
     names = None if labels is None else _check_labels(labels, n_classes, caller, source)
     known = tuple(range(n_classes)) if names is None else names
+    if names is not None:
+        p = arranged_as(p, y_prob, names, caller=caller)
     one_column_of = labels if p.ndim == 1 else None
     positive = positive_class(known, pos_label, caller=caller, one_column_of=one_column_of)
     return ClassColumns(p=p, labels=names, positive=positive)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from veridical._core.data.randomness import check_resamples, check_seed
+from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike
@@ -40,6 +41,10 @@ def calibration_tests(
     pos_label: Any = None,
     sample_weight: Any = None,
     by: Any = None,
+    by_bins: int = 4,
+    scale: Scale = "probability",
+    missing: Missing = "error",
+    normalize: bool = False,
     tests: str | list[str] | tuple[str, ...] | None = None,
     level: float = 0.05,
     n_bins: Any = 15,
@@ -55,6 +60,8 @@ def calibration_tests(
         As in :func:`evaluate`: arrays, or a frame, query or file with column names, or a summary.
     by : array-like, column name or list of column names, optional
         Subgroups, each tested by itself in `TestReport.groups`.
+    scale, missing, normalize, by_bins
+        How values are read, as in :func:`evaluate`.
     tests : str or list of str, optional
         Of "consistency" (of ECE; of whole vectors with bins of equal spread), "spiegelhalter",
         "hosmer-lemeshow" (ten groups), "cox", "t-cal", "kernel" and "pearson". Default the first
@@ -114,7 +121,17 @@ def calibration_tests(
     level = check_level(_CALLER, level, "level")
     count = check_resamples(n_resamples, caller=_CALLER)
     UniformBins(n_bins)  # refuses a bad number before any test is made
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+    reading = Reading(scale, missing, normalize, by_bins).checked(caller=_CALLER)
+    data = RawData(
+        y_true,
+        y_prob,
+        y=y,
+        prob=prob,
+        labels=labels,
+        pos_label=pos_label,
+        by=by,
+        reading=reading,
+    )
     request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=_CALLER)
     source = request.read(engine)
     seed = check_seed(rng, caller=_CALLER)

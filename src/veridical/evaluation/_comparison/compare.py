@@ -8,7 +8,9 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal
 
+from veridical._core.data.labels import check_text
 from veridical._core.data.randomness import Draws, check_resamples, check_rng
+from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import UniformBins
@@ -19,6 +21,7 @@ from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import invalid, warn_of
 from veridical.inference import adjust_pvalues
+from veridical.inference.core import as_estimator
 from veridical.lenses.reading import RawData
 from veridical.miscalibration import BinnedError, BrierScore, Estimator, LogScore, ZeroOneLoss
 from veridical.results import Comparison, ConsistencyTest, Difference, ModelDifference
@@ -36,9 +39,13 @@ def compare(
     labels: ArrayLike | None = None,
     pos_label: Any = None,
     n_bins: Any = 15,
+    measures: Sequence[Any] = (),
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
     groups: Any = None,
+    scale: Scale = "probability",
+    missing: Missing = "error",
+    normalize: bool = False,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     rng: Any = None,
@@ -64,10 +71,16 @@ def compare(
         Of the calibration errors; default the binary lens for two classes, confidence for more.
     n_bins : int, "sqrt", "cbrt" or "cv", default 15
         Number of bins.
+    measures : sequence of callables and estimators, optional
+        What else to compare: functions ``(y_true, y_prob) -> float`` (see `FunctionMeasure`;
+        percentile intervals by bootstrap), mean scores, or `BinnedError(norm=2)`.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
     groups : array-like of shape (n,) or column name, optional
         Cluster of each row, for the intervals of the differences.
+    scale, missing, normalize
+        How values are read, as in :func:`evaluate`. A row that lacks the prediction of any model is
+        dropped for all of them.
     confidence_level : float, default 0.95
         Of all intervals.
     n_resamples : int, default 1000
@@ -106,7 +119,15 @@ def compare(
     level = check_level(_CALLER, confidence_level)
     count = check_resamples(n_resamples, caller=_CALLER)
     _check_models(predictions, reference)
-    data = RawData(y_true, y=y, labels=labels, pos_label=pos_label)
+    own = _check_measures(measures)
+    if own and engine != "memory":
+        if engine == "pushdown":
+            hint = 'use engine="memory".'
+            got = '"pushdown" with `measures`'
+            raise invalid(_CALLER, "engine", '"auto" or "memory" here', got, hint=hint)
+        engine = "memory"
+    reading = Reading(scale, missing, normalize).checked(caller=_CALLER)
+    data = RawData(y_true, y=y, labels=labels, pos_label=pos_label, reading=reading)
     data = data.weighted(sample_weight, weight_type)
     request = DataRequest(data, lens=lens, n_bins=n_bins, clusters=groups, caller=_CALLER)
     models = read_models(predictions, request, engine=engine)
@@ -117,6 +138,7 @@ def compare(
         confidence_level=level,
         n_resamples=count,
         rng=0 if rng is None else rng,
+        measures=own,
     )
     warn_of(found.notes, caller=_CALLER)
     first = next(iter(models.sources.values()))
@@ -131,6 +153,7 @@ def compare_models(
     confidence_level: float,
     n_resamples: int,
     rng: Any,
+    measures: Sequence[Estimator] = (),
 ) -> Comparison:
     """Compare models that were read; doubts are in the notes."""
     names, sources = tuple(models.sources), list(models.sources.values())
@@ -155,6 +178,12 @@ def compare_models(
     if reference is not None:
         pairs = [(name, reference) for name in names if name != reference]
     found = [models.differ(figures, *pair, confidence_level) for pair in pairs]
+    if measures:
+        assert isinstance(models, RowModels)
+        for pair, differences in zip(pairs, found, strict=True):
+            more, doubts = models.measured(measures, *pair, confidence_level, draws)
+            differences += more
+            notes += doubts
     return Comparison(
         models=names,
         evaluations=evaluations,
@@ -177,9 +206,23 @@ def _check_models(predictions: Any, reference: str | None) -> None:
     if not all(isinstance(name, str) for name in predictions):
         hint = "name each model by a string."
         raise invalid(_CALLER, "predictions", "named by strings", "other keys", hint=hint)
+    check_text(predictions, caller=_CALLER, param="predictions")
     if reference is not None and reference not in predictions:
         hint = f"the models are {', '.join(map(repr, predictions))}."
         raise invalid(_CALLER, "reference", "one of the models", repr(reference), hint=hint)
+
+
+def _check_measures(measures: Any) -> list[Estimator]:
+    if callable(measures) or isinstance(measures, (str, Mapping)):
+        hint = "pass a list: `measures=[...]`."
+        raise invalid(_CALLER, "measures", "a list", type(measures).__name__, hint=hint)
+    found = [as_estimator(measure, caller=_CALLER) for measure in measures]
+    names = [measure.name for measure in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        hint = 'name them: `FunctionMeasure(function, name="...")`.'
+        raise invalid(_CALLER, "measures", "of different names", f"{twice!r} twice", hint=hint)
+    return found
 
 
 def _check_alike(classes: Mapping[str, tuple[Any, ...]]) -> None:

@@ -87,8 +87,6 @@ def held_out_source(
     p: FloatArray, rows: CheckedRows, folds: Sequence[Fold], lens: Any = None
 ) -> SampleSource:
     """Held-out probabilities (m, K), fold after fold, with their outcomes."""
-    from veridical.calibrators.core import positive_column
-
     held = [fold.held for fold in folds]
     y = np.concatenate([part.y for part in held])
     weights = [part.weight for part in held if part.weight is not None]
@@ -98,10 +96,9 @@ def held_out_source(
     if len(classes) > 2:
         sample = MulticlassSample(y=y, p=p, weight=weight, classes=classes)
     else:
-        if not positive_column(classes):
-            classes = classes[::-1]  # rows have the positive class last
-        positive = np.ascontiguousarray(p[:, 1])
-        sample = BinarySample(y=y, p=positive, weight=weight, classes=classes, pair=p)
+        sample = BinarySample(  # rows have the positive class last
+            y=y, p=np.ascontiguousarray(p[:, 1]), weight=weight, classes=rows.by_label, pair=p
+        )
     return SampleSource(sample, resolve_lens(lens, sample, caller="compare"))
 
 
@@ -112,7 +109,7 @@ def _cross_fitted(calibrator: Calibrator, folds: Sequence[Fold]) -> CrossFit | L
     from veridical.selection.core import cross_fit
 
     part: Calibrator = clone(calibrator)
-    part.set_params(labels=None)  # rows hold class indices
+    part.set_params(labels=None, pos_label=None)  # rows hold class indices
     if isinstance(part, AutoCalibrator):
         limit = part.max_seconds
         part.set_params(max_seconds=None if limit is None else limit / max(1, len(folds)))

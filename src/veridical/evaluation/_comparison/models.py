@@ -17,6 +17,8 @@ from veridical.evaluation._data.source import (
     SampleSource,
     Source,
     default_error,
+    noted_difference,
+    on_same_rows,
     paired_difference_of,
 )
 from veridical.evaluation._data.sums import SumsSource
@@ -24,7 +26,8 @@ from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.inputs import name_columns
 from veridical.frames.tables import column_names, expand_columns, is_frame
 from veridical.inference.core import consistency_core
-from veridical.miscalibration import Estimator
+from veridical.inference.intervals import IntervalOptions
+from veridical.miscalibration import Estimator, FunctionMeasure
 from veridical.results import ConsistencyTest, Difference
 from veridical.summaries import GridSummary
 
@@ -48,6 +51,20 @@ class RowModels:
         """Differences of all figures between two models."""
         pair = self.sources[first], self.sources[second]
         return [paired_difference_of(estimator, pair, level) for estimator in figures]
+
+    def measured(
+        self, measures: Sequence[Estimator], first: str, second: str, level: float, draws: Draws
+    ) -> tuple[list[Difference], list[str]]:
+        """Differences of the user's own measures, and what is in doubt about them."""
+        pair = self.sources[first], self.sources[second]
+        found, notes = [], []
+        for measure in measures:
+            by_rows = isinstance(measure, FunctionMeasure)
+            options = IntervalOptions("percentile" if by_rows else "analytic", level, *draws)
+            difference, doubts = noted_difference(measure, pair, options)
+            found.append(difference)
+            notes += [f"{first} - {second}, {difference.estimator}: {doubt}" for doubt in doubts]
+        return found, notes
 
 
 def read_models(
@@ -91,7 +108,7 @@ def read_models(
             raise name_model(error, name) from error
     in_memory = {name: s for name, s in sources.items() if isinstance(s, SampleSource)}
     if in_memory:
-        return RowModels(in_memory)
+        return RowModels(dict(zip(in_memory, on_same_rows(*in_memory.values()), strict=True)))
     sums = {name: s for name, s in sources.items() if isinstance(s, SumsSource)}
     return _pushed(request, columns, sums)
 
@@ -123,6 +140,10 @@ def _needs_rows(request: DataRequest, columns: Mapping[str, str | list[str]]) ->
     data, lens, caller = request.data, request.lens, request.caller
     if request.clusters is not None:
         return "clusters"
+    if data.how.missing == "drop":
+        return "rows to be dropped"
+    if data.how.converts:
+        return "predictions on another scale"
     if data.weight_type != "importance":
         return "frequencies"
     if data.sample_weight is not None and not isinstance(data.sample_weight, str):
@@ -150,6 +171,7 @@ def _pushed(
             prob=prob,
             sample_weight=data.sample_weight,
             by=None,
+            scale=data.how.scale,
             caller=request.caller,
         )
         table = sources[name].grid.table

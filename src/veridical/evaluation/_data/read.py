@@ -9,13 +9,14 @@ from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 from veridical._core.data.groups import Groups
+from veridical._core.data.reading import AS_IT_IS
 from veridical._core.data.validation import check_option, is_integer
 from veridical._core.typing import BoolArray
 from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.files import is_large_file
-from veridical.frames.grid import RESOLUTION
+from veridical.frames.grid import RESOLUTION, measured_key
 from veridical.frames.inputs import Inputs, Named, name_columns
 from veridical.frames.tables import grid_table, is_lazy
 from veridical.inference.intervals import check_groups
@@ -75,7 +76,7 @@ class DataRequest:
             return None
         if engine == "auto":
             fits = needs_rows is None and self._is_summable()
-            return self._by_engine() if fits and self._in_engine() else None
+            return self._by_engine() if fits and self._in_engine() and not self._cuts() else None
         if needs_rows is not None:
             hint = 'use engine="memory".'
             raise invalid(self.caller, "engine", '"auto" or "memory" here', needs_rows, hint=hint)
@@ -89,7 +90,7 @@ class DataRequest:
             got = f"the {getattr(self.lens, 'name', self.lens)} lens"
             raise invalid(self.caller, "lens", "one that sums answer", got, hint=hint)
         forced = engine == "pushdown" and self.data.y_prob is None and self._names_only()
-        if forced or (engine == "auto" and self._in_engine()):
+        if forced or (engine == "auto" and self._in_engine() and not self._cuts()):
             return self._by_engine()
         return self._of_rows()
 
@@ -107,9 +108,11 @@ class DataRequest:
             resolve_lens(self.lens, data.sample, caller=self.caller),
             by=groups,
             clusters=check_groups(clusters, kept, caller=self.caller),
-            guessed=data.notes[0] if data.notes else None,
             named=data.named,
             asked=self.lens is not None,
+            guessed=data.guessed,
+            said=data.said,
+            left=kept if self.data.how.missing == "drop" else None,
         )
 
     def _of_kept(self, by: Groups, kept: BoolArray) -> Groups:
@@ -126,6 +129,11 @@ class DataRequest:
             return False
         return is_lazy(self.data.y_true) or _is_large(self.data.y_true)
 
+    def _cuts(self) -> bool:
+        """Whether groups are parts of a measurement, which only rows can be cut into."""
+        by = [self.data.by] if isinstance(self.data.by, str) else self.data.by
+        return by is not None and measured_key(self.data.y_true, by, caller=self.caller) is not None
+
     def _names_only(self) -> bool:
         """Whether weights and groups, if any, are columns of the frame."""
         return all(v is None or _is_name(v) for v in (self.data.sample_weight, self.data.by))
@@ -138,6 +146,10 @@ class DataRequest:
         if needs_rows is not None or engine == "memory":
             got = needs_rows or 'engine="memory"'
             hint = "pass the data themselves."
+            raise invalid(self.caller, "y_true", "rows here", f"a summary with {got}", hint=hint)
+        if self.data.how != AS_IT_IS:
+            hint = "values were read when the summary was made."
+            got = "`scale`, `missing`, `normalize` or `by_bins`"
             raise invalid(self.caller, "y_true", "rows here", f"a summary with {got}", hint=hint)
         grid = self.data.y_true
         # Of a summary it is known only that the smaller label was named, if it is positive.
@@ -164,6 +176,7 @@ class DataRequest:
             prob=self.data.prob,
             sample_weight=self.data.sample_weight,
             by=self.data.by,
+            scale=self.data.how.scale,
             caller=self.caller,
         )
         lens = self._lens(max(2, len(names.prob)))
@@ -178,6 +191,8 @@ class DataRequest:
             pos_label=self.data.pos_label,
             sample_weight=names.sample_weight,
             by=names.by,
+            reading=self.data.how,
+            option=None if self.data.reading is None else "scale",
             caller=self.caller,
         )
         if not math.isfinite(table.total_w2.sum()):
@@ -185,8 +200,8 @@ class DataRequest:
             got = "weights whose squares overflow"
             raise invalid(self.caller, "sample_weight", "of moderate size", got, hint=hint)
         named = names.named._replace(pos_label=self.data.pos_label is not None)
-        asked = self.lens is not None
-        return SumsSource(GridSummary(table), lens, self.caller, names.said, named, asked)
+        about = {"named": named, "asked": self.lens is not None, "said": table.notes}
+        return SumsSource(GridSummary(table), lens, self.caller, names.said, **about)
 
     def _of_rows(self) -> SumsSource:
         """Sums of rows that are read into memory."""
@@ -198,14 +213,8 @@ class DataRequest:
             resolution=self.resolution,
             groups=None if source.by is None else source.samples_by_group(),
         )
-        return SumsSource(
-            GridSummary(table),
-            source.lens,
-            self.caller,
-            source.guessed,
-            source.named,
-            source.asked,
-        )
+        about = {"named": source.named, "asked": source.asked, "said": source.said}
+        return SumsSource(GridSummary(table), source.lens, self.caller, source.guessed, **about)
 
 
 def _problems_for(n_classes: int, lens: Lens) -> Sequence[str | int]:

@@ -20,7 +20,7 @@ from veridical._core.sample import (
     Sample,
     weighted_mean,
 )
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
 from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.core import difference_core
@@ -36,7 +36,6 @@ from veridical.lenses import (
     Binary,
     Canonical,
     ClassSpecific,
-    Classwise,
     ClasswiseProblem,
     Confidence,
     Lens,
@@ -88,6 +87,7 @@ class NullDraws:
         return {
             "null_mean": float(errors.mean()),
             "null_q95": float(np.quantile(errors, 0.95)),
+            "n_resamples": len(errors),
             "pvalue": monte_carlo_pvalue(value, errors),
         }
 
@@ -159,12 +159,14 @@ class Source(ABC):
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
     asked : whether the user asked for this lens; whole predictions are judged otherwise
+    said : what was done to values when they were read, or accepted of them
     """
 
     lens: Lens
     guessed: str | None
     named: Named
     asked: bool
+    said: tuple[str, ...]
 
     @property
     @abstractmethod
@@ -271,6 +273,8 @@ class SampleSource(Source):
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
     asked : whether the user asked for this lens; whole predictions are judged otherwise
+    said : what was done to values when they were read, or accepted of them
+    left : which of the rows given these are, if some were dropped for want of a value
     """
 
     sample: Sample
@@ -278,8 +282,10 @@ class SampleSource(Source):
     by: Groups | None = None
     clusters: IntArray | None = None
     guessed: str | None = None
+    left: BoolArray | None = None
     named: Named = UNNAMED
     asked: bool = False
+    said: tuple[str, ...] = ()
 
     @cached_property
     def problem(self) -> Problem:
@@ -407,8 +413,23 @@ class SampleSource(Source):
     def _problem_of(self, through: Lens) -> Problem:
         if through is self.lens:
             return self.problem
-        assert isinstance(through, Classwise)
         return through.induce(self.sample)
+
+
+def on_same_rows(*sources: SampleSource) -> tuple[SampleSource, ...]:
+    """The same data without the rows that any of them lacks, which all of them then say."""
+    found = [source.left for source in sources if source.left is not None]
+    if not found:
+        return sources
+    common: BoolArray = np.logical_and.reduce(found)
+    said = tuple(dict.fromkeys(note for source in sources for note in source.said))
+    if not all(left.sum() == common.sum() for left in found) or len(found) < len(sources):
+        said += (f"{int(common.sum()):,} of {len(common):,} rows lack nothing and are compared",)
+    result = []
+    for source in sources:
+        rows = common if source.left is None else common[source.left]
+        result.append(replace(source.take(np.flatnonzero(rows)), left=common, said=said))
+    return tuple(result)
 
 
 def lens_of(estimator: Estimator, source: SampleSource) -> Lens:
@@ -422,10 +443,23 @@ def paired_difference_of(
     estimator: Estimator, pair: tuple[SampleSource, SampleSource], level: float
 ) -> Difference:
     """Difference of a score or an error between two models of the same rows."""
+    return noted_difference(estimator, pair, IntervalOptions("analytic", level))[0]
+
+
+def noted_difference(
+    estimator: Estimator, pair: tuple[SampleSource, SampleSource], options: IntervalOptions
+) -> tuple[Difference, tuple[str, ...]]:
+    """Difference between two models of the same rows, and what is in doubt about it."""
     lens = lens_of(estimator, pair[0])
     first, second = (each.induced_by(lens) for each in pair)
-    options = IntervalOptions("analytic", level)
     return difference_core(estimator, (first, second), options, groups=pair[0].clusters)
+
+
+def default_error_name(source: Source) -> str:
+    """Name of `default_error` in an evaluation."""
+    if source.kind != "vector":
+        return "ECE"
+    return "canonical ECE" if isinstance(source.lens, Canonical) else "ECE variance-split"
 
 
 def default_error(problem: Problem, n_bins: Any) -> BinnedError:

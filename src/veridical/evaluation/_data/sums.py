@@ -34,6 +34,7 @@ class SumsSource(Source):
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
     asked : whether the user asked for this lens; whole predictions are judged otherwise
+    said : what was done to values when they were read, or accepted of them
     """
 
     grid: GridSummary
@@ -42,6 +43,7 @@ class SumsSource(Source):
     guessed: str | None = None
     named: Named = UNNAMED
     asked: bool = False
+    said: tuple[str, ...] = ()
 
     @cached_property
     def cells(self) -> Cells:
@@ -137,7 +139,7 @@ class SumsSource(Source):
     def groups(self) -> Iterator[tuple[Any, SumsSource]]:
         """Sums of every subgroup."""
         for key in self.grid.groups:
-            yield key, replace(self, grid=self.grid.group(key), guessed=None)
+            yield key, replace(self, grid=self.grid.group(key), guessed=None, said=())
 
     def some_rows(self, most: int, seed: int) -> tuple[SampleSource, str] | LeftOut:
         """Rows of two classes drawn from the cells, as often as these hold rows."""
@@ -186,7 +188,7 @@ About = Literal["figures", "models", "tests"]
 def notes_on_origin(source: Source, n_bins: Any, about: About = "figures") -> list[str]:
     """What was guessed, and how exact figures are that no row was kept for; no doubts."""
     guessed = [] if source.guessed is None else [source.guessed]
-    return [*guessed, *notes_on_sums(source, n_bins, about)]
+    return [*guessed, *source.said, *notes_on_sums(source, n_bins, about)]
 
 
 def notes_on_sums(source: Source, n_bins: Any, about: About = "figures") -> list[str]:

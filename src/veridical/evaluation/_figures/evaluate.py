@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from veridical._core.data.randomness import check_resamples
+from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike
 from veridical.evaluation._data.read import DataRequest
@@ -30,6 +31,10 @@ def evaluate(
     n_bins: Any = 15,
     sample_weight: Any = None,
     by: Any = None,
+    by_bins: int = 4,
+    scale: Scale = "probability",
+    missing: Missing = "error",
+    normalize: bool = False,
     calibrator: Any = None,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
@@ -62,6 +67,18 @@ def evaluate(
         Non-negative weights.
     by : array-like, column name or list of column names, optional
         Subgroups, each evaluated by itself in `Evaluation.groups`.
+    scale : {"probability", "percent", "logit"}, default "probability"
+        What predictions are. Percentages are divided by 100; logits become probabilities, by the
+        sigmoid of one column and the softmax of several.
+    missing : {"error", "drop"}, default "error"
+        Whether a row without a label, a prediction or a weight is an error, or is dropped and
+        counted in `notes` by column. A missing group key is a group of its own, "(missing)".
+    normalize : bool, default False
+        Divide rows of several probabilities by their sums. Without it, rows of at most four
+        decimals may miss 1 by what their rounding explains, others by 1e-6.
+    by_bins : int, default 4
+        A `by` of more than twelve different fractions is cut into so many parts of equal size;
+        integers and text are groups as they are.
     calibrator : Calibrator, optional
         A fitted calibrator: its output for these predictions is evaluated, and a warning says if
         it was fitted on the same rows.
@@ -101,7 +118,17 @@ def evaluate(
     if n_resamples != 0:
         check_resamples(n_resamples, caller=caller)
     fitted = None if calibrator is None else _Calibrated(calibrator)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+    reading = Reading(scale, missing, normalize, by_bins).checked(caller=caller)
+    data = RawData(
+        y_true,
+        y_prob,
+        y=y,
+        prob=prob,
+        labels=labels,
+        pos_label=pos_label,
+        by=by,
+        reading=reading if fitted is None else fitted.reading(reading),
+    )
     request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=caller)
     needs_rows = None if fitted is None else "a calibrator"
     source = request.read(engine, needs_rows=needs_rows, adapt=fitted)
@@ -123,6 +150,16 @@ class _Calibrated:
     def __init__(self, calibrator: Any) -> None:
         self._calibrator = calibrator
         self.doubts: list[str] = []
+
+    def reading(self, asked: Reading) -> Reading:
+        """How predictions are read before they are calibrated: as the map takes them."""
+        takes = getattr(self._calibrator, "input", "probability")
+        if takes == "probability" or asked.scale == "probability":
+            return asked
+        if asked.scale != takes:
+            hint = f"the calibrator was fitted to `input={takes!r}`: leave `scale` out."
+            raise invalid("evaluate", "scale", f"unset, or {takes!r}", repr(asked.scale), hint=hint)
+        return replace(asked, scale="probability")
 
     def __call__(self, inputs: Inputs) -> Inputs:
         """Return the inputs with calibrated predictions; a doubt if the rows were fitted on."""

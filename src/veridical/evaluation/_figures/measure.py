@@ -15,14 +15,20 @@ from veridical._core.sample import weighted_mean
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.curves.core import curve_from_summary
 from veridical.decomposition.core import decompose_isotonic
-from veridical.evaluation._data.source import NullDraws, SampleSource, Source, default_error
+from veridical.evaluation._data.source import (
+    NullDraws,
+    SampleSource,
+    Source,
+    default_error,
+    default_error_name,
+)
 from veridical.evaluation._verdict.fitted import suspicion
 from veridical.evaluation._verdict.judge import Judged, Judging, is_reversed, judge, judge_group
 from veridical.evaluation._verdict.words import Figures
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import recalibration_line
-from veridical.inference.intervals import binned_limits, has_interval
-from veridical.lenses import Classwise, Lens
+from veridical.inference.intervals import binned_limits, has_interval, has_vector_interval
+from veridical.lenses import Canonical, Classwise, Lens
 from veridical.lenses.reading import event_of
 from veridical.miscalibration import BinnedError, CumulativeError, Estimator, SmoothError
 from veridical.miscalibration.core import doubts_of_summary
@@ -168,7 +174,7 @@ def measure_figures(source: Source, options: Measuring) -> Evaluation:
         errors=errors,
         curve=curve,
         confidence_level=confidence_level,
-        default_error="ECE variance-split" if source.kind == "vector" else "ECE",
+        default_error=default_error_name(source),
         **means_and_line(source, confidence_level),
     )
     notes = dict.fromkeys([*doubts_of(source, evaluation), *suspicion(source), *binning_doubts])
@@ -231,8 +237,11 @@ def measure_errors(
                 doubts.append(f"{name} left out: {error.hint}")
                 continue
             beside = null.level(estimator, source.null_of(lens), summary, value)
-            single = source.kind == "binary" and lens is source.lens
-            if single and isinstance(summary, Summary) and has_interval(estimator):
+            if isinstance(summary, VectorSummary):
+                known = has_vector_interval(estimator)
+            else:
+                known = source.kind == "binary" and lens is source.lens and has_interval(estimator)
+            if known:
                 beside["low"], beside["high"] = binned_limits(estimator, summary, level)
         else:
             value = estimator.measure(source.binary)
@@ -259,7 +268,7 @@ def _questions(source: Source, n_bins: Any) -> list[Question]:
     ]
     if source.kind == "vector":
         assert isinstance(source, SampleSource)
-        estimators[1:] = [("ECE variance-split", default_error(source.problem, n_bins))]
+        estimators[1:] = [(default_error_name(source), default_error(source.problem, n_bins))]
     elif source.kind == "classwise":
         estimators.append(("ECE worst class", BinnedError(uniform, aggregate="max")))
     else:
@@ -277,7 +286,16 @@ def _questions(source: Source, n_bins: Any) -> list[Question]:
 
 
 def _questions_of_classes(source: Source, n_bins: Any) -> list[Question]:
-    """The mean error of the classes, where that is not what the lens asks."""
-    if not source.has_classes or source.kind == "classwise":
+    """The mean error of the classes and that of whole vectors, where the lens does not ask them.
+
+    Sums of an engine do not tell how the classes of a row go together: they have no vectors.
+    """
+    if not source.has_classes:
         return []
-    return [Question("classwise ECE", BinnedError(UniformBins(n_bins)), Classwise())]
+    questions = []
+    if source.kind != "classwise":
+        questions.append(Question("classwise ECE", BinnedError(UniformBins(n_bins)), Classwise()))
+    if isinstance(source, SampleSource) and not isinstance(source.lens, Canonical):
+        error = default_error(source.sample, n_bins)
+        questions.append(Question("canonical ECE", error, Canonical()))
+    return questions

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
+from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import is_integer
 from veridical._core.typing import ArrayLike
 from veridical.curves.core import check_curve_options, curve_of_summary
@@ -12,7 +13,7 @@ from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.sums import SumsSource
 from veridical.exceptions import invalid
 from veridical.frames.grid import RESOLUTION
-from veridical.inference.core import check_estimator
+from veridical.inference.core import as_estimator
 from veridical.lenses import Binary
 from veridical.lenses.reading import RawData
 from veridical.miscalibration import BinnedError, Estimator
@@ -35,6 +36,10 @@ def grid_summary(
     n_bins: int = 15,
     sample_weight: Any = None,
     by: Any = None,
+    by_bins: int = 4,
+    scale: Scale = "probability",
+    missing: Missing = "error",
+    normalize: bool = False,
     resolution: int = RESOLUTION,
     engine: Literal["auto", "memory", "pushdown"] = "auto",
 ) -> GridSummary:
@@ -42,7 +47,8 @@ def grid_summary(
 
     Parameters
     ----------
-    y_true, y_prob, y, prob, labels, pos_label, sample_weight, by
+    y_true, y_prob, y, prob, labels, pos_label, sample_weight, by, by_bins
+    scale, missing, normalize
         As in :func:`evaluate`: arrays, or a frame, query or file with column names.
     lens : lens or name, optional
         What the summary is to answer. Two classes: "binary" (default), "confidence", "classwise"
@@ -83,7 +89,17 @@ def grid_summary(
     if not (is_integer(resolution) and resolution >= 64 and resolution % 64 == 0):
         hint = f"{RESOLUTION} is the default."
         raise invalid(_CALLER, "resolution", "a multiple of 64", repr(resolution), hint=hint)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+    reading = Reading(scale, missing, normalize, by_bins).checked(caller=_CALLER)
+    data = RawData(
+        y_true,
+        y_prob,
+        y=y,
+        prob=prob,
+        labels=labels,
+        pos_label=pos_label,
+        by=by,
+        reading=reading,
+    )
     request = DataRequest(
         data.weighted(sample_weight),
         lens=lens,
@@ -106,7 +122,8 @@ def measure_summary(
     summary : GridSummary
         What :func:`grid_summary` made.
     lens : lens or name, optional
-        Default the binary lens for two classes, confidence for more.
+        Default the binary lens for two classes; for more the confidence, of a score the whole
+        prediction.
     group : object, optional
         Key of one of its groups; default all rows.
 
@@ -129,8 +146,16 @@ def measure_summary(
     0.25
     """
     caller = "measure_summary"
-    check_estimator(estimator, caller=caller)
-    return measure_source(estimator, _source(summary, lens, group, caller))
+    estimator = as_estimator(estimator, caller=caller)
+    source = _source(summary, lens, group, caller)
+    if lens is None and isinstance(estimator, MeanScore):
+        return source.scores[estimator.name]
+    if lens is None and estimator.whole and len(source.classes) > 2:
+        hint = "pass the rows to it, or a lens of one probability."
+        expected = "one of sums, which hold no whole vectors"
+        got = f"{estimator.name} of {len(source.classes)} classes"
+        raise invalid(caller, "estimator", expected, got, hint=hint)
+    return measure_source(estimator, source)
 
 
 def measure_source(estimator: Estimator, source: SumsSource) -> float:

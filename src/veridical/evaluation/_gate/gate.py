@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import Any, Literal
 
 from veridical._core.data.randomness import check_resamples, check_seed
+from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
 from veridical.evaluation._data.read import DataRequest
-from veridical.evaluation._data.source import SampleSource, Source
+from veridical.evaluation._data.source import SampleSource, Source, on_same_rows
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._gate.figures import baseline_of, read_baseline
 from veridical.evaluation._gate.language import Rule, read_rule, spelt
@@ -101,6 +102,10 @@ def check_requirements(
     n_bins: Any = 15,
     sample_weight: Any = None,
     by: Any = None,
+    by_bins: int = 4,
+    scale: Scale = "probability",
+    missing: Missing = "error",
+    normalize: bool = False,
     against: Any = None,
     against_prob: Any = None,
     confidence_level: float = 0.95,
@@ -129,6 +134,8 @@ def check_requirements(
     by : array-like, column name or list of column names, optional
         Subgroups: every requirement is asked of all rows and of each group, or only of one of
         these if it starts with ``all:`` or ``groups:``.
+    scale, missing, normalize, by_bins
+        How values are read, as in :func:`evaluate`.
     against : GateBaseline, Evaluation or path, optional
         Figures of an earlier release, or a JSON file of them.
     against_prob : array-like or column name(s), optional
@@ -204,7 +211,17 @@ def check_requirements(
         UniformBins(n_bins)  # refuses a bad number before anything is measured
         if engine == "auto" and not isinstance(y_true, GridSummary):
             engine = "memory"
-        data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+        reading = Reading(scale, missing, normalize, by_bins).checked(caller=CALLER)
+        data = RawData(
+            y_true,
+            y_prob,
+            y=y,
+            prob=prob,
+            labels=labels,
+            pos_label=pos_label,
+            by=by,
+            reading=reading,
+        )
         request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=CALLER)
         needs_rows = None if against_prob is None else "predictions for the same rows"
         source = request.read(engine, needs_rows=needs_rows)
@@ -212,6 +229,8 @@ def check_requirements(
         if against_prob is not None:
             other = _earlier(request.data, against_prob, source)
             earlier = replace(request, data=other).rows()
+            assert isinstance(source, SampleSource)
+            source, earlier = on_same_rows(source, earlier)
         about = notes_on_origin(source, n_bins)
         options = Options(n_bins, level, count, check_seed(rng, caller=CALLER))
         subjects = subjects_of(source, earlier, old, options, count if _draws(rules) else 0)

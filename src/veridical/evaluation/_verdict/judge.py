@@ -30,7 +30,7 @@ from veridical.evaluation._verdict.words import (
 from veridical.inference.core import joint_core, joint_sums_core
 from veridical.lenses import Binary, ClassSpecific
 from veridical.results import JointPart, JointTest, Verdict
-from veridical.results.base import format_pvalue
+from veridical.results.base import say_pvalue
 
 _STANDARD_ERRORS = 4.0  # below one half, from which on an area is that of reversed predictions
 
@@ -107,7 +107,7 @@ def judge_group(
     if part is None:
         return _untested(source, figures)
     about, where = about_of(source), f"in {named(key)}"
-    scope = f"adjusted p = {format_pvalue(part.adjusted)}; {scope_of(source)}"
+    scope = f"adjusted {say_pvalue(part.adjusted)}; {scope_of(source)}"
     common: dict[str, Any] = {"pvalue": part.adjusted, "about": f"{about} {where}"}
     if is_reversed(source, figures.auc):
         headline = f"Ranks backwards {where} (AUC {figures.auc:.2f}): {about} ({scope})."
@@ -178,8 +178,8 @@ def _reversed(source: Source, figures: Figures, joint: JointTest | None) -> Verd
 
 
 def _rejected(source: Source, figures: Figures, joint: JointTest, options: Judging) -> Verdict:
-    about, p = about_of(source), format_pvalue(joint.pvalue)
-    headline = f"Miscalibrated: {about} (p = {p}; {scope_of(source)})."
+    about, p = about_of(source), say_pvalue(joint.pvalue, joint.n_resamples)
+    headline = f"Miscalibrated: {about} ({p}; {scope_of(source)})."
     sentences = [headline, *PartWords(source, figures, joint).sentences()]
     saving, lens = _saving_of_clearest(source, joint, options)
     if lens:
@@ -228,8 +228,8 @@ def _saved(saving: Saving | None) -> dict[str, Any]:
 
 
 def _not_shown(source: Source, figures: Figures, joint: JointTest, reach: Reach | None) -> Verdict:
-    about, p = about_of(source), format_pvalue(joint.pvalue)
-    headline = f"No miscalibration shown: {about} (p = {p}; {scope_of(source)})."
+    about, p = about_of(source), say_pvalue(joint.pvalue, joint.n_resamples)
+    headline = f"No miscalibration shown: {about} ({p}; {scope_of(source)})."
     words = PartWords(source, figures, joint)
     power = reach_sentence(reach, source.n, source.binary_lens.name)
     open_question = power.startswith("Not shown either way")

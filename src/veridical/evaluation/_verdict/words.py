@@ -16,7 +16,7 @@ from veridical.evaluation._verdict.size import MATTERS, POWER, Reach, Saving
 from veridical.lenses import Binary, Canonical, Confidence
 from veridical.lenses.reading import event_of
 from veridical.results import Coefficient, JointPart, JointTest, ReliabilityCurve
-from veridical.results.base import format_pvalue
+from veridical.results.base import say_pvalue
 from veridical.results.text import numbers_apart
 
 _MOST_NAMED = 5
@@ -189,7 +189,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _adjusted(part: JointPart) -> str:
-    return f"adjusted p = {format_pvalue(part.adjusted)}"
+    return f"adjusted {say_pvalue(part.adjusted)}"
 
 
 def saving_sentence(saving: Saving | None, lens: str) -> str:

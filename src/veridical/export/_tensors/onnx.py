@@ -135,8 +135,7 @@ def to_onnx(
     path : str or path-like, optional
         File to write as well; replaced if it exists, whole or not at all.
     one_column : bool, default False
-        Of two classes, whether the input is only the column of the positive class, the larger
-        label.
+        Of two classes, whether the input is only the column of the positive class, `pos_label`.
     onto : onnx.ModelProto, optional
         A classifier's graph, which is copied and continued: the copy ends in calibrated
         probabilities. Other outputs stay; a predicted label among them is the classifier's own.
@@ -171,8 +170,10 @@ def to_onnx(
     O(log m) operations a row.
 
     The metadata name the class (``veridical.calibrator``), its labels as JSON
-    (``veridical.classes``), the kind of input (``veridical.input``) and the version of this package
-    (``veridical.version``).
+    (``veridical.classes``), of two also the positive one (``veridical.positive``), which
+    probability each column of the output is in words (``veridical.columns``), the kind of input
+    (``veridical.input``) and the version of this package (``veridical.version``). The description
+    of the output says the same.
 
     Examples
     --------
@@ -292,17 +293,23 @@ def _behind(module: Any, formula: Formula, onto: Any, output: str | None, opset:
 
 def _output(module: Any, formula: Formula) -> Any:
     shape = ["n", len(formula.classes)]
-    return module.helper.make_tensor_value_info(OUTPUT, module.TensorProto.DOUBLE, shape)
+    found = module.helper.make_tensor_value_info(OUTPUT, module.TensorProto.DOUBLE, shape)
+    found.doc_string = "; ".join(formula.meaning(k) for k in range(len(formula.classes)))
+    return found
 
 
 def _label(module: Any, model: Any, calibrator: Calibrator, formula: Formula) -> None:
     from veridical._core.version import __version__
 
+    columns = [formula.meaning(k) for k in range(len(formula.classes))]
     notes = {
         "veridical.calibrator": type(calibrator).__name__,
         "veridical.classes": json.dumps(formula.classes, default=str),
+        "veridical.columns": json.dumps(columns),
         "veridical.input": formula.input,
         "veridical.version": __version__,
     }
+    if len(formula.classes) == 2:
+        notes["veridical.positive"] = json.dumps(formula.classes[formula.positive], default=str)
     known = {entry.key: entry.value for entry in model.metadata_props}
     module.helper.set_model_props(model, {**known, **notes})

@@ -30,9 +30,10 @@ def to_torch(calibrator: Calibrator, *, dtype: torch.dtype | None = None) -> tor
     torch.nn.Module
         Its ``forward`` takes a tensor of predictions, of the kind the calibrator was fitted to:
         shape (n, K) in the order of `classes_`, or of two classes also (n,), those of the positive
-        class (the larger label). It returns probabilities of shape (n, K) in the order of
+        class (`pos_label`). It returns probabilities of shape (n, K) in the order of
         `classes_`. Numbers that were learnt are buffers: they follow the module to a device and
-        into its ``state_dict``, and no optimiser moves them. ``classes`` holds the labels.
+        into its ``state_dict``, and no optimiser moves them. ``classes`` holds the labels,
+        ``columns`` says in words which probability each column of the result is.
 
     Raises
     ------

@@ -41,6 +41,7 @@ def module_class() -> Any:
             super().__init__()
             self.kind, self.input = kind, formula.input
             self.classes = list(formula.classes)
+            self.columns = [formula.meaning(k) for k in range(len(formula.classes))]
             self._positive = formula.positive
             self._steps = blocks.steps_of(formula)
             self._names: list[list[str]] = []
@@ -56,7 +57,8 @@ def module_class() -> Any:
                     self.register_buffer(f"_{place}_{name}", tensor)
 
         def extra_repr(self) -> str:
-            return f"{self.kind} of {self.input}, {len(self.classes)} classes"
+            about = f"{self.kind} of {self.input}, {len(self.classes)} classes"
+            return f"{about}: {'; '.join(self.columns)}" if len(self.classes) == 2 else about
 
         def forward(self, x: Tensor) -> Tensor:
             """Calibrated probabilities, in the order of `classes`."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,8 @@ from veridical.calibrators import Calibrator
 from veridical.calibrators.formulas import check_exportable
 from veridical.exceptions import InvalidInputError, invalid
 
-COLUMN_OF = "column_of"  # beside the calibrator: which label its one column is about
+# Beside a calibrator of before there was `pos_label`: which label its one column is about.
+COLUMN_OF = "column_of"
 _HINT = "write one with `veridical.save(calibrator, path)` or `veridical calibrate`."
 
 
@@ -56,17 +56,10 @@ def save(calibrator: Calibrator, path: str | os.PathLike[str]) -> None:
     ...     load(f"{folder}/map.json").predict_proba([0.4]).tolist()
     [[0.5, 0.5]]
     """
-    check_exportable(calibrator, "save")
-    write_file(calibrator, path)
-
-
-def write_file(
-    calibrator: Calibrator, path: str | os.PathLike[str], notes: Mapping[str, Any] | None = None
-) -> None:
-    """Write a calibrator and, beside it, what a program wants to find again."""
     from veridical._core.version import __version__
 
-    data = {"veridical": __version__, **calibrator.to_dict(), **(notes or {})}
+    check_exportable(calibrator, "save")
+    data = {"veridical": __version__, **calibrator.to_dict()}
     write_whole(path, json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n")
 
 
@@ -87,9 +80,9 @@ def load(path: str | os.PathLike[str]) -> Calibrator:
     FileNotFoundError, OSError
         If the file cannot be opened.
     InvalidInputError
-        If it is not a saved calibrator, is cut short, or is of an unknown format; or if `veridical
-        calibrate --pos-label` fitted it to one column about the smaller of two labels: in Python
-        one column is about the larger, so that it would be read the wrong way round.
+        If it is not a saved calibrator, is cut short, or is of an unknown format; or if an earlier
+        `veridical calibrate --pos-label` fitted it to one column about the smaller of two labels,
+        turned round: only `veridical apply` reads such a file.
 
     Examples
     --------
@@ -107,13 +100,13 @@ def load(path: str | os.PathLike[str]) -> Calibrator:
 
 
 def _check_larger(calibrator: Calibrator, column_of: Any) -> None:
-    """Raise if one column is about the smaller of two labels, which Python has no word for."""
+    """Raise if one column about the smaller of two labels was turned round, as formerly."""
     classes = np.asarray(calibrator.classes_).tolist()
     if column_of is None or len(classes) != 2 or column_of != min(classes):
         return
     got = f"one of {column_of!r}"
     expected = f"a map of the probability of {max(classes)!r}, the larger label"
-    hint = f"use `veridical apply`, or fit in Python: `fit(p, y == {column_of!r})`."
+    hint = f"use `veridical apply`, or fit it again with `pos_label={column_of!r}`."
     raise invalid("load", "path", expected, got, hint=hint)
 
 

@@ -34,6 +34,7 @@ def _log_sum_exp(parts):
 """,
 }
 
+_MOST_NAMED = 20  # classes that the docstring lists
 _CHECKS = {
     "probability": ("not 0 <= value <= 1", "probabilities must be in [0, 1]"),
     "logit": ("not math.isfinite(value)", "logits must be finite"),
@@ -56,7 +57,7 @@ def to_python(calibrator: Calibrator, *, name: str = "calibrate") -> str:
     str
         Source of a module that imports only `math` and `bisect`. Its function takes one row of
         predictions, of the kind the calibrator was fitted to: K numbers in the order of
-        `classes_`, or of two classes one number, that of the positive class (the larger label).
+        `classes_`, or of two classes one number, that of the positive class (`pos_label`).
         It returns a list of K probabilities in the order of `classes_`.
 
     Raises
@@ -109,14 +110,20 @@ class _Module:
         accepted = f"{n_classes} {_plural(kind)} in the order of CLASSES"
         single = ""
         if n_classes == 2:
-            accepted += f", or the {kind} of CLASSES[{self._formula.positive}] alone"
+            accepted += (
+                f",\n        or one number, the {_said(self._formula, self._formula.positive)}"
+            )
             other = "1 - float(p)" if kind == "probability" else "0.0"
             pair = f"({other}, p)" if self._formula.positive else f"(p, {other})"
             single = f"    if not hasattr(p, '__len__'):\n        p = {pair}\n"
+        named = self._formula.meaning
+        returned = [f"    [{k}]: {_quoted(named(k))}" for k in range(min(n_classes, _MOST_NAMED))]
+        if n_classes > _MOST_NAMED:
+            returned.append("    and so on")
         function = (
             f"def {self._name}(p):\n"
             f'    """Calibrated probabilities of one row, a list in the order of CLASSES.\n\n'
-            f'    p: {accepted}.\n    """\n'
+            f"    p: {accepted}.\n" + "\n".join(returned) + '\n    """\n'
             f"{single}"
             f"    x = [float(value) for value in p]\n"
             f"    if len(x) != {n_classes}:\n"
@@ -212,6 +219,19 @@ class _Module:
         if weight == 1:
             return text
         return f"-{text}" if weight == -1 else f"{weight!r} * {text}"
+
+
+def _said(formula: Formula, index: int) -> str:
+    """What a single number is, in words that a docstring may hold."""
+    words = _quoted(formula.meaning(index))
+    return (
+        words if formula.input == "probability" else words.replace("probability", formula.input, 1)
+    )
+
+
+def _quoted(text: str) -> str:
+    """Text that neither ends a docstring nor escapes anything in it."""
+    return text.replace("\\", "\\\\").replace('"', "'")
 
 
 def _plural(kind: str) -> str:

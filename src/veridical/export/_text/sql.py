@@ -30,7 +30,7 @@ def to_sql(
     columns : str or sequence of str, optional
         Names of the columns that hold predictions, of the kind the calibrator was fitted to
         (probabilities, logits or scores): one for each class in the order of `classes_`, or, of
-        two classes, only that of the positive one, the larger label. Default: the names of the
+        two classes, only that of the positive one, `pos_label`. Default: the names of the
         frame it was fitted to, else "p" for two classes and "p0", "p1", ... for more. Names are
         quoted, so they may hold anything.
 
@@ -38,7 +38,7 @@ def to_sql(
     -------
     str or list of str
         Of two classes the expression of the positive class's probability; of more, one
-        expression for each class in the order of `classes_`.
+        expression for each class in the order of `classes_`. A comment says which probability.
 
     Raises
     ------
@@ -64,6 +64,7 @@ def to_sql(
     >>> p, y = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 1, 1, 1]
     >>> map = HistogramCalibrator(n_bins=2).fit(p, y)  # 2/5 up to 1/2, 4/5 above
     >>> print(to_sql(map, columns="risk"))
+    /* probability of 1 */
     CASE WHEN "risk"::DOUBLE BETWEEN 0.0e0 AND 1.0e0 THEN
     CASE WHEN "risk"::DOUBLE <= 0.5e0 THEN 0.4e0 ELSE 0.8e0 END
     END
@@ -72,15 +73,21 @@ def to_sql(
     check_option(caller, "dialect", dialect, tuple(DIALECTS))
     check_exportable(calibrator, caller)
     names = _names(calibrator, columns)
+    calibrator._check_one_column(names, caller=caller)
     one_column = len(names) < len(calibrator.classes_)
     formula = formula_of(calibrator, one_column=one_column, caller=caller)
     writer = Writer(DIALECTS[dialect], names, formula.input)
     label = (
         "" if DIALECTS[dialect].executed else f"/* {dialect}: generated, not executed by us */\n"
     )
+
+    def written(index: int) -> str:
+        about = formula.meaning(index).replace("*", "")  # nothing may end the comment, or nest one
+        return f"{label}/* {about} */\n{writer.guarded(formula, formula.outputs[index])}"
+
     if len(formula.outputs) == 2:
-        return label + writer.guarded(formula, formula.outputs[formula.positive])
-    return [label + writer.guarded(formula, output) for output in formula.outputs]
+        return written(formula.positive)
+    return [written(index) for index in range(len(formula.outputs))]
 
 
 def _names(calibrator: Calibrator, columns: str | Sequence[str] | None) -> list[str]:

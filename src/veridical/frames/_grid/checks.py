@@ -11,6 +11,7 @@ import numpy as np
 
 from veridical._core.data.arrays import missing_values, to_numpy
 from veridical._core.data.classes import Classes, read_classes
+from veridical._core.data.faults import missing_hint, range_hint, sum_hint
 from veridical._core.data.labels import check_label_array, encode_labels, family, preview
 from veridical.exceptions import InvalidInputError, invalid, warn_user
 from veridical.frames._grid.events import code_of, sum_tolerance, valid_weight
@@ -55,13 +56,15 @@ def fault(rows: EngineRows, classes: Sequence[Any], *, caller: str) -> InvalidIn
     marks["largest"] = (nw.max_horizontal(*p) if several else p[0]).cast(nw.Float64)
     between = nw.any_horizontal(*((one > 0) & (one < 1) for one in p), ignore_nulls=True)
     marks["between"] = between.cast(nw.Float64)
+    ends = {"lowest": "min", "largest": "max"}
+    if several:
+        total = nw.sum_horizontal(*(one.cast(nw.Float64) for one in p))
+        marks |= {"lowest_sum": total, "largest_sum": total}
+        ends |= {"lowest_sum": "min", "largest_sum": "max"}
     frame = rows.frame.with_columns(**marks)
     counted = [nw.col(name).sum() for name in (*conditions, "between")]
-    table = run(
-        frame.select(
-            nw.len().alias("rows"), *counted, nw.col("lowest").min(), nw.col("largest").max()
-        )
-    )
+    extremes = [getattr(nw.col(name), end)() for name, end in ends.items()]
+    table = run(frame.select(nw.len().alias("rows"), *counted, *extremes))
     found = {
         name: float(table.column(name, caller=caller, param="source")[0]) for name in table.columns
     }
@@ -129,6 +132,8 @@ def _error(
             f"a missing value in column {rows.y!r} ({count}{_shown(rows, examples, rows.p_names)})"
         )
         hint = "drop the rows whose outcome is unknown."
+        if rows.option == "scale":
+            hint = 'pass `missing="drop"` if these rows are not to count.'
         return invalid(caller, "y_true", "free of missing values", got, hint=hint)
     if name == "fraction":
         if found["between"] == 0 and found["lowest"] >= 0 and found["largest"] <= 1:
@@ -150,7 +155,7 @@ def _error(
     if name == "sum":
         total = sum(float(first[column]) for column in rows.p_names)
         shown = _shown(rows, examples, [LABEL, *rows.p_names[:_SHOWN_COLUMNS]])
-        hint = "pass one column per class; for scores apply a softmax first."
+        hint = sum_hint(found["lowest_sum"], found["largest_sum"], rows.option)
         expected = f"rows that sum to 1 within {sum_tolerance(rows):g}"
         return invalid(
             caller, "y_prob", expected, f"a sum of {total:.6g} ({count}{shown})", hint=hint
@@ -159,11 +164,8 @@ def _error(
     value = f"{_number(first[column])} in column {rows.user_names[column]!r}"
     got = f"{value} ({count}{_shown(rows, examples, [LABEL, column])})"
     if name == "finite":
-        hint = "drop or fix the rows without a prediction."
-        return invalid(caller, "y_prob", "finite", got, hint=hint)
-    hint = "pass probabilities, not logits: apply a sigmoid or softmax first."
-    if found["lowest"] >= 0 and 1 < found["largest"] <= 100:
-        hint = "pass probabilities, not percentages or logits."
+        return invalid(caller, "y_prob", "finite", got, hint=missing_hint(rows.option))
+    hint = range_hint(found["lowest"], found["largest"], rows.option)
     return invalid(caller, "y_prob", "in [0, 1]", got, hint=hint)
 
 

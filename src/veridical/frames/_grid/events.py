@@ -200,6 +200,8 @@ def sum_tolerance(rows: EngineRows) -> float:
     """How far from one a row may sum."""
     import numpy as np
 
+    if rows.tolerance is not None:
+        return rows.tolerance
     return row_sum_tolerance(np.dtype(np.float32 if rows.single else np.float64))
 
 

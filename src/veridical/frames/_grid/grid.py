@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from veridical._core.data.reading import AS_IT_IS, Reading
 from veridical._core.data.validation import is_integer
 from veridical.exceptions import invalid
 from veridical.frames._grid.cells import Grid
@@ -17,6 +19,7 @@ from veridical.frames._grid.events import (
     events_of_column,
     events_of_columns,
 )
+from veridical.frames._grid.reading import check_keys, eased, read_as
 from veridical.frames._grid.rows import LABEL, EngineRows, engine_rows
 from veridical.frames._grid.scan import Sums, scan
 from veridical.frames._grid.table import assemble
@@ -24,6 +27,7 @@ from veridical.frames._tables.open import open_lazy, read_lazy
 from veridical.frames._tables.order import order_in
 
 if TYPE_CHECKING:
+    from veridical._core.data.faults import Option
     from veridical._core.typing import ArrayLike
     from veridical.frames._grid.table import GridTable
 
@@ -43,6 +47,8 @@ def grid_table(
     n_bins: int,
     resolution: int = RESOLUTION,
     scores: bool = True,
+    reading: Reading = AS_IT_IS,
+    option: Option = None,
     caller: str,
 ) -> GridTable:
     """Sum up predictions by group, problem, bin and fine cell, where the rows are.
@@ -72,6 +78,10 @@ def grid_table(
         M, a multiple of 64: cells are no wider than 1/M in probability and 64/M in log-odds.
     scores : bool, default True
         Also sum up the scores of whole predictions.
+    reading : Reading
+        How values are read.
+    option : str, optional
+        Parameter of the caller that says what predictions are, for advice.
     caller : str
         Who asks: it opens the error message.
 
@@ -116,6 +126,9 @@ def grid_table(
             declared=lambda: order_in(source, y, caller=caller),
             caller=caller,
         )
+        if keys:
+            check_keys(source, keys, caller=caller)
+        rows = read_as(replace(rows, option=option), reading, caller=caller)
         grid = Grid(n_bins, resolution, rows.single)
         if len(columns) == 1:
             return _of_column(rows, grid, problems, labels, pos_label, scores=scores, caller=caller)
@@ -196,11 +209,18 @@ def _of_columns(
 ) -> GridTable:
     found = classes_of_columns(rows, labels, pos_label, caller=caller)
     rows, classes, positive = rows.arranged(found.order), found.labels, found.positive
-    wanted = [event_number(problem, len(classes), positive) for problem in problems]
-    events = events_of_columns(
-        rows, classes, positive=positive, wanted=list(dict.fromkeys(wanted)), scores=scores
-    )
-    sums = _scanned(rows, events, grid, classes, caller)
+    numbers = [event_number(problem, len(classes), positive) for problem in problems]
+    wanted = list(dict.fromkeys(numbers))
+
+    def events(rows: EngineRows) -> Events:
+        return events_of_columns(rows, classes, positive=positive, wanted=wanted, scores=scores)
+
+    sums = scan(events(rows), grid, caller=caller)
+    if (sums.state == INVALID).any():
+        rows = eased(rows, caller=caller) or rows
+        sums = _scanned(rows, events(rows), grid, classes, caller)
+    elif not (sums.state == 0).any():
+        raise fault(rows, classes, caller=caller)
     return assemble(
         rows, sums, grid, problems, classes, positive, codes=None, scores=scores, caller=caller
     )

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     import narwhals.stable.v2 as nw
 
+    from veridical._core.data.faults import Option
+
 LABEL, WEIGHT = "v_label", "v_weight"
 # Labels stored as floats are whole numbers below this: beyond, integers are not told apart.
 LARGEST_LABEL = 2.0**53
@@ -30,6 +32,9 @@ class EngineRows:
     single : whether every probability is a Float32
     label_type : type of the labels
     declared : categories of the labels in their order, if their type orders them
+    tolerance : how far from one a row may sum; None for that of its type
+    notes : what was done to values, or accepted of them
+    option : parameter of the caller that says what predictions are, for advice
     """
 
     frame: nw.LazyFrame[Any]
@@ -40,6 +45,9 @@ class EngineRows:
     single: bool
     label_type: nw.dtypes.DType
     declared: tuple[Any, ...] | None = None
+    tolerance: float | None = None
+    notes: tuple[str, ...] = ()
+    option: Option = None
 
     def arranged(self, order: Sequence[int] | None) -> EngineRows:
         """The same rows with probability columns in another order."""
@@ -130,6 +138,11 @@ def engine_rows(
     elif label_type == nw.Decimal:
         label_type = nw.Float64()
         label = label.cast(nw.Float64)
+    elif label_type.is_temporal() or label_type == nw.Binary:
+        hint = "turn the column into text or integers first."
+        got = f"column {y!r} of type {label_type}"
+        expected = "labels that are integers, booleans or strings"
+        raise invalid(caller, "y_true", expected, got, hint=hint)
     elif label_type.is_nested():
         hint = "unpack it into one plain column per value first."
         got = f"column {y!r} of type {label_type}"

@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veridical._core.data.arrays import missing_values
 from veridical._core.data.groups import group_rows
 from veridical._core.typing import FloatArray, IntArray
-from veridical.exceptions import invalid
 from veridical.frames._grid.cells import Grid
 from veridical.frames._grid.events import NEGATIVE, POSITIVE, TOP, event_number
 from veridical.frames._grid.rows import EngineRows
@@ -63,6 +61,8 @@ class GridTable:
         Number of equal-width bins.
     resolution : int
         M: a cell is no wider than 1/M in probability, and than 64/M in log-odds up to 36.
+    notes : tuple of str
+        What was done to values when they were read, or accepted of them.
     """
 
     classes: tuple[Any, ...]
@@ -88,6 +88,7 @@ class GridTable:
     scores: Mapping[str, FloatArray]
     n_bins: int
     resolution: int
+    notes: tuple[str, ...] = ()
 
 
 _RULES = ("brier", "log", "spherical", "zero-one")
@@ -165,6 +166,7 @@ def assemble(
         },
         n_bins=grid.n_bins,
         resolution=grid.resolution,
+        notes=rows.notes,
     )
 
 
@@ -195,13 +197,6 @@ def _groups(rows: EngineRows, sums: Sums, caller: str) -> tuple[IntArray, tuple[
     columns = [sums.keys[name] for name in rows.by_names]
     if not columns:
         return np.zeros(len(sums.state), dtype=np.intp), (None,)
-    for name, values in zip(rows.by, columns, strict=True):
-        missing = missing_values(values)
-        if missing.any():
-            share = sums.count[missing].sum() / sums.count.sum()
-            hint = 'give the unknown group a name such as "unknown".'
-            got = f"a missing key in column {name!r} ({share:.3g} of the rows)"
-            raise invalid(caller, "by", "free of missing values", got, hint=hint)
     groups = group_rows(columns, caller=caller)
     present = np.unique(groups.codes[sums.state == 0])
     place = np.searchsorted(present, groups.codes)  # of groups that do not count: anything

@@ -6,7 +6,10 @@ import os
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from veridical._core.data.arrays import NamedArray
 from veridical._core.data.groups import Groups, group_rows
+from veridical._core.data.labels import check_text, is_text
+from veridical._core.data.reading import AS_IT_IS, Reading
 from veridical._core.typing import ArrayLike
 from veridical.exceptions import invalid
 from veridical.frames._tables.columns import expand_columns
@@ -38,7 +41,7 @@ UNNAMED = Named()
 def name_of(values: Any) -> str | None:
     """Name of a series, None if it has none."""
     name = getattr(values, "name", None)
-    return name if isinstance(name, str) and name else None
+    return name if isinstance(name, str) and name and is_text(name) else None
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,7 @@ def gather_inputs(
     prob: str | list[str] | tuple[str, ...] | None,
     sample_weight: Any,
     by: Any,
+    how: Reading = AS_IT_IS,
     labels: ArrayLike | None,
     caller: str,
 ) -> Inputs:
@@ -74,14 +78,14 @@ def gather_inputs(
         if isinstance(by, str):
             hint = "arrays have no columns: pass one key per row, or a frame."
             raise invalid(caller, "by", "a column or one key per row", repr(by), hint=hint)
-        groups = None if by is None else group_rows([by], caller=caller)
+        groups = None if by is None else group_rows([by], bins=how.by_bins, caller=caller)
         named = Named(name_of(y_true), name_of(y_prob))
         return Inputs(y_true, y_prob, sample_weight, groups, labels, named=named)
     if not (isinstance(y_true, (str, os.PathLike)) or is_frame(y_true)):
         hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
         got = f"y_prob=None and a {type(y_true).__name__}"
         raise invalid(caller, "y_true", "a frame or a file when `y_prob` is unset", got, hint=hint)
-    return _from_table(y_true, y, prob, sample_weight, by, labels, caller)
+    return _from_table(y_true, y, prob, sample_weight, by, how, labels, caller)
 
 
 @dataclass(frozen=True)
@@ -114,6 +118,7 @@ def name_columns(
     prob: str | list[str] | tuple[str, ...] | None,
     sample_weight: Any,
     by: Any,
+    scale: str = "probability",
     caller: str,
 ) -> Columns:
     """Expand globs and guess what is not given; weights and groups only if they are names."""
@@ -127,6 +132,8 @@ def name_columns(
     columns = None if prob is None else named(prob, "prob")
     weight = named(sample_weight, "sample_weight") if isinstance(sample_weight, str) else []
     keys = named(by, "by") if _names_columns(by, available) else []
+    chosen = [outcome, *(columns or ()), *weight, *keys]
+    check_text(chosen, caller=caller, param="y_true")
     said = None
     if outcome is None or columns is None:
         guess = find_columns(
@@ -134,6 +141,7 @@ def name_columns(
             y=outcome,
             prob=columns,
             without=[*weight, *keys],
+            scale=scale,
             caller=caller,
             param="y_true",
         )
@@ -147,19 +155,29 @@ def _from_table(
     prob: str | list[str] | tuple[str, ...] | None,
     sample_weight: Any,
     by: Any,
+    how: Reading,
     labels: ArrayLike | None,
     caller: str,
 ) -> Inputs:
-    names = name_columns(source, y=y, prob=prob, sample_weight=sample_weight, by=by, caller=caller)
+    names = name_columns(
+        source,
+        y=y,
+        prob=prob,
+        sample_weight=sample_weight,
+        by=by,
+        scale=how.scale,
+        caller=caller,
+    )
     table = open_table(source, columns=names.all, caller=caller)
     groups = None
     if names.by:
         values = [table.column(key, caller=caller, param="by") for key in names.by]
-        groups = group_rows(values, caller=caller)
+        groups = group_rows(values, bins=how.by_bins, caller=caller)
     elif by is not None:
-        groups = group_rows([by], caller=caller)
+        groups = group_rows([by], bins=how.by_bins, caller=caller)
     if names.sample_weight is not None:
-        sample_weight = table.column(names.sample_weight, caller=caller, param="sample_weight")
+        weight = table.column(names.sample_weight, caller=caller, param="sample_weight")
+        sample_weight = NamedArray(weight, (names.sample_weight,))
     return Inputs(
         labels_of(source, table, names.y, caller=caller),
         table.predictions(names.prob, caller=caller, param="prob"),

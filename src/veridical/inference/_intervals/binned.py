@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.typing import FloatArray
+from veridical.inference._intervals.gaps import gap_upper_limit
 from veridical.summaries import Summary, VectorSummary
 
 _SQRT_2_PI = math.sqrt(2 / math.pi)
@@ -102,7 +103,11 @@ def squared_limits(
 
 
 def l1_limits(summary: Summary, level: float) -> tuple[float, float]:
-    """Limits of the mean absolute gap, for the spread of gaps least favourable to each limit."""
+    """Limits of the mean absolute gap, whatever the spread of the gaps.
+
+    The lower one supposes a sparse spread (small gaps are noise); for the upper one see
+    :func:`gap_upper_limit`.
+    """
     bins = _Bins.of(summary)
     share, gap, error = bins.share, np.abs(bins.gap), bins.error
     observed = float(share @ gap)
@@ -123,19 +128,12 @@ def l1_limits(summary: Summary, level: float) -> tuple[float, float]:
     def shrunk(threshold: float) -> FloatArray:
         return np.clip(2 * (gap - threshold * error), 0.0, gap)
 
-    tail, low, high = (1 - level) / 2, 0.0, 1.0
+    tail, low = (1 - level) / 2, 0.0
     most = float((gap / error).max())
     if 1 - below(observed, shrunk(most)) < tail:
         threshold = find_root(lambda t: 1 - below(observed, shrunk(t)) - tail, 0.0, most)
         low = float(share @ shrunk(threshold))
-    unit = float(share @ error)  # the error when every gap is one standard error
-    none, typical = 0 * error, observed
-    if below(observed, none) < 0.5:
-        most = max(observed, float(share @ bins.error_at(none)))
-        typical = find_root(lambda value: below(value, none) - 0.5, observed, most)
-    if below(typical, error / unit) < tail:
-        high = unit * find_root(lambda t: below(typical, t * error) - tail, 0.0, 1 / unit)
-    return low, max(low, high)
+    return low, max(low, gap_upper_limit(summary, level))
 
 
 def _folded_cumulants(ratio: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""Intervals of a mean score: by the central limit theorem, or by resampling rows or clusters."""
+"""Intervals of a mean: of a bounded variable, by the central limit theorem, or by resampling."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from veridical._core.data.randomness import check_draws
 from veridical._core.data.validation import check_level, check_option
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray, IntArray
+from veridical.inference._intervals.bounded import Masses, Support, mean_limits, mean_pvalue
 
 METHODS = ("analytic", "percentile", "basic", "bca")
 _BLOCK_DRAWS = 1 << 22
@@ -104,6 +105,28 @@ class Units:
         """Number of independent units."""
         return float(len(self.total) if self.copies is None else self.copies.sum())
 
+    def ordered(self) -> Units:
+        """The same by strata, in an order that only their values decide."""
+        keys = (self.weight, self.total, self.strata)
+        order = np.lexsort(keys if self.copies is None else (self.copies, *keys[1:]))
+        kept = None if self.copies is None else self.copies[order]
+        return Units(self.total[order], self.weight[order], kept, self.strata[order])
+
+    @property
+    def masses(self) -> Masses:
+        """Mean of each unit, with the weights of a Bayesian bootstrap.
+
+        In strata it is moved by what the mean of its stratum is off, which adds nothing to the
+        variance of a mean whose strata have fixed sizes.
+        """
+        copies = np.ones(len(self.total)) if self.copies is None else self.copies
+        value = self.total / self.weight
+        if self.strata.any():
+            middle = self.estimate
+            influence = _centred(self.total - middle * self.weight, copies, self.strata)
+            value = middle + influence / self.weight
+        return Masses(value, copies, self.weight)
+
 
 def make_units(
     scores: FloatArray,
@@ -113,7 +136,7 @@ def make_units(
     groups: IntArray | None = None,
     strata: IntArray | None = None,
 ) -> Units:
-    """Gather rows into the units that are independent, in an order only their values decide."""
+    """Gather rows into the units that are independent."""
     n = len(scores)
     weights: FloatArray = np.ones(n) if weight is None else weight
     total: FloatArray = scores * weights
@@ -124,21 +147,28 @@ def make_units(
     elif weight is not None and by_frequency:
         total, weights, copies = scores, np.ones(n), weight
     layers = np.zeros(len(total), dtype=np.intp) if strata is None else strata
-    keys = (total, weights, layers) if copies is None else (copies, total, layers)
-    order = np.lexsort(keys)
-    kept = None if copies is None else copies[order]
-    return Units(total[order], weights[order], kept, layers[order])
+    return Units(total, weights, copies, layers)
 
 
 def mean_interval(
-    units: Units, options: IntervalOptions, *, estimate: float | None = None
+    units: Units,
+    options: IntervalOptions,
+    *,
+    estimate: float | None = None,
+    support: Support | None = None,
 ) -> MeanInterval:
     """Interval and p-value of the mean of independent units.
 
     `estimate` stands for a mean that is known more exactly than that of the units, such as a
-    figure whose value by row is a linearisation.
+    figure whose value by row is a linearisation. With the `support` of a row an analytic interval
+    is that of a bounded variable, which holds for any number of rows; else it is normal.
     """
     centre = units.estimate if estimate is None else estimate
+    if options.method == "analytic" and support is not None:
+        masses = units.masses.pooled()
+        low, high = mean_limits(masses, support, options.level)
+        pvalue = mean_pvalue(masses, support)
+        return MeanInterval(centre, min(low, centre), max(high, centre), pvalue)
     found = normal_interval(centre, standard_error(units), options.level)
     if options.method == "analytic":
         return found
@@ -173,6 +203,7 @@ def bootstrap_limits(units: Units, options: IntervalOptions) -> tuple[float, flo
     """Limits by the percentile, basic or bias-corrected and accelerated bootstrap."""
     assert options.n_resamples is not None
     assert options.rng is not None
+    units = units.ordered()
     means = np.sort(_resampled_means(units, options.n_resamples, options.rng))
     estimate, level = units.estimate, options.level
     tails = np.array([(1 - level) / 2, (1 + level) / 2])

@@ -11,16 +11,19 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.inference._intervals.bootstrap import check_groups, has_interval, scores_by_row
+from veridical.inference._intervals.function import method_for, resampled_interval
 from veridical.inference._intervals.mean import (
     IntervalOptions,
+    MeanInterval,
     check_interval_options,
     make_units,
     mean_interval,
 )
-from veridical.inference._nulls.null import check_estimator
+from veridical.inference._intervals.support import difference_support
+from veridical.inference._nulls.null import Measure, as_estimator
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import CheckedData, Induced, RawData
-from veridical.miscalibration import BinnedError, Estimator
+from veridical.miscalibration import BinnedError, Estimator, FunctionMeasure
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Difference
 from veridical.summaries import Summary
@@ -59,7 +62,7 @@ _METHODS = ("auto", "analytic", "percentile", "basic", "bca")
 
 
 def paired_difference(
-    estimator: Estimator,
+    estimator: Measure,
     y_true: Any,
     y_prob: ArrayLike | None = None,
     other: Any = None,
@@ -81,9 +84,10 @@ def paired_difference(
 
     Parameters
     ----------
-    estimator : Estimator
-        A mean score, e.g. ``BrierScore()``, or ``BinnedError(norm=2)``, whose *squared* debiased
-        errors are compared (the reliability part of the Brier score).
+    estimator : Estimator or callable
+        A mean score, e.g. ``BrierScore()``; ``BinnedError(norm=2)``, whose *squared* debiased
+        errors are compared (the reliability part of the Brier score); or a function
+        ``(y_true, y_prob) -> float``, see `FunctionMeasure`.
     y_true, y, labels, pos_label, sample_weight
         As in :func:`evaluate`: arrays, or a frame or file with column names.
     y_prob, other : array-like of shape (n,), (n, 1) or (n, K)
@@ -91,10 +95,12 @@ def paired_difference(
     prob : str or list of str, optional
         Columns of the first model in a frame or file; `other` then names those of the second.
     lens : lens, name or callable, optional
-        Default the binary lens for two classes, confidence for more.
+        Default the binary lens for two classes; for more the confidence, of a score or a function
+        the whole prediction.
     method : {"auto", "analytic", "percentile", "basic", "bca"}, default "auto"
-        "auto" is "analytic": normal, with the variance of the row-wise differences. The
-        bootstraps are for mean scores.
+        "auto" is "analytic": of mean scores the limits of a bounded variable (see
+        :func:`bootstrap_interval`), of squared errors normal ones; of a function "percentile". The
+        bootstraps are for mean scores and functions.
     groups : array-like of shape (n,), optional
         Cluster of each row: rows of one cluster may depend on each other.
     n_resamples, rng
@@ -124,14 +130,15 @@ def paired_difference(
 
     Examples
     --------
-    Two of four rows differ, by 1/4 - 0 each:
+    Two of four rows differ, by 1/4 - 0 each, which is the most they can:
 
     >>> from veridical.miscalibration import BrierScore
     >>> d = paired_difference(BrierScore(), [0, 1, 0, 1], [0.5, 0.5, 0.0, 1.0], [0, 1, 0, 1])
-    >>> d.estimate, round(d.high, 4)  # 1/8 + 1.96 / 16
-    (0.125, 0.2475)
+    >>> d.estimate, round(d.high, 4)  # 1/4 of 0.9324, the exact upper limit of 2 in 4
+    (0.125, 0.2331)
     """
-    check_estimator(estimator, caller=_CALLER)
+    estimator = as_estimator(estimator, caller=_CALLER)
+    method = method_for(estimator, method, caller=_CALLER)
     options = check_interval_options(
         method, confidence_level, n_resamples, rng, caller=_CALLER, methods=_METHODS
     )
@@ -146,14 +153,16 @@ def paired_difference(
 
     first = read(y_prob, prob)
     second = read(None, other) if y_prob is None else read(other, prob)
-    pair = (first.through(lens, caller=_CALLER), second.through(lens, caller=_CALLER))
+    seen = {"caller": _CALLER, "whole": estimator.whole}
+    pair = (first.through(lens, **seen), second.through(lens, **seen))
     if pair[0].sample.classes != pair[1].sample.classes:
         hint = "pass predictions of the same classes in the same form."
         got = f"{len(pair[1].sample.classes)} classes for {len(pair[0].sample.classes)}"
         raise invalid(_CALLER, "other", "of the same classes as `y_prob`", got, hint=hint)
     clusters = check_groups(groups, first.kept, caller=_CALLER)
-    warn_of(first.notes, caller=_CALLER)
-    return difference_core(estimator, pair, options, groups=clusters)
+    difference, notes = difference_core(estimator, pair, options, groups=clusters)
+    warn_of((*first.notes, *notes), caller=_CALLER)
+    return difference
 
 
 def difference_core(
@@ -162,16 +171,48 @@ def difference_core(
     options: IntervalOptions,
     *,
     groups: IntArray | None = None,
-) -> Difference:
-    """Difference of checked data on the same rows.
+) -> tuple[Difference, tuple[str, ...]]:
+    """Difference of checked data on the same rows, and what is in doubt about it.
 
     `groups` are clusters of the rows of the sample, numbered from 0.
     """
-    name, definition = estimator.name, estimator.definition
+    name, sample = estimator.name, pair[0].sample
+    notes: tuple[str, ...] = ()
+    if isinstance(estimator, FunctionMeasure):
+        first, second = (estimator.measure(each.problem) for each in pair)
+        problems = (pair[0].problem, pair[1].problem)
+        found, notes = resampled_interval(
+            estimator, problems, options, groups=groups, caller=_CALLER
+        )
+    else:
+        found, first, second, name = _by_rows(estimator, pair, options, groups)
+    difference = Difference(
+        **found._asdict(),
+        **options.fields,
+        estimator=name,
+        definition=estimator.definition,
+        lens=pair[0].lens.name,
+        n_samples=sample.n,
+        first=first,
+        second=second,
+    )
+    return difference, notes
+
+
+def _by_rows(
+    estimator: Estimator,
+    pair: tuple[Induced, Induced],
+    options: IntervalOptions,
+    groups: IntArray | None,
+) -> tuple[MeanInterval, float, float, str]:
+    """Interval of the mean difference of rows, both figures, and what they are."""
+    name = estimator.name
+    support = None
     if isinstance(estimator, MeanScore):
         first, second = (estimator.measure(each.problem) for each in pair)
         by_row = scores_by_row(estimator, pair[0].problem, pair[0].sample, caller=_CALLER)
         by_row = by_row - scores_by_row(estimator, pair[1].problem, pair[1].sample, caller=_CALLER)
+        support = difference_support(estimator, (pair[0].problem, pair[1].problem), by_row)
     else:
         binned = _debiased(estimator, options.method)
         (first, one), (second, two) = (squared_error(binned, _binary(each)) for each in pair)
@@ -183,17 +224,8 @@ def difference_core(
     if units.count < 2:
         hint = "one alone does not show how much differences vary."
         raise invalid(_CALLER, "y_true", "more than one row or cluster", "one", hint=hint)
-    found = mean_interval(units, options, estimate=first - second)
-    return Difference(
-        **found._asdict(),
-        **options.fields,
-        estimator=name,
-        definition=definition,
-        lens=pair[0].lens.name,
-        n_samples=sample.n,
-        first=first,
-        second=second,
-    )
+    found = mean_interval(units, options, estimate=first - second, support=support)
+    return found, first, second, name
 
 
 def _binary(induced: Induced) -> BinarySample | ClasswiseProblem:

@@ -52,6 +52,7 @@ class Layout:
     Attributes
     ----------
     order : columns of the sample in an order that their predictions decide, not their names
+    drawn : rows whose outcomes are drawn
     confidence : upper edges of the cells of the confidence
     classes : upper edges for every class
     splits, n_vectors : cells of whole vectors
@@ -60,6 +61,7 @@ class Layout:
     """
 
     order: IntArray
+    drawn: IntArray
     confidence: FloatArray
     classes: list[FloatArray]
     splits: list[Split]
@@ -109,7 +111,8 @@ class Layout:
 def layout_of(sample: MulticlassSample, codes: IntArray | None, n_groups: int) -> Layout:
     """Cells for a sample; of very many rows some decide where they are cut."""
     order = class_order(sample.p)
-    some = sample.p[spread_rows(sample, order)][:, order].astype(np.float64, copy=False)
+    drawn = spread_rows(sample, order)
+    some = sample.p[drawn][:, order].astype(np.float64, copy=False)
     largest = np.sort(some.max(axis=1))
     spread = largest * (1 - largest)
     classes = []
@@ -120,10 +123,11 @@ def layout_of(sample: MulticlassSample, codes: IntArray | None, n_groups: int) -
     splits = variance_splits(some, most)
     return Layout(
         order,
+        drawn,
         upper_edges(largest, spread, _CONFIDENCE_CELLS),
         classes,
         splits,
-        len(splits) + 1,
+        1 + sum(int((cut.new != np.arange(len(cut.new))).sum()) for cut in splits),
         upper_edges(largest, spread, _GROUP_CELLS),
         n_groups if codes is not None else 0,
     )

@@ -11,10 +11,9 @@ from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.inference._joint.draws import NORMAL_FROM
-from veridical.inference._joint.layout import Layout, Rows, Sums, outcomes_in, rows_of, spread_rows
+from veridical.inference._joint.layout import Layout, Rows, Sums, outcomes_in, rows_of
 
 _BLOCK = 1 << 18
-_MOST_HELD = 1 << 24  # sums of all draws held at once where rows stand for more
 
 
 def drawn_sums(
@@ -30,10 +29,9 @@ def drawn_sums(
     evenly say how sums go together: the ranks of their sums are given to draws from the law that
     the sum of all rows has in each column (a copula).
     """
-    chosen = spread_rows(sample, layout.order)
-    rows = rows_of(sample, layout, codes, chosen)
+    rows = rows_of(sample, layout, codes, layout.drawn)
     blocks = _row_draws(rows, layout, list(sums), draws)
-    if len(chosen) == outcomes_in(sample):
+    if len(layout.drawn) == outcomes_in(sample):
         for drawn in blocks:
             yield {name: values - sums[name].mean for name, values in drawn.items()}
         return

@@ -151,12 +151,14 @@ _VECTOR_BLOCK = 1 << 23  # more where every block needs all kernel values anew
 class Similarity:
     """A kernel and its bandwidth, no longer to be chosen."""
 
-    kernel: str
+    kernel: gram.Kernel
     bandwidth: float
 
 
-def similarity_of(sample: Sample, kernel: str, bandwidth: float | str) -> Similarity:
+def similarity_of(sample: Sample, kernel: gram.Kernel, bandwidth: float | str) -> Similarity:
     """Kernel with the bandwidth asked for; the median distance looks at predictions only."""
+    if not isinstance(kernel, str):
+        return Similarity(kernel, 1.0)
     if isinstance(bandwidth, str):
         points, _, mass = gram.pooled_residuals(sample)
         return Similarity(kernel, gram.median_distance(points, mass, kernel))
@@ -175,13 +177,14 @@ def consistency_null(
     scale = 2.0 if trials.p.ndim == 1 else 1.0
     mass = trials.mass
     pairs = float(mass.sum()) ** 2 - float(mass @ trials.weight)
+    own = gram.self_values(trials.p, similarity.kernel)
 
     def estimate(charge: FloatArray, square: FloatArray) -> FloatArray:
         columns = charge.reshape(len(charge), -1)
         if len(starts) < len(columns):
             columns = np.add.reduceat(columns, starts, axis=0)
         sums = _pair_sums(points, columns, similarity)
-        return scale * (sums.reshape(charge.shape[1:]).sum(axis=0) - square.sum(axis=0)) / pairs
+        return scale * (sums.reshape(charge.shape[1:]).sum(axis=0) - own @ square) / pairs
 
     null = np.empty(draws.n_resamples)
     numbers = _NULL_BLOCK if trials.width == 1 else _VECTOR_BLOCK
@@ -216,6 +219,7 @@ def bootstrap_null(
     points, residual = sample.p[rows].astype(np.float64), gram.residuals(sample)[rows]
     n, starts = len(rows), _distinct(points)
     own = np.square(residual).reshape(n, -1).sum(axis=1)
+    own *= gram.self_values(points, similarity.kernel)
     scale = (2.0 if isinstance(sample, BinarySample) else 1.0) / (n * (n - 1))
 
     def between(factor: FloatArray) -> FloatArray:

@@ -124,7 +124,7 @@ def kernel_test(
     method: Literal[
         "consistency", "bootstrap", "asymptotic-block", "distribution-free", "ucme"
     ] = "consistency",
-    kernel: str = "laplacian",
+    kernel: gram.Kernel = "laplacian",
     bandwidth: float | Literal["median"] = "median",
     estimator: Literal["unbiased", "biased", "block"] = "unbiased",
     block_size: int = 2,
@@ -147,7 +147,7 @@ def kernel_test(
     method : {"consistency", "bootstrap", "asymptotic-block", "distribution-free", "ucme"}
         Where the null distribution comes from, see Notes. The default holds its level at any n.
     kernel, bandwidth
-        As in :class:`KernelError`.
+        As in :class:`KernelError`: the name of a kernel, or a function.
     estimator : {"unbiased", "biased", "block"}, default "unbiased"
         Estimate that "distribution-free" bounds; the other methods have their own.
     block_size : int >= 2, default 2
@@ -225,6 +225,9 @@ def kernel_test(
         hint = 'other estimates are for `method="distribution-free"`.'
         expected = f"'unbiased' for {method!r}"
         raise invalid(_CALLER, "estimator", expected, repr(estimator), hint=hint)
+    if method == "distribution-free" and callable(kernel):
+        hint = 'use `method="consistency"`, which is exact for any kernel.'
+        raise invalid(_CALLER, "kernel", "known, and thus bounded, here", "a function", hint=hint)
     blocks = method == "asymptotic-block"
     error = KernelError(kernel, bandwidth, "block" if blocks else estimator, block_size)
     embedding = UCMEError(test_predictions, test_targets, kernel, bandwidth)

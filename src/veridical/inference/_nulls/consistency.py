@@ -15,7 +15,13 @@ from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightTyp
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import Alternative, announced, monte_carlo_pvalue
 from veridical.inference._draws.rows import OutcomeDraws
-from veridical.inference._nulls.null import check_estimator, level_from, null_sample, with_outcomes
+from veridical.inference._nulls.null import (
+    Measure,
+    as_estimator,
+    level_from,
+    null_sample,
+    with_outcomes,
+)
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator
@@ -25,7 +31,7 @@ _CALLER = "consistency_test"
 
 
 def consistency_test(
-    estimator: Estimator,
+    estimator: Measure,
     y_true: Any,
     y_prob: ArrayLike | None = None,
     *,
@@ -47,12 +53,14 @@ def consistency_test(
 
     Parameters
     ----------
-    estimator : Estimator
-        Any calibration error or mean score, e.g. ``BinnedError()``.
+    estimator : Estimator or callable
+        Any calibration error or mean score, e.g. ``BinnedError()``; or a function
+        ``(y_true, y_prob) -> float``, see `FunctionMeasure`.
     y_true, y_prob, y, prob, labels, pos_label, sample_weight
         As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
-        Default the binary lens for two classes, confidence for more.
+        Default the binary lens for two classes; for more the confidence, of a score or a function
+        the whole prediction.
     predictions : {"fixed", "bootstrap"}, default "fixed"
         "fixed" draws outcomes only and holds its level. "bootstrap" also draws the rows with
         replacement, as 002 section 4.2 does; it is here to reproduce papers and claims no level
@@ -99,12 +107,14 @@ def consistency_test(
     >>> test.statistic, abs(test.pvalue - 2 / 1024) < 0.0005
     (0.5, True)
     """
-    check_estimator(estimator, caller=_CALLER)
+    estimator = as_estimator(estimator, caller=_CALLER)
     check_option(_CALLER, "predictions", predictions, ("fixed", "bootstrap"))
     check_option(_CALLER, "alternative", alternative, ("greater", "less", "two-sided"))
     draws = check_draws(n_resamples, rng, caller=_CALLER)
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
-    induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER)
+    induced = data.weighted(sample_weight, weight_type).through(
+        lens, caller=_CALLER, whole=estimator.whole
+    )
     test = consistency_core(
         estimator,
         induced,

@@ -17,7 +17,8 @@ from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
 from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._draws.sums import null_summaries
 from veridical.inference._nulls.null import (
-    check_estimator,
+    Measure,
+    as_estimator,
     depends_on_fixed_sums,
     null_sample,
     repeat_rows,
@@ -98,7 +99,7 @@ class Family:
 
 
 def multiple_test(
-    estimator: Estimator,
+    estimator: Measure,
     y_true: Any,
     y_prob: ArrayLike | None = None,
     *,
@@ -119,8 +120,9 @@ def multiple_test(
 
     Parameters
     ----------
-    estimator : Estimator
-        Any calibration error; over bins a hard-binned one, of whose bins each is tested.
+    estimator : Estimator or callable
+        Any calibration error, or a function as in :func:`consistency_test`; over bins a hard-binned
+        error, of whose bins each is tested.
     y_true, y_prob, y, prob, labels, pos_label, sample_weight
         As in :func:`evaluate`: arrays, or a frame or file with column names.
     over : {"classes", "bins", "groups"}, optional
@@ -133,7 +135,7 @@ def multiple_test(
         (Westfall & Young 1993): like Holm it bounds the probability of any false rejection, but
         uses that the tests share their rows. The others are those of :func:`adjust_pvalues`.
     lens : lens, name or callable, optional
-        Of the bins or groups; default the binary lens for two classes, confidence for more.
+        Of the bins or groups; default as in :func:`consistency_test`.
     n_resamples : int, default 1000
         How many times outcomes are drawn.
     rng : int, Generator or None
@@ -162,7 +164,7 @@ def multiple_test(
     >>> test.names, test.statistics, test.rejected()
     (('a', 'b'), (0.0, 0.5), ('b',))
     """
-    check_estimator(estimator, caller=_CALLER)
+    estimator = as_estimator(estimator, caller=_CALLER)
     check_option(_CALLER, "correction", correction, _CORRECTIONS)
     draws = check_draws(n_resamples, rng, caller=_CALLER)
     raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
@@ -277,7 +279,7 @@ def _groups(
     lens: Any,
     draws: Draws,
 ) -> Family:
-    chosen = resolve_lens(lens, sample, caller=_CALLER)
+    chosen = resolve_lens(lens, sample, caller=_CALLER, whole=estimator.whole)
     observed, columns = [], []
     for _, part in parts:
         problem = chosen.induce(part)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,13 +23,15 @@ from veridical.inference._draws.sums import (
 )
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.lenses.reading import Induced, RawData
-from veridical.miscalibration import BinnedError, Estimator
+from veridical.miscalibration import BinnedError, Estimator, FunctionMeasure
 from veridical.results import NullLevel
 from veridical.summaries import Summary, VectorSummary
 
+Measure = Estimator | Callable[..., float]
+
 
 def null_level(
-    estimator: Estimator,
+    estimator: Measure,
     y_true: Any,
     y_prob: ArrayLike | None = None,
     *,
@@ -47,12 +49,14 @@ def null_level(
 
     Parameters
     ----------
-    estimator : Estimator
-        Any calibration error or mean score, e.g. ``BinnedError()``.
+    estimator : Estimator or callable
+        Any calibration error or mean score, e.g. ``BinnedError()``; or a function
+        ``(y_true, y_prob) -> float``, see `FunctionMeasure`.
     y_true, y_prob, y, prob, labels, pos_label, sample_weight
         As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
-        Default the binary lens for two classes, confidence for more.
+        Default the binary lens for two classes; for more the confidence, of a score or a function
+        the whole prediction.
     n_resamples : int, default 1000
         How many times outcomes are drawn.
     rng : int, Generator or None
@@ -83,10 +87,12 @@ def null_level(
     (0.0, [0.0, 0.5])
     """
     caller = "null_level"
-    check_estimator(estimator, caller=caller)
+    estimator = as_estimator(estimator, caller=caller)
     draws = check_draws(n_resamples, rng, caller=caller)
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
-    induced = data.weighted(sample_weight, weight_type).through(lens, caller=caller)
+    induced = data.weighted(sample_weight, weight_type).through(
+        lens, caller=caller, whole=estimator.whole
+    )
     warn_of(induced.notes, caller=caller)
     null = null_sample(estimator, induced.problem, draws)
     return level_from(estimator, induced, null)
@@ -138,11 +144,14 @@ def null_sample(
     return values
 
 
-def check_estimator(estimator: Any, *, caller: str) -> None:
-    """Raise unless `estimator` is an estimator object."""
-    if not isinstance(estimator, Estimator):
-        hint = "pass an estimator object, e.g. `BinnedError()`, not a function or its value."
-        raise invalid(caller, "estimator", "an estimator", repr(estimator), hint=hint)
+def as_estimator(estimator: Any, *, caller: str) -> Estimator:
+    """Return an estimator object, which a function becomes; raise for anything else."""
+    if isinstance(estimator, Estimator):
+        return estimator
+    if callable(estimator) and not isinstance(estimator, type):
+        return FunctionMeasure(estimator)
+    hint = "pass an estimator object, e.g. `BinnedError()`, or a function of labels and scores."
+    raise invalid(caller, "estimator", "an estimator or a function", repr(estimator), hint=hint)
 
 
 def depends_on_fixed_sums(estimator: BinnedError) -> bool:

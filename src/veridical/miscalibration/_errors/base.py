@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,7 +17,16 @@ from veridical.lenses.reading import RawData
 
 
 class Estimator(ABC):
-    """Turns an induced problem into one number; accepted by tests, intervals and monitors."""
+    """Turns an induced problem into one number; accepted by tests, intervals and monitors.
+
+    Attributes
+    ----------
+    whole : bool
+        Whether, without a lens, the whole prediction of several classes is meant, not the
+        confidence: so it is for scores and for functions.
+    """
+
+    whole: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -55,7 +64,8 @@ class Estimator(ABC):
         y_true, y_prob, labels, pos_label, sample_weight
             As in :func:`brier_score`.
         lens : lens, name or callable, optional
-            Default the binary lens for two classes, confidence for more.
+            Default the binary lens for two classes; for more the confidence, of a score the whole
+            prediction.
         weight_type : {"importance", "frequency"}
             What weights mean where the sample size matters.
         """
@@ -114,7 +124,7 @@ class ScoreEstimator(SampleEstimator):
 
 def measure_data(estimator: Estimator, data: RawData, lens: Any, *, caller: str) -> float:
     """Check raw data, look through the lens, measure, and warn of doubts on behalf of `caller`."""
-    induced = data.check_arrays(caller=caller).through(lens, caller=caller)
+    induced = data.check_arrays(caller=caller).through(lens, caller=caller, whole=estimator.whole)
     value, doubts = estimator.measure_with_doubts(induced.problem)
     warn_of(doubts, caller=caller, stacklevel=4)
     return value

@@ -133,6 +133,8 @@ def apply_distance(distance: Any, observed: FloatArray, predicted: FloatArray) -
     return result
 
 
+_FEW_ROWS = 10  # below which the gap of a bin says next to nothing
+_FEW_CELLS = 20  # up to which cells are looked at one by one
 Region = Sequence[float] | Callable[[FloatArray], Any]
 
 
@@ -158,6 +160,10 @@ class BinnedError(NormedEstimator):
         expectation over the class that occurs.
     region : (low, high) or callable, optional
         Only predictions in the closed interval (or where the callable is true), as in 002 eq. 5.
+    average : {"rows", "bins"}, default "rows"
+        What gaps are averaged over: "bins" gives every bin that holds rows the same weight, a bin
+        of three rows that of one of three hundred. With `QuantileBins` and a classwise lens this is
+        the adaptive calibration error (ACE) of [2]_, with `UniformBins` the average one of netcal.
     aggregate : {"norm", "mean", "max"}, default "norm"
         Over classes, with a classwise lens: (mean_k e_k^p)^(1/p), which for "max" is the largest
         class error (survey Definition 5); their plain mean; or their maximum.
@@ -182,11 +188,16 @@ class BinnedError(NormedEstimator):
     References
     ----------
     .. [1] Survey Definitions 1-6. 002 eq. 5-6. Guo et al. (2017), arXiv 1706.04599.
+    .. [2] Nixon, Dusenberry, Zhang, Jerfel & Tran (2019), Measuring calibration in deep learning,
+       arXiv 1904.01685, section 3.
 
     Examples
     --------
     >>> BinnedError(UniformBins(2))([0, 1, 1, 1], [0.25, 0.25, 0.75, 1.0])  # (.25 + .125) / 2
     0.1875
+    >>> y, p = [0, 1, 1, 1], [0.25, 0.75, 0.75, 1.0]
+    >>> round(BinnedError(UniformBins(2), average="bins")(y, p), 6)  # (.25 + .5 / 3) / 2
+    0.208333
     """
 
     binning: Any = field(default_factory=UniformBins)
@@ -196,11 +207,13 @@ class BinnedError(NormedEstimator):
     distance: Any = None
     region: Region | None = None
     aggregate: Literal["norm", "mean", "max"] = "norm"
+    average: Literal["rows", "bins"] = "rows"
 
     def __post_init__(self) -> None:
         caller = "BinnedError"
         check_option(caller, "assignment", self.assignment, ("hard", "linear", "linear-inverted"))
         check_option(caller, "aggregate", self.aggregate, ("norm", "mean", "max"))
+        check_option(caller, "average", self.average, ("rows", "bins"))
         check_distance(self.distance, caller=caller)
         if not isinstance(self.binning, Binning):
             hint = "e.g. `BinnedError(binning=QuantileBins(15))`."
@@ -224,6 +237,8 @@ class BinnedError(NormedEstimator):
     def name(self) -> str:
         """Short name."""
         known = {1.0: "ECE", 2.0: "RMSCE", math.inf: "MCE"}
+        if self.average == "bins":
+            known[1.0] = "ACE"
         name = known.get(self.power, f"L{self.power:g} error")
         return f"{name} debiased" if self.debias else name
 
@@ -239,6 +254,8 @@ class BinnedError(NormedEstimator):
         if self.region is not None:
             given = callable(self.region)
             parts.append("a given region" if given else f"predictions in {self.region}")
+        if self.average == "bins" and not math.isinf(self.power):
+            parts.append("every bin alike")
         if self.aggregate != "norm":
             parts.append(f"{self.aggregate} over classes")
         return ", ".join(parts)
@@ -251,7 +268,7 @@ class BinnedError(NormedEstimator):
         """Also say if bins are fewer than asked for, or hold hardly a row each."""
         if self.region is None:
             summary = self.summarise(problem)
-            return self.from_summary(summary), doubts_of_summary(summary)
+            return self.from_summary(summary), self._doubts(summary)
         if isinstance(problem, ClasswiseProblem):
             parts = [
                 self.summarise(self._inside(problem.problem(k))) for k in range(problem.n_problems)
@@ -261,7 +278,28 @@ class BinnedError(NormedEstimator):
             )
             return float(aggregate_classes(powered, self.power, self.aggregate)), []
         summary = self.summarise(self._inside(problem))
-        return self.from_summary(summary), doubts_of_summary(summary)
+        return self.from_summary(summary), self._doubts(summary)
+
+    def _doubts(self, summary: Summary | VectorSummary) -> list[str]:
+        """Those about the bins, and of a maximum that it is that of a few rows."""
+        found = doubts_of_summary(summary)
+        if math.isinf(self.power) and not found:
+            rows = self._rows_of_largest(summary)
+            if rows < _FEW_ROWS:
+                what = "cell" if isinstance(summary, VectorSummary) else "bin"
+                found.append(
+                    f"the largest gap is that of a {what} of {rows:.3g} rows: the figure is mostly"
+                    " noise"
+                )
+        return found
+
+    def _rows_of_largest(self, summary: Summary | VectorSummary) -> float:
+        """Effective number of rows behind the largest gap."""
+        if isinstance(summary, VectorSummary):
+            gap = apply_distance(self.distance or "tv", summary.mean_y, summary.mean_p)
+            return float(summary.size[gap.argmax()])
+        gap = np.where(summary.occupied, self._gaps(summary), -1.0)
+        return float(summary.size.reshape(-1)[gap.argmax()])
 
     def summarise(self, problem: Problem) -> Summary | VectorSummary:
         """Sufficient statistics this error is a function of (before any `region`)."""
@@ -280,21 +318,33 @@ class BinnedError(NormedEstimator):
 
     def powered(self, summary: Summary) -> FloatArray:
         """Error to the power of the norm, by problem; debiased ones may be negative."""
+        gap, variance = self._gaps(summary), None
+        if self.debias:  # of one outcome; the Euclidean distance of two classes counts it twice
+            mean_y = np.where(summary.occupied, summary.mean_y, 0.0)
+            single = np.maximum(mean_y * (1 - mean_y), 0.0)  # a mean may exceed one by rounding
+            variance = single * (2 if self.distance == "l2" else 1)
+        share = self._share(summary.share)
+        return powered_gaps(gap, share, summary.size, self.power, variance)
+
+    def _gaps(self, summary: Summary) -> FloatArray:
+        """Distance of each bin, (M, B); nil where empty."""
         held = summary.occupied
         mean_y, mean_p = np.where(held, summary.mean_y, 0.0), np.where(held, summary.mean_p, 0.0)
         if self.distance is None:
-            gap = np.abs(mean_y - mean_p)
-        else:
-            flat_y, flat_p = mean_y[held], mean_p[held]
-            gap = np.zeros(held.shape)
-            observed = np.column_stack([1 - flat_y, flat_y])
-            predicted = np.column_stack([1 - flat_p, flat_p])
-            gap[held] = apply_distance(self.distance, observed, predicted)
-        variance = None
-        if self.debias:  # of one outcome; the Euclidean distance of two classes counts it twice
-            single = np.maximum(mean_y * (1 - mean_y), 0.0)  # a mean may exceed one by rounding
-            variance = single * (2 if self.distance == "l2" else 1)
-        return powered_gaps(gap, summary.share, summary.size, self.power, variance)
+            return np.abs(mean_y - mean_p)
+        flat_y, flat_p = mean_y[held], mean_p[held]
+        gap = np.zeros(held.shape)
+        observed = np.column_stack([1 - flat_y, flat_y])
+        predicted = np.column_stack([1 - flat_p, flat_p])
+        gap[held] = apply_distance(self.distance, observed, predicted)
+        return gap
+
+    def _share(self, share: FloatArray) -> FloatArray:
+        """What each bin of (M, B) counts."""
+        if self.average == "rows":
+            return share
+        held = share > 0
+        return held / held.sum(axis=1, keepdims=True)
 
     def _vector_error(self, summary: VectorSummary) -> float:
         named = self.distance or ("l2" if self.debias and self.power == 2 else "tv")
@@ -305,9 +355,8 @@ class BinnedError(NormedEstimator):
                 hint = "use norm=2, whose bias is known for vectors."
                 raise invalid("BinnedError", "debias", "False here", "norm 1", hint=hint)
             variance = (summary.mean_y * (1 - summary.mean_y)).sum(axis=1)[None, :]
-        powered = powered_gaps(
-            gap[None, :], summary.share[None, :], summary.size[None, :], self.power, variance
-        )
+        share = self._share(summary.share[None, :])
+        powered = powered_gaps(gap[None, :], share, summary.size[None, :], self.power, variance)
         return lp_error(float(powered[0]), self.power)
 
     def _inside(self, sample: Sample) -> Sample:
@@ -341,4 +390,11 @@ def doubts_of_summary(summary: Summary | VectorSummary) -> list[str]:
         found = sorted({p.doubt for p in summary.partitions if p.doubt is not None})
     if n_rows < 2 * n_bins:
         found.append(f"{n_rows / n_bins:.1f} rows a bin on average: the figure is mostly noise")
+    elif isinstance(summary, VectorSummary) and n_bins > _FEW_CELLS:
+        alone = float(summary.share[summary.size < _FEW_ROWS].sum())
+        if alone > 0.5:
+            found.append(
+                f"{alone:.0%} of the rows are in cells of fewer than {_FEW_ROWS}: the figure is"
+                " mostly noise"
+            )
     return found

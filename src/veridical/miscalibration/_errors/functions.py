@@ -90,7 +90,9 @@ def maximum_calibration_error(
     -------
     float
         In [0, 1]; lower is better. Dominated by bins with few rows: a bin of one row has a gap of
-        p or 1 - p whatever the model. With a classwise lens the largest gap of any class.
+        p or 1 - p whatever the model, and whole vectors (``lens="canonical"``) are always in such
+        cells. Where fewer than ten rows decide the figure, a warning says so. With a classwise lens
+        the largest gap of any class.
 
     References
     ----------
@@ -98,7 +100,7 @@ def maximum_calibration_error(
 
     Examples
     --------
-    >>> maximum_calibration_error([0, 1, 1, 1], [0.25, 0.25, 0.75, 1.0], n_bins=2)
+    >>> maximum_calibration_error([0, 1, 1, 1] * 5, [0.25, 0.25, 0.75, 1.0] * 5, n_bins=2)
     0.25
     """
     caller = "maximum_calibration_error"

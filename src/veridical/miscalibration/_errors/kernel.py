@@ -30,17 +30,31 @@ _LOCATIONS = 10  # of each class, unless the user gives others
 class _KernelEstimator(SampleEstimator):
     """What kernel errors share: a kernel, its bandwidth, and the mean over classwise problems."""
 
-    kernel: str
+    kernel: gram.Kernel
     bandwidth: float | Literal["median"]
 
     def _check_kernel(self) -> None:
         caller, width = type(self).__name__, cast("Any", self.bandwidth)
+        if callable(self.kernel):
+            if width != "median":
+                hint = "a kernel of your own knows its bandwidth: leave it out."
+                raise invalid(caller, "bandwidth", "unset with a function", repr(width), hint=hint)
+            return
         check_option(caller, "kernel", self.kernel, gram.KERNELS)
         if width != "median" and not (is_number(width) and width >= 1e-9):
             hint = 'probabilities are at most 1 apart: "median", or a number such as 0.2.'
             raise invalid(caller, "bandwidth", '"median" or >= 1e-9', repr(width), hint=hint)
 
+    @property
+    def _kernel_words(self) -> str:
+        if isinstance(self.kernel, str):
+            return f"{self.kernel} kernel, bandwidth {self.bandwidth}"
+        name = getattr(self.kernel, "__name__", type(self.kernel).__name__)
+        return "given kernel" if name == "<lambda>" else f"given kernel {name}"
+
     def _bandwidth(self, points: FloatArray, mass: FloatArray) -> float:
+        if not isinstance(self.kernel, str):
+            return 1.0
         if self.bandwidth == "median":
             return gram.median_distance(points, mass, self.kernel)
         return float(self.bandwidth)
@@ -52,10 +66,12 @@ class KernelError(_KernelEstimator):
 
     Parameters
     ----------
-    kernel : {"laplacian", "gaussian", "total-variation"}, default "laplacian"
+    kernel : {"laplacian", "gaussian", "total-variation"} or callable, default "laplacian"
         Similarity of two predictions at distance d: exp(-d / bandwidth) with Euclidean d,
         exp(-d^2 / (2 bandwidth^2)), or exp(-d / bandwidth) with the total variation distance,
-        which the authors use in their experiments.
+        which the authors use in their experiments. A callable takes two arrays of predictions,
+        (m,) and (n,) of a binary problem or (m, K) and (n, K), and returns the (m, n) matrix of a
+        symmetric, positive definite kernel of its own bandwidth.
     bandwidth : "median" or float, default "median"
         "median" is the median distance between two predictions that differ (in the kernel's own
         distance, pairs weighted by w_i w_j); of more than 1000 distinct predictions those at 1000
@@ -97,7 +113,8 @@ class KernelError(_KernelEstimator):
 
     Time: scalars O(n log n) (for the Gaussian O(n / bandwidth)), exactly, not by approximation;
     vectors O(n^2 K) in tiles, memory O(n K); "block" O(n K block_size). Equal predictions are
-    pooled first. For a classwise lens the mean over the classes, each with its own bandwidth.
+    pooled first. A kernel of your own is asked for O(n^2) values, of scalars too. For a classwise
+    lens the mean over the classes, each with its own bandwidth.
 
     References
     ----------
@@ -112,9 +129,17 @@ class KernelError(_KernelEstimator):
     -0.735758882342884...
     >>> KernelError(bandwidth=1.0, estimator="biased")([0, 1], [1.0, 0.0])  # 1 - exp(-1)
     0.632120558828557...
+
+    A kernel of your own, the cosine of the angle between vectors. Both residuals are
+    (1/2, -1/4, -1/4), their product is 3/8, and the angle is nil:
+
+    >>> def cosine(p, q):
+    ...     return p @ q.T / np.linalg.norm(p, axis=1)[:, None] / np.linalg.norm(q, axis=1)
+    >>> round(KernelError(cosine)([0, 0], [[0.5, 0.25, 0.25]] * 2, lens="canonical"), 6)
+    0.375
     """
 
-    kernel: str = "laplacian"
+    kernel: gram.Kernel = "laplacian"
     bandwidth: float | Literal["median"] = "median"
     estimator: str = "unbiased"
     block_size: int = 2
@@ -153,7 +178,7 @@ class KernelError(_KernelEstimator):
     def definition(self) -> str:
         """Kernel, bandwidth and estimator in words."""
         blocks = f" of {self.block_size} rows" if self.estimator == "block" else ""
-        return f"{self.kernel} kernel, bandwidth {self.bandwidth}, {self.estimator}{blocks}"
+        return f"{self._kernel_words}, {self.estimator}{blocks}"
 
     def measure_sample(self, sample: Sample) -> float:
         """Sum over pairs of rows, or of blocks of them."""
@@ -168,7 +193,7 @@ class KernelError(_KernelEstimator):
         bandwidth = self._bandwidth(points, mass)
         total, pairs = gram.pair_sum(points, charge, self.kernel, bandwidth), float(mass.sum()) ** 2
         if self.estimator == "unbiased":
-            diagonal, equal = gram.equal_pairs(sample)
+            diagonal, equal = gram.equal_pairs(sample, self.kernel)
             total, pairs = total - diagonal, pairs - equal
             if pairs <= 0:
                 hint = 'pass more rows, or use `estimator="biased"`.'
@@ -180,10 +205,10 @@ class KernelError(_KernelEstimator):
         if sample.n < self.block_size:
             hint, got = "use smaller blocks.", f"{self.block_size} for {sample.n} rows"
             raise invalid("KernelError", "block_size", "at most the number of rows", got, hint=hint)
-        bandwidth = self.bandwidth
-        if bandwidth == "median":
+        bandwidth: float | str = self.bandwidth
+        if isinstance(bandwidth, str):
             points, _, mass = gram.pooled_residuals(sample)
-            bandwidth = gram.median_distance(points, mass, self.kernel)
+            bandwidth = self._bandwidth(points, mass)
         sums, pairs = gram.block_sums(sample, int(self.block_size), self.kernel, float(bandwidth))
         return float(sums.sum() / pairs.sum())
 
@@ -226,7 +251,7 @@ class UCMEError(_KernelEstimator):
 
     test_predictions: Any = None
     test_targets: Any = None
-    kernel: str = "laplacian"
+    kernel: gram.Kernel = "laplacian"
     bandwidth: float | Literal["median"] = "median"
 
     def __post_init__(self) -> None:
@@ -259,7 +284,7 @@ class UCMEError(_KernelEstimator):
         """Kernel, bandwidth and number of places in words."""
         given = self.test_predictions
         places = f"{_LOCATIONS} places a class" if given is None else f"{len(given)} places"
-        return f"{self.kernel} kernel, bandwidth {self.bandwidth}, {places}"
+        return f"{self._kernel_words}, {places}"
 
     def measure_sample(self, sample: Sample) -> float:
         """Mean squared residual at the places, weighted by the kernel."""

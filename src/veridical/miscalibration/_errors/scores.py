@@ -8,7 +8,9 @@ from veridical.scores import BrierRule, LogRule, ScoringRule, SphericalRule, Zer
 
 
 class MeanScore(SampleEstimator, ScoringRule):
-    """A scoring rule averaged over the rows of the induced problem."""
+    """A scoring rule averaged over the rows: of the whole prediction, or of what a lens shows."""
+
+    whole = True
 
     @property
     def definition(self) -> str:
@@ -32,14 +34,15 @@ class MeanScore(SampleEstimator, ScoringRule):
 class BrierScore(BrierRule, MeanScore):
     """Brier score as an estimator: score, entropy and divergence per observation, or the mean.
 
-    Without a lens the induced problem of the default lens is scored: for K > 2 that is the
-    correctness of the top label; pass ``lens="canonical"`` for the whole vector, which is what
-    :func:`brier_score` does.
+    Without a lens the whole prediction is scored, as :func:`brier_score` does; with one, the
+    problem that the lens induces, e.g. with ``lens="confidence"`` whether the top label was right.
 
     Examples
     --------
     >>> BrierScore()([0, 1], [0.5, 1.0])
     0.125
+    >>> BrierScore()(["a", "c"], [[0.5, 0.5, 0.0], [0.0, 0.0, 1.0]], labels=["a", "b", "c"])
+    0.25
     >>> BrierScore().divergence([0.5], [0.75]).tolist()
     [0.0625]
     """

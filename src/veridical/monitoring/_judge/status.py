@@ -17,7 +17,7 @@ from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._store.pending import Pending
 from veridical.monitoring._store.store import Store, StreamState
 from veridical.results import MonitorEstimate, MonitorStatus, StreamEvidence
-from veridical.results.base import format_pvalue
+from veridical.results.base import say_pvalue
 
 _BINARY = {
     "predictions too extreme": "over-confident (predictions too extreme)",
@@ -129,8 +129,8 @@ def evidence_words(log_max: float) -> str:
     """
     if log_max > _LARGEST:
         return "largest evidence above 1e300, p < 1e-300 at any time"
-    p = format_pvalue(math.exp(-max(log_max, 0.0)))
-    return f"largest evidence {math.exp(log_max):.4g}, p = {p} at any time"
+    p = say_pvalue(math.exp(-max(log_max, 0.0)))
+    return f"largest evidence {math.exp(log_max):.4g}, {p} at any time"
 
 
 def verdict_of(

@@ -100,14 +100,15 @@ def unfitted(calibrator: str | Calibrator, columns: ModelColumns) -> Calibrator:
     if empty.input != "probability":
         hint = "a monitor is shown probabilities."
         raise invalid(_CALLER, "calibrator", 'of input="probability"', empty.input, hint=hint)
-    empty.set_params(labels=list(columns.labels))
+    positive = columns.classes[1] if n_classes == 2 else None
+    empty.set_params(labels=list(columns.labels), pos_label=positive)
     return empty
 
 
 def fitted(calibrator: Calibrator, rows: KeptRows, columns: ModelColumns) -> Calibrator:
     """The map fitted to rows under the labels of the monitor."""
     outcomes = np.asarray(columns.classes)[rows.y]
-    return calibrator.fit(columns.turned(rows.p), outcomes)
+    return calibrator.fit(rows.p, outcomes)
 
 
 @dataclass(frozen=True)
@@ -145,20 +146,16 @@ def held_out_difference(
     from veridical.selection.core import cross_fit, make_folds
 
     n_classes = len(columns.labels)
-    values = columns.turned(rows.p)
-    index = rows.y
-    if n_classes == 2:
-        index = columns.turned(rows.y.astype(np.float64)).astype(np.intp)
-    checked = CheckedRows(values, index, None, "importance", tuple(range(n_classes)))
+    checked = CheckedRows(rows.p, rows.y, None, "importance", tuple(range(n_classes)))
     folds = make_folds(checked, (_N_FOLDS,))
     part: Calibrator = clone(calibrator)
-    part.set_params(labels=None)  # rows hold class indices
+    part.set_params(labels=None, pos_label=None)  # rows hold class indices
     found = cross_fit(part, folds, iter(track(len(folds), "holding out folds")))
     if isinstance(found, LeftOut):
         return HeldOutDifference(None, reason=str(found))
     y = np.concatenate([fold.held.y for fold in folds])
     held = np.concatenate([fold.held.values for fold in folds])
-    before = columns.turned(columns.calibrated(current, columns.turned(held)))
+    before = columns.calibrated(current, held)
     after = found.given[:, 1] if n_classes == 2 else found.given
     loss = np.log(happened(before, y)) - np.log(happened(after, y))
     units = make_units(loss)

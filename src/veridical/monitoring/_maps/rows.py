@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS recent (
 
 @dataclass(frozen=True)
 class ModelColumns:
-    """How rows of a monitor look to calibrators, whose single column is of the larger label.
+    """How rows of a monitor look to calibrators.
 
     Attributes
     ----------
@@ -43,12 +43,6 @@ class ModelColumns:
         turned = len(self.labels) == 2 and self.positive == 0
         return self.labels[::-1] if turned else self.labels
 
-    def turned(self, p: FloatArray) -> FloatArray:
-        """Probabilities of the positive class as those of the larger label, or back."""
-        if p.ndim == 2 or self.classes[1] > self.classes[0]:
-            return p
-        return 1 - p
-
     def calibrated(self, calibrator: Calibrator | None, p: FloatArray) -> FloatArray:
         """What a map makes of predictions, in their own shape: (n,) or (n, K)."""
         if calibrator is None:
@@ -56,7 +50,9 @@ class ModelColumns:
         single = p.ndim == 1
         if not single and len(self.labels) == 2:
             p = p[:, self.positive]
-        calibrated = calibrator.predict_proba(self.turned(p))
+        if p.ndim == 1 and calibrator.positive_label != self.classes[1]:
+            p = 1 - p  # maps of older stores are about the larger label
+        calibrated = calibrator.predict_proba(p)
         known = calibrator.classes_.tolist()
         calibrated = calibrated[:, [known.index(label) for label in self.labels]]
         return calibrated[:, self.positive] if single else calibrated
@@ -103,7 +99,7 @@ class RecentRows:
 
     def add(self, sample: Sample, epoch: int, batch: int) -> None:
         """Keep a batch, and let go of those that are too old."""
-        end = self._end()
+        end = self.n_counted
         limit = _limit(sample.p)
         p = np.ascontiguousarray(sample.p[-limit:], dtype=np.float64)
         y = np.ascontiguousarray(sample.y[-limit:], dtype=np.int32)
@@ -133,7 +129,8 @@ class RecentRows:
         )
         return kept.last(_limit(kept.p))
 
-    def _end(self) -> int:
+    @property
+    def n_counted(self) -> int:
         """How many rows were ever counted."""
         query = "SELECT first + n_rows FROM recent ORDER BY first DESC LIMIT 1"
         return one_value(self._connection, query) or 0

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.arrays import to_numpy
+from veridical._core.data.classes import arranged_as
 from veridical._core.data.groups import Groups, group_rows
-from veridical._core.data.validation import check_probabilities, float_array
+from veridical._core.data.labels import check_text
+from veridical._core.data.validation import check_probabilities, float_array, is_integer
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike
 from veridical.evaluation.core import is_reversed
@@ -56,6 +58,7 @@ def update(
 ) -> MonitorUpdate:
     """Check a batch and count it, unless it is known by its name."""
     caller = f"{CALLER}.update"
+    batch_id = _as_name(batch_id, caller)
     store, labels = memory.store, memory.classes
     sample = memory.checked(as_rows(y_true), as_rows(y_prob, labels), caller=caller)
     if not allow_reversed:
@@ -75,6 +78,10 @@ def update(
             store.add_batch(batch_id, digest, sample.n)
         if labels is None:
             store.set_setting("classes", json.dumps(list(sample.columns)))
+        if isinstance(sample, BinarySample) and memory.settings["pos_label"] is None:
+            positive = sample.classes[1]  # of ordered labels, or by the name of the column
+            if positive != max(sample.classes):
+                memory.set_positive(positive)
         return count(memory, batch)
 
 
@@ -93,6 +100,7 @@ def observe(
         hint = f"one column for each of {list(labels)[:6]}."
         got = f"{p.shape[1]} columns"
         raise invalid(caller, "y_prob", f"{len(labels)} columns", got, hint=hint)
+    p = arranged_as(p, y_prob, labels, caller=caller)
     names = _as_ids(id, len(p), caller)
     groups = _check_by(by, len(p), "y_prob", caller)
     keys = None if groups is None else [groups.keys[code] for code in groups.codes]
@@ -153,9 +161,24 @@ def mature(memory: Memory, until: Any, missing: Any, *, allow_reversed: bool) ->
         return last_update(memory, n_rows)
 
 
+def _as_name(batch_id: Any, caller: str) -> str | None:
+    """The name of a batch as text; a whole number is one, too."""
+    if is_integer(batch_id) and abs(batch_id) < _LARGEST:
+        return str(batch_id)
+    if batch_id is None or isinstance(batch_id, str):
+        check_text([batch_id], caller=caller, param="batch_id")
+        return batch_id
+    hint = 'e.g. batch_id="2026-03-04".'
+    raise invalid(caller, "batch_id", "text", repr(batch_id), hint=hint)
+
+
+_LARGEST = 2**63
+
+
 def _as_timestamp(value: Any, caller: str) -> str | None:
     """A point in time as text that sorts."""
     if value is None or isinstance(value, str):
+        check_text([value], caller=caller, param="timestamp")
         return value
     if isinstance(value, (dt.date, np.datetime64)):
         return str(value) if isinstance(value, np.datetime64) else value.isoformat()

@@ -136,9 +136,10 @@ def _check_candidate(memory: Memory, method: str) -> int:
 def calibrate(memory: Memory, y_prob: ArrayLike, priors: PriorEstimate | None) -> FloatArray:
     """Predictions of the map in use, moved to other priors if there are any."""
     caller = f"{CALLER}.calibrate"
-    columns, positive_label = memory.columns(caller), memory.settings["pos_label"]
+    columns = memory.columns(caller)
     rows = as_rows(y_prob, columns.labels)
-    own = check_columns(rows, labels=columns.labels, pos_label=positive_label, caller=caller)
+    positive = columns.classes[1] if len(columns.labels) == 2 else None
+    own = check_columns(rows, labels=columns.labels, pos_label=positive, caller=caller)
     p = columns.calibrated(memory.current, own.p)
     if priors is None:
         return p.astype(np.float64)

@@ -111,8 +111,10 @@ class Memory:
 
     def checked(self, y_true: Any, y_prob: Any, *, caller: str) -> Sample:
         """Outcomes and predictions, checked against the classes if they are known."""
-        named = {"labels": self.classes, "pos_label": self.settings["pos_label"]}
-        return check_sample(y_true, y_prob, caller=caller, **named)
+        classes, positive = self.classes, self.settings["pos_label"]
+        if positive is None and classes is not None and len(classes) == 2 and not self.is_empty:
+            positive = max(classes)  # as in the batches before, whatever this one is called
+        return check_sample(y_true, y_prob, caller=caller, labels=classes, pos_label=positive)
 
     def columns(self, caller: str) -> ModelColumns:
         """How rows look to calibrators, once the classes are known."""
@@ -142,9 +144,27 @@ class Memory:
         last = ended[-1] if ended else None
         return last if last is not None else f"batch {self.store.n_batches - 1}"
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was counted or registered yet."""
+        return self.recent.n_counted == 0 and not self.pending.waiting()[0]
+
+    def set_positive(self, label: Any) -> None:
+        """Keep which of two classes a single column is about."""
+        self.settings["pos_label"] = label
+        self.store.set_setting("monitor", json.dumps(self.settings))
+
     def _check_same(self, asked: dict[str, Any]) -> None:
         for name, value in asked.items():
-            if value != self.settings[name]:
+            kept = self.settings[name]
+            if name == "pos_label":
+                if self.is_empty:  # nothing was read as the probability of another class
+                    with self.store.transaction():
+                        self.set_positive(value)
+                    continue
+                if kept is None and self.classes is not None and len(self.classes) == 2:
+                    kept = max(self.classes)
+            if value != kept:
                 hint = "leave it out to go on with the store's, or start another store."
-                expected = f"{self.settings[name]!r}, as in {self.store.path!r}"
+                expected = f"{kept!r}, as in {self.store.path!r}"
                 raise invalid(CALLER, name, expected, repr(value), hint=hint)

@@ -41,7 +41,8 @@ class CalibrationMonitor:
     labels : array-like, optional
         Classes in the order of the columns of predictions. Default: those of the first batch.
     pos_label : object, optional
-        The positive class of two; default the larger label.
+        The positive class of two, which a single column is about; default the larger label, or
+        the last of ordered ones.
     level : float, optional
         Chance that a calibrated model ever raises the alarm, however long it is watched and
         however often it is looked at; default 0.05.
@@ -54,7 +55,8 @@ class CalibrationMonitor:
     Notes
     -----
     **Settings** are kept in the store. What is left out, or None, is as the store has it; the
-    defaults above are those of a new store. A value that differs from the store's is an error.
+    defaults above are those of a new store. A value that differs from the store's is an error;
+    `pos_label` can be said until the first rows are there.
 
     **Alarm.** For all rows, for each range of scores, each class (three or more, up to 50) and
     each group, a gambler bets against the predictions (see `EProcess`); the alarm is raised when

@@ -13,7 +13,7 @@ from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import short_name, size_text, styled_axes
 from veridical.plots._drawing.forest import draw_forest, forest_size
 from veridical.results import Comparison
-from veridical.results.base import format_pvalue
+from veridical.results.base import say_pvalue
 
 _CALLER = "comparison"
 
@@ -140,7 +140,7 @@ def _names(result: Comparison) -> list[str]:
 
 
 def _pvalue(pvalue: float) -> str:
-    return f"p = {format_pvalue(pvalue)}" if pvalue >= 1e-6 else "p < 1e-6"
+    return say_pvalue(pvalue) if pvalue >= 1e-6 else "p < 1e-6"
 
 
 def _label(ax: Axes, name: str, result: Comparison, hint: str) -> None:

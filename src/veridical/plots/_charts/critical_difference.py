@@ -15,7 +15,7 @@ from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import short_name, styled_axes
 from veridical.plots._drawing.style import Style
 from veridical.results import RankComparison
-from veridical.results.base import format_pvalue
+from veridical.results.base import say_pvalue
 
 _CALLER = "critical_difference"
 _BESIDE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "annotation_clip": False}
@@ -119,7 +119,7 @@ def critical_difference(
     axes.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
     axes.set_yticks([])
     axes.set_xlabel(
-        f"mean rank on {ranks.n_datasets} data sets, F test p = {format_pvalue(ranks.pvalue)}",
+        f"mean rank on {ranks.n_datasets} data sets, F test {say_pvalue(ranks.pvalue)}",
         fontsize=8,
     )
     return CriticalDifferenceArtists(axes, ranks, tuple(stems), tuple(names), tuple(bars), ruler)

@@ -16,7 +16,7 @@ from veridical.plots._drawing.axes import size_text, styled_axes
 from veridical.plots._drawing.legend import legend_above, text_size
 from veridical.plots._drawing.named import need_predictions
 from veridical.results import ConsistencyTest, NullLevel
-from veridical.results.base import format_pvalue
+from veridical.results.base import say_pvalue
 
 _CALLER = "null"
 _BINS = 40
@@ -119,7 +119,7 @@ def _draw(level: NullLevel, pvalue: float | None, alternative: str, ax: Any) -> 
     bars = axes.bar(edges[:-1], counts, linewidth=0, zorder=2, **look)
     label = f"observed: {level.estimator} {estimate:.4g}"
     if pvalue is not None:
-        label += f", p = {format_pvalue(pvalue)}"
+        label += f", {say_pvalue(pvalue, level.n_resamples)}"
     observed = axes.axvline(estimate, color=style.colour(1), linewidth=2, zorder=4, label=label)
     q95 = level.quantile(0.95)
     label = f"95 % if calibrated: up to {q95:.4g}"

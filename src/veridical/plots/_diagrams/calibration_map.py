@@ -91,13 +91,12 @@ def draw_map_lines(
 
 
 def mapped(calibrator: Calibrator, p: FloatArray) -> FloatArray:
-    """Calibrated probability of the positive class, the larger label."""
+    """Calibrated probability of the positive class."""
     values = p
     if calibrator.input == "logit":
         inside = np.clip(p, 1e-6, 1 - 1e-6)
         values = np.log(inside / (1 - inside))
-    positive = int(calibrator.classes_[1] > calibrator.classes_[0])
-    return calibrator.predict_proba(values)[:, positive]
+    return calibrator.predict_proba(values)[:, calibrator.positive_index_]
 
 
 def _draw_points(

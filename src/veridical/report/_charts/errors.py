@@ -9,7 +9,7 @@ from veridical.exceptions import invalid
 from veridical.report._charts.chart import Chart, short, table_of
 from veridical.report._charts.forest import MOST, ForestRow, forest_chart
 from veridical.results import Evaluation, MeasuredError
-from veridical.results.base import format_pvalue
+from veridical.results.base import format_pvalue, say_pvalue
 
 _HEADER = ("rows", "error", "low", "high", "null mean", "null 95 %", "p")
 _NULL = "grey bar: up to where 95 % of calibrated models lie"
@@ -115,7 +115,7 @@ def _badness(error: MeasuredError, adjusted: float | None) -> tuple[float, float
 def _group_row(name: str, error: MeasuredError, adjusted: float | None, level: float) -> ForestRow:
     if adjusted is None:
         return _row(name, error)
-    note = f"p = {format_pvalue(adjusted)}"
+    note = say_pvalue(adjusted)
     return _row(name, error, note=note, other=adjusted > level)
 
 
@@ -123,7 +123,7 @@ def _row(
     name: str, error: MeasuredError, *, note: str | None = None, other: bool = False
 ) -> ForestRow:
     if note is None:
-        note = "" if error.pvalue is None else f"p = {format_pvalue(error.pvalue)}"
+        note = "" if error.pvalue is None else say_pvalue(error.pvalue, error.n_resamples)
     return ForestRow(
         name=name,
         estimate=error.value,

@@ -8,7 +8,7 @@ from veridical.report._charts.chart import Chart, short, table_of
 from veridical.report._charts.forest import MOST, ForestRow, forest_chart
 from veridical.report._charts.parts import only
 from veridical.results import CandidateEvidence, Comparison, Evidence, ModelDifference
-from veridical.results.base import format_pvalue
+from veridical.results.base import format_pvalue, say_pvalue
 
 _MINUS = "\N{MINUS SIGN}"
 
@@ -132,6 +132,6 @@ def _pair(pair: ModelDifference, sure: float) -> ForestRow:
         estimate=pair.difference.estimate,
         low=pair.difference.low,
         high=pair.difference.high,
-        note=f"p = {format_pvalue(pair.adjusted)}",
+        note=say_pvalue(pair.adjusted),
         kind="main" if pair.adjusted <= sure else "other",
     )

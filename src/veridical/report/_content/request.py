@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from veridical._core.data.randomness import check_resamples
+from veridical._core.data.reading import AS_IT_IS
 from veridical._core.data.validation import check_level, is_integer
 from veridical.binning import UniformBins
 from veridical.evaluation.core import Measuring
@@ -86,7 +87,7 @@ class ReportRequest(RawData):
     def read(self) -> dict[str, Source]:
         """Read whichever form was given: the data of every model, of a single one named ""."""
         options: dict[str, Any] = {"lens": self.lens, "n_bins": self.n_bins, "caller": CALLER}
-        names = ("labels", "pos_label", "by", "sample_weight")
+        names = ("labels", "pos_label", "by", "sample_weight", "reading")
         beside = {name: getattr(self, name) for name in names}
         if isinstance(self.y_true, Mapping):
             _check_names(self.y_true, "y_true")
@@ -167,6 +168,8 @@ class ReportRequest(RawData):
         values = {"y": self.y, "prob": prob, "sample_weight": self.sample_weight, "by": self.by}
         values |= {"lens": self.lens, "labels": self.labels, "pos_label": self.pos_label}
         found = {name: repr(value) for name, value in values.items() if value is not None}
+        usual, how = asdict(AS_IT_IS), asdict(self.how)
+        found |= {name: repr(how[name]) for name in how if how[name] != usual[name]}
         for name in ("sample_weight", "by"):
             if name in found and not _is_columns(values[name]):
                 found[name] = name
@@ -177,8 +180,9 @@ class ReportRequest(RawData):
 
 
 def guesses(sources: Mapping[str, Source]) -> str:
-    """What was guessed about columns, each guess once."""
-    return "; ".join(dict.fromkeys(s.guessed for s in sources.values() if s.guessed))
+    """What was guessed about columns and done to values, each thing once."""
+    said = [one for s in sources.values() for one in ([s.guessed] if s.guessed else []) + [*s.said]]
+    return "; ".join(dict.fromkeys(said))
 
 
 def _seed(rng: Any) -> int:

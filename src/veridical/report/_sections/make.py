@@ -8,6 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Literal
 
+from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.runtime.files import check_folder
 from veridical._core.runtime.optional import require
 from veridical._core.typing import ArrayLike
@@ -31,6 +32,10 @@ def make_report(
     n_bins: Any = 15,
     sample_weight: Any = None,
     by: Any = None,
+    by_bins: int = 4,
+    scale: Scale = "probability",
+    missing: Missing = "error",
+    normalize: bool = False,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     margins: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1),
@@ -52,7 +57,7 @@ def make_report(
     y, prob : str; str, list of str or mapping, optional
         Columns of a frame, as in :func:`evaluate`; a mapping such as ``{"a": "p_a", "b": "p_b"}``
         names the columns of several models.
-    lens, labels, pos_label, n_bins, sample_weight, by
+    lens, labels, pos_label, n_bins, sample_weight, by, by_bins, scale, missing, normalize
         As in :func:`evaluate`.
     confidence_level : float, default 0.95
         Of all intervals; tests are at the level 1 - `confidence_level`.
@@ -106,6 +111,7 @@ def make_report(
         n_bins=n_bins,
         sample_weight=sample_weight,
         by=by,
+        reading=Reading(scale, missing, normalize, by_bins).checked(caller=CALLER),
         confidence_level=confidence_level,
         n_resamples=n_resamples,
         margins=margins,

@@ -50,6 +50,8 @@ class AutoCalibrator(WrappingCalibrator):
         What predictions are. Scores have no identity to be left alone with.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
 
@@ -203,7 +205,7 @@ def for_classes(calibrator: Calibrator, n_classes: int) -> Calibrator:
         return calibrator
     own: dict[str, Any] = {"input": calibrator.input, "weight_type": calibrator.weight_type}
     default: WeightType = "importance"
-    calibrator.set_params(input="probability", labels=None, weight_type=default)
+    calibrator.set_params(input="probability", labels=None, pos_label=None, weight_type=default)
     return OneVsRestCalibrator(calibrator, **own)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +14,7 @@ from starlette.responses import FileResponse, Response
 import veridical.export as export
 from veridical._core.data.validation import check_option
 from veridical._core.runtime.optional import is_installed
-from veridical.export.core import DIALECTS, write_file
+from veridical.export.core import DIALECTS
 from veridical.frames.files import write_with_columns
 from veridical.frames.tables import open_table
 from veridical.report import make_report
@@ -57,29 +56,15 @@ def can_write_onnx() -> bool:
 
 
 def _json(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
-    notes = None
-    if len(data.mapping.prob) == 1:  # `veridical apply` finds out which class the column is about
-        notes = {"column_of": np.asarray(data.classes[1]).item()}
-    write_file(data.chosen.calibrator, path, notes)
+    export.save(data.chosen.calibrator, path)
 
 
 def _sql(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
-    calibrator, dialect = data.chosen.calibrator, query.get("dialect", "duckdb")
-    columns: list[str] | str = list(data.mapping.prob)
-    lines = [f"-- {data.chosen.method} calibrator, {dialect}"]
-    if len(columns) == 1 and not data.one_column:
-        columns = "p"
-        lines += [
-            "-- p stands for 1 minus the column of predictions:",
-            "-- the expression takes the probability of the larger label.",
-        ]
-    found = export.to_sql(calibrator, dialect=dialect, columns=columns)
+    dialect = query.get("dialect", "duckdb")
+    found = export.to_sql(data.chosen.calibrator, dialect=dialect)
     expressions = [found] if isinstance(found, str) else found
-    labels = np.asarray(calibrator.classes_).tolist()
-    for label, expression in zip(labels[-len(expressions) :], expressions, strict=True):
-        about = re.sub(r"\s+", " ", str(label))
-        lines += ["", f"-- probability of {about}", expression]
-    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    lines = [f"-- {data.chosen.method} calibrator, {dialect}", *expressions]
+    path.write_text("\n\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _python(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
@@ -99,15 +84,11 @@ def _predictions(path: Path, table: OpenTable, data: Dataset, query: Mapping[str
     calibrator, columns = data.chosen.calibrator, list(data.mapping.prob)
     all_rows = open_table(table.path, columns=columns, caller=CALLER)  # of weight zero too
     values = all_rows.matrix(columns, caller=CALLER, param="prob").astype(np.float64)
-    if len(columns) == 1:
-        one = values[:, 0]
-        values = one if data.one_column else np.column_stack([one, 1 - one])  # of the smaller label
-    calibrated = calibrator.predict_proba(values)
+    calibrated = calibrator.predict_proba(values[:, 0] if data.one_column else values)
     labels = np.asarray(calibrator.classes_).tolist()
     added = {_new(f"calibrated_{label}", table): calibrated[:, k] for k, label in enumerate(labels)}
-    if len(columns) == 1:
-        place = labels.index(data.classes[1])
-        added = {_new("calibrated", table): calibrated[:, place]}
+    if data.one_column:
+        added = {_new("calibrated", table): calibrated[:, calibrator.positive_index_]}
     write_with_columns(table.path, path, added, caller=CALLER)
 
 

@@ -86,7 +86,8 @@ class Fit:
 
     def _fitted(self) -> tuple[dict[str, Calibrator], Comparison]:
         data, rows = self._data, self._data.rows
-        labels, n_classes = list(rows.classes), len(rows.classes)
+        n_classes = len(rows.classes)
+        told = {"labels": list(rows.classes), "pos_label": data.positive}
         folds = make_folds(rows, (self.n_folds,))
         before = self._held_out(BEFORE, IdentityCalibrator(), folds)
         if isinstance(before, LeftOut):
@@ -102,9 +103,10 @@ class Fit:
                 continue
             models[name] = held_out_source(held.given, rows, folds)
             self._step(f"{name}: fitting to all rows")
-            fitted[name] = calibrator_named(name, n_classes).set_params(labels=labels)
+            fitted[name] = calibrator_named(name, n_classes).set_params(**told)
             fit_rows(fitted[name], rows)
             fitted[name].feature_names_in_ = np.asarray(data.mapping.prob)
+            fitted[name].outcome_name_ = data.mapping.y
         self._step("comparing")
         return fitted, compare_held_out(models, BEFORE)
 

@@ -25,7 +25,7 @@ from veridical.evaluation.core import (
     means_and_line,
     measure_errors,
 )
-from veridical.evaluation.data import NullDraws, SampleSource, default_error
+from veridical.evaluation.data import NullDraws, SampleSource, default_error, default_error_name
 from veridical.lenses import Confidence, Lens, Problem
 from veridical.lenses.reading import event_of
 from veridical.miscalibration import BinnedError
@@ -156,7 +156,7 @@ class LensView:
             "MCE": BinnedError(binning, norm="max"),
         }
         if self._sorted.kind != "binary":
-            name = "ECE variance-split" if self._sorted.kind == "vector" else "ECE"
+            name = default_error_name(self._sorted)
             estimators = {name: default_error(self._sorted.problem, n_bins)}
         return [Question(name, each, self.lens) for name, each in estimators.items()]
 

@@ -14,7 +14,7 @@ from veridical._core.data.validation import check_option, check_sample
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, FloatArray
 from veridical.calibrators import Calibrator
-from veridical.calibrators.core import CheckedRows, positive_column
+from veridical.calibrators.core import CheckedRows
 from veridical.evaluation.data import SampleSource
 from veridical.lenses import Binary, Canonical, ClassSpecific, Classwise, Confidence, Lens
 from veridical.lenses.reading import default_lens
@@ -114,7 +114,7 @@ class Dataset:
             calibrator.predict_proba(self.values),
             caller=CALLER,
             labels=np.asarray(calibrator.classes_).tolist(),
-            pos_label=self.sample.classes[1] if self.is_binary else None,
+            pos_label=self.positive,
             sample_weight=self.sample.weight,
         )
         with self._lock:
@@ -138,6 +138,11 @@ class Dataset:
         return isinstance(self.sample, BinarySample)
 
     @property
+    def positive(self) -> Any:
+        """The positive class of two; None of more."""
+        return self.sample.classes[1] if self.is_binary else None
+
+    @property
     def outcomes(self) -> Array:
         """Labels of the checked rows."""
         return np.asarray(self.sample.columns)[self.sample.index]
@@ -149,21 +154,13 @@ class Dataset:
 
     @property
     def rows(self) -> CheckedRows:
-        """The checked rows as calibrators are fitted to them: the larger of two labels last."""
-        sample, classes = self.sample, tuple(np.asarray(self.sample.columns).tolist())
-        if self.one_column:
-            classes = tuple(sorted(classes))
-        values, y = self.values, sample.index
-        if values.ndim == 2 and len(classes) == 2 and not positive_column(classes):
-            values, y = np.ascontiguousarray(values[:, ::-1]), 1 - y
-        return CheckedRows(values, y, sample.weight, sample.weight_type, classes)
+        """The checked rows as calibrators are fitted to them."""
+        return CheckedRows.of_sample(self.sample)
 
     @property
     def one_column(self) -> bool:
-        """Whether predictions are one column about the larger of two labels."""
-        if not isinstance(self.sample, BinarySample) or len(self.mapping.prob) > 1:
-            return False
-        return bool(self.sample.classes[1] > self.sample.classes[0])
+        """Whether predictions are one column, about the positive class."""
+        return self.is_binary and len(self.mapping.prob) == 1
 
     def binary(self, stage: str, label: Any) -> BinarySample:
         """Did a class occur, and how probable was it said to be?"""

@@ -1,0 +1,179 @@
+r"""Limits of the mean of a variable that cannot exceed a known value.
+
+The sample is given one more row at the largest possible value, and rows the weights of a Bayesian
+bootstrap (Rubin 1981, doi 10.1214/aos/1176345338): the upper limit is the quantile of
+:math:`\sum_i D_i z_{(i)}`, D uniform on the simplex. Gaffke (2005), Math. Methods Statist. 14,
+451-467, proposed it; for zeros and ones it is the limit of Clopper & Pearson (1934), doi
+10.1093/biomet/26.4.404, and no distribution is known for which it errs more often than it may
+(Learned-Miller & Thomas 2019, arXiv 1905.06208; Phan, Thomas & Learned-Miller 2021, arXiv
+2106.03163, prove a bound close to it).
+
+D is exponentials over their sum, so :math:`P(\sum_i D_i z_i \le m) = P(\sum_i E_i (z_i - m) \le
+0)`. That is found by the saddlepoint approximation (Lugannani & Rice 1980, doi 10.2307/1426607, in
+the form of Barndorff-Nielsen 1990), whose equation is the one of empirical likelihood; nothing is
+drawn, and rows of equal value are one gamma variable.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from veridical._core.typing import FloatArray
+
+_MOST = 4096  # values that are kept apart
+_MAX_STEPS = 100
+_NEAR = 1e-3  # of a standard deviation: the two roots of the saddlepoint cancel
+_EDGE = 1e-12
+
+
+class Support(NamedTuple):
+    """Smallest and largest value that a row can have."""
+
+    lowest: float
+    highest: float
+
+
+class Masses(NamedTuple):
+    """Values with random weights: `scale` times a gamma variable of this `shape`."""
+
+    value: FloatArray
+    shape: FloatArray
+    scale: FloatArray
+
+    @property
+    def mean(self) -> float:
+        """Mean of the values."""
+        weight = self.shape * self.scale
+        return float(weight @ self.value / weight.sum())
+
+    @property
+    def unit(self) -> float:
+        """Scale of the weight of one more row: the mean weight, as a weight meets it."""
+        weight = self.shape * self.scale
+        return float(weight @ self.scale / weight.sum())
+
+    def mirrored(self) -> Masses:
+        """The same with the sign of the values changed."""
+        return self._replace(value=-self.value)
+
+    def pooled(self) -> Masses:
+        """The same with neighbouring values taken together where there are very many."""
+        if len(self.value) <= _MOST:
+            return self
+        first, last = float(self.value.min()), float(self.value.max())
+        if first == last:
+            cell = np.zeros(len(self.value), dtype=np.intp)
+        else:
+            cell = ((self.value - first) * ((_MOST - 1) / (last - first))).astype(np.intp)
+        weight = self.shape * self.scale
+        sums = [np.bincount(cell, w) for w in (weight, weight * self.value, weight * self.scale)]
+        total, value, square = (each[sums[0] > 0] for each in sums)
+        return Masses(value / total, total**2 / square, square / total)
+
+
+class Limit(NamedTuple):
+    """A limit of a mean, and the tilt of the saddlepoint there (infinite if there is none)."""
+
+    value: float
+    tilt: float
+
+
+def mean_limits(masses: Masses, support: Support, level: float) -> tuple[float, float]:
+    """Limits of the mean at equal tails."""
+    tail = (1 - level) / 2
+    high = upper_limit(masses, support.highest, tail).value
+    low = -upper_limit(masses.mirrored(), -support.lowest, tail).value
+    return low, high
+
+
+def mean_pvalue(masses: Masses, support: Support) -> float:
+    """Two-sided p-value of a mean of zero: the smallest level at which the limits exclude it."""
+    if support.lowest == support.highest:
+        return float(support.lowest == 0)
+    over = 1 - _below(_with_one_more(masses, support.highest), 0.0)[0]
+    under = 1 - _below(_with_one_more(masses.mirrored(), -support.lowest), 0.0)[0]
+    return min(1.0, 2 * min(over, under))
+
+
+def upper_limit(masses: Masses, highest: float, tail: float) -> Limit:
+    """Upper limit that the mean exceeds with a chance of at most `tail`."""
+    from scipy.optimize import brentq
+
+    highest = max(highest, float(masses.value.max()))
+    if float(masses.value.min()) >= highest:
+        return Limit(highest, math.inf)
+    middle = masses.mean
+    exact = _of_two_values(masses, highest, tail)
+    every = _with_one_more(masses, highest)
+    if exact is None:
+        last = highest - (highest - middle) * _EDGE
+        exact = float(
+            brentq(lambda m: _below(every, m)[0] - (1 - tail), middle, last, xtol=1e-12, rtol=1e-9)
+        )
+    return Limit(exact, _below(every, exact)[1])
+
+
+def _of_two_values(masses: Masses, highest: float, tail: float) -> float | None:
+    """The limit of Clopper and Pearson, where only one value is below the largest.
+
+    Weighted rows count with their effective number (Korn & Graubard 1998, Survey Methodology 24,
+    193-201).
+    """
+    from scipy.special import betaincinv
+
+    least = float(masses.value.min())
+    top = masses.value == highest
+    if not (top | (masses.value == least)).all():
+        return None
+    weight = masses.shape * masses.scale
+    size = float(weight.sum()) / masses.unit
+    hits = size * float(weight[top].sum()) / float(weight.sum())
+    return least + (highest - least) * float(betaincinv(hits + 1, size - hits, 1 - tail))
+
+
+def _with_one_more(masses: Masses, value: float) -> Masses:
+    added = (value, 1.0, masses.unit)
+    return Masses(*(np.append(each, one) for each, one in zip(masses, added, strict=True)))
+
+
+def _below(masses: Masses, mean: float) -> tuple[float, float]:
+    """Probability that the randomly weighted mean is at most `mean`, and the saddlepoint."""
+    from scipy.special import ndtr
+
+    x = masses.scale * (masses.value - mean)
+    low, high = float(x.min()), float(x.max())
+    if high <= 0 or low >= 0:
+        return (1.0, math.inf) if high <= 0 else (0.0, -math.inf)
+    unit = max(high, -low)
+    x, shape = x / unit, masses.shape
+    tilt = _saddlepoint(x, shape, unit / low, unit / high)
+    ratio = x / (1 - tilt * x)
+    spread = math.sqrt(float(shape @ ratio**2))
+    direct = tilt * spread
+    if abs(direct) < _NEAR:
+        return float(ndtr(direct + float(shape @ ratio**3) / (3 * spread**3))), tilt / unit
+    fall = max(float(shape @ np.log1p(-tilt * x)), 0.0)
+    root = math.copysign(math.sqrt(2 * fall), tilt)
+    return float(ndtr(root + math.log(direct / root) / root)), tilt / unit
+
+
+def _saddlepoint(x: FloatArray, shape: FloatArray, first: float, last: float) -> float:
+    """Where the cumulant generating function is least, by Newton's method in a bracket."""
+    at = 0.0
+    for _ in range(_MAX_STEPS):
+        ratio = x / (1 - at * x)
+        slope, curvature = float(shape @ ratio), float(shape @ ratio**2)
+        if slope > 0:
+            last = at
+        else:
+            first = at
+        new = at - slope / curvature
+        if not first < new < last:
+            new = (first + last) / 2
+        if abs(new - at) <= _EDGE * (1 + abs(at)):
+            return new
+        at = new
+    return at

@@ -1,0 +1,90 @@
+"""What a score can be for these predictions, whatever the outcome: the ends of its mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from veridical._core.sample import BinarySample
+from veridical._core.typing import FloatArray, IntArray
+from veridical.inference._intervals.bounded import Support
+from veridical.lenses import ClasswiseProblem, Problem
+from veridical.miscalibration import LogScore
+from veridical.miscalibration.core import MeanScore
+
+_MOST_VALUES = 1 << 18  # one more row hardly counts beside so many
+_EXPECTED = 0.99  # share of the surprises that a log score is supposed to stay below
+
+
+def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) -> Support:
+    """Smallest and largest score of a row.
+
+    A bounded score is at most what the worst outcome of a row would have cost. The log score has
+    no such limit that would help: a row that gives 1e-20 to an outcome would count for 46. It is
+    supposed to stay below the largest score seen and below 99 in 100 of the surprises (outcomes
+    other than the most probable) that the predictions themselves expect.
+    """
+    losses, chance = _losses(estimator, problem)
+    return _support(losses, chance, scores, unbounded=isinstance(estimator, LogScore))
+
+
+def difference_support(
+    estimator: MeanScore, pair: tuple[Problem, Problem], differences: FloatArray
+) -> Support:
+    """Smallest and largest difference of the scores of two models of the same rows."""
+    (first, one), (second, two) = (_losses(estimator, problem) for problem in pair)
+    with np.errstate(invalid="ignore"):  # both are infinite: an outcome that none expects
+        losses = np.nan_to_num(first - second, nan=0.0, posinf=np.inf, neginf=-np.inf)
+    unbounded = isinstance(estimator, LogScore)
+    return _support(losses, (one + two) / 2, differences, unbounded=unbounded)
+
+
+def _support(
+    losses: FloatArray, chance: FloatArray, seen: FloatArray, *, unbounded: bool
+) -> Support:
+    least, most = float(seen.min()), float(seen.max())
+    if unbounded:
+        top = np.zeros(chance.shape, dtype=bool)
+        top[np.arange(len(chance)), chance.argmax(axis=1)] = True
+        likely, surprise = losses[top], ~top & (chance > 0) & np.isfinite(losses)
+        ends = _quantiles(losses[surprise], chance[surprise])
+        losses = np.concatenate([likely[np.isfinite(likely)], ends])
+    return Support(min(least, float(losses.min())), max(most, float(losses.max())))
+
+
+def _quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
+    """Values that the share `_EXPECTED` of what is expected stays below, and above."""
+    if len(values) == 0:
+        return values
+    order = np.argsort(values)
+    passed = np.cumsum(chance[order])
+    tails = np.array([1 - _EXPECTED, _EXPECTED]) * passed[-1]
+    return values[order][np.searchsorted(passed, tails).clip(max=len(values) - 1)]
+
+
+def _losses(estimator: MeanScore, problem: Problem) -> tuple[FloatArray, FloatArray]:
+    """Score of every outcome of each row, and its probability; of some rows if there are many."""
+    sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+    n_classes = 2 if isinstance(sample, BinarySample) else sample.p.shape[1]
+    most = max(64, _MOST_VALUES // n_classes**2)
+    if sample.n > most:
+        sample = sample.take(np.linspace(0, sample.n - 1, most).astype(np.intp))
+    chance = sample.p.astype(np.float64)
+    if isinstance(sample, BinarySample):
+        chance = np.column_stack([1 - chance, chance])
+    outcome: list[IntArray] = [np.full(sample.n, k, sample.y.dtype) for k in range(n_classes)]
+    if isinstance(problem, ClasswiseProblem):
+        several = ClasswiseProblem(sample)  # type: ignore[arg-type]
+        parts = [several.problem(k) for k in range(n_classes)]
+        missed, met = (
+            np.column_stack(
+                [estimator.per_row(replace(part, y=np.full_like(part.y, hit))) for part in parts]
+            )
+            for hit in (0, 1)
+        )
+        with np.errstate(invalid="ignore"):  # infinite ones are left out below
+            losses = (missed.sum(axis=1, keepdims=True) - missed + met) / n_classes
+    else:
+        losses = np.column_stack([estimator.per_row(replace(sample, y=y)) for y in outcome])
+    return losses, chance
