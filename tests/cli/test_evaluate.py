@@ -185,7 +185,7 @@ def test_a_boolean_label_can_be_the_positive_class(tmp_path, capsys, pos_label):
     path.write_text("\n".join(["label,p", *rows]))
     code, out, _ = run(capsys, path, "--pos-label", pos_label, "--n-bins", "2")
     assert code == 0
-    assert "positive class True" in out
+    assert "Evaluation of 90 rows: probability that label = True, binary lens" in out
 
 
 def test_a_glob_is_one_table(tmp_path, binary, capsys):

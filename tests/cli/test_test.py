@@ -60,7 +60,7 @@ def test_text_is_the_report_in_words(capsys):
     code, out, err = run(capsys, "good.csv")
     assert (code, err) == (0, "")
     assert out == in_options(calibration_tests("good.csv"))
-    assert "No miscalibration found" in out
+    assert "No miscalibration shown" in out
     assert "note: guessed --y label, --prob p; pass others if that is wrong" in out
 
 
@@ -69,7 +69,7 @@ def test_json_is_the_report_without_loss(capsys):
     assert (code, err) == (0, GUESSED)
     report = TestReport.from_json(out)
     assert report == calibration_tests("extreme.csv")
-    assert "Over-confident: too extreme" in report.verdict
+    assert "Over-confident: too extreme" in report.verdict.text
 
 
 def test_csv_has_one_row_a_test(capsys):

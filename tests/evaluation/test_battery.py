@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -60,7 +61,7 @@ def test_every_test_is_the_one_made_by_itself(binary):
         assert (made.statistic, made.pvalue) == (test.statistic, test.pvalue)
         assert (made.method, made.definition, made.df) == (test.method, test.definition, test.df)
     assert list(report.adjusted) == pytest.approx(holm([t.pvalue for t in alone.values()]))
-    assert report.pvalue == min(report.adjusted)
+    assert report.pvalue == report.verdict.pvalue
 
 
 def test_the_lens_is_that_of_every_test(multiclass):
@@ -96,11 +97,12 @@ def test_whole_vectors_and_classes_have_tests_that_fit(multiclass):
          ["Under"]),
         (lambda q: sharpened(q, 0.6), ["Miscalibrated", "Under-confident: too timid"],
          ["Over"]),
-        (lambda q: q**2, ["Under-predicts: predicted"], ["Over-predicts"]),
-        (lambda q: 1 - (1 - q) ** 2, ["Over-predicts: predicted"], ["Under-predicts"]),
+        (lambda q: q**2, ["Under-predicts: says"], ["Over-predicts"]),
+        (lambda q: 1 - (1 - q) ** 2, ["Over-predicts: says"], ["Under-predicts"]),
         (lambda q: 1 - q, ["Reversed"], []),
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore:calibration_tests. Reversed")
 @pytest.mark.parametrize("tests", [None, ["consistency"]])
 def test_words_follow_the_distortion(distort, words, not_words, tests, truth):
     y, q = truth
@@ -109,11 +111,12 @@ def test_words_follow_the_distortion(distort, words, not_words, tests, truth):
     assert report.rejected
     assert report.detectable is None
     for word in words:
-        assert word in report.verdict
+        assert word in report.verdict.text
     for word in not_words:
-        assert word not in report.verdict
-    if "predicted" in words[0]:
-        assert f"predicted {p.mean():.4f} on average, observed {y.mean():.4f}" in report.verdict
+        assert word not in report.verdict.text
+    if "says" in words[0]:
+        means = f"says {p.mean():.2f} on average, happens {y.mean():.2f}"
+        assert means in report.verdict.text
 
 
 def test_a_wave_is_neither_level_nor_slope():
@@ -130,8 +133,8 @@ def test_a_wave_is_neither_level_nor_slope():
     assert report.slope.estimate == pytest.approx(1, abs=1e-3)
     assert report.test("cox").pvalue > 0.9
     assert report.rejected
-    assert "1 of 2 tests rejects calibration" in report.verdict
-    assert "Neither level nor slope is off over all" in report.verdict
+    assert [part.name for part in report.verdict.joint.standing_out] == ["shape"]
+    assert "although level and spread do not stand out" in report.verdict.text
 
 
 def test_confidence_is_over_or_under(multiclass):
@@ -142,22 +145,27 @@ def test_confidence_is_over_or_under(multiclass):
     sure = p**3 / (p**3).sum(axis=1, keepdims=True)
     report = calibration_tests(y, sure, n_resamples=200)
     right = (sure.argmax(axis=1) == y).mean()
-    shown = f"Over-confident: predicted {sure.max(axis=1).mean():.4f} on average"
-    assert f"{shown}, observed {right:.4f}" in report.verdict
-    assert "Every one of 3 classes stands out" in report.verdict
+    shown = f"Over-confident: says {sure.max(axis=1).mean():.2f} on average"
+    assert f"{shown}, is right {right:.2f}" in report.verdict.text
+    assert "Every one of 3 classes stands out" in report.verdict.text
 
 
 def test_not_to_reject_is_no_evidence(truth):
     y, q = truth
     report = calibration_tests(y, q)
     assert not report.rejected
-    assert "No miscalibration found: none of 5 tests rejects" in report.verdict
-    assert "not evidence of calibration: with 2,000 rows" in report.verdict
-    assert report.detectable == v.detectable_error(2000, level=0.05 / 5, y_prob=q)
-    assert f"an error of {report.detectable.delta:.4f} or more" in report.verdict
-    fewer = calibration_tests(y, q, tests=["cox"])  # of which nothing is known
-    assert fewer.detectable is None
-    assert "not evidence" in fewer.verdict
+    assert report.verdict.headline.startswith("No miscalibration shown: probability that y = 1")
+    parts = len(report.verdict.joint.parts)  # level, spread and shape
+    assert report.detectable == v.detectable_error(2000, level=0.05 / parts, y_prob=q)
+    # What costs 1 % of the log loss of calibrated predictions, in root-mean-square gaps.
+    entropy = -(q * np.log(q) + (1 - q) * np.log(1 - q)).mean()
+    matters = np.sqrt(0.02 * entropy * (q * (1 - q)).mean())
+    needed = v.required_sample_size(matters, level=0.05 / parts, y_prob=q).n
+    assert needed > 2000
+    about = -(-needed // 100) * 100
+    assert f"about {about:,} rows would tell of a root-mean-square gap of" in report.verdict.text
+    assert f"{matters:.3f}, which costs 1.0 % of log loss" in report.verdict.text
+    assert report.verdict.size == "not shown either way"
 
 
 def test_weights_count_by_their_effective_size(truth):
@@ -183,7 +191,7 @@ def test_groups_are_one_more_test_and_named(truth):
     row = report.test("groups")
     assert (row.pvalue, row.n_samples) == (min(family.adjusted), 200)
     assert row.statistic == family.statistics[family.names.index("bad")]
-    assert "Of 2 groups, 1 stands out after correction for their number: 'bad'." in report.verdict
+    assert "Of 2 groups 1 stands out: 'bad' (adjusted p = 0.0010)." in report.verdict.text
     assert report.rejected
 
 
@@ -204,7 +212,11 @@ def test_frames_and_arrays_agree(truth):
     y, q = truth
     frame = pl.DataFrame({"out": np.where(y == 1, "yes", "no"), "q": q})
     of_frame = calibration_tests(frame, y="out", prob="q", pos_label="yes", n_resamples=200)
-    assert of_frame == calibration_tests(y, q, n_resamples=200)
+    arrays = calibration_tests(y, q, n_resamples=200)
+    assert "probability that out = 'yes'" in of_frame.verdict.text
+    words = of_frame.verdict.text.replace("out = 'yes'", "y = 1")
+    assert words == arrays.verdict.text
+    assert replace(of_frame, verdict=arrays.verdict) == arrays
 
 
 def test_a_long_test_is_left_out_unless_asked_for():
@@ -292,7 +304,7 @@ def test_the_report_loses_nothing_and_shows_everything(multiclass):
         times = adjusted / test.pvalue
         assert format_pvalue(adjusted, test.n_resamples, times=times) in line
         assert test.method.replace("'", "&#x27;") in html
-    assert " ".join(text.split()).count(report.verdict) == 1
+    assert " ".join(text.split()).count(report.verdict.text) == 1
     assert "<b>" not in html
     assert "&lt;b&gt;" in html
     frame = report.to_frame()

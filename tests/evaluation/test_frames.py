@@ -49,11 +49,12 @@ def without_notes(e):
 
 
 def test_every_frame_gives_the_evaluation_of_its_arrays(build, data):
-    expected = evaluate(data["label"], data["p"])
+    y = pd.Series(data["label"], name="label")  # the name is used in words
+    expected = evaluate(y, data["p"])
     assert evaluate(build(data), y="label", prob="p", engine="memory") == expected
     options = {"n_bins": 8, "engine": "memory"}
     weighted = evaluate(build(data), y="label", prob="p", sample_weight="w", **options)
-    assert weighted == evaluate(data["label"], data["p"], sample_weight=data["w"], n_bins=8)
+    assert weighted == evaluate(y, data["p"], sample_weight=data["w"], n_bins=8)
 
 
 def test_series_of_every_library_are_arrays(data):
@@ -178,7 +179,8 @@ def test_single_precision_columns_stay_single(build, data):
         frame = frame.to_arrow()
     elif build is pl.LazyFrame:
         frame = frame.lazy()
-    assert evaluate(frame, y="label", prob="p", engine="memory") == evaluate(data["label"], p)
+    y = pd.Series(data["label"], name="label")
+    assert evaluate(frame, y="label", prob="p", engine="memory") == evaluate(y, p)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from veridical import Evaluation, InvalidInputError, evaluate
+from veridical.inference import joint_test
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
 
@@ -30,30 +31,59 @@ def data():
 
 
 def part(data, rows, **options):
-    return evaluate(data["label"][rows], data["p"][rows], **options)
+    return figures(evaluate(named(data["label"][rows]), data["p"][rows], **options))
+
+
+def named(y):
+    return pd.Series(y, name="label")
+
+
+def figures(e):
+    """All but the verdict, which considers every group at once."""
+    found = e.to_dict()
+    del found["verdict"], found["groups"]
+    return found
 
 
 def test_each_group_is_the_evaluation_of_its_rows(data):
-    e = evaluate(data["label"], data["p"], by=data["region"])
+    e = evaluate(named(data["label"]), data["p"], by=data["region"])
     assert [key for key, _ in e.groups] == ["east", "north", "south"]
     for key, group in e.groups:
-        assert group == part(data, data["region"] == key)
+        assert figures(group) == part(data, data["region"] == key)
         assert group == e.group(key)
     assert sum(group.n_samples for _, group in e.groups) == e.n_samples
 
 
 def test_the_whole_is_not_changed_by_its_groups(data):
-    whole = evaluate(data["label"], data["p"]).to_dict()
-    grouped = evaluate(data["label"], data["p"], by=data["region"]).to_dict()
-    del whole["groups"], grouped["groups"]
-    assert whole == grouped
+    whole = evaluate(data["label"], data["p"])
+    grouped = evaluate(data["label"], data["p"], by=data["region"])
+    assert figures(whole) == figures(grouped)
+
+
+def test_groups_are_judged_as_one_family(data):
+    """The words of a group are those of its member of the joint test, adjusted for all."""
+    p = np.where(data["region"] == "south", data["p"] ** 2, data["p"])
+    e = evaluate(data["label"], p, by=data["region"])
+    joint = joint_test(data["label"], p, by=data["region"], rng=0)
+    assert e.verdict.joint == joint
+    for key, group in e.groups:
+        own = next(part for part in joint.parts if part.label == key)
+        assert group.verdict.pvalue == own.adjusted
+        assert group.verdict.found == (own.adjusted <= 0.05)
+        assert f"in {key!r}" in group.verdict.headline
+    assert [key for key, group in e.groups if group.verdict.found] == ["south"]
+    assert "Of 3 groups 1 stands out: 'south'" in e.verdict.text
+    calm = evaluate(data["label"], data["p"], by=data["region"]).verdict
+    worst = min((part for part in calm.joint.parts if part.name == "group"),
+                key=lambda part: (part.adjusted, part.pvalue))  # fmt: skip
+    assert f"None of 3 groups stands out (worst: {worst.label!r}" in calm.text
 
 
 @pytest.mark.parametrize("build", [pd.DataFrame, pl.DataFrame])
 @pytest.mark.parametrize("by", ["region", ["region"]])
 def test_a_column_may_be_named(data, build, by):
     e = evaluate(build(data), y="label", prob="p", by=by)
-    assert e == evaluate(data["label"], data["p"], by=data["region"])
+    assert e == evaluate(named(data["label"]), data["p"], by=data["region"])
 
 
 @pytest.mark.parametrize("build", [pd.DataFrame, pl.DataFrame])
@@ -63,14 +93,14 @@ def test_several_columns_give_tuples_in_order(data, build):
         (region, year) for region in ("east", "north", "south") for year in (2024, 2025)
     ]
     rows = (data["region"] == "north") & (data["year"] == 2025)
-    assert e.group(("north", 2025)) == part(data, rows)
+    assert figures(e.group(("north", 2025))) == part(data, rows)
 
 
 def test_rows_of_weight_zero_leave_their_group(data):
     e = evaluate(pl.DataFrame(data), y="label", prob="p", by="region", sample_weight="w")
     for key, group in e.groups:
         rows = (data["region"] == key) & (data["w"] > 0)
-        assert group == part(data, rows, sample_weight=data["w"][rows])
+        assert figures(group) == part(data, rows, sample_weight=data["w"][rows])
 
 
 def test_a_group_of_weight_zero_does_not_exist(data):

@@ -34,10 +34,17 @@ def test_predictions_that_tell_nothing_are_said_to_be_beyond_help():
     assert "calibration cannot help with that" in note
 
 
+@pytest.mark.filterwarnings("ignore:evaluate. 1.4 rows a bin")
 def test_reversed_predictions_raise_the_question_of_the_positive_class():
     y, p = calibrated(2000)
-    with pytest.warns(VeridicalWarning, match="below 0.5: is the right class taken as positive"):
+    with pytest.warns(VeridicalWarning, match="Reversed: the prediction looks like the prob") as w:
         e = evaluate(1 - y, p)
+    assert e.verdict.kind == "reversed"
+    assert str(w[0].message) == f"evaluate: {e.verdict.headline}"
+    few = np.random.default_rng(0).permutation(2000)[:14]  # too few to be sure
+    with pytest.warns(VeridicalWarning, match="below 0.5: is the right class taken as positive"):
+        e = evaluate(1 - y[few], p[few])
+    assert e.verdict.kind != "reversed"
     assert e.notes[0].endswith("See `pos_label`")  # the warning adds the full stop
 
 

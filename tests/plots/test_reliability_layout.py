@@ -82,7 +82,7 @@ def test_no_histogram_on_demand(binary, ax):
     drawn = reliability(binary.y, binary.p, histogram=None, ax=ax)
     assert drawn.histogram_ax is None
     assert not ax.child_axes
-    assert ax.get_xlabel() == "predicted probability"
+    assert ax.get_xlabel() == "probability that y = 1"
 
 
 def test_the_legend_gives_size_error_interval_and_null_level(binary, ax):
@@ -183,8 +183,8 @@ def test_the_default_diagram_is_built_of_these_parts(binary, ax):
     assert len(ax.patches) == 0
     assert len(drawn.histogram_ax.patches) == 1
     assert [list(end) for end in drawn.reference.get_data()] == [[0, 1], [0, 1]]
-    assert ax.get_ylabel() == "observed frequency"
-    assert drawn.histogram_ax.get_xlabel() == "predicted probability"
+    assert ax.get_ylabel() == "observed frequency of y = 1"
+    assert drawn.histogram_ax.get_xlabel() == "probability that y = 1"
 
 
 @pytest.mark.parametrize("width", [3.4, 4.6])

@@ -52,7 +52,6 @@ from veridical.results import (
     Evidence,
     MeasuredError,
     ModelDifference,
-    MultipleTest,
     ReliabilityCurve,
 )
 from veridical.summaries import summarise
@@ -236,17 +235,12 @@ class TestErrors:
         ]  # fmt: skip
         assert "more than a calibrated model may show" in chart.description
 
-    def test_groups_come_worst_first_by_the_corrected_pvalue(self) -> None:
+    def test_groups_come_worst_first_by_the_adjusted_pvalue(self) -> None:
         groups = {"a": error(value=0.5), "b": error(value=0.1), "c": error(value=0.2)}
-        test = MultipleTest(
-            over="group", names=("a", "b", "c"), n_samples=(1, 2, 3), statistics=(0.0, 0.0, 0.0),
-            pvalues=(0.3, 0.01, 0.2), adjusted=(0.6, 0.03, 0.6), correction="Holm", method="m",
-            definition="d", lens="binary", n_resamples=10,
-        )  # fmt: skip
-        chart = groups_chart(groups, test=test)
+        chart = groups_chart(groups, adjusted={"a": 0.6, "b": 0.03, "c": 0.6})
         assert column(chart, "rows", "name") == ["b", "a", "c"]
         assert column(chart, "rows", "kind") == ["main", "other", "other"]
-        assert "1 miscalibrated at level 0.05" in chart.description
+        assert "1 stand out at level 0.05" in chart.description
 
     def test_groups_of_an_evaluation(self) -> None:
         y, p = np.tile([0, 1, 1, 1], 25), np.tile([0.2, 0.4, 0.6, 0.8], 25)

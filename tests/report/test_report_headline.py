@@ -127,6 +127,7 @@ def test_words_go_the_right_way(counts, words):
     assert words in evaluate(y, p, n_resamples=200).verdict.text
 
 
+@pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")
 def test_of_several_classes_it_is_the_top_label_that_is_right_or_not():
     p = np.tile([0.9, 0.05, 0.05], (300, 1))
     y = np.repeat([0, 1, 2], [210, 45, 45])

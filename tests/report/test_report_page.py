@@ -192,7 +192,7 @@ def test_without_the_extra_the_message_says_how_to_get_it(monkeypatch, tmp_path)
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "veridical\[report\]"'):
         make_report([0, 1], [0.2, 0.8], path=tmp_path / "r.html")
-    assert "No miscalibration found" in make_report([0, 1], [0.2, 0.8]).markdown
+    assert "No miscalibration shown" in make_report([0, 1], [0.2, 0.8]).markdown
 
 
 def test_the_snippet_in_the_appendix_makes_the_same_report(monkeypatch, tmp_path):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -40,14 +38,6 @@ def no_recalibration(monkeypatch):
     monkeypatch.setattr(findings, "recalibrate", recalibrate)
 
 
-def _assert_same_headline(one, other):
-    """The same words, and the same numbers up to the last digits of sums in another order."""
-    numbers = {"says": 0.0, "happens": 0.0, "share": 0.0}
-    assert replace(one, **numbers) == replace(other, **numbers)
-    for name in numbers:
-        assert getattr(one, name) == pytest.approx(getattr(other, name), rel=1e-12), name
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.usefixtures("no_recalibration")
 def test_sums_and_rows_agree(tmp_path, n_classes):
@@ -55,7 +45,14 @@ def test_sums_and_rows_agree(tmp_path, n_classes):
     rows = make_report(path, by="region", engine="memory").models[0]
     sums = make_report(path, by="region", engine="pushdown").models[0]
     # Predictions of three decimals are cells of their own, so that nothing is lost.
-    _assert_same_headline(sums.headline, rows.headline)
+    one, other = sums.evaluation.verdict, rows.evaluation.verdict
+    assert one.kind == other.kind
+    if n_classes == 2:  # sums of more do not know whole vectors
+        found = [[part.name for part in each.joint.standing_out] for each in (one, other)]
+        assert found[0] == found[1]
+        for shown in (one.text, other.text):
+            assert "probability that label = 1" in shown
+    assert one.saving == pytest.approx(other.saving)
     assert sums.evaluation.scores == pytest.approx(rows.evaluation.scores)
     assert sums.evaluation.default.value == pytest.approx(rows.evaluation.default.value)
     assert [t.upper for t in sums.equivalence] == pytest.approx([t.upper for t in rows.equivalence])
@@ -89,4 +86,5 @@ def test_a_summary_made_before_is_enough():
     y, p = [0, 1] * 50, [0.2, 0.7] * 50
     report = make_report(grid_summary(y, p))
     # Every 0.2 was a miss and every 0.7 a hit, so it is too timid on both sides.
-    assert report.headline.startswith("Under-confident: says 0.70, happens 1.00")
+    assert "Under-confident: too timid" in report.headline
+    assert "says 0.70, happens 1.00" in report.headline

@@ -13,7 +13,13 @@ import numpy as np
 from veridical._core.data.groups import Groups
 from veridical._core.data.left_out import LeftOut
 from veridical._core.data.randomness import Draws
-from veridical._core.sample import BinarySample, MulticlassSample, PooledScores, Sample
+from veridical._core.sample import (
+    BinarySample,
+    MulticlassSample,
+    PooledScores,
+    Sample,
+    weighted_mean,
+)
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
 from veridical.frames.inputs import UNNAMED, Named
@@ -210,7 +216,7 @@ class Source(ABC):
     @property
     @abstractmethod
     def mean_by_class(self) -> tuple[float, ...]:
-        """Mean probability of each class of three or more."""
+        """Mean probability of each class."""
 
     @property
     @abstractmethod
@@ -339,6 +345,9 @@ class SampleSource(Source):
     @property
     def mean_by_class(self) -> tuple[float, ...]:
         """Mean probability of each class."""
+        if isinstance(self.sample, BinarySample):
+            mean = weighted_mean(self.sample.p, self.sample.weight)
+            return 1 - mean, mean
         means = np.average(self.sample.p, axis=0, weights=self.sample.weight)
         return tuple(float(mean) for mean in means)
 

@@ -89,7 +89,7 @@ class SumsSource(Source):
     @property
     def mean_by_class(self) -> tuple[float, ...]:
         """Mean probability of each class."""
-        parts = [self.grid.sample(k) for k in range(len(self.classes))]
+        parts = [self.grid.sample(k) for k in self._order]
         return tuple(weighted_mean(part.p, part.weight) for part in parts)
 
     @cached_property

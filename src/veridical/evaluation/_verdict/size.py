@@ -171,6 +171,6 @@ def _as_drawn(sample: BinarySample) -> FloatArray:
         return sample.p
     order = np.argsort(sample.p, kind="stable")
     share = np.cumsum(sample.weight[order])
-    count = min(sample.n, _ROWS)
+    count = min(max(round(sample.size), 1), _ROWS)
     at = np.searchsorted(share / share[-1], (np.arange(count) + 0.5) / count)
     return sample.p[order[at]]

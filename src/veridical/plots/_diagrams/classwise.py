@@ -13,7 +13,7 @@ from veridical._core.data.validation import check_option, check_sample, is_integ
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import Binning
 from veridical.exceptions import invalid
-from veridical.lenses import Classwise, ClasswiseProblem, Confidence, Pooled
+from veridical.lenses import ClassSpecific, Classwise, ClasswiseProblem, Confidence, Pooled
 from veridical.miscalibration import BinnedError
 from veridical.plots._drawing import axes
 from veridical.plots._drawing.artists import DiagramArtists, Drawn
@@ -215,7 +215,8 @@ def _panels_of_rows(
             for k in order[:max_classes]:
                 one = problem.problem(int(k))
                 label = classes[k]
-                made = sample_series("", one, f"class {label!r}", options, detail="value")
+                lens = ClassSpecific(label)
+                made = sample_series("", one, lens, classes, options, detail="value")
                 rows = f"{_count(one.y.sum())} of {_count(n)}"
                 panels.append(_Panel(label, made, str(label), rows))
             if len(classes) > max_classes:
@@ -223,9 +224,9 @@ def _panels_of_rows(
             elif len(classes) > 1:
                 note += "; classes by decreasing ECE"
             continue
-        lens = Pooled() if part == "averaged" else Confidence()
-        induced = lens.induce(several)
-        made = sample_series("", induced, lens.name, options, detail="value")
+        shown = Pooled() if part == "averaged" else Confidence()
+        induced = shown.induce(several)
+        made = sample_series("", induced, shown, classes, options, detail="value")
         title, unit = ("all classes", "pairs") if part == "averaged" else ("confidence", "rows")
         panels.append(_Panel(part, made, title, f"{_count(induced.n)} {unit}"))
     return panels, note, len(classes)

@@ -22,7 +22,8 @@ from veridical.exceptions import invalid
 from veridical.inference.core import recalibration_line
 from veridical.inference.draws import null_sample
 from veridical.inference.intervals import binned_limits, has_interval
-from veridical.lenses.reading import RawData
+from veridical.lenses import Lens
+from veridical.lenses.reading import RawData, event_of
 from veridical.miscalibration import BinnedError
 from veridical.plots._drawing.style import Style
 from veridical.results import Coefficient, Evaluation, MeasuredError, ReliabilityCurve
@@ -121,13 +122,23 @@ def raw_series(
         hint = "use `plots.classwise`, or `ClassSpecific(label)` for one class."
         expected = "one that induces a single binary problem"
         raise invalid(caller, "lens", expected, induced.lens.name, hint=hint)
-    return sample_series(name, induced.problem, induced.lens.name, options, detail=detail)
+    y = induced.named.y
+    return sample_series(
+        name, induced.problem, induced.lens, induced.sample.classes, options, detail=detail, y=y
+    )
 
 
 def sample_series(
-    name: str, sample: BinarySample, lens: str, options: PlotOptions, *, detail: str | None
+    name: str,
+    sample: BinarySample,
+    lens: Lens,
+    classes: tuple[Any, ...],
+    options: PlotOptions,
+    *,
+    detail: str | None,
+    y: str | None = None,
 ) -> Series:
-    """Return the curve of one binary problem."""
+    """Return the curve of the binary problem that a lens shows of these classes of `y`."""
     curve = reliability_curve(
         sample.y,
         sample.p,
@@ -143,7 +154,8 @@ def sample_series(
         sample_weight=sample.weight,
         weight_type=sample.weight_type,
     )
-    series = Series(name, replace(curve, lens=lens), sample=sample)
+    named = replace(curve, lens=lens.name, event=event_of(lens, classes, y))
+    series = Series(name, named, sample=sample)
     return measured(series, options, detail)
 
 
