@@ -91,7 +91,8 @@ def maximum_calibration_error(
     float
         In [0, 1]; lower is better. Dominated by bins with few rows: a bin of one row has a gap of
         p or 1 - p whatever the model, and whole vectors (``lens="canonical"``) are always in such
-        cells. Where fewer than ten rows decide the figure, a warning says so. With a classwise lens the largest gap of any class.
+        cells. Where fewer than ten rows decide the figure, a warning says so. With a classwise lens
+        the largest gap of any class.
 
     References
     ----------
