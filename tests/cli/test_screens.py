@@ -7,6 +7,7 @@ import io
 import re
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -14,6 +15,7 @@ import pytest
 
 from veridical._core.runtime.text import cells
 from veridical.cli import main
+from veridical.cli.commands import report
 from veridical.cli.main import build_parser
 from veridical.cli.shared import output
 
@@ -36,7 +38,6 @@ def folder(tmp_path_factory):
     words = np.where(y, "yes, after having been asked a second time by telephone", "no, never")
     many = [f"branch office number {i} of the region of the north" for i in rng.integers(0, 12, n)]
     pl.DataFrame({LONG: words, ONE_WORD: p, "office": many}).write_csv(place / "long.csv")
-    pl.DataFrame({LONG: words, ONE_WORD: p})[:50].write_csv(place / "short.csv")
     vector = rng.dirichlet(np.full(10, 0.5), n)
     label = np.array([rng.choice(10, p=row) for row in vector])
     columns = {"label": label} | {f"p{k}": vector[:, k] for k in range(10)}
@@ -69,7 +70,6 @@ SCREENS = {
     ],
     "calibrate long names": [["calibrate", "long.csv", *FIT]],
     "calibrate by evidence": [["calibrate", "plain.csv", "--folds", "0", "-o", "auto.json"]],
-    "report": [["report", "short.csv", "-o", "r.md", *QUICK]],
     "decide": [["decide", "plain.csv", "--y", "diagnosis", "--prob", "risk", *COSTS]],
     "simulate": [[*SIMULATE, *COSTS, "--n-samples", "200", "--n-repeats", "2"]],
     "monitor": [
@@ -142,6 +142,17 @@ def test_names_cannot_steer_the_terminal(capsys, monkeypatch, folder, command):
     with pytest.raises(SystemExit):
         main([first, "odd.parquet", "--nothing\x1b[31m"])
     assert capsys.readouterr().err.removesuffix("\n").isprintable()
+
+
+def test_the_headline_of_a_report_fits(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    Path("page.html").write_text("x")
+    made = SimpleNamespace(headline=f"Reversed: pass pos_label='a' (`--pos-label a`). {LONG * 3}")
+    report._tell(made, ["page.html"])
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith("Reversed: pass `--pos-label a`. did the customer")
 
 
 def _commands(parser):
