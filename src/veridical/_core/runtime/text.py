@@ -73,7 +73,8 @@ def fitted(text: str, width: int = WIDTH) -> str:
             lines.append(line)
             continue
         bare = line.lstrip(" ")
-        lines += _wrap(printable(bare), width, len(line) - len(bare), 2)
+        together = _TOGETHER.sub(_GLUE, printable(bare))
+        lines += _wrap(together, width, len(line) - len(bare), 2)
     return "\n".join(lines)
 
 

@@ -132,6 +132,7 @@ examples:
   veridical monitor update store.sqlite today.csv --by region --batch-id 2026-03-04
   veridical monitor observe store.sqlite scored.csv --id id --timestamp 2026-03-04
   veridical monitor resolve store.sqlite outcomes.csv --id id --y label
+  veridical monitor mature store.sqlite 2026-03-01
   veridical monitor status store.sqlite --format prometheus
   veridical monitor status north.sqlite south.sqlite
   veridical monitor report store.sqlite -o page.html

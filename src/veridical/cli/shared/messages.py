@@ -26,7 +26,6 @@ _OPTIONS = {
     "folder": "--output",
     "n_jobs": "--jobs",
     "n_classes": "--classes",
-    "data": "--data",
     **{
         name: "--" + name.replace("_", "-")
         for name in (

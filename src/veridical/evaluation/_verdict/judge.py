@@ -107,7 +107,7 @@ def judge_group(
     if part is None:
         return _untested(source, figures)
     about, where = about_of(source), f"in {named(key)}"
-    scope = f"adjusted {say_pvalue(part.adjusted)}; {scope_of(source)}"
+    scope = f"adjusted {say_pvalue(part.adjusted, part.n_resamples)}; {scope_of(source)}"
     common: dict[str, Any] = {"pvalue": part.adjusted, "about": f"{about} {where}"}
     if is_reversed(source, figures.auc):
         headline = f"Ranks backwards {where} (AUC {figures.auc:.2f}): {about} ({scope})."

@@ -189,7 +189,7 @@ def _listed(texts: Sequence[str]) -> str:
 
 
 def _adjusted(part: JointPart) -> str:
-    return f"adjusted {say_pvalue(part.adjusted)}"
+    return f"adjusted {say_pvalue(part.adjusted, part.n_resamples)}"
 
 
 def saving_sentence(saving: Saving | None, lens: str) -> str:

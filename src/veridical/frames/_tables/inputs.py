@@ -143,7 +143,6 @@ def name_columns(
             without=[*weight, *keys],
             scale=scale,
             caller=caller,
-            param="y_true",
         )
         outcome, columns, said = guess.y, list(guess.prob), guess.said or None
     return Columns(outcome, columns, weight[0] if weight else None, keys, said)

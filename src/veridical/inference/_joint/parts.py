@@ -62,6 +62,7 @@ def holm_test_of(found: list[Found], **about: Any) -> JointTest:
 
 
 def _test_of(found: list[Found], judged: Judged, about: dict[str, Any]) -> JointTest:
+    n_resamples = len(found[0].values) - 1
     parts = tuple(
         JointPart(
             name=part.name,
@@ -73,9 +74,9 @@ def _test_of(found: list[Found], judged: Judged, about: dict[str, Any]) -> Joint
             adjusted=float(adjusted),
             surprise=float(min(surprise, _MOST_SURPRISE)),
             n_samples=part.n_samples,
+            n_resamples=n_resamples,
         )
         for part, own, adjusted, surprise in zip(found, *judged, strict=True)
     )
-    n_resamples = len(found[0].values) - 1
     smallest = float(judged.adjusted.min())
     return JointTest(pvalue=smallest, parts=parts, n_resamples=n_resamples, **about)
