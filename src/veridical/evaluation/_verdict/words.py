@@ -100,10 +100,10 @@ class PartWords:
         count = len({part.label for part in groups})
         if not out:
             worst = min(groups, key=lambda part: (part.adjusted, part.pvalue))
-            which = f"worst: {named(worst.label)}, {_adjusted(worst)}"
+            which = f"worst: {named(worst.label)}, {self._adjusted(worst)}"
             yield f"None of {count:,} groups stands out ({which})."
             return
-        listed = _listed([f"{named(part.label)} ({_adjusted(part)})" for part in out])
+        listed = _listed([f"{named(part.label)} ({self._adjusted(part)})" for part in out])
         verb = "stands" if len(out) == 1 else "stand"
         yield f"Of {count:,} groups {len(out):,} {verb} out: {listed}."
 
@@ -118,12 +118,12 @@ class PartWords:
         if kind == "vector":
             return (
                 "Whole vectors: classes do not occur together with the other probabilities of their"
-                f" row as predicted ({_adjusted(part)})."
+                f" row as predicted ({self._adjusted(part)})."
             )
         beyond = "Shape: frequencies do not follow the predictions"
         if not any(each.name in ("level", "spread") for each in self._joint.standing_out):
             beyond += " although level and spread do not stand out"
-        return f"{beyond} ({_adjusted(part)})."
+        return f"{beyond} ({self._adjusted(part)})."
 
     def _level(self, part: JointPart) -> str:
         side = "Over" if part.direction < 0 else "Under"
@@ -131,7 +131,9 @@ class PartWords:
         if self._of_confidence:
             what, happens = "confident", "is right"
         says, observed = numbers_apart(self._figures.predicted, self._figures.observed)
-        return f"{side}-{what}: says {says} on average, {happens} {observed} ({_adjusted(part)})."
+        return (
+            f"{side}-{what}: says {says} on average, {happens} {observed} ({self._adjusted(part)})."
+        )
 
     def _spread(self, part: JointPart) -> str:
         extreme = part.direction < 0
@@ -144,7 +146,7 @@ class PartWords:
         # An odd sample may have its slope on the other side of 1; then it explains nothing.
         known = estimate is not None and (estimate < 1) == extreme
         line = f"recalibration slope {estimate:.2f}; " if known else ""
-        return f"{word} ({line}{_adjusted(part)})."
+        return f"{word} ({line}{self._adjusted(part)})."
 
     def _classes(self, parts: Sequence[JointPart]) -> str:
         classes, means, rates = _shares(self._source)
@@ -154,7 +156,7 @@ class PartWords:
                 means[classes.index(part.label)], rates[classes.index(part.label)]
             )
             described.append(f"{named(part.label)} (says {says}, happens {happens})")
-        smallest = _adjusted(min(parts, key=lambda part: part.adjusted))
+        smallest = self._adjusted(min(parts, key=lambda part: part.adjusted))
         if len(parts) == len(classes):
             return f"Every one of {len(classes):,} classes stands out (smallest {smallest})."
         verb, prefix = ("stands", "") if len(parts) == 1 else ("stand", "smallest ")
@@ -162,6 +164,9 @@ class PartWords:
             f"Of {len(classes):,} classes {len(parts):,} {verb} out: {_listed(described)}"
             f" ({prefix}{smallest})."
         )
+
+    def _adjusted(self, part: JointPart) -> str:
+        return adjusted_words(part, self._joint.n_resamples)
 
 
 def _shares(source: Source) -> tuple[Sequence[Any], Sequence[float], Sequence[float]]:
@@ -188,8 +193,9 @@ def _listed(texts: Sequence[str]) -> str:
     return ", ".join(texts[:_MOST_NAMED]) + more
 
 
-def _adjusted(part: JointPart) -> str:
-    return f"adjusted {say_pvalue(part.adjusted)}"
+def adjusted_words(part: JointPart, n_resamples: int) -> str:
+    """The p-value of a part with all others considered."""
+    return f"adjusted {say_pvalue(part.adjusted, n_resamples)}"
 
 
 def saving_sentence(saving: Saving | None, lens: str) -> str:

@@ -52,13 +52,16 @@ _SCORE_NAMES = {
 
 def verdict_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     """The answer in words, and the few figures behind it."""
-    yield Paragraph(m.headline, "lead")
+    verdict = m.evaluation.verdict
+    yield Paragraph(verdict.headline, "lead")
+    beneath = [verdict.text.removeprefix(verdict.headline).strip(), m.recalibration.text]
+    yield Paragraph(" ".join(text for text in beneath if text))
     yield Table("Key figures", ("figure", "value", "what it is"), tuple(_key_figures(m)))
 
 
 def _key_figures(m: ModelFindings) -> Iterator[tuple[str, str, str]]:
     e, level = m.evaluation, level_words(m.evaluation.confidence_level)
-    yield "rows", f"{e.n_samples:,}", f"{len(e.classes):,} classes, {e.lens} lens"
+    yield "rows", f"{e.n_samples:,}", f"{e.verdict.about}, {e.lens} lens"
     yield "accuracy", number(e.accuracy), "share of rows whose most probable class occurred"
     yield "AUC", number(e.auc), "how well classes are ranked: 0.5 by chance, 1 without fault"
     for rule in ("brier", "log"):
@@ -92,7 +95,8 @@ def discrimination_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     for d in e.decompositions:
         if not 0 < d.score < float("inf"):
             continue
-        yield Paragraph(_balance(d))
+        if e.verdict.kind != "reversed":  # no recalibration mends that
+            yield Paragraph(_balance(d))
         yield Figure(
             f"decomposition-{d.rule}-{index}",
             partial(_parts_chart, d),
