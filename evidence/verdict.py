@@ -5,8 +5,8 @@
     python evidence/verdict.py /tmp --repeats 20             # at most 20 repetitions a cell
 
 Writes verdict_levels.csv and verdict_power.csv. The rank of what was observed among draws is
-uniform for any number of draws, so levels are simulated with 99, with 39 of 2,000 rows and with 19
-of 20,000 (5 % is met exactly by each); power with 499. Every cell has a seed of its own.
+uniform for any number of draws, so levels are simulated with 39, or 19 from 2,000 rows on (both
+meet 5 % exactly); power with 499. Every cell has a seed of its own.
 
 The rule before is that of a headline without joint control: a consistency test of ECE (and of
 classwise ECE), and slope and level of the log odds with normal limits, each looked at. It is cut
@@ -34,7 +34,7 @@ from veridical.results import JointTest
 
 LEVEL = 0.05
 SIZES = (30, 100, 400, 2000, 20_000)
-DRAWS = {2000: 39, 20_000: 19}
+DRAWS = {30: 39, 100: 39, 400: 39, 2000: 19, 20_000: 19}
 REPEATS = {2: 1000, 3: 1000, 10: 300, 100: 300}
 VARIANTS = ("plain", "groups and weights")
 POWER_REPEATS, POWER_DRAWS = 200, 499
@@ -71,7 +71,7 @@ def level_row(cell: tuple[int, str, int, str], most: int) -> list[object]:
     """Share of calibrated samples in which something is found."""
     n_classes, law, n, variant = cell
     rng = np.random.default_rng(seed_of("level", *cell))
-    repetitions, draws = min(REPEATS[n_classes], most), DRAWS.get(n, 99)
+    repetitions, draws = min(REPEATS[n_classes], most), DRAWS[n]
     found = 0
     for _ in range(repetitions):
         p = predictions(law, n, n_classes, rng)

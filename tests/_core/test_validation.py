@@ -8,8 +8,8 @@ import pytest
 import veridical
 
 NAN, INF = float("nan"), float("inf")
-LOGITS = "pass probabilities, not logits: apply a sigmoid or softmax first."
-PERCENT = "pass probabilities, not percentages or logits."
+LOGITS = "logit"  # and what to do about it, where something can be said
+PERCENT = "percentages"
 
 # name: (y, p, expected, got, hint)
 PROBABILITIES = {

@@ -106,7 +106,7 @@ def test_bad_arguments_are_refused_in_one_line(capsys, arguments, message):
         ("label,p\n1,0.5\n0,\n", "`--prob` must be finite; got nan at index 1"),
         ("label,p\n1,0.5\n,0.2\n", "a missing value at index 1"),
         ("label,p\n1,1.5\n0,0.2\n", "`--prob` must be in [0, 1]; got 1.5 at index 0"),
-        ("label,p\n1,-2\n0,0.2\n", "not logits"),
+        ("label,p\n1,-2\n0,0.2\n", "--scale logit"),
         ("label,p\nyes,0.5\nyes,0.2\n", "of two or more classes; got only 'yes'"),
         ("label,p\na,0.5\nb,0.2\nc,0.3\n", "of at most 2 classes"),
         ("label,p\n0.5,1\n0.2,0\n", "the arguments look swapped"),

@@ -17,6 +17,10 @@ ITSELF = {
 }  # fmt: skip
 
 
+# What fills lines and shows escape sequences imports nothing.
+TEXTS = {"veridical.cli.shared.help", "veridical._core.runtime", "veridical._core.runtime.text"}
+
+
 def _loaded_after(*words):
     """Modules that a fresh interpreter holds at the end of a command."""
     code = (
@@ -32,7 +36,7 @@ def _loaded_after(*words):
 def test_nothing_is_imported_to_say_what_there_is(words):
     loaded = _loaded_after(*words)
     own = {name for name in loaded if name.startswith("veridical")}
-    assert own - {"veridical.cli.shared.help"} == ITSELF  # which fills lines, and imports nothing
+    assert own - TEXTS == ITSELF
     assert not loaded & LIBRARIES
 
 

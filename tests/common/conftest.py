@@ -47,7 +47,9 @@ class Metric:
         if self.by_label:
             default = (0, 1) if self.kind == "binary" else (0, 1, 2)
             call = partial(call, default if classes is None else classes)
-        return np.atleast_1d(np.asarray(call(y, p, **options), dtype=np.float64))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", ".*mostly noise", v.VeridicalWarning)  # of maxima
+            return np.atleast_1d(np.asarray(call(y, p, **options), dtype=np.float64))
 
 
 @dataclass

@@ -138,7 +138,7 @@ def test_result_says_what_was_shown_and_reads_back():
     [
         ({"delta": 0}, "`delta` must be between 0 and 1; got 0"),
         ({"delta": 1.0}, "`delta` must be between 0 and 1"),
-        ({"delta": "small"}, "`delta` must be between 0 and 1"),
+        ({"delta": "small"}, "`delta` must be a number, or a share of the base rate"),
         ({"delta": 0.1, "method": "bootstrap"}, "`method` must be one of 'error', 'band'"),
         ({"delta": 0.1, "norm": 3}, "`norm` must be 1 or 2; got 3"),
         ({"delta": 0.1, "n_bins": "cv"}, "`n_bins` must be free of the outcomes"),

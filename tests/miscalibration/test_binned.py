@@ -18,10 +18,16 @@ from veridical import (
     UniformBins,
     VarianceSplitBins,
     VeridicalWarning,
+    bootstrap_interval,
     classwise_calibration_error,
     expected_calibration_error,
     maximum_calibration_error,
+    null_level,
 )
+from veridical._core.sample import MulticlassSample
+
+# Toy data: fewer than ten rows decide the largest gap, which a warning says.
+pytestmark = pytest.mark.filterwarnings("ignore:.*mostly noise:veridical.VeridicalWarning")
 
 NORMS = [1, 2, 3.5, "max"]
 
@@ -238,3 +244,72 @@ def test_frequency_weights_are_rows_when_rows_a_bin_are_counted():
     error = BinnedError(UniformBins(10))
     found = error(y, p, sample_weight=counts, weight_type="frequency")  # 100 rows a bin: no doubt
     assert found == pytest.approx(error(np.repeat(y, counts), np.repeat(p, counts)), abs=1e-12)
+
+
+# --- every bin alike, and figures that are mostly noise
+
+
+@pytest.mark.parametrize("norm", [1, 2, 3.5])
+@pytest.mark.parametrize("kind", ["plain", "tied", "weighted"])
+def test_every_bin_alike_is_the_plain_mean_over_bins(norm, kind):
+    y, p, w = oracles.random_rows(kind)
+    bins = uniform(p, 7)
+    cells = oracles.bin_means(y, p, bins, w)
+    gaps = [abs(cell["mean_y"] - cell["mean_p"]) for cell in cells]
+    expected = (sum(gap**norm for gap in gaps) / len(gaps)) ** (1 / norm)
+    error = BinnedError(UniformBins(7), norm=norm, average="bins")
+    assert error(y, p, sample_weight=w) == pytest.approx(expected)
+
+
+def test_adaptive_calibration_error_is_the_mean_over_classes_and_ranges():
+    """Nixon et al. (2019), section 3: 1 / (K R) times the sum of gaps of equal-mass ranges."""
+    rng = np.random.default_rng(4)
+    p, y, gaps = rng.dirichlet(np.ones(3), 90), rng.integers(0, 3, 90), []
+    for k in range(3):
+        for part in np.split(np.argsort(p[:, k]), 6):
+            gaps.append(abs((y[part] == k).mean() - p[part, k].mean()))
+    error = BinnedError(QuantileBins(6), average="bins")
+    assert error(y, p, lens="classwise") == pytest.approx(np.mean(gaps))
+    assert (error.name, error.definition) == ("ACE", "6 equal-mass bins, every bin alike")
+
+
+def test_cells_alike_and_their_null_level():
+    rng = np.random.default_rng(5)
+    p, y = rng.dirichlet(np.ones(3), 300), rng.integers(0, 3, 300)
+    cells = VarianceSplitBins(60).fit(MulticlassSample(y=y, p=p, classes=(0, 1, 2))).assign(p)
+    gaps = [
+        np.abs(np.eye(3)[y[cells == c]].mean(axis=0) - p[cells == c].mean(axis=0)).sum() / 2
+        for c in np.unique(cells)
+    ]
+    error = BinnedError(VarianceSplitBins(60), average="bins")
+    assert error(y, p, lens="canonical") == pytest.approx(np.mean(gaps))
+    level = null_level(error, y, p, lens="canonical", n_resamples=20, rng=0)
+    assert level.estimate == pytest.approx(np.mean(gaps))
+    with pytest.raises(InvalidInputError, match="hard-binned error of norm 1 or 2"):
+        bootstrap_interval(BinnedError(average="bins"), y, p)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("n", "lens", "what"),
+    [
+        (1500, "canonical", "the largest gap is that of a cell of . rows: the figure is mostly"),
+        (150, "confidence", "the largest gap is that of a bin of . rows: the figure is mostly"),
+    ],
+)
+def test_a_maximum_of_few_rows_is_called_noise(n, lens, what):
+    rng = np.random.default_rng(6)
+    p = rng.dirichlet(np.ones(3), n)
+    y = (rng.random(n)[:, None] > p.cumsum(axis=1)).sum(axis=1).clip(max=2)
+    with pytest.warns(VeridicalWarning, match=what):
+        maximum_calibration_error(y, p, lens=lens, n_bins=10)
+
+
+@pytest.mark.filterwarnings("error")
+def test_cells_of_few_rows_are_called_noise():
+    rng = np.random.default_rng(7)
+    p, y = rng.dirichlet(np.ones(3), 700), rng.integers(0, 3, 700)
+    with pytest.warns(VeridicalWarning, match="% of the rows are in cells of fewer than 10"):
+        BinnedError(SimplexBins(15))(y, p, lens="canonical")
+    BinnedError(SimplexBins(3))(y, p, lens="canonical")
+    expected_calibration_error(y, p)

@@ -77,6 +77,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (VeridicalError, OSError) as error:
         from veridical.cli.shared.messages import explain, say
 
-        say(explain(error))
+        say(explain(error, arguments.command, arguments.options))
         return BAD_INPUT if isinstance(error, VeridicalError) else FAILED
     return code

@@ -1,7 +1,14 @@
 """Tests and judgements of checked data, for rooms above."""
 
 from veridical.inference._cox.binary import recalibration_line
-from veridical.inference._design.equivalence import check_delta, equivalence_core, equivalence_error
+from veridical.inference._cox.robust import line_limits
+from veridical.inference._design.equivalence import (
+    DEFAULT_MARGIN,
+    Margin,
+    check_margin,
+    equivalence_core,
+    equivalence_error,
+)
 from veridical.inference._design.sample_size import Plan, detectable_core, required_core
 from veridical.inference._intervals.paired import difference_core
 from veridical.inference._joint.sums import joint_sums_core
@@ -12,12 +19,14 @@ from veridical.inference._nulls.null import as_estimator
 from veridical.inference._sequential.process import ONSET_ROWS, Bets
 
 __all__ = [
+    "DEFAULT_MARGIN",
     "ONSET_ROWS",
     "Bets",
     "Family",
+    "Margin",
     "Plan",
     "as_estimator",
-    "check_delta",
+    "check_margin",
     "consistency_core",
     "corrected",
     "detectable_core",
@@ -27,6 +36,7 @@ __all__ = [
     "joint_core",
     "joint_sums_core",
     "judged",
+    "line_limits",
     "multiple_core",
     "recalibration_line",
     "required_core",

@@ -7,6 +7,7 @@ from veridical.inference._intervals.bootstrap import (
     has_vector_interval,
     scores_by_row,
 )
+from veridical.inference._intervals.bounded import Support
 from veridical.inference._intervals.mean import (
     IntervalOptions,
     MeanInterval,
@@ -17,10 +18,12 @@ from veridical.inference._intervals.mean import (
     normal_limits,
     standard_error,
 )
+from veridical.inference._intervals.support import score_support
 
 __all__ = [
     "IntervalOptions",
     "MeanInterval",
+    "Support",
     "binned_limits",
     "check_groups",
     "check_interval_options",
@@ -30,6 +33,7 @@ __all__ = [
     "mean_interval",
     "normal_interval",
     "normal_limits",
+    "score_support",
     "scores_by_row",
     "standard_error",
 ]

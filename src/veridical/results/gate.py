@@ -11,28 +11,27 @@ from xml.etree import ElementTree
 from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical.results.base import Result, columns_of
 from veridical.results.text import html_block, html_table, note_lines
+from veridical.results.verdict import Verdict
 
 # What XML 1.0 cannot hold even as a reference (section 2.2 of the recommendation).
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>#|~&])")
 _NOT_IN_CODE = re.compile(r"[\\`|]")
+_WORDS = {"met": "met", "not met": "NOT MET", "undecided": "undecided"}
 
 
 _HEADER = ["", "requirement", "group", "value", "rows", "what it is"]
 
 
-def _all(count: int) -> str:
-    return "the requirement is" if count == 1 else f"all {count} requirements are"
-
-
 def _row(check: GateCheck) -> tuple[str, ...]:
-    word = "pass" if check.passed else "FAIL"
     group = "" if check.group is None else check.group
-    return word, check.requirement, group, check.shown, f"{check.n_samples:,}", _reason(check)
+    word, about = _WORDS[check.outcome], _about(check)
+    return word, check.requirement, group, check.shown, f"{check.n_samples:,}", about
 
 
-def _reason(check: GateCheck) -> str:
-    return check.reason or check.definition
+def _about(check: GateCheck) -> str:
+    """What was measured, or why nothing was; and how many rows would decide."""
+    return f"{check.reason or check.definition}{check.needed and f'; {check.needed}'}"
 
 
 def _plain(text: str) -> str:
@@ -60,6 +59,7 @@ class GateFigure(Result):
     group : subgroup as text, None for all rows
     value : the figure; None if undefined
     low, high : confidence limits, None if none are known
+    centre : where the limits shrink to, if that is not the value; None if it is
     null_mean, null_q95, pvalue : as in `MeasuredError`; None if not drawn
     unbiased : whether the value estimates what the limits are about without bias, as a mean score
         does; a plug-in calibration error is biased upwards
@@ -75,7 +75,7 @@ class GateFigure(Result):
 
     _text_columns: ClassVar[tuple[str, ...]] = ("group",)
     _number_columns: ClassVar[tuple[str, ...]] = (
-        *("value", "low", "high"),
+        *("value", "low", "high", "centre"),
         *("null_mean", "null_q95", "pvalue"),
     )
 
@@ -84,6 +84,7 @@ class GateFigure(Result):
     value: float | None
     low: float | None = None
     high: float | None = None
+    centre: float | None = None
     null_mean: float | None = None
     null_q95: float | None = None
     pvalue: float | None = None
@@ -151,8 +152,10 @@ class GateCheck(Result):
     requirement : as it was written
     group : subgroup as text, None for all rows
     value : what was compared with the limit; None if there is none
-    operator, limit : of the requirement
-    passed : whether `value operator limit` holds; False where there is no value
+    operator, limit : of the requirement; of "calibrated" no operator, and the margin
+    outcome : "met", "not met" (the opposite is shown, or an estimate is beyond the limit) or
+        "undecided" (neither is shown, or there is no value)
+    rows : how many rows would decide, None if that is decided or unknown
     n_samples : rows
     definition : what `value` is, in words
     reason : why there is no value; empty if there is one
@@ -160,22 +163,33 @@ class GateCheck(Result):
     Examples
     --------
     >>> print(GateCheck(requirement="ece.high < 0.05", value=0.031, operator="<", limit=0.05,
-    ...     passed=True, n_samples=2000, definition="upper limit of ece"))
-    pass  ece.high < 0.05: 0.0310 (n=2,000)
+    ...     outcome="met", n_samples=2000, definition="upper limit of ece"))
+    met  ece.high < 0.05: 0.0310 (n=2,000)
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("group", "reason")
-    _number_columns: ClassVar[tuple[str, ...]] = ("value",)
+    _number_columns: ClassVar[tuple[str, ...]] = ("value", "limit", "rows")
 
     requirement: str
     group: str | None = None
     value: float | None
     operator: str
-    limit: float
-    passed: bool
+    limit: float | None
+    outcome: str
+    rows: int | None = None
     n_samples: int
     definition: str
     reason: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is met."""
+        return self.outcome == "met"
+
+    @property
+    def needed(self) -> str:
+        """How many rows would decide, in words; empty if that is not known."""
+        return "" if self.rows is None else f"about {self.rows:,} rows would decide"
 
     @property
     def shown(self) -> str:
@@ -187,8 +201,8 @@ class GateCheck(Result):
 
     def __str__(self) -> str:
         where = "" if self.group is None else f" in {self.group}"
-        why = f"; {self.reason}" if self.reason else ""
-        word = "pass" if self.passed else "FAIL"
+        why = "".join(f"; {text}" for text in (self.reason, self.needed) if text)
+        word = _WORDS[self.outcome]
         return f"{word}  {self.requirement}{where}: {self.shown} (n={self.n_samples:,}{why})"
 
 
@@ -201,23 +215,24 @@ class GateResult(Result):
     checks : every requirement, for all rows and each subgroup it was asked of
     measured : all figures, which can be kept as the next baseline
     compared : what the baseline was, in words; empty without one
+    verdict : what may be said about calibration; None if nothing was judged
     n_samples, lens, confidence_level : of all figures
     notes : statistical doubts, in words
 
     Examples
     --------
     >>> check = GateCheck(requirement="ece.high < 0.05", value=0.06, operator="<", limit=0.05,
-    ...     passed=False, n_samples=2000, definition="upper limit of ece")
+    ...     outcome="undecided", rows=3000, n_samples=2000, definition="upper limit of ece")
     >>> none = GateBaseline(figures=(), classes=("0", "1"), lens="binary", n_samples=2000,
     ...     confidence_level=0.95, version="0")
     >>> result = GateResult(checks=(check,), measured=none, compared="", n_samples=2000,
     ...     lens="binary", confidence_level=0.95)
-    >>> result.passed, len(result.failed)
-    (False, 1)
+    >>> result.passed, result.outcome, len(result.failed), len(result.undecided)
+    (False, 'undecided', 0, 1)
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("group", "reason")
-    _number_columns: ClassVar[tuple[str, ...]] = ("value",)
+    _number_columns: ClassVar[tuple[str, ...]] = ("value", "limit", "rows")
 
     checks: tuple[GateCheck, ...]
     measured: GateBaseline
@@ -225,17 +240,30 @@ class GateResult(Result):
     n_samples: int
     lens: str
     confidence_level: float
+    verdict: Verdict | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def outcome(self) -> str:
+        """Of all together: "not met" if one is not, else "undecided" if one is, else "met"."""
+        if self.failed:
+            return "not met"
+        return "undecided" if self.undecided else "met"
 
     @property
     def passed(self) -> bool:
         """Whether every requirement is met."""
-        return all(check.passed for check in self.checks)
+        return self.outcome == "met"
 
     @property
     def failed(self) -> tuple[GateCheck, ...]:
         """Requirements that are not met."""
-        return tuple(check for check in self.checks if not check.passed)
+        return tuple(check for check in self.checks if check.outcome == "not met")
+
+    @property
+    def undecided(self) -> tuple[GateCheck, ...]:
+        """Requirements that are shown neither to be met nor to be broken."""
+        return tuple(check for check in self.checks if check.outcome == "undecided")
 
     def to_junit(self) -> str:
         """JUnit XML: one test case a requirement, for the test report of a build server."""
@@ -243,7 +271,7 @@ class GateResult(Result):
             "testsuite",
             name="veridical check",
             tests=str(len(self.checks)),
-            failures=str(len(self.failed)),
+            failures=str(len(self.failed) + len(self.undecided)),
             errors="0",
             skipped="0",
         )
@@ -256,10 +284,10 @@ class GateResult(Result):
             )
             if not check.passed:
                 failure = ElementTree.SubElement(
-                    case, "failure", type="requirement", message=_NOT_XML.sub("?", str(check))
+                    case, "failure", type=check.outcome, message=_NOT_XML.sub("?", str(check))
                 )
-                failure.text = _NOT_XML.sub("?", _reason(check))
-        notes = [self._headline(), *self.notes]
+                failure.text = _NOT_XML.sub("?", _about(check))
+        notes = [self._headline(), *self._judged(), *self.notes]
         ElementTree.SubElement(suite, "system-out").text = _NOT_XML.sub("?", "\n".join(notes))
         suites = ElementTree.Element("testsuites")
         suites.append(suite)
@@ -278,6 +306,7 @@ class GateResult(Result):
             "",
             *(f"| {' | '.join(row)} |" for row in table),
         ]
+        lines += [line for text in self._judged() for line in ("", _plain(text))]
         if self.compared:
             lines += ["", _plain(f"baseline: {self.compared}")]
         if self.notes:
@@ -288,7 +317,7 @@ class GateResult(Result):
         return self.to_text()
 
     def to_text(self, *, width: int = WIDTH) -> str:
-        """Passed or failed, then a line for each requirement."""
+        """Passed, failed or undecided, then every requirement and the verdict."""
         lines = wrapped(self._headline(), width, indent=0, hanging=2)
         if self.checks:
             rows = [(*cells, f"n={n}", what) for *cells, n, what in map(_row, self.checks)]
@@ -296,29 +325,38 @@ class GateResult(Result):
             words = ("", "requirement", "group", "rows", what)
             table = table_lines(_HEADER, rows, width=width, words=words, below=what, headed=False)
             lines += ["", *table]
-        if self.compared:
-            lines += ["", *wrapped(f"baseline: {self.compared}", width)]
+        compared = [f"baseline: {self.compared}"] if self.compared else []
+        for text in (*self._judged(), *compared):
+            lines += ["", *wrapped(text, width)]
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
+
+    def _judged(self) -> list[str]:
+        """The verdict, for it may speak against what was asked through one lens."""
+        return [] if self.verdict is None else [self.verdict.text]
 
     def _repr_html_(self) -> str:
         parts = [html_table(_HEADER, [_row(check) for check in self.checks])]
+        parts += [f"<p>{escape(text)}</p>" for text in self._judged()]
         if self.compared:
             parts.append(f"<p>{escape(f'baseline: {self.compared}')}</p>")
         return html_block(self._headline(), *parts, notes=self.notes)
 
     def _headline(self) -> str:
-        """One line: passed or failed, of what."""
-        count, failed = len(self.checks), len(self.failed)
-        what = f"{self.n_samples:,} rows, {self.lens} lens, {100 * self.confidence_level:g} %"
+        """Passed, failed or undecided, of what."""
+        count, failed, open_ = len(self.checks), len(self.failed), len(self.undecided)
+        what = (
+            f"({self.n_samples:,} rows, {self.lens} lens, {100 * self.confidence_level:g} % limits)"
+        )
         if not count:
-            return f"Nothing was required ({what} limits)"
+            return f"Nothing was required {what}"
         if failed:
-            verb = "is" if failed == 1 else "are"
-            which = "the requirement" if count == 1 else f"{failed} of {count} requirements"
-            return f"Failed: {which} {verb} not met ({what} limits)"
-        return f"Passed: {_all(count)} met ({what} limits)"
+            beside = f", {open_} undecided" if open_ else ""
+            return f"Failed: {failed} of {count} not met{beside} {what}"
+        if open_:
+            return f"Undecided: {open_} of {count} not shown either way {what}"
+        return f"Passed: {'the requirement is' if count == 1 else f'all {count} are'} met {what}"
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a requirement and group."""
-        names = ("requirement", "group", "value", "operator", "limit", "passed", "n_samples")
-        return columns_of(self.checks, (*names, "definition", "reason"))
+        first = ("requirement", "group", "value", "operator", "limit", "outcome", "rows")
+        return columns_of(self.checks, (*first, "n_samples", "definition", "reason"))

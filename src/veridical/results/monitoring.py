@@ -26,6 +26,7 @@ class MonitorUpdate(Result):
     alarm : whether there was ever an alarm, this batch included
     e_value : evidence against calibration after the batch
     repeated : the batch had come before and was not counted again
+    notes : what was done to its values when they were read
     """
 
     n_rows: int
@@ -33,12 +34,14 @@ class MonitorUpdate(Result):
     alarm: bool
     e_value: float
     repeated: bool = False
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         again = ", sent before and not counted again" if self.repeated else ""
         state = "ALARM" if self.alarm else "no alarm"
         rows = f"{self.n_rows:,} rows{again}; {self.n_samples:,} in all"
-        return f"{rows}: {state}, e = {self.e_value:.4g}"
+        said = "".join(f"\n  note: {note}" for note in self.notes)
+        return f"{rows}: {state}, e = {self.e_value:.4g}{said}"
 
 
 @dataclass(frozen=True, kw_only=True)

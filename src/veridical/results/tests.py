@@ -51,31 +51,54 @@ class EquivalenceTest(CalibrationTest):
     ----------
     statistic : the estimated miscalibration
     pvalue : smallest level at which calibration within `delta` is shown
-    delta : the margin
-    upper : upper confidence limit of the miscalibration at 1 - `level`
+    delta : the margin, in probability
+    lower, upper : confidence limits of the miscalibration, each at 1 - `level`
     level : chance of a false claim of equivalence
     equivalent : whether calibration within `delta` was shown, that is `upper` < `delta`
+    base_rate : frequency of the rarer of event and non-event
+    rarer : 1 if that is the event, else 0
+    share : the margin as a share of the base rate, None if it was given in probability
 
     Examples
     --------
     >>> test = EquivalenceTest(statistic=0.01, pvalue=0.002, method="equivalence test",
     ...     null="error of 0.05 or more", definition="rmsce", lens="binary", n_samples=5000,
-    ...     delta=0.05, upper=0.035, level=0.05, equivalent=True)
+    ...     delta=0.05, lower=0.0, upper=0.035, level=0.05, equivalent=True, base_rate=0.4)
     >>> print(test)
     equivalence test: shown to be calibrated within 0.05 (p = 0.0020), error 0.0100, at most
     0.0350 with 95 % confidence (binary, rmsce, n=5000)
     """
 
+    _number_columns: ClassVar[tuple[str, ...]] = ("share",)
+
     delta: float
+    lower: float
     upper: float
     level: float
     equivalent: bool
+    base_rate: float
+    rarer: int = 1
+    share: float | None = None
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether a forecast of 0 (or 1), or of twice the base rate, is within the margin too."""
+        return self.delta >= self.base_rate
+
+    @property
+    def margin(self) -> str:
+        """The margin in words."""
+        if self.share is None:
+            return f"{self.delta:g}"
+        return f"{self.delta:.2g} ({100 * self.share:g} % of the base rate)"
 
     @property
     def verdict(self) -> str:
         """What was shown, in words."""
         words = "shown" if self.equivalent else "not shown"
-        return f"{words} to be calibrated within {self.delta:g}"
+        nothing = f", which says nothing here: so is the forecast {1 - self.rarer}"
+        within = f"{words} to be calibrated within {self.margin}"
+        return within + (nothing if self.says_nothing else "")
 
     def rejects(self, level: float = 0.05) -> bool:
         """Whether miscalibration of `delta` or more is rejected at this level."""
@@ -89,7 +112,7 @@ class EquivalenceTest(CalibrationTest):
         )
 
     def _columns(self) -> dict[str, list[object]]:
-        names = ("delta", "upper", "level", "equivalent")
+        names = ("delta", "share", "lower", "upper", "level", "equivalent", "says_nothing")
         return super()._columns() | columns_of([self], names)
 
 

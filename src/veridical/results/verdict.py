@@ -22,6 +22,8 @@ class JointPart(Result):
     pvalue : by itself
     adjusted : with all members of the family considered
     n_samples : rows it looks at
+    surprise : minus the logarithm of a smooth p-value by itself, which orders parts whose p-values
+        are all as small as the draws can show
     """
 
     name: str
@@ -32,6 +34,7 @@ class JointPart(Result):
     pvalue: float
     adjusted: float
     n_samples: int
+    surprise: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +81,7 @@ class JointTest(Result):
     def standing_out(self) -> tuple[JointPart, ...]:
         """Members that are wrong with all of them considered, the clearest first."""
         out = [part for part in self.parts if part.adjusted <= self.level]
-        return tuple(sorted(out, key=lambda part: (part.adjusted, part.pvalue)))
+        return tuple(sorted(out, key=lambda part: (part.adjusted, -part.surprise)))
 
     def __str__(self) -> str:
         word = "rejected" if self.rejected else "not rejected"

@@ -98,7 +98,8 @@ def check_label_array(y_true: ArrayLike, *, caller: str, drops: bool = False) ->
         if missing.any():
             where = f"a missing value at index {missing.argmax()} ({missing.sum()} of {len(y)})"
             hint = "drop the rows whose outcome is unknown."
-            hint = 'pass `missing="drop"` if these rows are not to count.' if drops else hint
+            if drops:
+                hint = 'drop the rows whose outcome is unknown: `missing="drop"`.'
             raise invalid(caller, "y_true", "free of missing values", where, hint=hint)
     if y.dtype.kind == "O":
         y = _plain_kind(y, caller)

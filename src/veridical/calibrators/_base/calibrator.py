@@ -188,8 +188,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         names = _column_names(y_prob)
         if names is not None:
             self._remember_columns(names)
-        if isinstance(getattr(y, "name", None), str):
-            self.outcome_name_ = y.name  # type: ignore[union-attr]
+        outcome = names_of(y)
+        if outcome is not None and len(outcome) == 1 and not outcome[0].isdigit():
+            [self.outcome_name_] = outcome
         warn_of(notes)
         return self
 

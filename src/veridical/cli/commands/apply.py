@@ -6,6 +6,7 @@ import argparse
 
 import numpy as np
 
+from veridical._core.data.reading import Reading
 from veridical._core.data.validation import check_probabilities, check_scores
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.runtime.progress import track
@@ -46,6 +47,8 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--prefix", default="calibrated", metavar="TEXT", help="of new columns; default: calibrated"
     )
+    blank = "a row without a prediction is an error, or (drop, the default) left uncalibrated"
+    data.add_reading_arguments(parser, missing="drop", meaning=blank)
     output.add_table_output(parser)
     parser.set_defaults(run=run)
 
@@ -64,17 +67,34 @@ def run(arguments: argparse.Namespace) -> int:
     with output.busy(f"reading {arguments.file}"):
         table = open_table(arguments.file, columns=columns, caller=_CALLER, param="FILE")
         given = table.matrix(columns, caller=_CALLER, param="prob")
-    calibrated = _calibrated(saved, given[:, 0] if len(columns) == 1 else given)
+    values = given[:, 0] if len(columns) == 1 else given
+    reading = data.reading_for(arguments, saved.calibrator.input, caller=_CALLER)
+    calibrated, n_missing = _where_given(saved, values, reading)
     added = {name: calibrated[:, k] for k, name in enumerate(names)}
     with output.busy(f"writing {arguments.output}"):
         write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
     about = ""
     if len(columns) == 1:
         about = f", the {_meaning(saved)},"
-    output.show(
-        f"{len(calibrated):,} rows with {', '.join(names)}{about} written to {arguments.output}"
-    )
+    text = f"{len(calibrated):,} rows with {', '.join(names)}{about} written to {arguments.output}"
+    if n_missing:
+        text += f"; {n_missing:,} of them without a prediction, before and after"
+    output.show(text)
     return 0
+
+
+def _where_given(
+    saved: files.SavedCalibrator, values: FloatArray, reading: Reading
+) -> tuple[FloatArray, int]:
+    """Calibrated predictions, missing where the predictions are, and how many are missing."""
+    missing = np.isnan(values.reshape(len(values), -1)).any(axis=1)
+    if reading.missing == "error" or not missing.any():
+        return _calibrated(saved, reading.probabilities(values, caller=_CALLER, param="y_prob")), 0
+    given = reading.probabilities(values[~missing], caller=_CALLER, param="y_prob")
+    found = _calibrated(saved, given) if len(given) else np.empty((0, 1))
+    result = np.full((len(values), found.shape[1]), np.nan)
+    result[~missing] = found
+    return result, int(missing.sum())
 
 
 def _meaning(saved: files.SavedCalibrator) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from veridical._core.data.labels import check_label_array
 from veridical._core.data.left_out import LeftOut
+from veridical._core.data.reading import read_rows
 from veridical.cli.shared import data, output
 from veridical.cli.shared.messages import in_options
 from veridical.cli.shared.parser import HelpFormatter, Parser
@@ -113,7 +114,12 @@ def run(arguments: argparse.Namespace) -> int:
     with output.doubts_as_notes():
         prob = data.split_names(arguments.prob)
         typed = data.LabelReader(
-            arguments.file, arguments.y, prob, without=[arguments.weight], caller=_CALLER
+            arguments.file,
+            arguments.y,
+            prob,
+            without=[arguments.weight],
+            scale=_scale(arguments),
+            caller=_CALLER,
         )
         options = data.read_data_arguments(arguments, typed)
         lens = data.parse_lens(arguments.lens, typed)
@@ -121,7 +127,6 @@ def run(arguments: argparse.Namespace) -> int:
             rows = _read(arguments, options)
         calibrator = _calibrator(arguments, rows)
         calibrator.fit(rows.values, rows.y, rows.weight)
-        calibrator.feature_names_in_ = np.asarray(rows.columns)
         calibrator.outcome_name_ = rows.outcome
         found: HeldOut | LeftOut | None = None
         if arguments.folds:
@@ -171,7 +176,7 @@ def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
         y=options["y"],
         prob=options["prob"],
         without=[options["sample_weight"]],
-        scale="probability" if arguments.input == "probability" else "logit",
+        scale=_scale(arguments),
         caller=_CALLER,
         param="FILE",
     )
@@ -186,16 +191,23 @@ def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
         caller=_CALLER,
     )
     labels = inputs.labels
+    reading = data.reading_for(arguments, arguments.input, caller=_CALLER)
+    read = read_rows(inputs.y_true, inputs.y_prob, inputs.sample_weight, reading, caller=_CALLER)
     return _Rows(
-        inputs.y_prob,
-        inputs.y_true,
-        inputs.sample_weight,
+        read.y_prob,
+        read.y_true,
+        read.sample_weight,
         None if labels is None else list(np.asarray(labels)),
         options["pos_label"],
         guess.prob,
         guess.y,
-        guess.said,
+        "; ".join([guess.said, *read.notes] if guess.said else read.notes),
     )
+
+
+def _scale(arguments: argparse.Namespace) -> str:
+    """What columns are looked for."""
+    return str(arguments.scale if arguments.input == "probability" else "logit")
 
 
 def _about_column(rows: _Rows, calibrator: Calibrator) -> list[str]:

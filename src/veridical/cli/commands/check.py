@@ -11,12 +11,12 @@ from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames.files import check_apart
 
-NOT_MET = 1
+EXIT = {"met": 0, "not met": 1, "undecided": 3}
 _CALLER = "check"
 
 _EPILOG = f"""\
 examples:
-  veridical check predictions.csv --require 'ece.high < 0.05'
+  veridical check predictions.csv --require 'ece.high < 0.05' --require calibrated
   veridical check predictions.csv --require 'equivalence(0.03).pvalue < 0.05' --junit gate.xml
   veridical check predictions.csv --require 'groups: ece.high < 0.1' --by region
   veridical check predictions.csv --save-baseline baseline.json
@@ -31,19 +31,23 @@ requirements:
   fields     value (default), low, high, null_mean, null_q95, pvalue
   functions  equivalence(MARGIN).pvalue, difference(FIGURE).high, and the tests consistency(),
              cox(), spiegelhalter(), hosmer_lemeshow(), t_cal(), kernel(), pearson() with .pvalue
+  calibrated the joint test finds nothing, and an error above 10 % of the base rate is excluded;
+             calibrated(MARGIN) with another margin: 0.03 of probability, 20% of the base rate
   baseline   log - baseline.log < 0.01 compares two estimates; difference(log).high < 0.01 is safer
   groups     with --by a requirement is asked of all rows and of every group, or only of one of
              them if it starts with `all:` or `groups:`
 
 A limit such as ece.high is evidence of calibration; a test that does not reject is none, and
-requirements such as cox().pvalue > 0.05 are answered with a note. A figure that is undefined never
-passes. A stored baseline is taken as measured on other rows than these.
+requirements such as cox().pvalue > 0.05 are answered with a note. What is not shown is not passed:
+if the interval holds the limit, the requirement is undecided, and so is a figure without a value.
+A stored baseline is taken as measured on other rows than these.
 
 {data.GUESSING}
 exit codes:
-  0  all requirements are met
-  {NOT_MET}  some are not, or an output could not be written
+  {EXIT["met"]}  all requirements are met
+  {EXIT["not met"]}  some are not, or an output could not be written
   2  bad input or usage; one line on standard error says what and what to do
+  {EXIT["undecided"]}  none is shown to be broken, but not all are shown to be met: too few rows
 """
 
 
@@ -109,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.save_baseline is not None:
         done = "written" if result.passed else "not written, as not all requirements are met"
         output.tell([f"baseline {arguments.save_baseline} {done}"])
-    return 0 if result.passed else NOT_MET
+    return EXIT[result.outcome]
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.data.reading import read_rows
 from veridical._core.data.validation import check_sample
-from veridical._core.typing import Array, FloatArray
+from veridical._core.typing import Array, BoolArray
 from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
 from veridical.decisions import cost_threshold, decide, expected_cost, miscalibration_cost
@@ -44,11 +45,21 @@ or, as JSON, {"treat": {"ill": 5, "well": 3}, "wait": {"ill": 20, "well": 0}}.
 class _Rows:
     """Predictions, and outcomes with weights if they were asked for."""
 
-    p: FloatArray
-    y: Array | None
-    weight: Array | None
+    p: Any
+    y: Any
+    weight: Any
     columns: list[str]
     available: list[str]
+    left: BoolArray | None
+    notes: tuple[str, ...]
+
+    def in_place(self, values: Array) -> Array:
+        """One value for each row of the file, none where a row was dropped."""
+        if self.left is None:
+            return values
+        result = np.full(len(self.left), None, dtype=object)
+        result[self.left] = values
+        return result
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,9 @@ def add_arguments(parser: Parser) -> None:
         y="outcome, to see what decisions cost",
         weight="weights of rows in costs; needs --y",
         labels="classes in column order, to name them without --y",
+    )
+    data.add_reading_arguments(
+        parser, meaning="a row with a blank is an error, or left undecided and counted (drop)"
     )
     data.add_confidence_level(parser)
     output.add_text_or_json(parser, "of what is printed")
@@ -103,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = _decided(arguments, rows, costs)
         if arguments.output is not None:
             columns = (_one_type(found.decisions.action), found.decisions.expected_cost)
-            added = dict(zip(names, columns, strict=True))
+            added = dict(zip(names, map(rows.in_place, columns), strict=True))
             write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
     if arguments.format == "json":
         print(_as_json(found))
@@ -137,13 +151,19 @@ def _read(arguments: argparse.Namespace) -> _Rows:
     table = tables.open_table(
         arguments.file, columns=[*columns, *y, *weight], caller=_CALLER, param="FILE"
     )
-    p = table.matrix(columns, caller=_CALLER, param="prob")
+    p = table.predictions(columns, caller=_CALLER, param="prob")
+    known = tables.labels_of(arguments.file, table, y[0], caller=_CALLER) if y else np.zeros(len(p))
+    weights = table.column(weight[0], caller=_CALLER, param="weight") if weight else None
+    reading = data.reading_of(arguments)
+    read = read_rows(known, p, weights, reading, caller=_CALLER)
     return _Rows(
-        p[:, 0] if len(columns) == 1 else p,
-        table.column(y[0], caller=_CALLER, param="y") if y else None,
-        table.column(weight[0], caller=_CALLER, param="weight") if weight else None,
+        read.y_prob,
+        read.y_true if y else None,
+        read.sample_weight,
         columns,
         available,
+        read.left,
+        read.notes,
     )
 
 
@@ -151,8 +171,7 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
     labels, pos_label = _labels(arguments, rows, costs)
     from_file = arguments.costs is not None
     if pos_label is None and len(rows.columns) == 1:
-        known = labels if labels is not None else [] if rows.y is None else np.unique(rows.y)
-        pos_label = tables.label_of_column(rows.columns[0], list(known))
+        pos_label = tables.label_of_column(rows.columns[0], list(labels or []))
     if rows.y is not None:
         sample = check_sample(
             rows.y,
@@ -161,8 +180,11 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
             labels=labels,
             pos_label=pos_label,
             sample_weight=rows.weight,
+            option="scale",
         )
         labels = np.asarray(sample.columns).tolist()
+        if len(labels) == 2:
+            pos_label = np.asarray(sample.classes).tolist()[1]
     if from_file and labels is not None:
         costs = files.with_labels(costs, labels)
     about = {"abstain_cost": arguments.abstain_cost, "labels": labels, "pos_label": pos_label}
@@ -170,7 +192,7 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
     threshold = None
     if not from_file and arguments.abstain_cost is None:
         threshold = _threshold(*costs)
-    note = _which_positive(rows, labels, pos_label)
+    note = (*rows.notes, *_which_positive(rows, labels, pos_label))
     if rows.y is None:
         return _Found(decisions, threshold, notes=note)
     about |= {"sample_weight": rows.weight, "confidence_level": arguments.confidence_level}
@@ -201,7 +223,7 @@ def _labels(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> tuple[lis
     if rows.y is not None:
         typed = data.LabelReader(arguments.file, arguments.y, rows.columns, caller=_CALLER)
         if texts is None and len(rows.columns) > 1:
-            return tables.labels_from_columns(rows.columns, rows.y), named and typed(named)[0]
+            return None, named and typed(named)[0]
         return texts and typed(texts), named and typed(named)[0]
     if texts is not None:
         return files.as_numbers(texts), named and files.as_numbers(named)[0]

@@ -12,7 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical._core.runtime.files import write_whole
-from veridical.cli.shared.data import LabelReader, add_column_arguments, file_argument, split_names
+from veridical.cli.shared.data import (
+    LabelReader,
+    add_column_arguments,
+    add_reading_arguments,
+    file_argument,
+    split_names,
+)
 from veridical.cli.shared.output import (
     add_page_output,
     add_text_or_json,
@@ -148,6 +154,7 @@ def add_arguments(parser: Parser) -> None:
     _init(add_kind(kinds, "init", "start a store", init))
     update = add_kind(kinds, "update", "count predictions with their outcomes", run_update)
     _add_rows(update, "y", "prob", "pos_label")
+    add_reading_arguments(update)
     update.add_argument("--batch-id", metavar="NAME", help="the same batch sent again counts once")
     observed = add_kind(kinds, "observe", "register predictions whose outcomes come later", observe)
     _add_rows(observed, "prob", identified=True)
@@ -239,6 +246,7 @@ def run_update(arguments: argparse.Namespace) -> int:
             y=arguments.y,
             prob=split_names(arguments.prob),
             without=[arguments.by],
+            scale=arguments.scale,
             caller="monitor",
             param="FILE",
         )
@@ -252,6 +260,9 @@ def run_update(arguments: argparse.Namespace) -> int:
             by=_groups(table, arguments.by),
             batch_id=arguments.batch_id,
             allow_reversed=arguments.allow_reversed,
+            scale=arguments.scale,
+            missing=arguments.missing,
+            normalize=arguments.normalize,
         )
     show(found)
     return ALARM if found.alarm else 0

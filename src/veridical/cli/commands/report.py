@@ -94,7 +94,6 @@ def run(arguments: argparse.Namespace) -> int:
             **options,
             reading=data.reading_of(arguments).checked(caller=_CALLER),
             **data.read_drawing_arguments(arguments),
-            margins=(0.01, 0.02, 0.05, 0.1),
             title=arguments.title,
             date=arguments.date,
             path=arguments.output,

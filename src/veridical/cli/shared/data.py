@@ -8,12 +8,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from veridical._core.data.reading import MISSING, SCALES, Reading
-from veridical.exceptions import unknown_option
+from veridical.exceptions import invalid, unknown_option
 from veridical.frames.tables import ColumnGuess, column_names, find_columns, open_table
 from veridical.lenses import ClassSpecific, Grouped, TopK
 
@@ -93,7 +93,12 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading_arguments(parser)
 
 
-def add_reading_arguments(parser: argparse._ActionsContainer) -> None:
+def add_reading_arguments(
+    parser: argparse._ActionsContainer,
+    *,
+    missing: str = "error",
+    meaning: str = "whether rows with a blank are an error, or dropped and counted",
+) -> None:
     """Add how values are read: on which scale, and what becomes of missing and rounded ones."""
     parser.add_argument(
         "--scale", choices=SCALES, default="probability", help="what --prob is written in"
@@ -101,8 +106,8 @@ def add_reading_arguments(parser: argparse._ActionsContainer) -> None:
     parser.add_argument(
         "--missing",
         choices=MISSING,
-        default="error",
-        help="whether rows with a blank are an error, or dropped and counted",
+        default=missing,
+        help=meaning,
     )
     parser.add_argument(
         "--normalize", action="store_true", help="divide rows of several predictions by their sums"
@@ -119,6 +124,17 @@ def add_group_arguments(parser: argparse.ArgumentParser, meaning: str) -> None:
         metavar="N",
         help="parts that a --by of many fractions is cut into; default: 4",
     )
+
+
+def reading_for(arguments: argparse.Namespace, input: str, *, caller: str) -> Reading:
+    """Return how values are read for a map, which itself says what it takes."""
+    reading = reading_of(arguments)
+    if input == "probability" or reading.scale == "probability":
+        return reading
+    if reading.scale != input:
+        hint = f"the map reads values as they are, as --input {input} says: leave --scale out."
+        raise invalid(caller, "scale", f"left out, or {input}", reading.scale, hint=hint)
+    return replace(reading, scale="probability")  # the same said twice: nothing is converted
 
 
 def reading_of(arguments: argparse.Namespace) -> Reading:

@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Mapping
 
 from veridical._core.runtime.text import fitted, printable
 from veridical.exceptions import InvalidInputError, VeridicalError
@@ -24,6 +25,7 @@ _OPTIONS = {
     "output": "--output",
     "folder": "--output",
     "n_jobs": "--jobs",
+    "n_classes": "--classes",
     "data": "--data",
     **{
         name: "--" + name.replace("_", "-")
@@ -52,12 +54,6 @@ _OPTIONS = {
             "normalize",
         )
     },
-}
-_COMMANDS = {
-    "calibration_tests": "test",
-    "check_requirements": "check",
-    "equivalence_test": "check",
-    "run_experiment": "experiment",
 }
 _NAMED = re.compile(r"`(\w+)`")
 _GIVEN = re.compile(r"`?\b(\w+)=('[^']*'|\"[^\"]*\"|\[[^]]*\]|[\w.]+)(\(\w*\))?`?")
@@ -92,8 +88,16 @@ def say(line: str) -> None:
         print(printable(line), file=sys.stderr)
 
 
-def explain(error: VeridicalError | OSError) -> str:
+def explain(
+    error: VeridicalError | OSError, command: str = "", own: Mapping[str, str] | None = None
+) -> str:
     """Return one line for standard error.
+
+    Parameters
+    ----------
+    error : what went wrong
+    command : in words; default: the name of the function that refused
+    own : options of the command by the argument that each stands for
 
     Examples
     --------
@@ -103,29 +107,26 @@ def explain(error: VeridicalError | OSError) -> str:
     "veridical: error: evaluate: `--weight` must be numeric; got 'x'. Hint: see --n-bins 5."
     """
     if isinstance(error, InvalidInputError) and error.caller:
-        command, about = _command(error.caller), str(error).partition(error.hint)[2].splitlines()
-        words = [_sentence(error), "Hint:", _hint(error, command), *filter(None, about)]
+        command = command or error.caller
+        about = str(error).partition(error.hint)[2].splitlines()
+        words = [_sentence(error, own), "Hint:", _hint(error, command, own), *filter(None, about)]
         return f"veridical: error: {command}: {' '.join(words)}"
     if isinstance(error, VeridicalError):
         caller, colon, rest = str(error).partition(": ")
-        return f"veridical: error: {_command(caller)}{colon}{in_options(rest)}"
+        return f"veridical: error: {command or caller}{colon}{in_options(rest, own)}"
     what = error.strerror or str(error)
     where = "" if error.filename is None else f": {error.filename!r}"
     to_do = _TO_DO.get(error.errno or 0)
     return f"veridical: error: {what}{where}." + ("" if to_do is None else f" Hint: {to_do}.")
 
 
-def _command(caller: str) -> str:
-    """The command that calls a function."""
-    return "calibrate" if caller.endswith("Calibrator") else _COMMANDS.get(caller, caller)
+def _sentence(error: InvalidInputError, own: Mapping[str, str] | None) -> str:
+    option = (_OPTIONS | dict(own or {})).get(error.param, error.param)
+    expected, got = in_options(error.expected, own), in_options(error.got, own)
+    return f"`{option}` must be {expected}; got {got}."
 
 
-def _sentence(error: InvalidInputError) -> str:
-    option = _OPTIONS.get(error.param, error.param)
-    return f"`{option}` must be {in_options(error.expected)}; got {in_options(error.got)}."
-
-
-def _hint(error: InvalidInputError, command: str) -> str:
+def _hint(error: InvalidInputError, command: str, own: Mapping[str, str] | None) -> str:
     """One action that helps somebody who has options and a file, not arguments and a frame."""
     about_prob = _OPTIONS.get(error.param) == "--prob"
     if about_prob and error.expected == "numeric" and "%'" in error.got:
@@ -133,11 +134,11 @@ def _hint(error: InvalidInputError, command: str) -> str:
     logits = "logit" in error.hint and "percentages?" not in error.hint
     if command == "calibrate" and error.expected == "in [0, 1]" and logits:
         return "say --input logit if --prob holds logits."
-    return in_options(error.hint)
+    return in_options(error.hint, own)
 
 
-def in_options(text: str) -> str:
-    """A text in one line, in which arguments are named as options.
+def in_options(text: str, own: Mapping[str, str] | None = None) -> str:
+    """A text in one line, in which arguments are named as options: all know, and `own` ones.
 
     Examples
     --------
@@ -146,21 +147,22 @@ def in_options(text: str) -> str:
     >>> in_options("pass pos_label='bad' (`--pos-label bad`)")
     'pass `--pos-label bad`'
     """
+    options = _OPTIONS | dict(own or {})
     text = _BOTH.sub(r"`\1`", " ".join(text.splitlines()))
-    text = _GIVEN.sub(_as_option, text)
-    text = _NAMED.sub(lambda found: f"`{_OPTIONS.get(found[1], found[1])}`", text)
+    text = _GIVEN.sub(lambda found: _as_option(found, options), text)
+    text = _NAMED.sub(lambda found: f"`{options.get(found[1], found[1])}`", text)
     text = text.replace(" of y_prob", " of --prob")
     return text.replace(", or read it yourself and pass the frame", "")
 
 
-def _as_option(found: re.Match[str]) -> str:
+def _as_option(found: re.Match[str], options: Mapping[str, str]) -> str:
     """``lens='canonical'`` as ``--lens canonical``."""
     name, value = found[1], found[2]
-    if name not in _OPTIONS or _OPTIONS[name] == "FILE":
+    if not options.get(name, "").startswith("--"):
         return found[0]
     if value in _LENSES:
-        return f"{_OPTIONS[name]} {_LENSES[value]}"
+        return f"{options[name]} {_LENSES[value]}"
     if value == "True":
-        return _OPTIONS[name]
+        return options[name]
     bare = ",".join(each.strip().strip("'\"") for each in value.strip("[]").split(", "))
-    return f"{_OPTIONS[name]} {shlex.quote(bare)}"
+    return f"{options[name]} {shlex.quote(bare)}"

@@ -40,7 +40,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and stop."""
-        self.exit(BAD_INPUT, f"{self.prog}: error: {message} (see `{self.prog} --help`)\n")
+        from veridical._core.runtime.text import printable
+
+        text = printable(f"{self.prog}: error: {message} (see `{self.prog} --help`)")
+        self.exit(BAD_INPUT, f"{text}\n")
 
     def format_help(self) -> str:
         """The one example that most people need, and then all there is to know."""
@@ -57,7 +60,12 @@ class Parser(argparse.ArgumentParser):
     ) -> tuple[Any, list[str]]:
         """Parse, with the arguments of this command and of no other."""
         self._add_arguments()
-        return super().parse_known_args(args, namespace)
+        found, rest = super().parse_known_args(args, namespace)
+        if "command" not in found:  # the innermost one is parsed first
+            found.command = self.prog.removeprefix("veridical ")
+            named = [action for action in self._actions if action.option_strings]
+            found.options = {action.dest: action.option_strings[-1] for action in reversed(named)}
+        return found, rest
 
     def add_commands(
         self, summaries: Mapping[str, str], *, title: str, metavar: str, prefix: str = ""

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.arrays import to_numpy
+from veridical._core.data.arrays import NamedArray, to_numpy
+from veridical._core.data.columns import names_of
+from veridical._core.data.reading import Reading, Scale
 from veridical._core.data.validation import check_sample, float_array
 from veridical._core.typing import ArrayLike
 from veridical.decisions._costs.matrix import check_costs, choose
@@ -25,6 +27,8 @@ def decide(
     abstain_cost: ArrayLike | None = None,
     labels: ArrayLike | None = None,
     pos_label: Any = None,
+    scale: Scale = "probability",
+    normalize: bool = False,
 ) -> Decisions:
     r"""Choose for each row the action that is expected to cost least.
 
@@ -47,6 +51,8 @@ def decide(
     pos_label : label, optional
         The class `y_prob` of one column is of, and a false positive is false about; default the
         larger of the two. For one column and `labels` that end in the smaller one, say which.
+    scale, normalize
+        How values are read, as in :func:`evaluate`.
 
     Returns
     -------
@@ -88,6 +94,10 @@ def decide(
     ['wait', 'treat']
     """
     p = float_array(y_prob, caller=_CALLER, param="y_prob")
+    reading = Reading(scale, normalize=normalize).checked(caller=_CALLER)
+    if reading.converts:
+        p = reading.probabilities(p, caller=_CALLER, param="y_prob")
+        y_prob = NamedArray(p, names_of(y_prob) or ())
     if len(p) == 0:
         raise invalid(_CALLER, "y_prob", "non-empty", "0 rows", hint="pass at least one row.")
     if labels is None:
@@ -100,6 +110,7 @@ def decide(
         caller=_CALLER,
         labels=labels,
         pos_label=pos_label,
+        option="scale",
     )
     table = check_costs(
         costs, sample, sample.n, actions=actions, abstain_cost=abstain_cost, caller=_CALLER

@@ -17,6 +17,7 @@ from veridical.evaluation._comparison.models import RowModels
 from veridical.evaluation._data.source import SampleSource
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import InvalidInputError
+from veridical.frames.inputs import UNNAMED, Named
 from veridical.lenses.reading import resolve_lens
 from veridical.results import Comparison, Evaluation
 
@@ -57,7 +58,9 @@ def held_out(
     after = _cross_fitted(calibrator, folds)
     if isinstance(after, LeftOut):
         return after
-    source = held_out_source(after.given, rows, folds, lens)
+    outcome = getattr(calibrator, "outcome_name_", None)
+    named = Named(outcome, pos_label=calibrator.pos_label is not None)
+    source = held_out_source(after.given, rows, folds, lens, named)
     if calibrator.input == "score":
         evaluation = evaluate_source(source, n_bins=n_bins, **_OPTIONS)
         doubts = tuple(f"evaluate: {note}." for note in evaluation.notes)
@@ -65,7 +68,7 @@ def held_out(
     before = _cross_fitted(IdentityCalibrator(input=calibrator.input), folds)
     if isinstance(before, LeftOut):
         return before
-    models = {"before": held_out_source(before.given, rows, folds, lens), "after": source}
+    models = {"before": held_out_source(before.given, rows, folds, lens, named), "after": source}
     try:
         found = compare_held_out(models, "before", n_bins=n_bins)
     except InvalidInputError as error:
@@ -84,9 +87,13 @@ def compare_held_out(
 
 
 def held_out_source(
-    p: FloatArray, rows: CheckedRows, folds: Sequence[Fold], lens: Any = None
+    p: FloatArray,
+    rows: CheckedRows,
+    folds: Sequence[Fold],
+    lens: Any = None,
+    named: Named = UNNAMED,
 ) -> SampleSource:
-    """Held-out probabilities (m, K), fold after fold, with their outcomes."""
+    """Held-out probabilities (m, K), fold after fold, with their outcomes and their names."""
     held = [fold.held for fold in folds]
     y = np.concatenate([part.y for part in held])
     weights = [part.weight for part in held if part.weight is not None]
@@ -99,7 +106,7 @@ def held_out_source(
         sample = BinarySample(  # rows have the positive class last
             y=y, p=np.ascontiguousarray(p[:, 1]), weight=weight, classes=rows.by_label, pair=p
         )
-    return SampleSource(sample, resolve_lens(lens, sample, caller="compare"))
+    return SampleSource(sample, resolve_lens(lens, sample, caller="compare"), named=named)
 
 
 def _cross_fitted(calibrator: Calibrator, folds: Sequence[Fold]) -> CrossFit | LeftOut:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
+
 from veridical._core.data.randomness import check_resamples
 from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
@@ -117,7 +119,9 @@ def evaluate(
     level = check_level(caller, confidence_level)
     if n_resamples != 0:
         check_resamples(n_resamples, caller=caller)
-    fitted = None if calibrator is None else _Calibrated(calibrator)
+    fitted = None if calibrator is None else _Calibrated(calibrator, pos_label)
+    if fitted is not None and pos_label is None:
+        pos_label = fitted.positive
     reading = Reading(scale, missing, normalize, by_bins).checked(caller=caller)
     data = RawData(
         y_true,
@@ -147,8 +151,8 @@ def evaluate(
 class _Calibrated:
     """Puts calibrated predictions in the place of those given."""
 
-    def __init__(self, calibrator: Any) -> None:
-        self._calibrator = calibrator
+    def __init__(self, calibrator: Any, pos_label: Any) -> None:
+        self._calibrator, self._asked = calibrator, pos_label
         self.doubts: list[str] = []
 
     def reading(self, asked: Reading) -> Reading:
@@ -160,6 +164,12 @@ class _Calibrated:
             hint = f"the calibrator was fitted to `input={takes!r}`: leave `scale` out."
             raise invalid("evaluate", "scale", f"unset, or {takes!r}", repr(asked.scale), hint=hint)
         return replace(asked, scale="probability")
+
+    @property
+    def positive(self) -> Any:
+        """The class of two that the calibrator reads a single column as the probability of."""
+        fitted = hasattr(self._calibrator, "classes_")
+        return getattr(self._calibrator, "positive_label", None) if fitted else None
 
     def __call__(self, inputs: Inputs) -> Inputs:
         """Return the inputs with calibrated predictions; a doubt if the rows were fitted on."""
@@ -174,6 +184,10 @@ class _Calibrated:
             got = type(calibrator).__name__
             raise invalid("evaluate", "calibrator", "a fitted calibrator", got, hint=hint)
         calibrated = calibrator.predict_proba(inputs.y_prob)
+        if self._asked not in (None, self.positive) and np.ndim(inputs.y_prob) == 1:
+            hint = "leave it out, or pass a calibrator fitted with this `pos_label`."
+            expected = f"{self.positive!r}, the class the calibrator reads a single column as"
+            raise invalid("evaluate", "pos_label", expected, repr(self._asked), hint=hint)
         overlap = overlap_note(calibrator, inputs.y_prob, inputs.y_true)
         self.doubts += [] if overlap is None else [overlap]
         return replace(inputs, y_prob=calibrated, labels=calibrator.classes_.tolist())

@@ -9,12 +9,20 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from veridical._core.sample import Sample
+from veridical._core.sample import BinarySample
 from veridical.binning import UniformBins
-from veridical.evaluation._data.source import SampleSource, paired_difference_of
+from veridical.evaluation._data.source import SampleSource, Source, paired_difference_of
 from veridical.evaluation._gate.language import spelt
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference.intervals import make_units, normal_limits, scores_by_row
+from veridical.inference.core import line_limits
+from veridical.inference.intervals import (
+    IntervalOptions,
+    Support,
+    make_units,
+    mean_interval,
+    score_support,
+    scores_by_row,
+)
 from veridical.lenses import Binary, Canonical
 from veridical.miscalibration import BinnedError, BrierScore, LogScore, SphericalScore, ZeroOneLoss
 from veridical.miscalibration.core import MeanScore
@@ -26,12 +34,17 @@ SCORES: dict[str, MeanScore] = {
     "spherical": SphericalScore(),
     "zero_one": ZeroOneLoss(),
 }
+_UNBIASED = (*SCORES, "accuracy", "calibration_in_the_large")
+
+
+# Errors whose plain estimate is biased upwards, and the figure that is not.
+_DEBIASED = {"ece": "ece_debiased", "ece_equal_mass": "ece_debiased", "rmsce": "rmsce_debiased"}
 
 
 def figures_of(
-    evaluation: Evaluation, *, group: str | None = None, sample: Sample | None = None
+    evaluation: Evaluation, *, group: str | None = None, source: Source | None = None
 ) -> dict[str, GateFigure]:
-    """Every figure of an evaluation; with its rows also limits of scores and accuracy."""
+    """Every figure of an evaluation; with its data also limits of scores, line and level."""
     beside: dict[str, dict[str, Any]] = {
         spelt(m.name): {
             "low": m.low,
@@ -42,8 +55,15 @@ def figures_of(
         }
         for m in evaluation.errors
     }
-    if sample is not None:
-        beside |= _score_limits(sample, evaluation.confidence_level)
+    level = evaluation.confidence_level
+    if isinstance(source, SampleSource):
+        beside |= _score_limits(source, level)
+    if source is not None:
+        beside |= _line_limits(source.binary, level)
+    values = {spelt(m.name): m.value for m in evaluation.errors}
+    for name, better in _DEBIASED.items():
+        if name in beside and better in values:
+            beside[name]["centre"] = values[better]
     found: dict[str, GateFigure] = {}
     rows = [row for row in evaluation.figures() if not row[0].startswith("base rate ")]
     for quantity, definition, lens, n, value in rows:
@@ -55,13 +75,13 @@ def figures_of(
             definition=definition,
             lens=lens,
             n_samples=n,
-            unbiased=name in SCORES or name == "accuracy",
+            unbiased=name in _UNBIASED,
             **beside.get(name, {}),
         )
     for name in ("slope", "intercept"):
         coefficient = getattr(evaluation, name)
         if coefficient is not None:
-            found[name] = _of_line(name, coefficient, evaluation, group)
+            found[name] = _of_line(name, coefficient, evaluation, group, beside.get(name, {}))
     return found
 
 
@@ -87,39 +107,59 @@ def _version() -> str:
 
 
 def _of_line(
-    name: str, coefficient: Coefficient, evaluation: Evaluation, group: str | None
+    name: str,
+    coefficient: Coefficient,
+    evaluation: Evaluation,
+    group: str | None,
+    limits: dict[str, Any],
 ) -> GateFigure:
     estimate = coefficient.estimate
     return GateFigure(
         name=name,
         group=group,
         value=estimate,
-        low=coefficient.low,
-        high=coefficient.high,
         definition=f"recalibration {name}",
         lens=evaluation.curve.lens,
         n_samples=evaluation.n_samples,
         unbiased=estimate is not None and math.isfinite(estimate),
+        **limits,
     )
 
 
-def _score_limits(sample: Sample, level: float) -> dict[str, dict[str, Any]]:
-    """Normal limits of the mean scores of the whole prediction, and of the accuracy."""
+def _score_limits(source: SampleSource, level: float) -> dict[str, dict[str, Any]]:
+    """Limits of the mean scores of the whole prediction, and of the accuracy."""
+    sample, options = source.sample, IntervalOptions("analytic", level)
     lens = Binary() if len(sample.classes) == 2 else Canonical()
+    problem = lens.induce(sample)
     limits: dict[str, dict[str, Any]] = {}
     for name, score in SCORES.items():
         try:
-            by_row = scores_by_row(score, lens.induce(sample), sample, caller="check_requirements")
-        except InvalidInputError:  # an infinite mean has no limits
+            by_row = scores_by_row(score, problem, sample, caller="check_requirements")
+        except InvalidInputError:  # something happened that was given probability 0
+            limits[name] = {"low": math.inf, "high": math.inf}
             continue
-        if len(by_row) < 2:
-            continue
-        low, high = normal_limits(make_units(by_row, sample.weight), level)
-        limits[name] = {"low": max(low, min(0.0, float(by_row.min()))), "high": high}
-    if "zero_one" in limits:
-        wrong = limits["zero_one"]
-        limits["accuracy"] = {"low": 1 - wrong["high"], "high": 1 - wrong["low"]}
+        support = score_support(score, problem, by_row)
+        found = mean_interval(make_units(by_row, sample.weight), options, support=support)
+        limits[name] = {"low": found.low, "high": found.high}
+    wrong = limits["zero_one"]
+    limits["accuracy"] = {"low": 1 - wrong["high"], "high": 1 - wrong["low"]}
     return limits
+
+
+def _line_limits(problem: BinarySample, level: float) -> dict[str, dict[str, Any]]:
+    """Limits of slope, intercept and mean(y - p), with any number of events."""
+    p = problem.p.astype(float)
+    frequency = problem.weight_type == "frequency"
+    units = make_units(problem.y - p, problem.weight, by_frequency=frequency)
+    support = Support(-float(p.max()), 1 - float(p.min()))
+    gap = mean_interval(units, IntervalOptions("analytic", level), support=support)
+    line = line_limits(problem, level)
+    ends = {
+        "slope": line.slope,
+        "intercept": line.in_the_large,
+        "calibration_in_the_large": (gap.low, gap.high),
+    }
+    return {name: {"low": low, "high": high} for name, (low, high) in ends.items()}
 
 
 _HINT = "write one with `veridical check ... --save-baseline PATH`, or `evaluate --format json`."

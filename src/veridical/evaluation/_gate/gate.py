@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
@@ -19,12 +20,15 @@ from veridical.evaluation._gate.language import Rule, read_rule, spelt
 from veridical.evaluation._gate.subject import (
     CALLER,
     Options,
+    Read,
     Subject,
     check_same,
+    rows_to_decide,
     subjects_of,
     subjects_of_evaluation,
 )
 from veridical.exceptions import InvalidInputError, invalid, warn_of
+from veridical.inference.core import DEFAULT_MARGIN
 from veridical.lenses.reading import RawData
 from veridical.results import Evaluation, GateBaseline, GateCheck, GateResult
 from veridical.summaries import GridSummary
@@ -45,6 +49,8 @@ def doubt_of(rule: Rule) -> str | None:
     """
     quantity, less = rule.quantity, rule.wants_less
     doubt = None
+    if quantity.name == "calibrated":
+        return None
     if quantity.field == "pvalue":
         doubt = _of_pvalue(quantity.name, less=less)
     elif rule.minus is not None:
@@ -130,7 +136,9 @@ def check_requirements(
         ``value``; ``cox()``, ``consistency()``, ``spiegelhalter()``, ``hosmer_lemeshow()``,
         ``t_cal()``, ``kernel()``, ``pearson()`` with ``pvalue`` and ``statistic``;
         ``difference(figure)`` with ``value``, ``low`` and ``high``. ``log - baseline.log < 0.01``
-        compares two estimates. A requirement may start with ``all:`` or ``groups:``.
+        compares two estimates. ``calibrated`` asks that the joint test of the verdict finds
+        nothing and that an error above a margin is excluded (10 % of the base rate, or as in
+        ``calibrated(0.03)``). A requirement may start with ``all:`` or ``groups:``.
     by : array-like, column name or list of column names, optional
         Subgroups: every requirement is asked of all rows and of each group, or only of one of
         these if it starts with ``all:`` or ``groups:``.
@@ -156,11 +164,20 @@ def check_requirements(
     Returns
     -------
     GateResult
-        `print` it; see `passed`, `checks`, `to_junit`, `to_markdown`, and `measured`, which is the
-        baseline of the next release.
+        `print` it; see `outcome`, `passed`, `checks`, `to_junit`, `to_markdown`, and `measured`,
+        which is the baseline of the next release.
 
     Notes
     -----
+    A requirement is met, not met or undecided. One that asks for a limit (``ece.high < 0.05``) is
+    met if the limit holds, not met if the opposite limit breaks it too (the lower one is 0.05 or
+    more), and else undecided: not shown is not passed. How many rows would decide is told, from
+    the limits, which shrink as one over the root of n, or from :func:`required_sample_size`. Only
+    figures whose limits hold with few rows and few events can be asked for ``low`` and ``high``:
+    scores and accuracy, binned errors of the lens, the canonical ECE, slope, intercept and
+    calibration in the large; each errs in at most 2.5 % of samples with the truth at the limit
+    (``docs/evidence/gate_limits.csv``). Predictions that rank backwards fail whatever is asked.
+
     A test of calibration that does not reject is no evidence of calibration, so such requirements
     (``cox().pvalue > 0.05``) are accepted with a warning. Evidence is an upper limit
     (``ece.high < 0.05``), or the rejection of a hypothesis of miscalibration
@@ -169,7 +186,7 @@ def check_requirements(
     All requirements must be met, in all groups. The chance that a release passes which breaks one
     of them is at most that of this one alone, however many there are: an intersection-union test
     needs no correction [1]_. The price is the other error: the more requirements and groups, the
-    likelier a good release fails. Undefined values (None, NaN) never pass.
+    likelier a good release fails. Undefined values (None, NaN) are undecided.
 
     ``difference(figure)`` is new minus old. With `against_prob` it is paired (row by row, see
     :func:`paired_difference`) and exists for ``brier``, ``log``, ``spherical``, ``zero_one``,
@@ -178,8 +195,8 @@ def check_requirements(
     [2]_; for calibration errors, whose estimates are biased, they are the cautious ones
     ``high - baseline low``. If the rows are the same ones, paired limits are shorter.
 
-    Time: that of :func:`evaluate` without draws (unless a null level is asked for) and of the
-    tests named, for all rows and once more for all groups together.
+    Time: that of :func:`evaluate`, whose verdict is given too, and of the tests named, for all rows
+    and once more for all groups together; null levels are drawn only if one is asked for.
 
     References
     ----------
@@ -192,8 +209,13 @@ def check_requirements(
     >>> p = [0.25] * 1000 + [0.75] * 1000
     >>> y = [0, 0, 0, 1] * 250 + [1, 1, 1, 0] * 250
     >>> result = check_requirements(y, p, requirements=["ece.high < 0.05", "auc > 0.8"])
-    >>> result.passed, [check.passed for check in result.checks]  # auc is 3/4
-    (False, [True, False])
+    >>> result.passed, [check.outcome for check in result.checks]  # auc is 3/4
+    (False, ['met', 'not met'])
+    >>> few = check_requirements(
+    ...     y[:20] + y[-20:], p[:20] + p[-20:], requirements="accuracy.low > 0.7"
+    ... )
+    >>> few.outcome, few.checks[0].rows  # 0.588 to 0.873: 40 (0.162 / 0.05)^2
+    ('undecided', 420)
     """
     rules = _read_rules(requirements)
     level = check_level(CALLER, confidence_level)
@@ -238,8 +260,7 @@ def check_requirements(
     check_same(subjects[0].evaluation, old)
     notes = _doubts(rules, subjects)
     about += _of_groups(subjects)
-    checks = _checks(rules, subjects, notes)
-    about += _rows_needed(rules, subjects[0], checks, notes)
+    checks = (*_reversed(subjects[0]), *_checks(rules, subjects, notes))
     warn_of(notes, caller=CALLER)
     every_row = subjects[0].evaluation
     return GateResult(
@@ -249,6 +270,7 @@ def check_requirements(
         n_samples=every_row.n_samples,
         lens=every_row.lens,
         confidence_level=every_row.confidence_level,
+        verdict=every_row.verdict if every_row.verdict.text else None,
         notes=(*about, *notes),
     )
 
@@ -271,6 +293,23 @@ def _read_rules(requirements: Any) -> list[Rule]:
     return [read_rule(text, caller=CALLER) for text in texts]
 
 
+def _says_nothing(rule: Rule, subject: Subject) -> str | None:
+    """Say that a constant forecast would meet an upper limit of a calibration error too."""
+    evaluation = subject.evaluation
+    measured = {spelt(m.name) for m in evaluation.errors if m.lens == evaluation.curve.lens}
+    known = rule.quantity.name in measured and rule.wants_less and rule.minus is None
+    if not known or rule.limit is None or rule.quantity.field not in ("value", "high"):
+        return None
+    rate = evaluation.mean_observed
+    rarer, forecast = (rate, 0) if rate <= 0.5 else (1 - rate, 1)
+    if not rule.holds(rarer):
+        return None
+    return (
+        f"{rule.text!r} says nothing here: the forecast {forecast} meets it too (base rate"
+        f" {rarer:.4g}); 'equivalence({DEFAULT_MARGIN}).pvalue < 0.05' asks in proportion"
+    )
+
+
 def _draws(rules: list[Rule]) -> bool:
     """Whether null levels are asked for, which take the time of an evaluation."""
     quantities = [rule.quantity for rule in rules] + [rule.minus for rule in rules if rule.minus]
@@ -290,60 +329,77 @@ def _checks(rules: list[Rule], subjects: list[Subject], notes: list[str]) -> tup
             known = rule.quantity.name == "difference"
             if known or subjects[0].limits_known(rule.quantity.name):
                 doubt = of_estimate(rule)
-        if doubt is not None:
-            notes.append(doubt)
+        nothing = _says_nothing(rule, subjects[0])
+        notes += [each for each in (doubt, nothing) if each is not None]
         asked = {"all": subjects[:1], "groups": subjects[1:]}.get(rule.scope, subjects)
         checks += [_check(rule, subject, doubts) for subject in asked]
     notes += [doubt for doubt in dict.fromkeys(doubts) if doubt not in notes]
     return tuple(checks)
 
 
-def _rows_needed(
-    rules: list[Rule], every_row: Subject, checks: tuple[GateCheck, ...], notes: list[str]
-) -> list[str]:
-    """Say how many rows would have been enough to show equivalence; doubts go to the notes."""
-    missed = {check.requirement for check in checks if check.group is None and not check.passed}
-    sentences = []
-    for rule in rules:
-        if rule.text in missed and rule.quantity.name == "equivalence":
-            needed = every_row.rows_for(float(rule.quantity.argument or 0))
-            if needed is None:
-                continue
-            doubts = [f"required_sample_size: {note}" for note in needed.notes]
-            notes += [doubt for doubt in doubts if doubt not in notes]
-            if needed.n > every_row.n:
-                sentences.append(
-                    f"{rule.text!r}: {needed.n:,} rows show that of a calibrated model with 80 %"
-                    f" power, and these are {every_row.n:,}"
-                )
-    return sentences
-
-
 def _check(rule: Rule, subject: Subject, doubts: list[str]) -> GateCheck:
-    value, definition, reason = None, "", ""
+    read, reason = Read(None, ""), ""
     try:
-        value, definition, own = subject.read(rule.quantity, rule.minus)
-        doubts.extend(own)
+        read = subject.read(rule.quantity, rule.minus)
+        doubts.extend(read.doubts)
     except InvalidInputError as error:
         if subject.group is None:
             raise
-        # What cannot be told of a small group fails with a reason; the other groups are told.
+        # What cannot be told of a small group stays open, with a reason; the others are told.
         whose = "" if error.caller == CALLER else f"{error.caller}: "
         what = f"`{error.param}` must be {error.expected}; got {error.got}."
         reason = f"{whose}{what} Hint: {error.hint}"
-    if value is None and not reason:
-        reason = f"no value: {definition}"
+    if read.value is None and not reason:
+        reason = f"no value: {read.definition}"
+    outcome, rows = _outcome(rule, read), read.rows
+    if outcome == "undecided" and rows is None and rule.limit is not None:
+        rows = rows_to_decide(rule.limit, read.centre, read.low, read.high, subject.n)
     return GateCheck(
         requirement=rule.text,
         group=subject.group,
-        value=value,
+        value=read.value,
         operator=rule.operator,
-        limit=rule.limit,
-        passed=rule.holds(value),
+        limit=read.limit if rule.limit is None else rule.limit,
+        outcome=outcome,
+        rows=rows if outcome == "undecided" else None,
         n_samples=subject.n,
-        definition=definition,
+        definition=read.definition,
         reason=reason,
     )
+
+
+def _outcome(rule: Rule, read: Read) -> str:
+    """Met, not met, or undecided: what is not shown is not met, and what is not refuted neither."""
+    if rule.limit is None:
+        return read.outcome or "undecided"
+    if read.value is None or math.isnan(read.value):
+        return "undecided"
+    if rule.holds(read.value):
+        return "met"
+    if not rule.asks_evidence:
+        return "not met"
+    if read.outcome is not None:
+        return read.outcome
+    other = read.low if rule.wants_less else read.high
+    return "undecided" if other is None or rule.holds(other) else "not met"
+
+
+def _reversed(subject: Subject) -> list[GateCheck]:
+    """A check that nobody wrote: predictions that rank backwards meet nothing."""
+    verdict = subject.verdict
+    if verdict.kind != "reversed":
+        return []
+    return [
+        GateCheck(
+            requirement="ranks the right way",
+            value=subject.evaluation.auc,
+            operator=">",
+            limit=0.5,
+            outcome="not met",
+            n_samples=subject.n,
+            definition=f"AUC; {verdict.headline}",
+        )
+    ]
 
 
 def _check_alone(y_prob: Any, by: Any, against_prob: Any) -> None:
@@ -362,6 +418,8 @@ def _doubts(rules: list[Rule], subjects: list[Subject]) -> list[str]:
         for note in subjects[0].evaluation.notes
         if spelt(note.partition(":")[0]) not in unasked
     ]
+    if not any(name.startswith("rmsce") for name in asked):
+        return notes
     short = [each.group for each in subjects[1:] if each.rows_a_bin < _ROWS_A_BIN]
     if subjects[0].rows_a_bin < _ROWS_A_BIN:
         notes.append("with so few rows a bin, upper limits of rare outcomes may be too small")

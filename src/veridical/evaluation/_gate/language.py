@@ -1,4 +1,7 @@
-"""The language of requirements: ``[groups:] figure[.field] [- baseline.figure] < number``."""
+"""The language of requirements: ``[groups:] figure[.field] [- baseline.figure] < number``.
+
+``calibrated`` alone is one too.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,14 @@ _FIELDS_OF_TEST = ("pvalue", "statistic")
 _FIELDS_OF = {
     "equivalence": ("pvalue", "high", "value"),
     "difference": ("value", "low", "high", "pvalue"),
+    "calibrated": ("verdict",),
     **{name.replace("-", "_"): _FIELDS_OF_TEST for name in TESTS},
 }
 FUNCTIONS = tuple(_FIELDS_OF)
 _SCOPES = ("all", "groups")
 _EXAMPLE = "e.g. 'ece.high < 0.05' or 'equivalence(0.03).pvalue < 0.05'"
 _TOKEN = re.compile(
-    r"""\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?![\w.]))
+    r"""\s*(?:(?P<number>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?%?(?![\w.]))
         |(?P<quoted>"[^"]*"|'[^']*')
         |(?P<name>[^\W\d]\w*)
         |(?P<operator><=|>=|==|!=|<|>|=)
@@ -45,6 +49,8 @@ class Quantity:
         return self.name in FUNCTIONS
 
     def __str__(self) -> str:
+        if self.name == "calibrated":
+            return self.name if self.argument is None else f"{self.name}({self.argument})"
         called = f"({'' if self.argument is None else f'{self.argument}'})"
         return f"{self.name}{called if self.is_function else ''}.{self.field}"
 
@@ -57,12 +63,20 @@ class Rule:
     scope: str  # "all" rows, "groups", or "" for both
     quantity: Quantity
     minus: Quantity | None  # of the baseline
-    operator: str
-    limit: float
+    operator: str  # empty for "calibrated"
+    limit: float | None
+
+    @property
+    def asks_evidence(self) -> bool:
+        """Whether it asks for a limit on the safe side, or that an error is shown to be small."""
+        quantity, less = self.quantity, self.wants_less
+        if quantity.name == "equivalence":
+            return quantity.field in ("pvalue", "high") and less
+        return self.minus is None and quantity.field == ("high" if less else "low")
 
     def holds(self, value: float | None) -> bool:
         """Whether the value meets the limit; none and NaN never do."""
-        if value is None or math.isnan(value):
+        if value is None or self.limit is None or math.isnan(value):
             return False
         if self.operator == "<":
             return value < self.limit
@@ -74,6 +88,10 @@ class Rule:
     def wants_less(self) -> bool:
         """Whether the limit is an upper one."""
         return self.operator.startswith("<")
+
+
+def _share(text: str) -> float:
+    return float(text[:-1]) / 100 if text.endswith("%") else float(text)
 
 
 class _Token(NamedTuple):
@@ -127,6 +145,12 @@ class _Reader:
             hint = f"write the figure first and the limit last, {_EXAMPLE}."
             raise self._wrong("a figure before the comparison", repr(self._peek().text), hint)
         quantity = self._quantity()
+        if quantity.name == "calibrated":
+            if self._peek().kind != "end":
+                hint = "write 'calibrated' alone, or with a margin: 'calibrated(10%)'."
+                got = repr(self._peek().text)
+                raise self._wrong("nothing after 'calibrated'", got, hint)
+            return Rule(self._text.strip(), scope, quantity, None, "", None)
         minus = None
         if self._peek().text == "-":
             self._next()
@@ -143,8 +167,9 @@ class _Reader:
             expected = f"a comparison after {str(quantity)!r}"
             raise self._wrong(expected, got, hint)
         limit = self._next()
-        if limit.kind != "number" or self._peek().kind != "end":
-            rest = limit if limit.kind != "number" else self._peek()
+        if limit.kind != "number" or "%" in limit.text or self._peek().kind != "end":
+            whole = limit.kind == "number" and "%" not in limit.text
+            rest = self._peek() if whole else limit
             got = repr(rest.text) if rest.text else "the end"
             hint = f"end with one number, {_EXAMPLE}; several requirements are given one by one."
             expected = f"one number after {operator.text!r}"
@@ -159,6 +184,8 @@ class _Reader:
         name = spelt(token.text.strip("\"'"))
         if token.kind == "name" and self._peek().text == "(":
             return self._function(name)
+        if name == "calibrated":
+            return Quantity(name, "verdict")
         if name in FUNCTIONS:
             argument = {"equivalence": "0.03", "difference": "log"}.get(name, "")
             hint = f"it is a function: write '{name}({argument}).{_FIELDS_OF[name][0]}'."
@@ -175,17 +202,23 @@ class _Reader:
         self._next()
         argument = self._argument(name)
         self._expect(")", f"a closing bracket after {name!r}")
+        if name == "calibrated":
+            return Quantity(name, "verdict", argument)
         self._expect(".", f"a field after '{name}()', one of {', '.join(_FIELDS_OF[name])}")
         return Quantity(name, self._field(_FIELDS_OF[name]), argument)
 
     def _argument(self, name: str) -> float | str | None:
         token = self._peek()
-        if name == "equivalence":
-            if token.kind != "number" or not 0 < float(token.text) < 1:
-                hint = "say within which margin, e.g. 'equivalence(0.03).pvalue < 0.05'."
+        if name == "calibrated" and token.text == ")":
+            return None
+        if name in ("equivalence", "calibrated"):
+            if token.kind != "number" or not 0 < _share(token.text) < 1:
+                hint = f"say within which margin, e.g. '{name}(0.03)', or '{name}(10%)' of the base"
                 got = repr(token.text)
-                raise self._wrong("a margin between 0 and 1 in 'equivalence()'", got, hint)
-            return float(self._next().text)
+                expected = f"a margin between 0 and 1 in '{name}()'"
+                raise self._wrong(expected, got, f"{hint} rate.")
+            text = self._next().text
+            return text if text.endswith("%") else float(text)
         if name == "difference":
             if token.kind not in ("name", "quoted"):
                 hint = "say of which figure, e.g. 'difference(log).high < 0.01'."

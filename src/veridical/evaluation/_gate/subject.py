@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample
 from veridical.evaluation._battery.pushed import battery_of
 from veridical.evaluation._data.source import SampleSource, Source
-from veridical.evaluation._figures.measure import evaluate_source
+from veridical.evaluation._figures.measure import Measuring, measure_figures, words_from
 from veridical.evaluation._gate.figures import (
     Change,
     figures_of,
@@ -21,20 +22,24 @@ from veridical.evaluation._gate.figures import (
     unpaired_change,
 )
 from veridical.evaluation._gate.language import FUNCTIONS, Quantity
+from veridical.evaluation._verdict.judge import judge, judge_group
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference.core import (
+    DEFAULT_MARGIN,
     Plan,
-    check_delta,
+    check_margin,
     equivalence_core,
     equivalence_error,
     required_core,
 )
 from veridical.inference.tests import TESTS
-from veridical.lenses.reading import Induced
-from veridical.results import Evaluation, GateBaseline, GateFigure, SampleSize
+from veridical.lenses.reading import Induced, event_of
+from veridical.results import EquivalenceTest, Evaluation, GateBaseline, GateFigure, Verdict
+from veridical.results.base import format_pvalue
 
 CALLER = "check_requirements"
-_TWO_LIMITS = {"low": "lower limit", "high": "upper limit"}
+_TWO_LIMITS = ("low", "high")
+_MOST_ROWS = 1e12
 _FEWEST = 0.5  # how much a name must look like another to be taken for it
 
 
@@ -49,11 +54,21 @@ class Options:
 
 
 class Read(NamedTuple):
-    """A number that a requirement speaks of, what it is, and doubts about it."""
+    """A number that a requirement speaks of, what it is, and doubts about it.
+
+    `low`, `high` and `centre` are the limits of what is asked about and where they shrink to, if
+    the requirement asks for evidence; `outcome` is given where it does not follow from them.
+    """
 
     value: float | None
     definition: str
     doubts: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    centre: float | None = None
+    limit: float | None = None
+    outcome: str | None = None
+    rows: int | None = None
 
 
 class Subject:
@@ -75,8 +90,22 @@ class Subject:
     @cached_property
     def figures(self) -> dict[str, GateFigure]:
         """Every figure by name."""
-        rows = self._source.sample if isinstance(self._source, SampleSource) else None
-        return figures_of(self.evaluation, group=self.group, sample=rows)
+        return figures_of(self.evaluation, group=self.group, source=self._source)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What may be said about calibration."""
+        return self.evaluation.verdict
+
+    def about(self, lens: str) -> str:
+        """What a figure seen through a lens is about: the class, or the name of the lens."""
+        source = self._source
+        if source is not None and lens == source.binary_lens.name:
+            event = event_of(source.binary_lens, source.classes, source.named.y)
+            return f"probability that {event} ({lens})"
+        if source is None and lens == self.evaluation.lens and self.verdict.about:
+            return f"{self.verdict.about} ({lens})"
+        return lens
 
     @property
     def rows_a_bin(self) -> float:
@@ -92,6 +121,8 @@ class Subject:
             return Read(value, f"{quantity} less {minus} of the baseline; {new.definition}")
         if quantity.name == "equivalence":
             return self._equivalence(quantity)
+        if quantity.name == "calibrated":
+            return self._calibrated(quantity)
         if quantity.name == "difference":
             return self._difference(quantity)
         if quantity.is_function:
@@ -102,7 +133,7 @@ class Subject:
         """Whether a figure has confidence limits."""
         return name in self.figures and self.figures[name].has_limits
 
-    def rows_for(self, margin: float) -> SampleSize | None:
+    def _rows_for(self, margin: float) -> int | None:
         """Rows with which equivalence is shown for a calibrated model, None if not known."""
         source, n_bins = self._source, self._options.n_bins
         if not (isinstance(source, SampleSource) and is_integer(n_bins)):
@@ -111,7 +142,7 @@ class Subject:
         if not isinstance(problem, BinarySample) or problem.weight is not None:
             return None
         try:
-            return required_core(margin, problem.p, Plan(goal="equivalence", n_bins=int(n_bins)))
+            return required_core(margin, problem.p, Plan(goal="equivalence", n_bins=int(n_bins))).n
         except InvalidInputError:  # predictions of which there is no saying
             return None
 
@@ -120,8 +151,6 @@ class Subject:
         value = getattr(figure, quantity.field)
         if value is None and quantity.field in _TWO_LIMITS:
             known = [name for name, each in self.figures.items() if each.has_limits]
-            if not known and self.n < 2:
-                return Read(None, "limits of one row")
             hint, got = f"figures with limits: {', '.join(known)}.", f"'{quantity}'"
             raise invalid(CALLER, "requirements", "of figures with limits", got, hint=hint)
         if value is None and quantity.field != "value":
@@ -129,13 +158,17 @@ class Subject:
             hint = f"figures with a null level: {', '.join(known) or 'none (n_resamples=0?)'}."
             got = f"'{quantity}'"
             raise invalid(CALLER, "requirements", "of figures with a null level", got, hint=hint)
-        definition = f"{figure.lens}: {figure.definition}"
-        limit = _TWO_LIMITS.get(quantity.field)
-        if limit is not None:
-            level = f"{100 * self.evaluation.confidence_level:g} % interval"
-            estimate = "undefined" if figure.value is None else f"{figure.value:.4f}"
-            definition = f"{limit} of the {level}, estimate {estimate}; {definition}"
-        return Read(value, definition)
+        definition = f"{self.about(figure.lens)}: {figure.definition}"
+        if quantity.field not in _TWO_LIMITS:
+            return Read(value, definition)
+        centre = figure.value if figure.centre is None else figure.centre
+        return Read(
+            value,
+            f"{definition}; estimate {_limits_of(figure)}",
+            low=figure.low,
+            high=figure.high,
+            centre=centre,
+        )
 
     def _baseline(self, quantity: Quantity) -> Read:
         old = self._known_baseline()
@@ -174,25 +207,84 @@ class Subject:
                 got = "'pvalue' of a baseline without rows"
                 raise invalid(CALLER, "requirements", "'value', 'low' or 'high'", got, hint=hint)
             change = unpaired_change(new, before, caller=CALLER)
-        return Read(getattr(change, quantity.field), change.definition)
+        return Read(
+            getattr(change, quantity.field),
+            change.definition,
+            low=change.low,
+            high=change.high,
+            centre=change.value,
+        )
+
+    def _tested(self, quantity: Quantity, level: float) -> EquivalenceTest:
+        """Whether calibration within the margin of a requirement is shown at this level."""
+        source = self._known_source(quantity)
+        margin = DEFAULT_MARGIN if quantity.argument is None else quantity.argument
+        return equivalence_core(
+            _induced(source),
+            delta=check_margin(margin, caller=CALLER),
+            estimator=equivalence_error(self._options.n_bins),
+            level=level,
+        )
+
+    def _calibrated(self, quantity: Quantity) -> Read:
+        """Nothing found by the joint test, and an error above the margin excluded."""
+        test = self._tested(quantity, round((1 - self._options.confidence_level) / 2, 12))
+        verdict = self.verdict
+        if verdict.found:
+            outcome = "not met"
+        elif verdict.kind != "not shown" or not test.equivalent or test.says_nothing:
+            outcome = "undecided"
+        else:
+            outcome = "met"
+        joint = ""
+        if verdict.pvalue is not None:
+            joint = f"joint test p = {format_pvalue(verdict.pvalue)}; "
+        definition = (
+            f"{verdict.about}: {joint}{test.lens}: {test.definition} at most {test.upper:.4f},"
+            f" margin {test.margin}"
+        )
+        return Read(
+            test.upper,
+            definition,
+            doubts=self._doubts_of(test),
+            limit=test.delta,
+            outcome=outcome,
+            rows=self._rows_to_show(test) if outcome == "undecided" else None,
+        )
+
+    def _rows_to_show(self, test: EquivalenceTest) -> int | None:
+        """Rows that would show equivalence, or the lack of it."""
+        if test.statistic < test.delta:
+            needed = self._rows_for(test.delta)
+            if needed is not None and needed > self.n:
+                return needed
+        return rows_to_decide(test.delta, test.statistic, test.lower, test.upper, self.n)
+
+    def _doubts_of(self, test: EquivalenceTest) -> tuple[str, ...]:
+        doubts = [f"equivalence_test: {note}" for note in test.notes]
+        if test.says_nothing:
+            doubts.append(
+                f"a margin of {test.delta:.4g} says nothing here: the forecast {1 - test.rarer} is"
+                f" within it too (base rate {test.base_rate:.4g}); give it as a share of the base"
+                f" rate, e.g. {DEFAULT_MARGIN}"
+            )
+        return tuple(doubts)
 
     def _equivalence(self, quantity: Quantity) -> Read:
-        source = self._known_source(quantity)
-        caller = "equivalence_test"
-        test = equivalence_core(
-            _induced(source),
-            delta=check_delta(float(quantity.argument or 0), caller=caller),
-            estimator=equivalence_error(self._options.n_bins),
-        )
+        test = self._tested(quantity, 0.05)
         value = {"pvalue": test.pvalue, "high": test.upper, "value": test.statistic}
         what = {
-            "pvalue": f"p-value of an error of {test.delta:g} or more",
+            "pvalue": f"p-value of an error of {test.delta:.4g} or more",
             "high": f"upper limit at {100 * (1 - test.level):g} %",
             "value": "estimate, debiased",
         }
-        definition = f"{what[quantity.field]}; {test.lens}: {test.definition}"
-        doubts = tuple(f"{caller}: {note}" for note in test.notes)
-        return Read(value[quantity.field], definition, doubts)
+        definition = f"{what[quantity.field]}; {self.about(test.lens)}: {test.definition}"
+        beside: dict[str, Any] = {"low": test.lower, "high": test.upper, "centre": test.statistic}
+        if quantity.field == "pvalue":
+            violated = test.lower >= test.delta
+            beside = {"outcome": "not met" if violated else "undecided"}
+            beside["rows"] = None if violated else self._rows_to_show(test)
+        return Read(value[quantity.field], definition, self._doubts_of(test), **beside)
 
     def _test(self, quantity: Quantity) -> Read:
         source, options = self._known_source(quantity), self._options
@@ -205,7 +297,7 @@ class Subject:
             seed=options.seed,
         ).run(name)
         value = test.pvalue if quantity.field == "pvalue" else test.statistic
-        definition = f"{test.method}, {test.null}; {test.lens}: {test.definition}"
+        definition = f"{test.method}, {test.null}; {self.about(test.lens)}: {test.definition}"
         return Read(value, definition, tuple(TESTS[name].doubts(test)))
 
     def _known_source(self, quantity: Quantity) -> Source:
@@ -216,9 +308,41 @@ class Subject:
         return self._source
 
 
+def rows_to_decide(
+    limit: float, centre: float | None, low: float | None, high: float | None, n: int
+) -> int | None:
+    """Rows with which limits that shrink as one over the root of n would lie on one side.
+
+    None if that is not known, or if the estimate is where the limit is.
+
+    Examples
+    --------
+    Limits 0.04 from the estimate must come within 0.02 of it: four times as many rows.
+
+    >>> rows_to_decide(0.05, 0.03, 0.0, 0.07, 400)
+    1600
+    """
+    if centre is None or low is None or high is None or centre == limit:
+        return None
+    far = high - centre if centre < limit else centre - low
+    ratio = far / abs(limit - centre)
+    if not (math.isfinite(ratio) and ratio > 0):
+        return None
+    count = n * ratio**2
+    if not count < _MOST_ROWS:
+        return None
+    step = 10.0 ** max(0, math.floor(math.log10(count)) - 1)
+    return max(n + 1, int(math.ceil(round(count / step, 9)) * step))
+
+
+def _limits_of(figure: GateFigure) -> str:
+    value = "undefined" if figure.value is None else f"{figure.value:.4f}"
+    return f"{value} ({figure.low:.4f} to {figure.high:.4f})"
+
+
 def _induced(source: Source) -> Induced:
-    """Rows as tests take them; of sums, those that stand for all."""
-    if isinstance(source, SampleSource):
+    """Rows as tests of one binary problem take them; of sums, those that stand for all."""
+    if isinstance(source, SampleSource) and source.kind == "binary":
         return source.induced
     return Induced(source.binary, source.binary_lens, source.binary)
 
@@ -258,28 +382,32 @@ def subjects_of(
         raise invalid(CALLER, "against_prob", "of the same classes", got, hint=hint)
 
     def measured(part: Source) -> Evaluation:
-        return evaluate_source(
-            part,
-            n_bins=options.n_bins,
-            confidence_level=options.confidence_level,
-            n_resamples=n_resamples,
-            rng=options.seed,
-        )
+        asked = Measuring(options.n_bins, options.confidence_level, n_resamples, options.seed)
+        return measure_figures(part, asked)
 
-    def subject(group: str | None, part: Source, other: SampleSource | None) -> Subject:
+    def subject(
+        group: str | None, own: Evaluation, part: Source, other: SampleSource | None
+    ) -> Subject:
         known = None if old is None else old.of(group)
         if other is not None:
             known = {f.name: f for f in figures_of_evaluation(measured(other)).figures}
-        return Subject(group, measured(part), options, source=part, earlier=other, old=known)
+        return Subject(group, own, options, source=part, earlier=other, old=known)
 
-    subjects = [subject(None, source, earlier)]
+    every_row = measured(source)
+    asked = Measuring(
+        options.n_bins, options.confidence_level, options.n_resamples, options.seed
+    ).judging
+    judged = judge(source, words_from(every_row), asked)
+    subjects = [subject(None, replace(every_row, verdict=judged.verdict), source, earlier)]
     parts = list(source.groups())
     others: list[SampleSource | None] = [None] * len(parts)
     if earlier is not None:
         others = [part for _, part in earlier.groups()]
     for index in track(len(parts), "measuring groups"):
         key, part = parts[index]
-        subjects.append(subject(str(key), part, others[index]))
+        own = measured(part)
+        verdict = judge_group(part, words_from(own), key, judged.of_group.get(key), asked)
+        subjects.append(subject(str(key), replace(own, verdict=verdict), part, others[index]))
     return subjects
 
 

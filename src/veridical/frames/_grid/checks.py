@@ -133,7 +133,7 @@ def _error(
         )
         hint = "drop the rows whose outcome is unknown."
         if rows.option == "scale":
-            hint = 'pass `missing="drop"` if these rows are not to count.'
+            hint = 'drop the rows whose outcome is unknown: `missing="drop"`.'
         return invalid(caller, "y_true", "free of missing values", got, hint=hint)
     if name == "fraction":
         if found["between"] == 0 and found["lowest"] >= 0 and found["largest"] <= 1:

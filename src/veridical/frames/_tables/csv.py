@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _HEAD = 1 << 16  # bytes looked at
 _RECORDS = 20  # of these
+_MOST_UNPACKED = 1 << 24  # bytes of a packed file whose end is looked at, too
 _SEPARATORS = (",", ";", "\t", "|")
+_MISSING = ["na", "n/a", "#n/a", "nan", "null", "none"]  # what is written for a missing number
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -155,7 +157,7 @@ def read_csv(
         # A cell below the sniffed rows is of another type; any other trouble will show again.
         return narrow(pl.concat([text(path) for path in paths]), decimal_commas=commas)
     narrowed = [_narrow_column(frame[name], decimal_commas=commas) for name in with_comma]
-    return frame.with_columns(narrowed)
+    return frame.with_columns(narrowed).with_columns(blank_as_missing())
 
 
 def scan_text(
@@ -180,7 +182,34 @@ def scan_text(
         scan = pl.read_csv(as_utf_8(path), **options).lazy()
     else:
         scan = pl.scan_csv(glob.escape(str(path)), **options)
+    if _ends_blank(path, dialect) and len(scan.collect_schema()) > 1:
+        scan = scan.filter(~pl.all_horizontal(pl.all().is_null()))
     return _with_names(scan, dialect)
+
+
+def _ends_blank(path: Path, dialect: CsvDialect) -> bool:
+    """Whether the last lines of a file have nothing but separators; they are no rows."""
+    size = path.stat().st_size
+    packed = path.suffix.lower() == ".gz"
+    if packed and size > _MOST_UNPACKED:
+        return False
+    if packed or dialect.utf_16:
+        end = as_utf_8(path).getvalue() if dialect.utf_16 else read_bytes(path)
+    else:
+        with path.open("rb") as stream:
+            stream.seek(max(0, size - _HEAD))
+            end = stream.read()
+    end = end.replace(b"\r\n", b"\n").removesuffix(dialect.line_end.encode())
+    last = end.rpartition(dialect.line_end.encode())[2]
+    return not last.strip(b" \r" + dialect.separator.encode())
+
+
+def blank_as_missing() -> pl.Expr:
+    """Columns of text whose blank cells, quoted or not, are missing."""
+    import polars as pl
+
+    text = pl.col(pl.String)
+    return pl.when(text.str.strip_chars() != "").then(text)
 
 
 def _has_decimal_comma(text: pl.Series, dtype: pl.DataType) -> bool:
@@ -205,13 +234,20 @@ def narrow(text: pl.DataFrame, *, decimal_commas: bool) -> pl.DataFrame:
 def _narrow_column(text: pl.Series, *, decimal_commas: bool) -> pl.Series:
     """Integers, else floats, else booleans, if every cell that is not blank is one; else text.
 
+    Among numbers NA, null and the like are missing values; among texts they are texts.
+
     In a file whose cells a comma separates, "1,234" may be a thousand and more; where one cell is
     like "0,5", commas are decimal.
     """
     import polars as pl
 
     bare = text.str.strip_chars()
+    text = text.set(bare == "", None)
     bare = bare.set(bare == "", None)
+    marked = bare.str.to_lowercase().is_in(_MISSING)
+    if marked.any() and not marked.all():
+        numbers = _narrow_column(bare.set(marked, None), decimal_commas=decimal_commas)
+        return numbers if numbers.dtype.is_numeric() else text
     for dtype in (pl.Int64, pl.Float64):
         numbers = bare.cast(dtype, strict=False)
         if numbers.null_count() == bare.null_count():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.runtime.optional import require
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames._tables.columns import missing_column
-from veridical.frames._tables.csv import SNIFFED_ROWS, narrow, scan_text
+from veridical.frames._tables.csv import SNIFFED_ROWS, blank_as_missing, narrow, scan_text
 from veridical.frames._tables.detect import is_frame, is_lazy, unwrap
 from veridical.frames._tables.engines import engine_of
 from veridical.frames._tables.files import (
@@ -223,7 +223,10 @@ def _scan(paths: Sequence[Path], kind: FileKind, columns: Sequence[str]) -> pl.L
     # Decimal commas cannot be streamed: that scan fails, and the file is read whole.
     types = narrow(first, decimal_commas=False).schema
     return pl.concat(
-        scan_text(path, separator=separator, types=types).select(columns) for path in paths
+        scan_text(path, separator=separator, types=types)
+        .select(columns)
+        .with_columns(blank_as_missing())
+        for path in paths
     )
 
 

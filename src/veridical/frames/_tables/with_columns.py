@@ -120,7 +120,9 @@ def write_with_columns(
 
     kind = kind_of(target, caller=caller)
     frame = _lazy(source, as_text=kind in _SEPARATORS, caller=caller)
-    wide = pl.concat([frame, pl.LazyFrame(dict(added))], how="horizontal")
+    plain = {k: v.tolist() if v.dtype == object else v for k, v in added.items()}
+    new = pl.DataFrame(plain, nan_to_null=True, strict=False)  # a blank cell, not "NaN"
+    wide = pl.concat([frame, new.lazy()], how="horizontal")
     with whole_file(Path(target).expanduser()) as temporary:
         try:
             if kind == "Parquet":

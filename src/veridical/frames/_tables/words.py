@@ -35,7 +35,7 @@ _LONG_PREDICTIONS = frozenset(word for word in _PREDICTIONS if len(word) > 2)
 # Who a row is, when, where, how much it counts: a way to group or to order rows.
 _OTHERS = _set("""
     id ids idx index row rows nr no number key unnamed date datum time timestamp year month day
-    week hour weight weights w fold split group groups gruppe segment region country state city
+    week hour weight weights w fold split group groups gruppe segment region country city
     site centre center hospital branch sex gender age race ethnicity model version source batch
     cohort train sample feature lat lon code zip postcode unit
 """)
@@ -89,6 +89,6 @@ def names_prediction(name: str) -> Hint:
         not _PREDICTIONS.isdisjoint(words[:1]) or not _LONG_PREDICTIONS.isdisjoint(words[1:])
     ):
         return Hint.FOR
-    if not (_OTHERS | _NUMBERS | _OUTCOMES).isdisjoint(words):
+    if not (_OTHERS - {"model"} | _NUMBERS | _OUTCOMES).isdisjoint(words):
         return Hint.AGAINST
     return Hint.NOTHING

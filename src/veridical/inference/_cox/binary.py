@@ -137,10 +137,15 @@ class _Escape:
     down: bool
 
 
+def clipped_log_odds(p: FloatArray, clip: float = 1e-12) -> FloatArray:
+    """Log-odds of probabilities kept away from 0 and 1."""
+    inside = p.astype(np.float64).clip(clip, 1 - clip)
+    return np.log(inside / (1 - inside))
+
+
 def fit_binary(sample: BinarySample, clip: float, z: float) -> CoxFit:
     """Fit both models and find the intervals; `z` is the normal quantile of their level."""
-    p = sample.p.astype(np.float64).clip(clip, 1 - clip)
-    x = np.log(p / (1 - p))
+    x = clipped_log_odds(sample.p, clip)
     weight = likelihood_weight(sample)
     happened = sample.y == 1
     positive, negative = np.where(happened, weight, 0.0), np.where(happened, 0.0, weight)
@@ -295,14 +300,17 @@ def recalibration_line(sample: BinarySample, confidence_level: float) -> Recalib
     from scipy.special import ndtri
 
     fit = fit_binary(
-        sample if sample.n <= _EXACT_UP_TO else _in_cells(sample),
+        in_cells(sample),
         _CLIP,
         float(ndtri((1 + confidence_level) / 2)),
     )
     return Recalibration(fit.slopes[0], fit.in_the_large[0])
 
 
-def _in_cells(sample: BinarySample) -> BinarySample:
+def in_cells(sample: BinarySample) -> BinarySample:
+    """Rows that stand for all; those there are, if they are not very many."""
+    if sample.n <= _EXACT_UP_TO:
+        return sample
     p = sample.p.astype(np.float64, copy=False).clip(_CLIP, 1 - _CLIP)
     odds = np.log(p / (1 - p))
     cell = ((odds + _WIDEST) * (_N_CELLS / (2 * _WIDEST))).astype(np.intp)

@@ -10,7 +10,7 @@ import numpy as np
 
 from veridical._core.data.validation import check_level, check_option, is_number
 from veridical._core.numeric.pava import isotonic_fit
-from veridical._core.sample import BinarySample
+from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import ArrayLike, ColumnNames, WeightType
 from veridical.binning import QuantileBins, UniformBins
 from veridical.curves.core import simultaneous_band
@@ -27,13 +27,29 @@ _SMALLEST = 1e-12  # p-values below are given as this
 _ROWS_A_BIN = 30  # with fewer the limit of a binned error is too small for rare outcomes
 
 
+DEFAULT_MARGIN = "10%"
 _DEFAULT_ERROR = BinnedError(UniformBins(15), norm=2, debias=True)
 
 
+class Margin(NamedTuple):
+    """A margin in probability, or a share of the base rate of the rarer outcome."""
+
+    size: float
+    relative: bool
+
+    def within(self, base_rate: float) -> float:
+        """The margin in probability."""
+        return self.size * base_rate if self.relative else self.size
+
+    def __str__(self) -> str:
+        return f"{100 * self.size:g}%" if self.relative else f"{self.size:g}"
+
+
 class _Finding(NamedTuple):
-    """Estimate of the miscalibration, its upper limit at each level, and what it is."""
+    """Estimate of the miscalibration, its limits at each level, and what it is."""
 
     estimate: float
+    lower: Callable[[float], float]
     upper: Callable[[float], float]
     largest: float  # level up to which `upper` is defined
     definition: str
@@ -47,7 +63,7 @@ def equivalence_test(
     *,
     y: str | None = None,
     prob: ColumnNames | None = None,
-    delta: float,
+    delta: float | str = DEFAULT_MARGIN,
     method: Literal["error", "band"] = "error",
     n_bins: Any = 15,
     strategy: Literal["uniform", "quantile"] = "uniform",
@@ -69,8 +85,10 @@ def equivalence_test(
     ----------
     y_true, y_prob, y, prob, labels, pos_label, sample_weight
         As in :func:`evaluate`: arrays, or a frame or file with column names.
-    delta : float
-        Margin, between 0 and 1: the largest miscalibration that would not matter.
+    delta : float or str, default "10%"
+        Margin: the largest miscalibration that would not matter. A number between 0 and 1 is one
+        of probability; text such as "10%" is a share of the base rate (the frequency of the rarer
+        of event and non-event), so that it means the same where events are rare.
     method : {"error", "band"}, default "error"
         What is shown to be below `delta`: a binned error, or the largest gap of the curve.
     n_bins : int, "sqrt" or "cbrt", default 15
@@ -90,12 +108,17 @@ def equivalence_test(
     Returns
     -------
     EquivalenceTest
-        With `equivalent`, `upper`, `pvalue` and `verdict`.
+        With `equivalent`, `upper`, `pvalue` and `verdict`, and `says_nothing` (see Notes).
 
     Notes
     -----
     Equivalence is claimed where the upper confidence limit at 1 - `level` is below `delta`; the
     p-value is the smallest level at which it is. (Two one-sided tests, Schuirmann 1987.)
+
+    A margin as large as the base rate says nothing: the forecast that is always 0 is off by the
+    base rate, and so is a constant of twice the base rate, and both would be shown to be
+    calibrated within it. Such a margin is marked by `says_nothing` and in words. (The constant
+    forecast of the base rate is calibrated, and passes with right.)
 
     **error**. The limit is the upper one of the analytic interval of `bootstrap_interval`, used
     at level 1 - 2 `level`, for the *binned* error of the population. Resampling rows would count
@@ -130,9 +153,11 @@ def equivalence_test(
     'shown to be calibrated within 0.05'
     >>> equivalence_test(y[:100], p[:100], delta=0.05).verdict  # standard error 0.05
     'not shown to be calibrated within 0.05'
+    >>> equivalence_test([0] * 1992 + [1] * 8, [0.004] * 2000, delta=0.01).verdict
+    'shown to be calibrated within 0.01, which says nothing here: so is the forecast 0'
     """
     check_option(_CALLER, "method", method, ("error", "band"))
-    margin = check_delta(delta, caller=_CALLER)
+    margin = check_margin(delta, caller=_CALLER)
     level = check_level(_CALLER, level, "level")
     estimator = equivalence_error(n_bins, strategy, norm)
     data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
@@ -144,7 +169,7 @@ def equivalence_test(
 def equivalence_core(
     induced: Induced,
     *,
-    delta: float,
+    delta: Margin,
     method: str = "error",
     estimator: BinnedError = _DEFAULT_ERROR,
     level: float = 0.05,
@@ -157,21 +182,44 @@ def equivalence_core(
         raise invalid(_CALLER, "lens", expected, induced.lens.name, hint=hint)
     found = _band(problem) if method == "band" else _error(estimator, problem)
     # Beyond its largest level a limit is not defined; the one there is cautious.
-    upper = found.upper(min(level, found.largest))
+    lower, upper = (limit(min(level, found.largest)) for limit in (found.lower, found.upper))
+    rate = weighted_mean(problem.y, problem.weight)
+    # Of what did not happen half a row is the base rate: a margin must be something.
+    base_rate = max(min(rate, 1 - rate), 0.5 / problem.size)
+    margin = delta.within(base_rate)
     return EquivalenceTest(
         statistic=found.estimate,
-        pvalue=_smallest_level(found, delta),
+        pvalue=_smallest_level(found, margin),
         method="equivalence test",
-        null=f"miscalibration of {delta:g} or more, by {found.null}",
+        null=f"miscalibration of {margin:.4g} or more, by {found.null}",
         definition=found.definition,
         lens=induced.lens.name,
         n_samples=induced.sample.n,
         notes=found.notes,
-        delta=delta,
+        delta=margin,
+        lower=lower,
         upper=upper,
         level=level,
-        equivalent=upper < delta,
+        equivalent=upper < margin,
+        base_rate=base_rate,
+        rarer=int(rate <= 0.5),
+        share=delta.size if delta.relative else None,
     )
+
+
+def check_margin(delta: Any, *, caller: str) -> Margin:
+    """Read a margin: a number between 0 and 1, or text such as "10%" of the base rate."""
+    if not isinstance(delta, str):
+        return Margin(check_delta(delta, caller=caller), relative=False)
+    try:
+        share = float(delta.strip().removesuffix("%")) / 100
+    except ValueError:
+        share = math.nan
+    if not (delta.strip().endswith("%") and 0 < share < 1):
+        hint = 'write e.g. delta="10%", or a number of probability such as 0.03.'
+        expected = "a number, or a share of the base rate between 0% and 100%"
+        raise invalid(caller, "delta", expected, repr(delta), hint=hint)
+    return Margin(share, relative=True)
 
 
 def check_delta(delta: Any, *, caller: str) -> float:
@@ -208,6 +256,7 @@ def _error(estimator: BinnedError, problem: BinarySample) -> _Finding:
         )
     return _Finding(
         estimate=estimator.measure(problem),
+        lower=lambda level: binned_limits(estimator, summary, 1 - 2 * level)[0],
         upper=lambda level: binned_limits(estimator, summary, 1 - 2 * level)[1],
         largest=0.5,
         definition=f"{estimator.name}, {estimator.definition}",
@@ -231,8 +280,13 @@ def _band(problem: BinarySample) -> _Finding:
         low, high = np.minimum(low, fitted), np.maximum(high, fitted)
         return float(max((high - value).max(), (value - low).max()))
 
+    def lower(level: float) -> float:
+        low, high = simultaneous_band(scores, 1 - level)
+        return max(0.0, float(np.maximum(low - value, value - high).max()))
+
     return _Finding(
         estimate=float(np.abs(fitted - value).max()),
+        lower=lower,
         upper=upper,
         largest=1 - 1e-9,
         definition="largest gap of the isotonic curve",

@@ -93,9 +93,14 @@ def mean_pvalue(masses: Masses, support: Support) -> float:
     """Two-sided p-value of a mean of zero: the smallest level at which the limits exclude it."""
     if support.lowest == support.highest:
         return float(support.lowest == 0)
+    return min(1.0, 2 * min(mean_tails(masses, support)))
+
+
+def mean_tails(masses: Masses, support: Support) -> tuple[float, float]:
+    """Smallest tails at which the upper limit is below zero, and the lower one above."""
     over = 1 - _below(_with_one_more(masses, support.highest), 0.0)[0]
     under = 1 - _below(_with_one_more(masses.mirrored(), -support.lowest), 0.0)[0]
-    return min(1.0, 2 * min(over, under))
+    return over, under
 
 
 def upper_limit(masses: Masses, highest: float, tail: float) -> Limit:

@@ -26,7 +26,9 @@ def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) ->
     other than the most probable) that the predictions themselves expect.
     """
     losses, chance = _losses(estimator, problem)
-    return _support(losses, chance, scores, unbounded=isinstance(estimator, LogScore))
+    if isinstance(estimator, LogScore):
+        return expected_support(losses, chance, scores)
+    return _support(losses, scores)
 
 
 def difference_support(
@@ -36,21 +38,28 @@ def difference_support(
     (first, one), (second, two) = (_losses(estimator, problem) for problem in pair)
     with np.errstate(invalid="ignore"):  # both are infinite: an outcome that none expects
         losses = np.nan_to_num(first - second, nan=0.0, posinf=np.inf, neginf=-np.inf)
-    unbounded = isinstance(estimator, LogScore)
-    return _support(losses, (one + two) / 2, differences, unbounded=unbounded)
+    if isinstance(estimator, LogScore):
+        return expected_support(losses, (one + two) / 2, differences)
+    return _support(losses, differences)
 
 
-def _support(
-    losses: FloatArray, chance: FloatArray, seen: FloatArray, *, unbounded: bool
-) -> Support:
-    least, most = float(seen.min()), float(seen.max())
-    if unbounded:
-        top = np.zeros(chance.shape, dtype=bool)
-        top[np.arange(len(chance)), chance.argmax(axis=1)] = True
-        likely, surprise = losses[top], ~top & (chance > 0) & np.isfinite(losses)
-        ends = _quantiles(losses[surprise], chance[surprise])
-        losses = np.concatenate([likely[np.isfinite(likely)], ends])
-    return Support(min(least, float(losses.min())), max(most, float(losses.max())))
+def expected_support(losses: FloatArray, chance: FloatArray, seen: FloatArray) -> Support:
+    """Ends of what was seen, of the likely values, and of most of the surprises that are expected.
+
+    `losses` and `chance` are the values of every outcome of a row, and how probable it is said to
+    be, of shape (n, K).
+    """
+    top = np.zeros(chance.shape, dtype=bool)
+    top[np.arange(len(chance)), chance.argmax(axis=1)] = True
+    likely, surprise = losses[top], ~top & (chance > 0) & np.isfinite(losses)
+    ends = _quantiles(losses[surprise], chance[surprise])
+    return _support(np.concatenate([likely[np.isfinite(likely)], ends]), seen)
+
+
+def _support(losses: FloatArray, seen: FloatArray) -> Support:
+    return Support(
+        min(float(seen.min()), float(losses.min())), max(float(seen.max()), float(losses.max()))
+    )
 
 
 def _quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:

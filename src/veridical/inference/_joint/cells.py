@@ -12,17 +12,21 @@ _LEAST_CHANCE = 1e-9  # log odds are those of a probability this far from 0 and 
 _DEPENDENT = 1e-8  # share of its length by which a direction must differ from those before it
 
 
-def upper_edges(p: FloatArray, variance: FloatArray, most: int) -> FloatArray:
+def upper_edges(
+    p: FloatArray, variance: FloatArray, most: int, count: FloatArray | None = None
+) -> FloatArray:
     """Largest prediction of each of at most so many cells; equal predictions share one.
 
-    Half of what a cell holds is variance of the outcomes, half is rows: the first matters for
-    what can be found there, the second keeps certain predictions apart from others. `p` is sorted.
+    Half of what a cell holds is variance of the outcomes, half is their number: the first matters
+    for what can be found there, the second keeps certain predictions apart from others. `p` is
+    sorted, and stands for `count` outcomes each.
     """
     last = np.flatnonzero(np.append(p[1:] != p[:-1], True))
     if len(last) <= most:
         return p[last].astype(np.float64)
     total = float(variance.sum())
-    share = (np.cumsum(variance) / total if total > 0 else 0.0) + np.arange(1, len(p) + 1) / len(p)
+    number = np.arange(1, len(p) + 1) if count is None else np.cumsum(count)
+    share = (np.cumsum(variance) / total if total > 0 else 0.0) + number / number[-1]
     held = np.diff(share[last], prepend=0.0)
     middle = (share[last] - held / 2) / share[-1]
     cell = np.minimum((middle * most).astype(np.intp), most - 1)

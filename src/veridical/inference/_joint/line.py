@@ -56,7 +56,7 @@ def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Fou
     p, n = line.trials.p, draws.n_resamples
     square = line.trials.square
     most = MOST_CELLS if line.codes is None else MOST_CELLS_BY_GROUP
-    edges = upper_edges(p, p * (1 - p) * square, most)
+    edges = upper_edges(p, p * (1 - p) * square, most, line.trials.count)
     cell = np.searchsorted(edges, p)
     whole = cells_of(cell, len(edges), p, square, line.residual)
     residuals = np.zeros((1 + n, len(edges)))

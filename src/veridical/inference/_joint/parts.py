@@ -11,6 +11,8 @@ from veridical._core.typing import FloatArray
 from veridical.inference._joint.scale import Judged, Members, judge, tail_scores
 from veridical.results import JointPart, JointTest
 
+_MOST_SURPRISE = 700.0  # beyond is less than the smallest number
+
 
 @dataclass(frozen=True)
 class Found:
@@ -56,7 +58,7 @@ def holm_test_of(found: list[Found], **about: Any) -> JointTest:
     adjusted = np.empty(len(own))
     steps = np.arange(len(own), 0, -1) * own[order]
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
-    return _test_of(found, Judged(own, adjusted), about)
+    return _test_of(found, Judged(own, adjusted, -np.log(own)), about)
 
 
 def _test_of(found: list[Found], judged: Judged, about: dict[str, Any]) -> JointTest:
@@ -69,9 +71,10 @@ def _test_of(found: list[Found], judged: Judged, about: dict[str, Any]) -> Joint
             direction=part.direction,
             pvalue=float(own),
             adjusted=float(adjusted),
+            surprise=float(min(surprise, _MOST_SURPRISE)),
             n_samples=part.n_samples,
         )
-        for part, own, adjusted in zip(found, *judged, strict=True)
+        for part, own, adjusted, surprise in zip(found, *judged, strict=True)
     )
     n_resamples = len(found[0].values) - 1
     smallest = float(judged.adjusted.min())

@@ -14,7 +14,9 @@ import numpy as np
 
 from veridical._core.typing import FloatArray, IntArray
 
-_BODY = 0.1  # share of the draws whose largest values are the tail, which is smoothed
+# Share of the draws that are the tail, which is smoothed. A few members share the level in larger
+# pieces, which can be counted if draws are many: then what Holm's method rejects is rejected.
+_TAIL, _TAIL_OF_FEW, _FEW, _COUNTED = 0.1, 0.01, 4, 5
 _DIGITS = 9  # of a statistic relative to its mean: beyond is rounding of sums
 _TIE = 1e-9
 _LEAST = 1e-300
@@ -38,18 +40,22 @@ class Members(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """P-values of parts, by themselves and with all considered; the smallest is the test's."""
+    """P-values of parts, by themselves and with all considered; the smallest is the test's.
+
+    `surprise` is the score of each, minus the logarithm of a smooth p-value.
+    """
 
     own: FloatArray
     adjusted: FloatArray
+    surprise: FloatArray
 
 
-def tail_scores(values: FloatArray) -> FloatArray:
+def tail_scores(values: FloatArray, tail: float = _TAIL) -> FloatArray:
     """Minus the logarithm of the share of draws at least as large, smooth in the tail.
 
-    In the body it is counted. Beyond the upper tenth it falls as the gamma law does that has the
-    mean and the variance of all draws: exact for the square of a normal variable, Satterthwaite's
-    approximation for sums of them (1946, Biometrics Bulletin 2, 110-114).
+    In the body it is counted. In the tail it falls as the gamma law does that has the mean and the
+    variance of all draws: exact for the square of a normal variable, Satterthwaite's approximation
+    for sums of them (1946, Biometrics Bulletin 2, 110-114).
 
     Examples
     --------
@@ -64,7 +70,7 @@ def tail_scores(values: FloatArray) -> FloatArray:
     variance = scaled.var(axis=0)
     ordered = np.sort(scaled, axis=0)
     scores = np.zeros_like(scaled)
-    start = ordered[n - 1 - int(_BODY * n)]
+    start = ordered[n - 1 - int(tail * n)]
     for m in np.flatnonzero(variance > 0):
         column = scaled[:, m]
         counted = n - np.searchsorted(ordered[:, m], column)
@@ -72,9 +78,9 @@ def tail_scores(values: FloatArray) -> FloatArray:
         beyond = column > start[m]
         shape, size = 1 / variance[m], variance[m]  # the mean is 1
         anchor = float(gammaincc(shape, start[m] / size))
-        tail = gammaincc(shape, column[beyond] / size)
+        falls = gammaincc(shape, column[beyond] / size) / max(anchor, _LEAST)
         held = (n - int(np.searchsorted(ordered[:, m], start[m]))) / n
-        scores[beyond, m] = -np.log(np.maximum(held * tail / max(anchor, _LEAST), _LEAST))
+        scores[beyond, m] = -np.log(np.maximum(held * falls, _LEAST))
     return scores
 
 
@@ -84,7 +90,8 @@ def judge(members: Members, n_parts: int) -> Judged:
     The clearest part is compared with the largest of all in every draw, the next with the largest
     of the others, and so on; none becomes clearer than the one before.
     """
-    scores = tail_scores(members.values) + np.log(members.share)
+    few = len(members.part) <= _FEW and _TAIL_OF_FEW * len(members.values) >= _COUNTED
+    scores = tail_scores(members.values, _TAIL_OF_FEW if few else _TAIL) + np.log(members.share)
     scores[0, members.impossible] = np.inf
     parts = np.full((len(scores), n_parts), -np.inf)
     for m, part in enumerate(members.part):
@@ -100,4 +107,4 @@ def judge(members: Members, n_parts: int) -> Judged:
         np.maximum(largest, drawn[:, part], out=largest)
         at_least[part] = (1 + (largest >= observed[part] - _TIE).sum()) / len(parts)
     adjusted[order] = np.maximum.accumulate(at_least[order])
-    return Judged(own, np.maximum(adjusted, own))
+    return Judged(own, np.maximum(adjusted, own), np.maximum(observed, 0.0))

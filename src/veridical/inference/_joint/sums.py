@@ -88,7 +88,7 @@ def _class(grid: GridSummary, index: int, draws: Draws) -> Found:
     """One class against the rest."""
     line = line_of_cells(grid.cells(index), grid.n_samples)
     p, square = line.trials.p, line.trials.square
-    edges = upper_edges(p, p * (1 - p) * square, MOST_CELLS)
+    edges = upper_edges(p, p * (1 - p) * square, MOST_CELLS, line.trials.count)
     cell = np.searchsorted(edges, p)
     cells = cells_of(cell, len(edges), p, square, line.residual)
     drawn = drawn_residuals(line.trials, cell, len(edges), *draws)

@@ -6,7 +6,7 @@ import datetime as dt
 import hashlib
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from veridical._core.data.arrays import to_numpy
 from veridical._core.data.classes import arranged_as
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.labels import check_text
+from veridical._core.data.reading import AS_IT_IS, Reading, read_rows
 from veridical._core.data.validation import check_probabilities, float_array, is_integer
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike
@@ -55,22 +56,33 @@ def update(
     by: ArrayLike | None,
     batch_id: str | None,
     allow_reversed: bool,
+    reading: Reading = AS_IT_IS,
 ) -> MonitorUpdate:
     """Check a batch and count it, unless it is known by its name."""
     caller = f"{CALLER}.update"
     batch_id = _as_name(batch_id, caller)
     store, labels = memory.store, memory.classes
-    sample = memory.checked(as_rows(y_true), as_rows(y_prob, labels), caller=caller)
+    rows = read_rows(
+        as_rows(y_true),
+        as_rows(y_prob, labels),
+        None,
+        reading.checked(caller=caller),
+        caller=caller,
+    )
+    sample = memory.checked(rows.y_true, rows.y_prob, caller=caller, option="scale")
     if not allow_reversed:
         _check_direction(memory, sample, caller)
-    groups = _check_by(by, sample.n, "y_true", caller)
+    groups = _check_by(by, sample.n if rows.left is None else len(rows.left), "y_true", caller)
+    if groups is not None and rows.left is not None:
+        groups = groups.kept(rows.left, caller)
     batch = Batch(sample, groups, _as_timestamp(timestamp, caller))
+    notes = (*rows.notes, *sample.notes)
     digest = "" if batch_id is None else _digest_of(sample, groups)
     with store.transaction():
         if batch_id is not None:
             before = store.batch_digest(batch_id)
             if before == digest:
-                return last_update(memory, sample.n, repeated=True)
+                return replace(last_update(memory, sample.n, repeated=True), notes=notes)
             if before is not None:
                 hint = "give every batch a name of its own; nothing was counted."
                 got = f"other data under the known name {batch_id!r}"
@@ -82,7 +94,7 @@ def update(
             positive = sample.classes[1]  # of ordered labels, or by the name of the column
             if positive != max(sample.classes):
                 memory.set_positive(positive)
-        return count(memory, batch)
+        return replace(count(memory, batch), notes=notes)
 
 
 def observe(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.faults import Option
 from veridical._core.data.validation import check_level, check_sample, is_number
 from veridical._core.sample import Sample
 from veridical.calibrators import Calibrator
@@ -109,12 +110,14 @@ class Memory:
         """Labels in the order of the columns; None before the first batch without `labels`."""
         return self.store.classes(self.settings["labels"])
 
-    def checked(self, y_true: Any, y_prob: Any, *, caller: str) -> Sample:
+    def checked(self, y_true: Any, y_prob: Any, *, caller: str, option: Option = None) -> Sample:
         """Outcomes and predictions, checked against the classes if they are known."""
         classes, positive = self.classes, self.settings["pos_label"]
         if positive is None and classes is not None and len(classes) == 2 and not self.is_empty:
             positive = max(classes)  # as in the batches before, whatever this one is called
-        return check_sample(y_true, y_prob, caller=caller, labels=classes, pos_label=positive)
+        return check_sample(
+            y_true, y_prob, caller=caller, labels=classes, pos_label=positive, option=option
+        )
 
     def columns(self, caller: str) -> ModelColumns:
         """How rows look to calibrators, once the classes are known."""

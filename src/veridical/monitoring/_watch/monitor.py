@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 from veridical._core.data.options import check_integer
+from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid, warn_of
@@ -148,6 +149,9 @@ class CalibrationMonitor:
         by: ArrayLike | None = None,
         batch_id: str | None = None,
         allow_reversed: bool = False,
+        scale: Scale = "probability",
+        missing: Missing = "error",
+        normalize: bool = False,
     ) -> MonitorUpdate:
         """Count a batch of outcomes and the predictions made for them.
 
@@ -166,6 +170,8 @@ class CalibrationMonitor:
             Count a first batch of two classes even if it ranks backwards (an area under the ROC
             curve below one half by four standard errors). It is refused otherwise, unless the
             monitor was told `pos_label`: most likely the predictions are of the other class.
+        scale, missing, normalize
+            How values are read, as in :func:`evaluate`; what was dropped is in `notes`.
 
         Returns
         -------
@@ -180,6 +186,7 @@ class CalibrationMonitor:
             by=by,
             batch_id=batch_id,
             allow_reversed=allow_reversed,
+            reading=Reading(scale, missing, normalize),
         )
 
     def observe(

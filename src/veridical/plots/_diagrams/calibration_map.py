@@ -285,7 +285,7 @@ def calibration_map(
     n_bins : int, default 15
         Bins of the reliability diagrams.
     labels, pos_label, sample_weight
-        As in :func:`veridical.reliability_curve`.
+        As in :func:`veridical.reliability_curve`; the positive class is that of the calibrator.
     ax : Axes, or sequence of three, optional
         Drawn on; default a new figure.
 
@@ -317,6 +317,8 @@ def calibration_map(
     if (y_true is None) != (y_prob is None):
         hint = "pass both outcomes and predictions, or neither."
         raise invalid(_CALLER, "y_prob", "given together with `y_true`", "one of them", hint=hint)
+    if pos_label is None:
+        pos_label = next(iter(named.values())).positive_label
     data = {"labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
     sizes = {len(each.classes_) for each in named.values()}
     if sizes == {2}:

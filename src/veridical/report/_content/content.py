@@ -201,7 +201,7 @@ class Settings(Result):
     confidence_level: float
     n_resamples: int
     seed: int
-    margins: tuple[float, ...]
+    margins: tuple[str, ...]
     weighted: bool
     weight_type: str
     columns: str

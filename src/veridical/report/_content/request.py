@@ -17,11 +17,12 @@ from veridical.binning import UniformBins
 from veridical.evaluation.core import Measuring
 from veridical.evaluation.data import DataRequest, Source, read_models
 from veridical.exceptions import invalid
-from veridical.inference.core import check_delta
+from veridical.inference.core import Margin, check_margin
 from veridical.lenses import Lens
 from veridical.lenses.reading import RawData
 
 CALLER = "make_report"
+MARGINS = ("5%", "10%", "20%", "50%")  # of the base rate
 _MOST_LABELS = 20
 
 
@@ -33,7 +34,7 @@ class Options:
     confidence_level: float
     n_resamples: int
     seed: int
-    margins: tuple[float, ...]
+    margins: tuple[Margin, ...]
 
     @property
     def level(self) -> float:
@@ -65,7 +66,7 @@ class ReportRequest(RawData):
     n_bins: Any
     confidence_level: float
     n_resamples: int
-    margins: tuple[float, ...]
+    margins: tuple[float | str, ...] = MARGINS
     rng: int | None
     title: str | None
     date: str | None
@@ -79,7 +80,7 @@ class ReportRequest(RawData):
             confidence_level=check_level(CALLER, self.confidence_level),
             n_resamples=check_resamples(self.n_resamples, caller=CALLER),
             seed=_seed(self.rng),
-            margins=tuple(check_delta(margin, caller=CALLER) for margin in self.margins),
+            margins=tuple(check_margin(margin, caller=CALLER) for margin in self.margins),
         )
         UniformBins(self.n_bins)  # refuses a bad number
         return options
@@ -135,7 +136,7 @@ class ReportRequest(RawData):
             "n_bins": repr(options.n_bins),
             "confidence_level": repr(options.confidence_level),
             "n_resamples": repr(options.n_resamples),
-            "margins": repr(options.margins),
+            "margins": repr(self.margins),
             "rng": repr(options.seed),
         }
         lens = self.lens

@@ -15,7 +15,7 @@ from veridical._core.typing import ArrayLike
 from veridical.report._charts.catalogue import runtime_script
 from veridical.report._content.content import Settings
 from veridical.report._content.findings import Step, comparison_of, findings_of
-from veridical.report._content.request import CALLER, ReportRequest, guesses
+from veridical.report._content.request import CALLER, MARGINS, ReportRequest, guesses
 from veridical.report._page.page import check_kind, versions
 from veridical.report._sections.report import Report
 
@@ -38,7 +38,7 @@ def make_report(
     normalize: bool = False,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
-    margins: tuple[float, ...] = (0.01, 0.02, 0.05, 0.1),
+    margins: tuple[float | str, ...] = MARGINS,
     rng: int | None = None,
     title: str | None = None,
     date: str | None = None,
@@ -63,8 +63,9 @@ def make_report(
         Of all intervals; tests are at the level 1 - `confidence_level`.
     n_resamples : int, default 1000
         Draws of outcomes for null levels and tests.
-    margins : tuple of float
-        Margins within which calibration is tried to be shown (:func:`equivalence_test`).
+    margins : tuple of float or str
+        Margins within which calibration is tried to be shown (:func:`equivalence_test`): shares of
+        the base rate such as "10%", or numbers of probability.
     rng : int or None
         Seed. None is a fixed seed: the same data give the same report, byte for byte.
     title : str, optional
@@ -150,7 +151,7 @@ def build_report(request: ReportRequest, step: Step) -> Report:
             weight_type="importance",
             columns=columns,
             versions=versions(),
-            **vars(options),
+            **vars(options) | {"margins": tuple(map(str, options.margins))},
         ),
         models=tuple(models),
         comparison=comparison_of(sources, options),

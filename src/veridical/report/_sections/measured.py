@@ -31,6 +31,7 @@ from veridical.report._page.blocks import (
 )
 from veridical.results import (
     Decomposition,
+    EquivalenceTest,
     Evaluation,
     JointPart,
     MeasuredError,
@@ -299,17 +300,24 @@ def _equivalence(m: ModelFindings) -> Iterator[Block]:
     yield Paragraph(
         f"With {level_words(1 - first.level)} confidence the calibration error"
         f" ({first.definition}; {first.lens} lens) is at most {number(first.upper)}. A margin is"
-        " shown where it is above that limit."
+        " shown where it is above that limit; one of the base rate"
+        f" ({number(first.base_rate)}, of the rarer outcome) or more says nothing, for a constant"
+        f" forecast of {1 - first.rarer} is within it."
     )
     yield Table.of(
         "Evidence for calibration within a margin",
         m.equivalence,
         {
-            "margin": lambda t: f"{t.delta:g}",
-            "calibrated within it": lambda t: "shown" if t.equivalent else "not shown",
+            "margin": lambda t: t.margin,
+            "calibrated within it": _shown,
             "p": lambda t: pvalue(t.pvalue),
         },
     )
+
+
+def _shown(test: EquivalenceTest) -> str:
+    word = "shown" if test.equivalent else "not shown"
+    return f"{word}; says nothing here" if test.says_nothing else word
 
 
 def families_blocks(m: ModelFindings, index: int) -> Iterator[Block]:

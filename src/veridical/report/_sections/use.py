@@ -280,7 +280,7 @@ def appendix_blocks(settings: Settings, models: tuple[ModelFindings, ...]) -> It
     yield Heading("Settings")
     e = models[0].evaluation
     weights = f"{s.weight_type} weights" if s.weighted else "none"
-    margins = ", ".join(f"{margin:g}" for margin in s.margins)
+    margins = ", ".join(s.margins)
     rows = [
         ("source", s.source),
         ("rows", f"{e.n_samples:,}"),

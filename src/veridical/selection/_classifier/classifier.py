@@ -67,8 +67,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         classifiers of XGBoost, LightGBM and CatBoost.
     calibrator : str or Calibrator, default "auto"
         A name ("platt", "isotonic", "beta", "venn-abers", ...; see `calibrator_names`) or an
-        object, which is copied. From three classes on, maps of two classes are fitted to each
-        class against the rest.
+        object, which is copied; its `labels` and `pos_label` do not count, as columns follow
+        `classes_`. From three classes on, maps of two classes are fitted to each class against
+        the rest.
     cv : int, splitter, iterable of (train, test) rows or "prefit", default 5
         Integers are stratified folds in the order of rows (not stratified for several labels a
         row). "prefit" takes the estimator as it is fitted and calibrates it on all rows given,

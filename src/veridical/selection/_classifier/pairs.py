@@ -229,7 +229,7 @@ class Task:
         """Map from what models said of rows to their outcomes, and what is in doubt about it."""
         y, weight = self.target.y[rows], None if self.weight is None else self.weight[rows]
         labels = np.array([0, 1]) if self.target.multilabel else self.target.classes
-        blank = self.blank_map().set_params(input=kind, labels=labels)
+        blank = self.blank_map().set_params(input=kind, labels=labels, pos_label=None)
         if not isinstance(self.calibrator, str):
             blank.keeps_fingerprint = self.calibrator.keeps_fingerprint
         if self.target.multilabel:

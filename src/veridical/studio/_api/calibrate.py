@@ -97,7 +97,7 @@ def _result(data: Dataset, fit: Fit) -> dict[str, Any]:
             name: chart_data(
                 reliability_chart(
                     {model: comparison.evaluation(model).curve for model in (BEFORE, name)},
-                    title=f"Held out: {name}",
+                    title=f"Held out: {name}{data.about and ', ' + data.about}",
                 )
             )
             for name in comparison.models[1:]

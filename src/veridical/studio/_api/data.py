@@ -12,10 +12,18 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from veridical._core.data.arrays import missing_values
+from veridical._core.data.reading import Reading
 from veridical.evaluation.data import DataRequest
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.files import find_files, scan_file
-from veridical.frames.tables import column_names, find_columns, labels_from_columns, open_table
+from veridical.frames.tables import (
+    column_names,
+    find_columns,
+    label_of_column,
+    labels_from_columns,
+    labels_of,
+    open_table,
+)
 from veridical.lenses.reading import RawData
 from veridical.studio._data.answers import CALLER, in_thread, plain
 from veridical.studio._data.files import drop, file_in, files_in, keep_upload
@@ -74,7 +82,14 @@ def find_labels(session: Session, body: dict[str, Any]) -> dict[str, Any]:
         "n_labels": len(found),
         "missing": missing,
         "of_columns": None if named is None else [str(label) for label in named],
+        "positive": _suggested(prob, found),
     }
+
+
+def _suggested(prob: list[str], found: list[Any]) -> int:
+    """Place of the class a single column is taken for: by its name, else the last of two."""
+    said = label_of_column(prob[0], found) if len(prob) == 1 else None
+    return found.index(said) if said in found else 1
 
 
 def use(session: Session, body: dict[str, Any]) -> dict[str, Any]:
@@ -147,11 +162,15 @@ def _first_rows(path: Path, columns: list[str]) -> list[list[str]]:
 
 
 def _distinct(table: OpenTable, y: str) -> tuple[list[Any], int]:
-    values = open_table(table.path, columns=[y], caller=CALLER, param="file").column(
-        y, caller=CALLER, param="y"
-    )
+    """Labels of a column, in the order it declares or sorted, and how many are missing."""
+    opened = open_table(table.path, columns=[y], caller=CALLER, param="file")
+    outcomes = labels_of(table.path, opened, y, caller=CALLER)
+    values = outcomes.values
     missing = missing_values(values) if values.dtype.kind in "fO" else np.zeros(len(values), bool)
-    return np.unique(values[~missing]).tolist(), int(missing.sum())
+    found = np.unique(values[~missing]).tolist()
+    if outcomes.declared is not None:
+        found.sort(key=outcomes.declared.index)
+    return found, int(missing.sum())
 
 
 def _mapped(table: OpenTable, body: dict[str, Any]) -> Dataset:
@@ -161,7 +180,11 @@ def _mapped(table: OpenTable, body: dict[str, Any]) -> Dataset:
         hint = "choose the column of outcomes and at least one of probabilities."
         raise invalid(CALLER, "columns", "chosen", "none for the outcome or predictions", hint=hint)
     labels = _chosen_labels(table, y, prob, body)
-    data = RawData(table.path, y=y, prob=prob, by=by, sample_weight=weight, **labels)
+    asked = {name: body[name] for name in ("scale", "missing", "normalize") if name in body}
+    reading = Reading(**asked).checked(caller=CALLER)
+    data = RawData(
+        table.path, y=y, prob=prob, by=by, sample_weight=weight, reading=reading, **labels
+    )
     source = DataRequest(data, caller=CALLER).rows()
     return Dataset(ColumnMapping(y, tuple(prob), weight, by), source, **labels)
 

@@ -12,7 +12,7 @@ from veridical.report.charts import reliability_chart
 from veridical.results import Evaluation, MeasuredError
 from veridical.studio._data.answers import CALLER, chart_data, values_of, whole_number
 from veridical.studio._data.live import LEVEL, OPTIONS, LensView, without_bins
-from veridical.studio._data.session import Session, lens_of
+from veridical.studio._data.session import Dataset, Session, lens_of
 
 METHODS = ("bins", "isotonic", "smooth", "density")
 STRATEGIES = ("uniform", "quantile")
@@ -34,8 +34,13 @@ def live(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
         "default": found.default_error,
         "errors": [error_data(error) for error in found.errors],
         "means": means_of(found),
-        "chart": chart_data(reliability_chart(curve)),
+        "chart": chart_data(reliability_chart(curve, title=_title(session.data, curve.lens))),
     }
+
+
+def _title(data: Dataset, lens: str) -> str | None:
+    """Heading of the diagram; of two classes it says which one is predicted."""
+    return f"Reliability diagram, {data.about}" if data.about and lens == "binary" else None
 
 
 def figures(session: Session, query: Mapping[str, str]) -> dict[str, Any]:

@@ -86,14 +86,14 @@ class Fit:
 
     def _fitted(self) -> tuple[dict[str, Calibrator], Comparison]:
         data, rows = self._data, self._data.rows
-        n_classes = len(rows.classes)
+        n_classes, named = len(rows.classes), data.source.named
         told = {"labels": list(rows.classes), "pos_label": data.positive}
         folds = make_folds(rows, (self.n_folds,))
         before = self._held_out(BEFORE, IdentityCalibrator(), folds)
         if isinstance(before, LeftOut):
             msg = f"the rows cannot be held out in parts: {before.reason}"
             raise VeridicalError(msg)
-        models = {BEFORE: held_out_source(before.given, rows, folds)}
+        models = {BEFORE: held_out_source(before.given, rows, folds, named=named)}
         fitted: dict[str, Calibrator] = {}
         for name in self.methods:
             part = calibrator_named(name, n_classes, caller="studio", param="methods")
@@ -101,7 +101,7 @@ class Fit:
             if isinstance(held, LeftOut):
                 self.left_out[name] = held.reason
                 continue
-            models[name] = held_out_source(held.given, rows, folds)
+            models[name] = held_out_source(held.given, rows, folds, named=named)
             self._step(f"{name}: fitting to all rows")
             fitted[name] = calibrator_named(name, n_classes).set_params(**told)
             fit_rows(fitted[name], rows)

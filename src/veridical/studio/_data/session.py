@@ -143,6 +143,11 @@ class Dataset:
         return self.sample.classes[1] if self.is_binary else None
 
     @property
+    def about(self) -> str:
+        """What predictions of two classes are the probability of; empty of more."""
+        return f"probability that {self.mapping.y} = {self.positive}" if self.is_binary else ""
+
+    @property
     def outcomes(self) -> Array:
         """Labels of the checked rows."""
         return np.asarray(self.sample.columns)[self.sample.index]

@@ -137,7 +137,7 @@ function classFields(found, columns, mapping) {
   const missing = found.missing ? [h("p", { class: "soft" }, `${whole(found.missing)} rows have no outcome.`)] : [];
   if (columns.length === 1) {
     if (found.n_labels !== 2) return missing;
-    const positive = select(options, 1);
+    const positive = select(options, found.positive);
     mapping.positive = () => Number(positive.value);
     return [...missing, field("Positive class", positive, { hint: `the class that ${columns[0]} is the probability of` })];
   }

@@ -1,0 +1,406 @@
+"""The joint test: its members against formulas, its draws against known laws, its p-values."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from veridical import VeridicalWarning
+from veridical._core.data.randomness import Draws
+from veridical._core.numeric import poisson_binomial
+from veridical._core.sample import MulticlassSample
+from veridical.evaluation import grid_summary
+from veridical.exceptions import InvalidInputError
+from veridical.experiments.evaluating.examples import TABLE_1
+from veridical.inference import joint_test
+from veridical.inference._joint import layout
+from veridical.inference._joint.cells import contrasts, upper_edges
+from veridical.inference._joint.draws import Trials, drawn_residuals
+from veridical.inference._joint.scale import Members, judge, tail_scores
+from veridical.inference._joint.simplex import split_cells, variance_splits
+from veridical.inference._joint.vectors import drawn_sums
+from veridical.inference.core import joint_sums_core
+from veridical.lenses import ClassSpecific, Classwise, Confidence
+
+
+def _draw(p, rng):
+    if p.ndim == 1:
+        return (rng.random(len(p)) < p).astype(int)
+    return (rng.random(len(p))[:, None] >= p.cumsum(axis=1)[:, :-1]).sum(axis=1)
+
+
+def _part(test, name, label=None):
+    return next(part for part in test.parts if (part.name, part.label) == (name, label))
+
+
+# Members against formulas.
+
+
+def test_level_and_spread_are_the_score_tests():
+    rng = np.random.default_rng(0)
+    p, w = rng.random(60), rng.exponential(size=60)
+    y = _draw(p, rng)
+    for weight in (None, w):
+        each = np.ones(60) if weight is None else w
+        test = joint_test(y, p, sample_weight=weight, n_resamples=19, rng=0)
+        variance = each**2 * p * (1 - p)
+        level = (each @ (y - p)) ** 2 / variance.sum()
+        odds = np.log(p / (1 - p))
+        # The score of a slope of variances: residuals w (y - p), centred with variances w^2 pq.
+        centred = odds - (variance @ odds) / variance.sum()
+        score = centred @ (each * (y - p))
+        spread = score**2 / (variance @ centred**2)
+        assert _part(test, "level").statistic == pytest.approx(level)
+        assert _part(test, "spread").statistic == pytest.approx(spread)
+        assert _part(test, "level").direction == np.sign(each @ (y - p))
+        assert _part(test, "spread").direction == np.sign(score)
+
+
+def test_vector_is_the_kernel_error_of_all_pairs():
+    rng = np.random.default_rng(1)
+    vectors = rng.dirichlet(np.ones(3), 6)
+    p = vectors[rng.integers(6, size=40)]
+    y = _draw(p, rng)
+    residual = np.eye(3)[y] - p
+    distance = np.linalg.norm(p[:, None] - p[None, :], axis=2)
+    expected = 0.0
+    for i in range(40):
+        for j in range(40):
+            similar = np.exp(-4 * distance[i, j] / distance.mean())
+            expected += similar * (residual[i] @ residual[j])
+    test = joint_test(y, p, n_resamples=19, rng=0)
+    assert _part(test, "vector").statistic == pytest.approx(expected, rel=1e-6)
+
+
+def test_contrasts_are_uncorrelated_with_variance_one():
+    rng = np.random.default_rng(2)
+    variance, odds = rng.random((3, 20)), np.sort(rng.normal(size=(3, 20)), axis=1)
+    c = contrasts(variance, odds, 5)
+    for k in range(3):
+        covariance = c[k].T @ np.diag(variance[k]) @ c[k]
+        assert covariance == pytest.approx(np.eye(7), abs=1e-10)
+
+
+def test_what_cells_cannot_show_is_left_out():
+    c = contrasts(np.array([1.0, 2.0]), np.array([0.0, 1.0]), 4)
+    assert (c[:, 2:] == 0).all()
+    assert (contrasts(np.zeros(3), np.zeros(3), 2) == 0).all()
+
+
+def test_equal_predictions_share_a_cell():
+    p = np.sort(np.repeat(np.linspace(0, 1, 301), 3))
+    edges = upper_edges(p, p * (1 - p), 20)
+    assert len(edges) <= 20
+    assert edges[-1] == 1.0
+    assert np.isin(edges, p).all()
+    vectors = np.repeat(np.random.default_rng(0).dirichlet(np.ones(3), 300), 2, axis=0)
+    cell = split_cells(vectors, variance_splits(vectors, 50))
+    assert (cell[::2] == cell[1::2]).all()
+    assert len(np.unique(cell)) == 50
+
+
+# Draws against known laws.
+
+
+@pytest.mark.parametrize(
+    ("p", "count"),
+    [
+        (np.array([0.3]), np.array([40.0])),
+        (np.linspace(0.01, 0.2, 50), np.ones(50)),
+        (np.linspace(0.8, 0.99, 50), np.ones(50)),
+        (np.linspace(0.001, 0.02, 900), np.ones(900)),  # neighbours are pooled
+        (np.array([0.1, 0.5, 0.9]), np.array([7.0, 100.0, 3.0])),
+    ],
+)
+def test_counts_have_the_poisson_binomial_law(p, count):
+    n = 40_000
+    trials = Trials(p, count)
+    drawn = drawn_residuals(trials, np.zeros(len(p), dtype=int), 1, n, np.random.default_rng(3))
+    number = drawn[:, 0] + count @ p
+    assert number == pytest.approx(np.rint(number), abs=1e-8)
+    law = poisson_binomial.pmf(np.repeat(p, count.astype(int)))
+    seen = np.bincount(np.rint(number).astype(int), minlength=len(law))
+    common = law * n >= 5
+    assert stats.chisquare(
+        np.append(seen[common], seen[~common].sum()),
+        np.append(law[common], law[~common].sum()) * n,
+    ).pvalue > 1e-4  # fmt: skip
+
+
+@pytest.mark.parametrize("rare", [False, True])
+def test_weighted_sums_have_their_moments(rare):
+    rng = np.random.default_rng(4)
+    p = np.sort(rng.random(3000) * (0.02 if rare else 1.0))
+    weight = rng.exponential(size=3000)
+    cell = np.arange(3000) * 3 // 3000
+    drawn = drawn_residuals(Trials(p, np.ones(3000), weight), cell, 3, 20_000, rng)
+    each = weight**2 * p * (1 - p)
+    skew = weight**3 * p * (1 - p) * (1 - 2 * p)
+    for c in range(3):
+        held, variance = drawn[:, c], each[cell == c].sum()
+        assert abs(held.mean()) < 5 * np.sqrt(variance / 20_000)
+        assert held.var() == pytest.approx(variance, rel=0.06)
+        expected = skew[cell == c].sum() / variance**1.5
+        assert stats.skew(held) == pytest.approx(expected, abs=0.12)
+
+
+def test_own_pvalue_of_a_coin_is_the_binomial_one():
+    test = joint_test([1] * 15 + [0] * 5, [0.5] * 20, n_resamples=20_000, rng=0)
+    exact = stats.binomtest(15, 20, 0.5).pvalue
+    assert _part(test, "level").pvalue == pytest.approx(exact, abs=0.005)
+    # Nothing but the level can be seen, so nothing is paid for others.
+    assert test.pvalue == _part(test, "level").pvalue
+
+
+# The scale and what is made of it.
+
+
+def test_scores_of_squared_normals_are_their_tails():
+    values = np.square(np.random.default_rng(5).standard_normal((4001, 1)))
+    scores = tail_scores(values)
+    tail = stats.chi2(1).sf(values)
+    far = values[:, 0] > 6
+    assert scores[far] == pytest.approx(-np.log(tail[far]), rel=0.15)
+    order = np.argsort(values[:, 0])
+    assert (np.diff(scores[order, 0]) >= 0).all()
+
+
+def test_stepping_down_against_a_loop():
+    rng = np.random.default_rng(6)
+    values = rng.gamma(2.0, size=(200, 5))
+    values[0] *= [6, 1, 3, 1, 1]
+    part = np.array([0, 1, 1, 2, 2])
+    members = Members(values, part, np.array([1.0, 0.5, 0.5, 0.5, 0.5]), np.zeros(5, dtype=bool))
+    judged = judge(members, 3)
+    scores = tail_scores(values) + np.log(members.share)
+    parts = np.column_stack([scores[:, part == k].max(axis=1) for k in range(3)])
+    left, before = [0, 1, 2], 0.0
+    for k in sorted(left, key=lambda k: -parts[0, k]):
+        largest = parts[1:][:, left].max(axis=1)
+        before = max(before, (1 + (largest >= parts[0, k] - 1e-9).sum()) / 200)
+        assert judged.adjusted[k] == pytest.approx(before)
+        left.remove(k)
+
+
+def test_few_members_reject_whatever_holm_does():
+    rng = np.random.default_rng(18)
+    for _ in range(200):
+        values = rng.gamma(1.0, size=(500, 3))
+        values[0, 0] *= 3
+        none = np.zeros(3, dtype=bool)
+        judged = judge(Members(values, np.arange(3), np.ones(3), none), 3)
+        assert judged.adjusted.min() <= 0.05 or 3 * judged.own.min() > 0.05
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_headline_and_parts_agree(seed):
+    rng = np.random.default_rng(seed)
+    p = rng.dirichlet(np.ones(4), 80) if seed % 2 else rng.random(80)
+    y = _draw(p**1.3 / (p**1.3).sum(axis=1, keepdims=True) if seed % 2 else p**1.3, rng)
+    test = joint_test(y, p, by=rng.integers(3, size=80), n_resamples=99, rng=rng)
+    assert test.pvalue == min(part.adjusted for part in test.parts)
+    assert test.rejected == bool(test.standing_out)
+    assert all(part.adjusted >= part.pvalue >= 1 / 100 for part in test.parts)
+
+
+# Laws.
+
+
+def test_no_order_of_classes_or_rows():
+    rng = np.random.default_rng(7)
+    p = rng.dirichlet(np.ones(4), 150)
+    y, by, w = _draw(p, rng), rng.integers(3, size=150), rng.exponential(size=150)
+    names, rows = rng.permutation(4), rng.permutation(150)
+    options = {"n_resamples": 99, "labels": [0, 1, 2, 3]}
+    first = joint_test(y, p, by=by, sample_weight=w, rng=0, **options)
+    second = joint_test(
+        np.argsort(names)[y][rows],
+        p[rows][:, names],
+        by=by[rows],
+        sample_weight=w[rows],
+        rng=0,
+        **options,
+    )
+    for part in first.parts:
+        label = part.label if part.name != "class" else int(np.flatnonzero(names == part.label)[0])
+        assert _part(second, part.name, label).adjusted == part.adjusted
+
+
+def test_frequencies_are_repetitions():
+    rng = np.random.default_rng(8)
+    count = rng.integers(1, 4, size=60)
+    for p in (rng.random(60), rng.dirichlet(np.ones(3), 60)):
+        y = _draw(p, rng)
+        first = joint_test(
+            y, p, sample_weight=count, weight_type="frequency", n_resamples=2000, rng=0
+        )
+        second = joint_test(np.repeat(y, count), np.repeat(p, count, axis=0), rng=1,
+                            n_resamples=2000)  # fmt: skip
+        for one, two in zip(first.parts, second.parts, strict=True):
+            assert one.statistic == pytest.approx(two.statistic, rel=1e-6)
+            assert one.pvalue == pytest.approx(two.pvalue, abs=0.06)
+
+
+def test_constant_weights_change_nothing():
+    rng = np.random.default_rng(9)
+    p = rng.random(100)
+    y = _draw(p, rng)
+    plain = joint_test(y, p, n_resamples=99, rng=0)
+    scaled = joint_test(y, p, sample_weight=np.full(100, 2.5), n_resamples=99, rng=0)
+    assert plain.pvalue == scaled.pvalue
+
+
+def test_sums_say_what_rows_say():
+    rng = np.random.default_rng(10)
+    p, by = rng.random(3000).round(3), rng.integers(2, size=3000)
+    w, y = rng.exponential(size=3000), _draw(p, rng)
+    for options in ({}, {"sample_weight": w}, {"by": by}, {"by": by, "sample_weight": w}):
+        rows = joint_test(y, p, rng=0, **options)
+        grid = grid_summary(y, p, **options)
+        sums = joint_sums_core(grid, None, draws=Draws(1000, rng), caller="test")
+        assert [part.name for part in rows.parts] == [part.name for part in sums.parts]
+        for one, two in zip(rows.parts, sums.parts, strict=True):
+            assert one.statistic == pytest.approx(two.statistic, rel=0.05, abs=0.05)
+            assert one.pvalue == pytest.approx(two.pvalue, abs=0.08)
+            assert one.n_samples == two.n_samples
+
+
+def test_sums_of_several_classes_are_corrected_one_by_one():
+    rng = np.random.default_rng(11)
+    p = rng.dirichlet(np.ones(3), 2000)
+    y = _draw(p * [0.6, 1, 1] / (p * [0.6, 1, 1]).sum(axis=1, keepdims=True), rng)
+    grid, draws = grid_summary(y, p), Draws(999, rng)
+    whole = joint_sums_core(grid, None, draws=draws, caller="test")
+    assert "vectors were left out" in whole.notes[0]
+    assert {part.name for part in whole.parts} == {"level", "spread", "shape", "class"}
+    own = sorted(part.pvalue for part in whole.parts)
+    assert whole.pvalue == pytest.approx(min(1.0, 6 * own[0]))
+    assert whole.standing_out[0].label == 0
+    assert len(joint_sums_core(grid, Classwise(), draws=draws, caller="test").parts) == 3
+    one = joint_sums_core(grid, Confidence(), draws=draws, caller="test")
+    assert (one.lens, len(one.parts), one.notes) == ("confidence", 3, ())
+
+
+def test_some_rows_say_how_sums_of_many_go_together(monkeypatch):
+    rng = np.random.default_rng(12)
+    p = rng.dirichlet([0.02, 1, 2], 6000)  # the first class is rare
+    sample = MulticlassSample(y=_draw(p, rng), p=p, classes=(0, 1, 2))
+    monkeypatch.setattr(layout, "MOST_DRAWN", 2000)
+    found = layout.layout_of(sample, None, 0)
+    assert len(found.drawn) == 2000
+    names = ["confidence", "class", "vector"]
+    sums = layout.all_sums(sample, found, None, names)
+    (some,) = drawn_sums(sample, found, None, sums, Draws(2000, rng))
+    whole = replace(found, drawn=np.arange(6000))
+    blocks = list(drawn_sums(sample, whole, None, sums, Draws(2000, rng)))
+    for name in names:
+        every = np.vstack([block[name] for block in blocks])
+        held = sums[name].variance > 1
+        one, two = every[:, held], some[name][:, held]
+        assert one.var(axis=0) == pytest.approx(two.var(axis=0), rel=0.25, abs=1e-3)
+        if name != "vector":  # whose cells hold few outcomes, so many ties
+            common = sums[name].variance[held] > 10
+            difference = np.corrcoef(one[:, common].T) - np.corrcoef(two[:, common].T)
+            assert np.abs(difference).max() < 0.15
+        # The same tails of a statistic of all sums.
+        tails = [np.quantile(np.square(each).sum(axis=1), [0.5, 0.95]) for each in (one, two)]
+        assert tails[0] == pytest.approx(tails[1], rel=0.1)
+
+
+# What is found, and what is looked at.
+
+
+def test_example_of_whole_vectors_is_found():
+    rng = np.random.default_rng(13)
+    predicted, true = np.array(TABLE_1).transpose(1, 0, 2)
+    row = rng.integers(6, size=2000)
+    test = joint_test(_draw(true[row], rng), predicted[row], labels=[0, 1, 2], rng=0)
+    assert test.lens == "whole prediction"
+    assert [part.name for part in test.standing_out] == ["vector"]
+
+
+def test_a_bad_group_is_named():
+    rng = np.random.default_rng(14)
+    p, by = rng.random(2000), rng.integers(5, size=2000)
+    y = _draw(np.where(by == 2, p**2.5, p), rng)
+    test = joint_test(y, p, by=[f"g{key}" for key in by], rng=0)
+    clearest = test.standing_out[0]
+    assert (clearest.name, clearest.label, clearest.direction) == ("group", "g2", -1.0)
+    assert clearest.n_samples == (by == 2).sum()
+
+
+@pytest.mark.parametrize(
+    ("lens", "name", "parts"),
+    [
+        (None, "whole prediction", ["level", "spread", "shape", *["class"] * 3, "vector"]),
+        ("canonical", "canonical", ["level", "spread", "shape", *["class"] * 3, "vector"]),
+        ("confidence", "confidence", ["level", "spread", "shape"]),
+        ("classwise", "classwise", ["class"] * 3),
+        (ClassSpecific(1), "class 1", ["level", "spread", "shape"]),
+        (lambda y, p: (y == 0, p[:, 0]), "<lambda>", ["level", "spread", "shape"]),
+    ],
+)
+def test_a_lens_restricts_the_family(lens, name, parts):
+    rng = np.random.default_rng(15)
+    p = rng.dirichlet(np.ones(3), 50)
+    test = joint_test(_draw(p, rng), p, lens=lens, labels=[0, 1, 2], n_resamples=19, rng=0)
+    assert (test.lens, [part.name for part in test.parts]) == (name, parts)
+
+
+_CERTAIN = np.eye(3)[[0, 1, 2, 2]]
+
+
+@pytest.mark.parametrize(
+    ("y", "p"),
+    [
+        ([0], [0.3]),
+        ([1, 0], [0.3, 0.3]),
+        ([0, 1, 0, 1], [0.0, 1.0, 0.0, 1.0]),
+        ([0, 1, 2, 2], _CERTAIN),
+        ([0], [[0.2, 0.3, 0.5]]),
+        ([0, 1, 0], [[0.2, 0.8, 0.0]] * 3),
+        ([0, 1], [1e-300, 1 - 1e-16]),
+    ],
+)
+def test_small_and_certain_predictions(y, p):
+    p = np.array(p)
+    labels = [0, 1] if p.ndim == 1 else [0, 1, 2]
+    test = joint_test(y, p, labels=labels, by=np.arange(len(y)) % 2, n_resamples=39, rng=0)
+    numbers = [(part.statistic, part.pvalue, part.adjusted) for part in test.parts]
+    assert np.isfinite(numbers).all()
+    assert not test.rejected
+
+
+def test_many_classes_that_are_never_predicted():
+    rng = np.random.default_rng(16)
+    p = np.zeros((40, 100))
+    p[:, :3] = rng.dirichlet(np.ones(3), 40)
+    y = _draw(p, rng)
+    test = joint_test(y, p, labels=list(range(100)), n_resamples=39, rng=0)
+    assert np.isfinite([part.adjusted for part in test.parts]).all()
+    assert _part(test, "class", 50).pvalue == 1.0
+
+
+@pytest.mark.parametrize(
+    ("y", "p", "part"),
+    [
+        ([1] + [0, 1] * 20, [0.0] + [0.5] * 40, ("spread", None)),
+        ([0] + [0, 1] * 20, [1.0] + [0.5] * 40, ("spread", None)),
+        ([2] + [0, 1] * 20, [[0.5, 0.5, 0.0]] + [[0.4, 0.4, 0.2]] * 40, ("class", 2)),
+    ],
+)
+def test_what_cannot_happen_and_does_is_found(y, p, part):
+    labels = [0, 1] if np.ndim(p) == 1 else [0, 1, 2]
+    test = joint_test(y, p, labels=labels, n_resamples=99, rng=0)
+    assert test.pvalue == 1 / 100
+    assert _part(test, *part) in test.standing_out
+
+
+def test_refusals():
+    with pytest.raises(InvalidInputError, match="level"):
+        joint_test([0, 1], [0.2, 0.7], level=1.5)
+    with pytest.raises(InvalidInputError, match="by"):
+        joint_test([0, 1], [0.2, 0.7], by=["a"])
+    with pytest.warns(VeridicalWarning, match="whole numbers"):
+        joint_test([0, 1], [0.2, 0.7], sample_weight=[1.5, 1], weight_type="frequency", rng=0)
