@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import shortened
-from veridical._core.sample import MulticlassSample
+from veridical._core.sample import MulticlassSample, weighted_mean
 from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._data.sums import SumsSource
 from veridical.evaluation._verdict.size import MATTERS, POWER, Reach, Saving
@@ -103,9 +103,17 @@ class PartWords:
             which = f"worst: {named(worst.label)}, {self._adjusted(worst)}"
             yield f"None of {count:,} groups stands out ({which})."
             return
-        listed = _listed([f"{named(part.label)} ({self._adjusted(part)})" for part in out])
+        listed = _listed([self._group(part) for part in out[:_MOST_NAMED]], len(out))
         verb = "stands" if len(out) == 1 else "stand"
         yield f"Of {count:,} groups {len(out):,} {verb} out: {listed}."
+
+    def _group(self, part: JointPart) -> str:
+        rows = next(own.binary for key, own in self._source.groups() if key == part.label)
+        means = (weighted_mean(values, rows.weight) for values in (rows.p, rows.y))
+        says, observed = numbers_apart(*means)
+        happens = "is right" if self._of_confidence else "happens"
+        told = f"says {says}, {happens} {observed}; {self._adjusted(part)}"
+        return f"{named(part.label)} ({told})"
 
     def _of_kind(self, kind: str, parts: list[JointPart]) -> str:
         part = parts[0]
@@ -151,7 +159,7 @@ class PartWords:
     def _classes(self, parts: Sequence[JointPart]) -> str:
         classes, means, rates = _shares(self._source)
         described = []
-        for part in parts:
+        for part in parts[:_MOST_NAMED]:
             says, happens = numbers_apart(
                 means[classes.index(part.label)], rates[classes.index(part.label)]
             )
@@ -161,7 +169,8 @@ class PartWords:
             return f"Every one of {len(classes):,} classes stands out (smallest {smallest})."
         verb, prefix = ("stands", "") if len(parts) == 1 else ("stand", "smallest ")
         return (
-            f"Of {len(classes):,} classes {len(parts):,} {verb} out: {_listed(described)}"
+            f"Of {len(classes):,} classes {len(parts):,} {verb} out:"
+            f" {_listed(described, len(parts))}"
             f" ({prefix}{smallest})."
         )
 
@@ -188,9 +197,9 @@ def _each_once(parts: Sequence[JointPart]) -> list[JointPart]:
     return found
 
 
-def _listed(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
-    return ", ".join(texts[:_MOST_NAMED]) + more
+def _listed(texts: Sequence[str], count: int) -> str:
+    """The first of so many, and how many more there are."""
+    return ", ".join(texts) + (f" and {count - len(texts):,} more" if count > len(texts) else "")
 
 
 def adjusted_words(part: JointPart, n_resamples: int) -> str:

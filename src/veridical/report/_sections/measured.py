@@ -38,7 +38,7 @@ from veridical.results import (
     ReliabilityCurve,
     TestReport,
 )
-from veridical.results.base import format_statistic
+from veridical.results.base import format_pvalue, format_statistic, say_pvalue
 from veridical.summaries import VectorSummary
 
 _MOST_ROWS = 20  # of a table of classes or groups
@@ -274,14 +274,15 @@ def _joint_parts(tests: TestReport) -> Iterator[Block]:
     if joint is None:
         return
     yield Table.of(
-        f"Parts of the joint test at level {joint.level:g}: p = {pvalue(joint.pvalue)}",
+        f"Parts of the joint test at level {joint.level:g}:"
+        f" {say_pvalue(joint.pvalue, joint.n_resamples)}",
         sorted(joint.parts, key=lambda part: (part.adjusted, part.pvalue)),
         {
             "part": lambda part: _part_name(part),
             "lens": lambda part: part.lens,
             "rows": lambda part: f"{part.n_samples:,}",
-            "p": lambda part: pvalue(part.pvalue),
-            "p (adjusted)": lambda part: pvalue(part.adjusted),
+            "p": lambda part: format_pvalue(part.pvalue, joint.n_resamples),
+            "p (adjusted)": lambda part: format_pvalue(part.adjusted, joint.n_resamples),
             "stands out": lambda part: "yes" if part.adjusted <= joint.level else "no",
         },
         most=_MOST_ROWS,
