@@ -191,7 +191,9 @@ def test_groups_are_one_more_test_and_named(truth):
     row = report.test("groups")
     assert (row.pvalue, row.n_samples) == (min(family.adjusted), 200)
     assert row.statistic == family.statistics[family.names.index("bad")]
-    assert "Of 2 groups 1 stands out: 'bad' (adjusted p = 0.0010)." in report.verdict.text
+    bad = group == "bad"
+    means = f"says {p[bad].mean():.2f}, happens {y[bad].mean():.2f}; adjusted p < 0.001"
+    assert f"Of 2 groups 1 stands out: 'bad' ({means})." in report.verdict.text
     assert report.rejected
 
 

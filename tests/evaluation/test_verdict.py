@@ -97,7 +97,7 @@ def test_confidence_is_over_or_under(multiclass):
     ("lens", "name", "about"),
     [
         (None, "ECE", "whole prediction of 3 classes (p"),
-        ("canonical", "ECE variance-split", "whole prediction of 3 classes (p"),
+        ("canonical", "canonical ECE", "whole prediction of 3 classes (p"),
         ("confidence", "ECE", "probability that the most probable class is right (p"),
         ("classwise", "ECE", "probability of each of 3 classes (p"),
         (ClassSpecific(2), "ECE", "probability that y = 2 (p"),

@@ -48,6 +48,7 @@ def test_the_headline_is_the_verdict_of_evaluate(report, page_text):
     verdict = evaluate(y, p, by=region).verdict
     assert report.headline.startswith(verdict.text)
     assert page_text.count(verdict.text) == 2  # on the first screen, and above the tests
+    assert verdict.about in report.subtitle
     assert "Over-confident: too extreme" in verdict.text
 
 

@@ -76,7 +76,8 @@ def numbers_apart(*values: float) -> tuple[str, ...]:
     """
     rest = [min(abs(value), abs(1 - value)) for value in values]
     smallest = min((r for r in rest if r > 0), default=1.0)
-    decimals = min(max(2, 1 - math.floor(math.log10(smallest))), 12) if smallest < 1 else 2
+    leading = math.floor(math.log10(smallest) + 1e-9)  # 1 - 0.9 is a tenth
+    decimals = min(max(2, 1 - leading), 12)
     for digits in range(decimals, decimals + 7):
         texts = tuple(f"{value:.{digits}f}" for value in values)
         if len(set(texts)) == len(set(values)):

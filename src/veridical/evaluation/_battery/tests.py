@@ -114,8 +114,8 @@ def calibration_tests(
     >>> report.rejected, round(report.test("consistency").statistic, 10)
     (True, 0.2)
     >>> print(report.verdict)
-    Miscalibrated: probability that y = 1 (p = 0.0010; 200 rows, binary lens). Over-confident:
-    too extreme (recalibration slope 0.29; adjusted p = 0.0010). Large: recalibration would save
+    Miscalibrated: probability that y = 1 (p < 0.001; 200 rows, binary lens). Over-confident:
+    too extreme (recalibration slope 0.29; adjusted p < 0.001). Large: recalibration would save
     about ... % of log loss ...
     """
     level = check_level(_CALLER, level, "level")

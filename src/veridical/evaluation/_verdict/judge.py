@@ -18,6 +18,7 @@ from veridical.evaluation._verdict.words import (
     Figures,
     PartWords,
     about_of,
+    adjusted_words,
     gap_sentence,
     is_binary,
     judges_whole,
@@ -107,7 +108,7 @@ def judge_group(
     if part is None:
         return _untested(source, figures)
     about, where = about_of(source), f"in {named(key)}"
-    scope = f"adjusted {say_pvalue(part.adjusted, part.n_resamples)}; {scope_of(source)}"
+    scope = f"{adjusted_words(part, options.n_resamples)}; {scope_of(source)}"
     common: dict[str, Any] = {"pvalue": part.adjusted, "about": f"{about} {where}"}
     if is_reversed(source, figures.auc):
         headline = f"Ranks backwards {where} (AUC {figures.auc:.2f}): {about} ({scope})."

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import shortened
-from veridical._core.sample import MulticlassSample
+from veridical._core.sample import MulticlassSample, weighted_mean
 from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._data.sums import SumsSource
 from veridical.evaluation._verdict.size import MATTERS, POWER, Reach, Saving
@@ -100,12 +100,20 @@ class PartWords:
         count = len({part.label for part in groups})
         if not out:
             worst = min(groups, key=lambda part: (part.adjusted, part.pvalue))
-            which = f"worst: {named(worst.label)}, {_adjusted(worst)}"
+            which = f"worst: {named(worst.label)}, {self._adjusted(worst)}"
             yield f"None of {count:,} groups stands out ({which})."
             return
-        listed = _listed([f"{named(part.label)} ({_adjusted(part)})" for part in out])
+        listed = _listed([self._group(part) for part in out[:_MOST_NAMED]], len(out))
         verb = "stands" if len(out) == 1 else "stand"
         yield f"Of {count:,} groups {len(out):,} {verb} out: {listed}."
+
+    def _group(self, part: JointPart) -> str:
+        rows = next(own.binary for key, own in self._source.groups() if key == part.label)
+        means = (weighted_mean(values, rows.weight) for values in (rows.p, rows.y))
+        says, observed = numbers_apart(*means)
+        happens = "is right" if self._of_confidence else "happens"
+        told = f"says {says}, {happens} {observed}; {self._adjusted(part)}"
+        return f"{named(part.label)} ({told})"
 
     def _of_kind(self, kind: str, parts: list[JointPart]) -> str:
         part = parts[0]
@@ -118,12 +126,12 @@ class PartWords:
         if kind == "vector":
             return (
                 "Whole vectors: classes do not occur together with the other probabilities of their"
-                f" row as predicted ({_adjusted(part)})."
+                f" row as predicted ({self._adjusted(part)})."
             )
         beyond = "Shape: frequencies do not follow the predictions"
         if not any(each.name in ("level", "spread") for each in self._joint.standing_out):
             beyond += " although level and spread do not stand out"
-        return f"{beyond} ({_adjusted(part)})."
+        return f"{beyond} ({self._adjusted(part)})."
 
     def _level(self, part: JointPart) -> str:
         side = "Over" if part.direction < 0 else "Under"
@@ -131,7 +139,9 @@ class PartWords:
         if self._of_confidence:
             what, happens = "confident", "is right"
         says, observed = numbers_apart(self._figures.predicted, self._figures.observed)
-        return f"{side}-{what}: says {says} on average, {happens} {observed} ({_adjusted(part)})."
+        return (
+            f"{side}-{what}: says {says} on average, {happens} {observed} ({self._adjusted(part)})."
+        )
 
     def _spread(self, part: JointPart) -> str:
         extreme = part.direction < 0
@@ -144,24 +154,28 @@ class PartWords:
         # An odd sample may have its slope on the other side of 1; then it explains nothing.
         known = estimate is not None and (estimate < 1) == extreme
         line = f"recalibration slope {estimate:.2f}; " if known else ""
-        return f"{word} ({line}{_adjusted(part)})."
+        return f"{word} ({line}{self._adjusted(part)})."
 
     def _classes(self, parts: Sequence[JointPart]) -> str:
         classes, means, rates = _shares(self._source)
         described = []
-        for part in parts:
+        for part in parts[:_MOST_NAMED]:
             says, happens = numbers_apart(
                 means[classes.index(part.label)], rates[classes.index(part.label)]
             )
             described.append(f"{named(part.label)} (says {says}, happens {happens})")
-        smallest = _adjusted(min(parts, key=lambda part: part.adjusted))
+        smallest = self._adjusted(min(parts, key=lambda part: part.adjusted))
         if len(parts) == len(classes):
             return f"Every one of {len(classes):,} classes stands out (smallest {smallest})."
         verb, prefix = ("stands", "") if len(parts) == 1 else ("stand", "smallest ")
         return (
-            f"Of {len(classes):,} classes {len(parts):,} {verb} out: {_listed(described)}"
+            f"Of {len(classes):,} classes {len(parts):,} {verb} out:"
+            f" {_listed(described, len(parts))}"
             f" ({prefix}{smallest})."
         )
+
+    def _adjusted(self, part: JointPart) -> str:
+        return adjusted_words(part, self._joint.n_resamples)
 
 
 def _shares(source: Source) -> tuple[Sequence[Any], Sequence[float], Sequence[float]]:
@@ -183,13 +197,14 @@ def _each_once(parts: Sequence[JointPart]) -> list[JointPart]:
     return found
 
 
-def _listed(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _MOST_NAMED:,} more" if len(texts) > _MOST_NAMED else ""
-    return ", ".join(texts[:_MOST_NAMED]) + more
+def _listed(texts: Sequence[str], count: int) -> str:
+    """The first of so many, and how many more there are."""
+    return ", ".join(texts) + (f" and {count - len(texts):,} more" if count > len(texts) else "")
 
 
-def _adjusted(part: JointPart) -> str:
-    return f"adjusted {say_pvalue(part.adjusted, part.n_resamples)}"
+def adjusted_words(part: JointPart, n_resamples: int) -> str:
+    """The p-value of a part with all others considered."""
+    return f"adjusted {say_pvalue(part.adjusted, n_resamples)}"
 
 
 def saving_sentence(saving: Saving | None, lens: str) -> str:

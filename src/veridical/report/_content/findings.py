@@ -91,7 +91,7 @@ def comparison_of(sources: Mapping[str, Source], o: Options) -> Comparison | Non
 def _recalibration(source: Source, e: Evaluation, o: Options) -> Recalibration:
     """What a calibrator does; nothing is tried on predictions that rank backwards."""
     if e.verdict.kind == "reversed":
-        return nothing_tried("the predictions rank backwards, and no recalibration mends that")
+        return nothing_tried("the predictions rank backwards")
     return recalibrate(source, n_bins=o.n_bins, seed=o.seed)
 
 

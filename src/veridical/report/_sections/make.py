@@ -99,7 +99,7 @@ def make_report(
     >>> y = [1] * 45 + [0] * 55 + [1] * 55 + [0] * 45
     >>> report = make_report(y, [0.1] * 100 + [0.9] * 100)
     >>> print(report.headline)
-    Miscalibrated: probability that y = 1 (p = 0.0010; 200 rows, binary lens). Over-confident: ...
+    Miscalibrated: probability that y = 1 (p < 0.001; 200 rows, binary lens). Over-confident: ...
     """
     request = ReportRequest(
         y_true=y_true,

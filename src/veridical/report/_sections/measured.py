@@ -38,7 +38,7 @@ from veridical.results import (
     ReliabilityCurve,
     TestReport,
 )
-from veridical.results.base import format_statistic
+from veridical.results.base import format_pvalue, format_statistic, say_pvalue
 from veridical.summaries import VectorSummary
 
 _MOST_ROWS = 20  # of a table of classes or groups
@@ -53,13 +53,16 @@ _SCORE_NAMES = {
 
 def verdict_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     """The answer in words, and the few figures behind it."""
-    yield Paragraph(m.headline, "lead")
+    verdict = m.evaluation.verdict
+    yield Paragraph(verdict.headline, "lead")
+    beneath = [verdict.text.removeprefix(verdict.headline).strip(), m.recalibration.text]
+    yield Paragraph(" ".join(text for text in beneath if text))
     yield Table("Key figures", ("figure", "value", "what it is"), tuple(_key_figures(m)))
 
 
 def _key_figures(m: ModelFindings) -> Iterator[tuple[str, str, str]]:
     e, level = m.evaluation, level_words(m.evaluation.confidence_level)
-    yield "rows", f"{e.n_samples:,}", f"{len(e.classes):,} classes, {e.lens} lens"
+    yield "rows", f"{e.n_samples:,}", f"{e.verdict.about}, {e.lens} lens"
     yield "accuracy", number(e.accuracy), "share of rows whose most probable class occurred"
     yield "AUC", number(e.auc), "how well classes are ranked: 0.5 by chance, 1 without fault"
     for rule in ("brier", "log"):
@@ -93,7 +96,8 @@ def discrimination_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     for d in e.decompositions:
         if not 0 < d.score < float("inf"):
             continue
-        yield Paragraph(_balance(d))
+        if e.verdict.kind != "reversed":  # no recalibration mends that
+            yield Paragraph(_balance(d))
         yield Figure(
             f"decomposition-{d.rule}-{index}",
             partial(_parts_chart, d),
@@ -270,14 +274,15 @@ def _joint_parts(tests: TestReport) -> Iterator[Block]:
     if joint is None:
         return
     yield Table.of(
-        f"Parts of the joint test at level {joint.level:g}: p = {pvalue(joint.pvalue)}",
+        f"Parts of the joint test at level {joint.level:g}:"
+        f" {say_pvalue(joint.pvalue, joint.n_resamples)}",
         sorted(joint.parts, key=lambda part: (part.adjusted, part.pvalue)),
         {
             "part": lambda part: _part_name(part),
             "lens": lambda part: part.lens,
             "rows": lambda part: f"{part.n_samples:,}",
-            "p": lambda part: pvalue(part.pvalue),
-            "p (adjusted)": lambda part: pvalue(part.adjusted),
+            "p": lambda part: format_pvalue(part.pvalue, joint.n_resamples),
+            "p (adjusted)": lambda part: format_pvalue(part.adjusted, joint.n_resamples),
             "stands out": lambda part: "yes" if part.adjusted <= joint.level else "no",
         },
         most=_MOST_ROWS,

@@ -99,7 +99,7 @@ class Report(SavedPage):
         e = self.models[0].evaluation
         classes = f"{len(e.classes):,} classes"
         if len(e.classes) == 2:
-            classes = f"positive class {e.classes[1]!s:.60}"
+            classes = e.verdict.about
         facts = [self.settings.source, f"{e.n_samples:,} rows", classes]
         if len(self.models) > 1:
             facts.append(f"{len(self.models)} models")
