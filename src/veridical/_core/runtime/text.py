@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 
@@ -11,6 +10,7 @@ WIDTH = 80  # of texts, where nobody says how wide the terminal is
 _NARROWEST = 14  # columns of words are wrapped to this, and no further
 _GAP = "  "
 _GLUE = "\xa0"
+_WORD = re.compile(r"( *)([^ ]+)")
 _TOGETHER = re.compile(r"(?<=\bp) (?=[=<] )|(?<=\bp[ \xa0][=<]) |(?<=\d) (?=%)")  # p = 0.03, 5 %
 
 
@@ -42,14 +42,25 @@ def wrapped(text: str, width: int = WIDTH, *, indent: int = 2, hanging: int = 0)
 
 
 def _wrap(line: str, width: int, indent: int, hanging: int) -> list[str]:
-    lines = textwrap.wrap(
-        line,
-        max(width, indent + hanging + _NARROWEST),
-        initial_indent=" " * indent,
-        subsequent_indent=" " * (indent + hanging),
-        break_on_hyphens=False,
-    )
-    return [each.replace(_GLUE, " ") for each in lines] or [""]
+    """Fill lines word by word; `textwrap` counts characters, not columns of a terminal."""
+    width = max(width, indent + hanging + _NARROWEST)
+    lines, current = [], " " * indent
+    start = len(current)
+    for space, word in _WORD.findall(line):
+        piece = space + word if len(current) > start else word
+        if len(current) > start and cells(current + piece) > width:
+            lines.append(current)
+            current, piece = " " * (indent + hanging), word
+            start = len(current)
+        while cells(current + piece) > width:
+            fitting = max(1, width - cells(current))
+            while cells(piece[:fitting]) > width - cells(current) and fitting > 1:
+                fitting -= 1
+            lines.append(current + piece[:fitting])
+            current, piece = " " * (indent + hanging), piece[fitting:]
+            start = len(current)
+        current += piece
+    return [each.replace(_GLUE, " ") for each in [*lines, current] if each.strip()] or [""]
 
 
 def _one_line(text: str) -> str:
@@ -152,10 +163,7 @@ def table_lines(
     lines: list[str] = []
     heads = [tuple(columns)] if headed else []
     for number, row in enumerate([*heads, *zip(*columns.values(), strict=True)], 1 - len(heads)):
-        pieces = [
-            textwrap.wrap(cell, spans[name], break_on_hyphens=False) or [""]
-            for name, cell in zip(spans, row, strict=True)
-        ]
+        pieces = [_wrap(cell, spans[name], 0, 0) for name, cell in zip(spans, row, strict=True)]
         for i in range(max(map(len, pieces))):
             line = [
                 _padded(piece[i] if i < len(piece) else "", spans[name], left=name in words)

@@ -179,7 +179,7 @@ def _from_table(
         sample_weight = NamedArray(weight, (names.sample_weight,))
     return Inputs(
         labels_of(source, table, names.y, caller=caller),
-        table.predictions(names.prob, caller=caller, param="prob"),
+        table.predictions(names.prob, scale=how.scale, caller=caller, param="prob"),
         sample_weight,
         groups,
         labels,
