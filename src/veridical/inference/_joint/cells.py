@@ -60,10 +60,14 @@ def cells_of(
 ) -> Cells:
     """Sums by cell; `weight` counts in the variance as it is given (w^2, times outcomes)."""
     each = weight * p * (1 - p)
-    variance = np.bincount(index, weights=each, minlength=n_cells)
-    odds = np.bincount(index, weights=each * log_odds(p), minlength=n_cells)
-    total = np.bincount(index, weights=residual, minlength=n_cells)
-    return Cells(total, variance, np.divide(odds, variance, out=odds, where=variance > 0))
+
+    def by_cell(values: FloatArray) -> FloatArray:
+        sums = np.bincount(index, weights=values, minlength=n_cells)
+        return sums.astype(np.float64, copy=False)
+
+    variance, odds = by_cell(each), by_cell(each * log_odds(p))
+    np.divide(odds, variance, out=odds, where=variance > 0)
+    return Cells(by_cell(residual), variance, odds)
 
 
 def contrasts(variance: FloatArray, odds: FloatArray, waves: int) -> FloatArray:

@@ -31,7 +31,8 @@ def variance_splits(p: FloatArray, most: int) -> list[Split]:
     that equal vectors stay together. If not all can be cut those that vary most in all are.
     """
     splits: list[Split] = []
-    cell, n_cells = np.zeros(len(p), dtype=np.intp), 1
+    cell: IntArray = np.zeros(len(p), dtype=np.intp)
+    n_cells = 1
     while n_cells < most:
         order = np.argsort(cell, kind="stable")
         starts = np.searchsorted(cell[order], np.arange(n_cells))
@@ -55,7 +56,7 @@ def variance_splits(p: FloatArray, most: int) -> list[Split]:
 
 def split_cells(p: FloatArray, splits: list[Split]) -> IntArray:
     """Cell of each row."""
-    cell = np.zeros(len(p), dtype=np.intp)
+    cell: IntArray = np.zeros(len(p), dtype=np.intp)
     for split in splits:
         cell = _cut(p, cell, split)
     return cell

@@ -64,7 +64,7 @@ def _row_draws(
         place *= n
         place += at
         weight = None if rows.weight is None else np.broadcast_to(rows.weight, y.shape).ravel()
-        drawn = {}
+        drawn: dict[str, FloatArray] = {}
         for name in names:
             width = layout.columns[name] + 1
             column = keys[name][place]

@@ -79,6 +79,8 @@ def whole_parts(
     for residuals in chain([observed], drawn_sums(sample, layout, codes, sums, draws)):
         for look, held in zip(looks, values, strict=True):
             held.append(look.values(residuals[look.block]))
+    none = np.zeros(0, dtype=np.intp)
+    of_group = np.bincount(none if codes is None else codes, minlength=len(keys))
     found: dict[tuple[str, int], Found] = {}
     for look, held in zip(looks, values, strict=True):
         every, directions = np.vstack(held), look.directions(sums[look.block].residual)
@@ -88,7 +90,7 @@ def whole_parts(
                 part = found[look.name, index]
                 found[look.name, index] = replace(part, values=np.hstack([part.values, each]))
                 continue
-            rows = sample.n if look.name != "group" else int((codes == index).sum())
+            rows = int(of_group[index]) if look.name == "group" else sample.n
             found[look.name, index] = Found(
                 look.name,
                 look.lens,
