@@ -337,6 +337,7 @@ def test_a_bad_group_is_named():
         ("canonical", "canonical", ["level", "spread", "shape", *["class"] * 3, "vector"]),
         ("confidence", "confidence", ["level", "spread", "shape"]),
         ("classwise", "classwise", ["class"] * 3),
+        ("pooled", "pooled", ["class"] * 3),  # K rows of one outcome are not independent
         (ClassSpecific(1), "class 1", ["level", "spread", "shape"]),
         (lambda y, p: (y == 0, p[:, 0]), "<lambda>", ["level", "spread", "shape"]),
     ],
