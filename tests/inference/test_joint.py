@@ -15,11 +15,11 @@ from veridical.exceptions import InvalidInputError
 from veridical.experiments.evaluating.examples import TABLE_1
 from veridical.inference import joint_test
 from veridical.inference._joint import layout
-from veridical.inference._joint.cells import contrasts, upper_edges
 from veridical.inference._joint.draws import Trials, drawn_residuals
-from veridical.inference._joint.scale import Members, judge, tail_scores
-from veridical.inference._joint.simplex import split_cells, variance_splits
-from veridical.inference._joint.vectors import drawn_sums
+from veridical.inference._joint.family import Members, judge, tail_scores
+from veridical.inference._joint.forms import contrasts, upper_edges
+from veridical.inference._joint.layout import split_cells, variance_splits
+from veridical.inference._joint.whole import drawn_sums
 from veridical.inference.core import joint_sums_core
 from veridical.lenses import ClassSpecific, Classwise, Confidence
 

@@ -12,8 +12,8 @@ from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, ColumnNames, WeightType
 from veridical.exceptions import warn_of
 from veridical.inference._draws.groups import weight_notes
+from veridical.inference._joint.family import joint_test_of
 from veridical.inference._joint.line import line_of, line_parts
-from veridical.inference._joint.parts import joint_test_of
 from veridical.inference._joint.whole import whole_parts
 from veridical.lenses import Classwise, ClasswiseProblem, Lens, Pooled, Problem
 from veridical.lenses.reading import RawData, default_lens, named_lens
