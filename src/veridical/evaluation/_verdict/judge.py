@@ -92,8 +92,8 @@ def joint_of(source: Source, options: Judging) -> JointTest:
         return joint_core(source.sample, lens, draws=draws, level=options.level)
     by = by.kept(np.ones(len(by.codes), dtype=bool), "evaluate")  # groups that have rows
     problem = source.problem
-    alone = isinstance(problem, BinarySample) and problem.n != source.n
-    if not alone or isinstance(source.lens, Pooled):
+    pooled = isinstance(source.lens, Pooled)
+    if pooled or not isinstance(problem, BinarySample) or problem.n == source.n:
         return joint_core(source.sample, lens, by=by, draws=draws, level=options.level)
     # A lens that makes several rows of one: they are of one group.
     by = replace(by, codes=np.repeat(by.codes, problem.n // source.n))
