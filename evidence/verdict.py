@@ -68,11 +68,11 @@ def level_cells() -> list[tuple[int, str, int, str]]:
             for variant in VARIANTS if k <= 3 or n <= 2000]  # fmt: skip
 
 
-def level_row(cell: tuple[int, str, int, str], most: int) -> list[object]:
+def level_row(cell: tuple[int, str, int, str], repetitions: int) -> list[object]:
     """Share of calibrated samples in which something is found."""
     n_classes, law, n, variant = cell
     rng = np.random.default_rng(seed_of("level", *cell))
-    repetitions, draws = min(REPEATS[n_classes], most), DRAWS[n]
+    draws = DRAWS[n]
     found = 0
     for _ in range(repetitions):
         p = predictions(law, n, n_classes, rng)
@@ -118,12 +118,11 @@ def line_pvalues(y: np.ndarray, p: np.ndarray) -> list[float]:
     return fits
 
 
-def power_row(cell: tuple[str, int, int], most: int) -> list[object]:
+def power_row(cell: tuple[str, int, int], repetitions: int) -> list[object]:
     """Share of wrong samples found: by the joint test, by Holm, by the best part, and before."""
     wrong, n_classes, n = cell
     draw = WRONGS[wrong][2]
     data, chance = np.random.default_rng(seed_of("power", *cell)).spawn(2)
-    repetitions = min(POWER_REPEATS, most)
     found, holm, before, null = 0, 0, [], []
     own: list[list[float]] = []
     for _ in range(repetitions):
@@ -189,6 +188,11 @@ def write_page(page: Path, folder: Path) -> None:
     page.write_text(text, encoding="utf-8")
 
 
+def repeats(name: str, cell: tuple[object, ...]) -> int:
+    """How many samples a cell of a table takes."""
+    return POWER_REPEATS if name == "power" else REPEATS[int(str(cell[0]))]
+
+
 def held(path: Path, width: int) -> dict[tuple[str, ...], list[object]]:
     """Rows of a table that is there, by what they are about."""
     if not path.exists():
@@ -205,6 +209,7 @@ def main() -> None:
     parser.add_argument("--classes", type=int, nargs="*", default=list(REPEATS))
     parser.add_argument("--sizes", type=int, nargs="*")
     parser.add_argument("--repeats", type=int, default=10**6)
+    parser.add_argument("--resume", action="store_true", help="leave cells that are there")
     parser.add_argument("--page", type=Path, help="page to put the tables on")
     parser.add_argument("--page-only", action="store_true", help="simulate nothing")
     options = parser.parse_args()
@@ -222,8 +227,11 @@ def main() -> None:
                   and (options.sizes is None or cell[size] in options.sizes)]  # fmt: skip
         path, width = options.folder / f"verdict_{name}.csv", len(cells[0])
         for index in track(len(wanted), name):
-            new = row(wanted[index], options.repeats)
-            rows = held(path, width) | {tuple(str(value) for value in wanted[index]): new}
+            key, known = tuple(str(value) for value in wanted[index]), held(path, width)
+            often = min(options.repeats, repeats(name, wanted[index]))
+            if options.resume and key in known and int(str(known[key][width])) >= often:
+                continue
+            rows = known | {key: row(wanted[index], often)}
             order = [tuple(str(value) for value in cell) for cell in cells]
             with path.open("w", newline="", encoding="utf-8") as file:
                 lines = [header, *(rows[key] for key in order if key in rows)]
