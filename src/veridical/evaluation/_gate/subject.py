@@ -35,7 +35,7 @@ from veridical.inference.core import (
 from veridical.inference.tests import TESTS
 from veridical.lenses.reading import Induced, event_of
 from veridical.results import EquivalenceTest, Evaluation, GateBaseline, GateFigure, Verdict
-from veridical.results.base import format_pvalue
+from veridical.results.base import say_pvalue
 
 CALLER = "check_requirements"
 _TWO_LIMITS = ("low", "high")
@@ -238,7 +238,8 @@ class Subject:
             outcome = "met"
         joint = ""
         if verdict.pvalue is not None:
-            joint = f"joint test p = {format_pvalue(verdict.pvalue)}; "
+            draws = None if verdict.joint is None else verdict.joint.n_resamples
+            joint = f"joint test {say_pvalue(verdict.pvalue, draws)}; "
         definition = (
             f"{verdict.about}: {joint}{test.lens}: {test.definition} at most {test.upper:.4f},"
             f" margin {test.margin}"
