@@ -1,6 +1,6 @@
 """How often requirements of the gate pass with the truth at the limit: `gate_limits.csv`.
 
-    python evidence/gate.py docs/evidence                # 400 repetitions a cell, about ten minutes
+    python evidence/gate.py docs/evidence                # 200 repetitions a cell, ten minutes
     python evidence/gate.py docs/evidence --repeats 50
 
 `x.high < T` and `x.low > T` are asked where T is the truth: the score or coefficient of the
@@ -239,7 +239,7 @@ def main() -> None:
     """Run both simulations, and say what passes too often."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--repeats", type=int, default=400)
+    parser.add_argument("--repeats", type=int, default=200)
     options = parser.parse_args()
     rows = [*binary_rows(options.repeats), *vector_rows(options.repeats)]
     with (options.folder / "gate_limits.csv").open("w", newline="", encoding="utf-8") as stream:
