@@ -183,7 +183,7 @@ def _rejected(source: Source, figures: Figures, joint: JointTest, options: Judgi
     about, p = about_of(source), say_pvalue(joint.pvalue, joint.n_resamples)
     headline = f"Miscalibrated: {about} ({p}; {scope_of(source)})."
     sentences = [headline, *PartWords(source, figures, joint).sentences()]
-    saving, lens = _saving_of_clearest(source, joint, options)
+    saving, lens = _saving_where_it_is(source, joint, options)
     if lens:
         sentences.append(saving_sentence(saving, lens))
     if lens == source.binary_lens.name:
@@ -199,23 +199,27 @@ def _rejected(source: Source, figures: Figures, joint: JointTest, options: Judgi
     )
 
 
-def _saving_of_clearest(
+def _saving_where_it_is(
     source: Source, joint: JointTest, options: Judging
 ) -> tuple[Saving | None, str]:
-    """What recalibration saves where it is clearest that something is wrong, and the lens of that.
+    """What recalibration saves where something is wrong, and through which lens.
 
-    No lens if that is whole vectors, of which no cheap curve tells.
+    That is the problem of the curve, else the class or the group that is clearest. No lens if that
+    is whole vectors, of which no cheap curve tells.
     """
-    out = joint.standing_out
-    confidence = 1 - options.level
-    if not out or out[0].name not in ("class", "vector"):
+    out, confidence = joint.standing_out, 1 - options.level
+    clearest = {part.name: part for part in reversed(out)}
+    if not out or {"level", "spread", "shape"} & set(clearest):
         return saving_of(source.binary, confidence), source.binary_lens.name
-    classes = [part for part in out if part.name == "class"]
-    if not classes:
+    if "class" in clearest:
+        lens = ClassSpecific(clearest["class"].label)
+        problem = source.through(lens)
+        return (None, "") if problem is None else (saving_of(problem, confidence), lens.name)
+    if "group" not in clearest:
         return None, ""
-    lens = ClassSpecific(classes[0].label)
-    problem = source.through(lens)
-    return (None, "") if problem is None else (saving_of(problem, confidence), lens.name)
+    label = clearest["group"].label
+    rows = next(own.binary for key, own in source.groups() if key == label)
+    return saving_of(rows, confidence), f"{named(label)}, {source.binary_lens.name}"
 
 
 def _saved(saving: Saving | None) -> dict[str, Any]:

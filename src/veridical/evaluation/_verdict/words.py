@@ -19,6 +19,7 @@ from veridical.results import Coefficient, JointPart, JointTest, ReliabilityCurv
 from veridical.results.base import say_pvalue
 from veridical.results.text import numbers_apart
 
+KINDS = ("level", "spread", "shape", "class", "vector")  # of parts, as they are spoken of
 _MOST_NAMED = 5
 _LONGEST = 40  # letters of a label
 _FREQUENT = 0.05  # share of the rows from which on a bin is where predictions are frequent
@@ -82,11 +83,12 @@ class PartWords:
         self._of_confidence = isinstance(source.binary_lens, Confidence)
 
     def sentences(self) -> Iterator[str]:
-        """One for every kind of part, the clearest first; a last one on groups."""
+        """One for every kind of part, from the whole to its parts; a last one on groups."""
         out = self._joint.standing_out
-        kinds = dict.fromkeys(part.name for part in out if part.name != "group")
-        for kind in kinds:
-            yield self._of_kind(kind, [part for part in out if part.name == kind])
+        for kind in KINDS:
+            parts = [part for part in out if part.name == kind]
+            if parts:
+                yield self._of_kind(kind, parts)
         if self._joint.rejected and not out:
             yield "No part stands out by itself."
         yield from self.of_groups()
@@ -163,16 +165,14 @@ class PartWords:
             says, happens = numbers_apart(
                 means[classes.index(part.label)], rates[classes.index(part.label)]
             )
-            described.append(f"{named(part.label)} (says {says}, happens {happens})")
-        smallest = self._adjusted(min(parts, key=lambda part: part.adjusted))
+            told = f"says {says}, happens {happens}; {self._adjusted(part)}"
+            described.append(f"{named(part.label)} ({told})")
         if len(parts) == len(classes):
+            smallest = self._adjusted(min(parts, key=lambda part: part.adjusted))
             return f"Every one of {len(classes):,} classes stands out (smallest {smallest})."
-        verb, prefix = ("stands", "") if len(parts) == 1 else ("stand", "smallest ")
-        return (
-            f"Of {len(classes):,} classes {len(parts):,} {verb} out:"
-            f" {_listed(described, len(parts))}"
-            f" ({prefix}{smallest})."
-        )
+        verb = "stands" if len(parts) == 1 else "stand"
+        listed = _listed(described, len(parts))
+        return f"Of {len(classes):,} classes {len(parts):,} {verb} out: {listed}."
 
     def _adjusted(self, part: JointPart) -> str:
         return adjusted_words(part, self._joint.n_resamples)
@@ -189,9 +189,9 @@ def _shares(source: Source) -> tuple[Sequence[Any], Sequence[float], Sequence[fl
 
 
 def _each_once(parts: Sequence[JointPart]) -> list[JointPart]:
-    """The clearest part of every label."""
+    """The clearest part of every label; of those alike, the one furthest off first."""
     found: list[JointPart] = []
-    for part in parts:
+    for part in sorted(parts, key=lambda part: (part.adjusted, -part.statistic)):
         if not any(part.label == known.label for known in found):
             found.append(part)
     return found
