@@ -50,6 +50,7 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/more_coverage.py docs/evidence
 	$(PYTHON) evidence/estimators.py docs/evidence
 	$(PYTHON) evidence/levels.py docs/evidence
+	$(PYTHON) evidence/verdict.py docs/evidence --page docs/which-test.md
 	$(PYTHON) evidence/power_page.py docs/evidence/test_power.csv docs/which-test.md
 	$(PYTHON) evidence/game.py docs/evidence
 	$(PYTHON) evidence/monitoring.py docs/evidence

@@ -4,9 +4,10 @@
     python evidence/verdict.py docs/evidence --only levels --classes 2 3 --sizes 30 100
     python evidence/verdict.py /tmp --repeats 20             # at most 20 repetitions a cell
 
-Writes verdict_levels.csv and verdict_power.csv. The rank of what was observed among draws is
-uniform for any number of draws, so levels are simulated with 39, or 19 from 2,000 rows on (both
-meet 5 % exactly); power with 499. Every cell has a seed of its own.
+Writes verdict_levels.csv and verdict_power.csv, and with --page what they say into a page. The
+rank of what was observed among draws is uniform for any number of draws, so levels are simulated
+with 39, or 19 from 2,000 rows on (both meet 5 % exactly); power with 499. Every cell has a seed of
+its own.
 
 The rule before is that of a headline without joint control: a consistency test of ECE (and of
 classwise ECE), and slope and level of the log odds with normal limits, each looked at. It is cut
@@ -67,11 +68,11 @@ def level_cells() -> list[tuple[int, str, int, str]]:
             for variant in VARIANTS if k <= 3 or n <= 2000]  # fmt: skip
 
 
-def level_row(cell: tuple[int, str, int, str], most: int) -> list[object]:
+def level_row(cell: tuple[int, str, int, str], repetitions: int) -> list[object]:
     """Share of calibrated samples in which something is found."""
     n_classes, law, n, variant = cell
     rng = np.random.default_rng(seed_of("level", *cell))
-    repetitions, draws = min(REPEATS[n_classes], most), DRAWS[n]
+    draws = DRAWS[n]
     found = 0
     for _ in range(repetitions):
         p = predictions(law, n, n_classes, rng)
@@ -117,12 +118,11 @@ def line_pvalues(y: np.ndarray, p: np.ndarray) -> list[float]:
     return fits
 
 
-def power_row(cell: tuple[str, int, int], most: int) -> list[object]:
+def power_row(cell: tuple[str, int, int], repetitions: int) -> list[object]:
     """Share of wrong samples found: by the joint test, by Holm, by the best part, and before."""
     wrong, n_classes, n = cell
     draw = WRONGS[wrong][2]
     data, chance = np.random.default_rng(seed_of("power", *cell)).spawn(2)
-    repetitions = min(POWER_REPEATS, most)
     found, holm, before, null = 0, 0, [], []
     own: list[list[float]] = []
     for _ in range(repetitions):
@@ -143,6 +143,56 @@ def power_row(cell: tuple[str, int, int], most: int) -> list[object]:
             f"{shares[at]:.3f}", f"{np.mean(np.array(before) <= cut):.3f}"]  # fmt: skip
 
 
+def percent(share: str) -> str:
+    """A share in per cent."""
+    return f"{100 * float(share):.0f}"
+
+
+def page_text(levels: list[dict[str, str]], power: list[dict[str, str]]) -> str:
+    """What the tables say, for the page that helps to choose a test."""
+    worst = max(levels, key=lambda row: float(row["found"]) - float(row["limit"]))
+    beyond = sum(float(row["found"]) > float(row["limit"]) for row in levels)
+    runs = np.array([int(row["repetitions"]) for row in levels], dtype=float)
+    mean = float(runs @ [float(row["found"]) for row in levels] / runs.sum())
+    found, most = (f"{100 * float(worst[name]):.1f} %" for name in ("found", "limit"))
+    head = ["what is wrong", "K", "n", "joint test", "Holm, same parts", "best part alone",
+            "rule before, cut to 5 %"]  # fmt: skip
+    lines = [
+        f"False alarms: {len(levels)} cells of {int(runs.min()):,} to {int(runs.max()):,}"
+        f" calibrated samples, {100 * mean:.1f} % in all; {beyond or 'none'} beyond 5 % by more"
+        f" than three standard errors. The nearest to its limit is {worst['predictions']}, K ="
+        f" {worst['classes']}, n = {int(worst['n']):,}, {worst['with']}: {found} (limit {most}).",
+        "",
+        f"| {' | '.join(head)} |",
+        "|---" * len(head) + "|",
+    ]
+    for row in power:
+        lines.append(
+            f"| {row['wrong']} | {row['classes']} | {int(row['n']):,} | {percent(row['found'])}"
+            f" | {percent(row['holm'])} | {percent(row['best'])} ({row['best_part']})"
+            f" | {percent(row['before'])} |"
+        )
+    return "\n".join(lines)
+
+
+def write_page(page: Path, folder: Path) -> None:
+    """Rewrite what stands between the markers of the page."""
+    tables = []
+    for name in ("levels", "power"):
+        with (folder / f"verdict_{name}.csv").open(newline="", encoding="utf-8") as file:
+            tables.append(list(csv.DictReader(file)))
+    start, end = "<!-- joint test -->\n", "<!-- end of joint test -->"
+    before, rest = page.read_text(encoding="utf-8").split(start)
+    after = rest.split(end)[1]
+    text = f"{before}{start}{page_text(*tables)}\n{end}{after}"
+    page.write_text(text, encoding="utf-8")
+
+
+def repeats(name: str, cell: tuple[object, ...]) -> int:
+    """How many samples a cell of a table takes."""
+    return POWER_REPEATS if name == "power" else REPEATS[int(str(cell[0]))]
+
+
 def held(path: Path, width: int) -> dict[tuple[str, ...], list[object]]:
     """Rows of a table that is there, by what they are about."""
     if not path.exists():
@@ -159,6 +209,9 @@ def main() -> None:
     parser.add_argument("--classes", type=int, nargs="*", default=list(REPEATS))
     parser.add_argument("--sizes", type=int, nargs="*")
     parser.add_argument("--repeats", type=int, default=10**6)
+    parser.add_argument("--resume", action="store_true", help="leave cells that are there")
+    parser.add_argument("--page", type=Path, help="page to put the tables on")
+    parser.add_argument("--page-only", action="store_true", help="simulate nothing")
     options = parser.parse_args()
     warnings.simplefilter("ignore", VeridicalWarning)
     warnings.simplefilter("ignore", RuntimeWarning)
@@ -168,18 +221,23 @@ def main() -> None:
         "levels": (LEVEL_HEADER, level_row, level_cells(), 0, 2),
     }
     for name, (header, row, cells, classes, size) in tables.items():
-        if options.only not in (None, name):
+        if options.only not in (None, name) or options.page_only:
             continue
         wanted = [cell for cell in cells if cell[classes] in options.classes
                   and (options.sizes is None or cell[size] in options.sizes)]  # fmt: skip
         path, width = options.folder / f"verdict_{name}.csv", len(cells[0])
         for index in track(len(wanted), name):
-            new = row(wanted[index], options.repeats)
-            rows = held(path, width) | {tuple(str(value) for value in wanted[index]): new}
+            key, known = tuple(str(value) for value in wanted[index]), held(path, width)
+            often = min(options.repeats, repeats(name, wanted[index]))
+            if options.resume and key in known and int(str(known[key][width])) >= often:
+                continue
+            rows = known | {key: row(wanted[index], often)}
             order = [tuple(str(value) for value in cell) for cell in cells]
             with path.open("w", newline="", encoding="utf-8") as file:
                 lines = [header, *(rows[key] for key in order if key in rows)]
                 csv.writer(file, lineterminator="\n").writerows(lines)
+    if options.page is not None:
+        write_page(options.page, options.folder)
 
 
 if __name__ == "__main__":

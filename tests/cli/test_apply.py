@@ -20,6 +20,7 @@ from veridical.cli import main
 from veridical.cli.commands import apply as _apply
 from veridical.exceptions import InvalidInputError
 from veridical.export import load, to_sql
+from veridical.frames.tables import open_table
 
 N = 300
 
@@ -180,10 +181,25 @@ def test_bad_arguments_are_refused_in_one_line(capsys, arguments, message, code)
 def test_bad_cells_are_refused_as_in_memory(capsys, cells, message):
     calibrator = fit(capsys, "two.csv", "--y", "label", "--prob", "p", "--method", "platt")
     Path("bad.csv").write_text("id,p\n" + "".join(f"a,{cell}\n" for cell in cells))
-    check_refusal(capsys, ["c.json", "bad.csv", "-o", "o.csv"], message)
+    strictly = ["--missing", "error"]
+    check_refusal(capsys, ["c.json", "bad.csv", "-o", "o.csv", *strictly], message)
     with pytest.raises(ValueError, match="y_prob") as raised:
         calibrator.predict_proba([float(cell) if cell else np.nan for cell in cells])
     assert message.replace("--prob", "y_prob") in str(raised.value)
+
+
+def test_a_missing_score_gets_a_missing_prediction(capsys):
+    """No row is lost, and percentages are read as such."""
+    calibrator = fit(capsys, "two.csv", "--y", "label", "--prob", "p", "--method", "platt")
+    Path("gaps.csv").write_text("id,p\na,50\nb,\nc,10\n")
+    for ending in ("csv", "parquet"):
+        command = ["apply", "c.json", "gaps.csv", "--scale", "percent", "-o", f"o.{ending}"]
+        code, out, _ = run(capsys, *command)
+        assert (code, "1 of them without a prediction" in " ".join(out.split())) == (0, True)
+        found = open_table(f"o.{ending}", caller="f").column("calibrated", caller="f", param="p")
+        np.testing.assert_allclose(found[[0, 2]], calibrator.predict_proba([0.5, 0.1])[:, 1])
+        assert np.isnan(found[1])
+    assert Path("o.csv").read_text().splitlines()[2] == "b,,"
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,104 @@ def test_bad_data_are_refused_in_one_line(capsys, content, message):
     check_refusal(capsys, ["evaluate", "bad.csv"], message)
 
 
+COSTS = ["--cost-fp", "1", "--cost-fn", "5"]
+COMMANDS = {
+    "evaluate": ["evaluate", "bad.csv"],
+    "test": ["test", "bad.csv"],
+    "check": ["check", "bad.csv", "--require", "ece < 1"],
+    "report": ["report", "bad.csv", "-o", "page.md"],
+    "calibrate": ["calibrate", "bad.csv", "-o", "map.json"],
+    "monitor": ["monitor", "update", "store.sqlite", "bad.csv"],
+    "decide": [
+        "decide",
+        "bad.csv",
+        *["--y", "label", "--prob", "p", "--cost-fp", "1", "--cost-fn", "5"],
+    ],
+}
+ROWS = "1,0.9\n0,0.2\n" * 20
+# What is in the file, options, and the one message: `option` must be this; got that.
+CASES = {
+    "missing": ("label,p\n1,0.5\n0,\n", [], "`--prob` must be finite; got nan at index 1"),
+    "infinite": ("label,p\n1,0.5\n0,inf\n", [], "`--prob` must be finite; got inf at index 1"),
+    "outside": (f"label,p\n{ROWS}1,1.5\n", [], "`--prob` must be in [0, 1]; got 1.5 at index 40"),
+    "not summing": (
+        "label,p_0,p_1\n1,0.5,0.5\n0,0.5,0.7\n1,0.25,0.75\n",
+        ["--prob", "p_0,p_1"],
+        "`--prob` must be rows that sum to 1 within",
+    ),
+    "swapped": ("label,p\n0.5,1\n0.25,0\n", [], "the arguments look swapped"),
+    "lengths differ": ("label,p\n1,0.5,7,8\n0,0.1\n", [], "`FILE` must be a readable CSV file"),
+    "empty": ("label,p\n", [], "`FILE` must be a file with rows; got 0 rows"),
+    "no such label": (f"label,p\n{ROWS}", ["--labels", "2,3"], "`--y` must be among `--labels`"),
+    "one class": ("label,p\nyes,0.5\nyes,0.2\n", [], "of two or more classes; got only 'yes'"),
+    "negative weight": (
+        "label,p,w\n1,0.5,-1\n0,0.2,1\n",
+        ["--weight", "w"],
+        "`--weight` must be finite and non-negative; got -1",
+    ),
+    "no weight": (
+        "label,p,w\n1,0.5,0\n0,0.2,0\n",
+        ["--weight", "w"],
+        "`--weight` must be positive somewhere; got all zeros",
+    ),
+    "unknown option": (f"label,p\n{ROWS}", ["--lens", "confidense"], "did you mean 'confidence'?"),
+    "no such column": (
+        f"label,p\n{ROWS}",
+        ["--prob", "q"],
+        "`--prob` must be a column of the data",
+    ),
+}
+# Options that a command does not have.
+WITHOUT = {
+    "monitor": {"--labels", "--weight", "--lens"},
+    "decide": {"--labels", "--lens", "--prob"},
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("case", CASES)
+def test_each_case_has_its_one_message_whatever_the_command(capsys, command, case):
+    content, options, message = CASES[case]
+    if WITHOUT.get(command, set()).intersection(options):
+        pytest.skip("the command has no such option")
+    if command == "monitor":
+        run(capsys, "monitor", "init", "store.sqlite")
+    Path("bad.csv").write_text(content)
+    before = sorted(path.name for path in Path.cwd().iterdir())
+    code, out, err = run(capsys, *COMMANDS[command], *options)
+    assert (code, out) == (2, "")
+    assert err.startswith("veridical: error: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert " Hint: " in err
+    assert sorted(path.name for path in Path.cwd().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{}", "`CALIBRATOR` must be"),
+        ("not json", "`CALIBRATOR` must be"),
+        (None, "`CALIBRATOR` must be a file with a saved calibrator"),
+    ],
+)
+def test_what_is_no_fitted_calibrator_is_refused_in_one_line(capsys, content, message):
+    if content is not None:
+        Path("map.json").write_text(content)
+    check_refusal(capsys, ["apply", "map.json", "good.csv"], message)
+
+
+def test_a_wrong_number_of_columns_is_refused_in_one_line(capsys):
+    fit = ["calibrate", "good.csv", "--method", "platt", "--folds", "0", "-o", "map.json"]
+    assert run(capsys, *fit)[0] == 0
+    asked = ["apply", "map.json", "classes.csv", "--prob", "p_a,p_b,p_c"]
+    code, out, err = run(capsys, *asked, "-o", "new.csv")
+    assert (code, out) == (2, "")
+    assert "`--prob` must be" in err
+    assert err.count("\n") == 1
+    assert not Path("new.csv").exists()
+
+
 @pytest.mark.parametrize(
     ("weights", "message"),
     [("-1", "finite and non-negative; got -1"), ("0", "all zeros"), ("x", "must be numeric")],

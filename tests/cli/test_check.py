@@ -46,7 +46,8 @@ def run(capsys, *arguments):
 
 DOCS = Path(__file__).parents[2] / "docs"
 COLUMNS = ("good.csv", "--y", "label", "--prob", "p")
-EASY, HARD = ("--require", "ece.high < 0.5"), ("--require", "ece.high < 0.001")
+EASY, HARD = ("--require", "ece.high < 0.4"), ("--require", "accuracy.low > 0.99")
+OPEN = ("--require", "ece.high < 0.001")
 
 
 def test_exit_codes_say_whether_requirements_are_met(capsys):
@@ -55,8 +56,17 @@ def test_exit_codes_say_whether_requirements_are_met(capsys):
     assert out.startswith("Passed: the requirement is met (1,500 rows")
     code, out, err = run(capsys, *COLUMNS, *EASY, *HARD)
     assert (code, err) == (1, "")
-    assert "Failed: 1 of 2 requirements is not met" in out
-    assert "  FAIL  ece.high < 0.001" in out
+    assert "Failed: 1 of 2 not met" in out
+    assert "  NOT MET  accuracy.low > 0.99" in out
+    code, out, err = run(capsys, *COLUMNS, *EASY, *OPEN)
+    assert (code, err) == (3, "")
+    assert out.startswith("Undecided: 1 of 2 not shown either way")
+    assert "rows would decide" in out
+    code, out, _ = run(capsys, *COLUMNS, *EASY, *OPEN, *HARD)
+    assert code == 1  # what is broken outranks what is open
+    assert out.startswith("Failed: 1 of 3 not met, 1 undecided")
+    assert "No miscalibration shown: probability that label = 1" in out
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_json_is_the_result_without_loss(capsys):
@@ -67,7 +77,7 @@ def test_json_is_the_result_without_loss(capsys):
         requirements=["equivalence(0.1).pvalue < 0.05"],
     )  # fmt: skip
     assert GateResult.from_json(out) == expected
-    assert code == (0 if expected.passed else 1)
+    assert code == {"met": 0, "not met": 1, "undecided": 3}[expected.outcome]
 
 
 def test_every_form_is_written_beside_the_text(capsys):
@@ -78,8 +88,8 @@ def test_every_form_is_written_beside_the_text(capsys):
     assert (code, out) == (1, "")
     suite = ElementTree.parse("gate.xml").getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
-    assert Path("gate.md").read_text().startswith("**Failed: 1 of 2 requirements")
-    assert pl.read_csv("gate.csv")["passed"].to_list() == [True, False]
+    assert Path("gate.md").read_text().startswith("**Failed: 1 of 2 not met")
+    assert pl.read_csv("gate.csv")["outcome"].to_list() == ["met", "not met"]
 
 
 def test_a_requirement_that_proves_nothing_is_noted(capsys):
@@ -110,6 +120,8 @@ def test_a_release_that_fails_does_not_become_the_baseline(capsys):
     assert err == (
         "veridical: baseline base.json not written, as not all requirements are met\n"
     )  # fmt: skip
+    assert not Path("base.json").exists()
+    assert run(capsys, *COLUMNS, *OPEN, "--save-baseline", "base.json")[0] == 3
     assert not Path("base.json").exists()
     code, _, err = run(capsys, *COLUMNS, *EASY, "--save-baseline", "base.json")
     assert (code, err) == (0, "veridical: baseline base.json written\n")

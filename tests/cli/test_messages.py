@@ -72,7 +72,7 @@ def test_what_an_error_is_about_stays_at_its_end():
         (["evaluate", "logits.csv"], "pass probabilities, or --scale logit for logits."),
         (["evaluate", "percent.csv"], "pass --scale percent; logits? pass --scale logit."),
         (["calibrate", "percent.csv", "-o", "c.json"],
-         "Hint: percentages? divide by 100; logits? say --input logit."),
+         "Hint: percentages? say --scale percent; logits? say --input logit."),
         (["calibrate", "logits.csv", "-o", "c.json"], "Hint: say --input logit if --prob holds"),
         (["calibrate", "logits.csv", "--method", "platt", "-o", "c.json"],
          "calibrate: `--prob` must be in [0, 1]; got "),

@@ -172,6 +172,12 @@ def probability_of_default(folder):
     return "credit.csv", brier(y, p)
 
 
+def named_after_its_class(folder):
+    y, p = two()
+    pl.DataFrame({"Status": words(y, "good", "bad"), "p_bad": p}).write_csv(folder / "named.csv")
+    return "named.csv", brier(y, p)
+
+
 def yes_and_no(folder):
     y, p = two()
     rng = np.random.default_rng(1)
@@ -293,6 +299,7 @@ FILES = {
     ordered_grades: (),
     good_and_bad: (),
     probability_of_default: ("--pos-label", "bad"),
+    named_after_its_class: (),
     yes_and_no: (),
     codes_one_and_two: (),
     spreadsheet_truth: (),
@@ -333,6 +340,14 @@ def test_a_file_is_evaluated_right_or_the_message_names_the_option(
     assert code == 0, said
     assert found["scores"]["brier"] == pytest.approx(expected, rel=1e-9)
     assert "guessed --y" in said
+
+
+@pytest.mark.parametrize("options", [(), ("--scale", "percent")])
+def test_a_percent_sign_is_read_once(options, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    path, expected = percent_signs(Path())
+    _, found, _ = evaluated(capsys, path, *options)
+    assert found["scores"]["brier"] == pytest.approx(expected, rel=1e-9)
 
 
 def test_most_files_need_no_option():

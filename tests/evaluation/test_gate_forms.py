@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
 
+from veridical.results import Verdict
 from veridical.results.gate import GateBaseline, GateCheck, GateResult
 
 HOSTILE = [
@@ -15,10 +17,11 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def check(group=None, *, passed=True, value=0.04, reason=""):
+def check(group=None, *, outcome="met", value=0.04, reason="", rows=None):
     return GateCheck(
         requirement="ece.high < 0.05", group=group, value=value, operator="<", limit=0.05,
-        passed=passed, n_samples=1234, definition="upper limit; 15 bins", reason=reason,
+        outcome=outcome, rows=rows, n_samples=1234, definition="upper limit; 15 bins",
+        reason=reason,
     )  # fmt: skip
 
 
@@ -34,33 +37,56 @@ def result(*checks, notes=(), compared=""):
 
 
 def test_the_text_says_figure_value_limit_and_rows():
-    text = str(result(check(), check("north", passed=False, value=0.06), notes=("a doubt",)))
+    text = str(result(check(), check("north", outcome="not met", value=0.06), notes=("a doubt",)))
     assert text.splitlines() == [
-        "Failed: 1 of 2 requirements is not met (1,234 rows, binary lens, 95 % limits)",
+        "Failed: 1 of 2 not met (1,234 rows, binary lens, 95 % limits)",
         "",
-        "  pass  ece.high < 0.05         0.0400  n=1,234  upper limit; 15 bins",
-        "  FAIL  ece.high < 0.05  north  0.0600  n=1,234  upper limit; 15 bins",
+        "  met      ece.high < 0.05         0.0400  n=1,234  upper limit; 15 bins",
+        "  NOT MET  ece.high < 0.05  north  0.0600  n=1,234  upper limit; 15 bins",
         "",
         "  note: a doubt",
     ]
     assert str(result(check())).startswith("Passed: the requirement is met (")
-    assert str(result(check(), check())).startswith("Passed: all 2 requirements are met (")
+    assert str(result(check(), check())).startswith("Passed: all 2 are met (")
     assert str(result()).startswith("Nothing was required (")
 
 
 def test_a_value_that_is_none_has_a_reason():
-    text = str(result(check(value=None, passed=False, reason="too few rows")))
+    text = str(result(check(value=None, outcome="undecided", reason="too few rows")))
     assert "none  n=1,234  too few rows" in text
+
+
+def test_what_is_undecided_says_how_many_rows_would_decide():
+    open_ = check(outcome="undecided", value=0.07, rows=5300)
+    text = str(result(check(), open_))
+    assert text.startswith("Undecided: 1 of 2 not shown either way (1,234 rows")
+    assert "about 5,300 rows would decide" in text
+    failed = result(check(), open_, check(outcome="not met"))
+    assert str(failed).startswith("Failed: 1 of 3 not met, 1 undecided (")
+    assert (failed.outcome, result(open_).outcome, result().outcome) == (
+        "not met", "undecided", "met",
+    )  # fmt: skip
+    junit = ElementTree.fromstring(failed.to_junit()).find("testsuite")
+    assert junit.get("failures") == "2"
+    assert [f.get("type") for f in junit.iter("failure")] == ["undecided", "not met"]
+
+
+def test_the_verdict_stands_beneath_in_every_form():
+    verdict = Verdict(kind="not shown", headline="None shown.", text="None shown. Few rows.")
+    found = replace(result(check()), verdict=verdict)
+    for text in (str(found), found.to_markdown(), found.to_junit(), found._repr_html_()):
+        assert "None shown. Few rows." in text
+    assert GateResult.from_json(found.to_json()) == found
 
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_junit_is_xml_whatever_the_names(name):
-    found = ElementTree.fromstring(result(check(name, passed=False), notes=(name,)).to_junit())
+    found = ElementTree.fromstring(result(check(name, outcome="not met"), notes=(name,)).to_junit())
     suite = found.find("testsuite")
     assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("1", "1", "0")
     case = suite.find("testcase")
     assert case.get("name").startswith("ece.high < 0.05")
-    assert case.find("failure").get("message").startswith("FAIL  ece.high < 0.05")
+    assert case.find("failure").get("message").startswith("NOT MET  ece.high < 0.05")
 
 
 def test_junit_has_no_failure_where_all_passed():
@@ -71,7 +97,7 @@ def test_junit_has_no_failure_where_all_passed():
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_markdown_is_one_table_whatever_the_names(name):
-    lines = result(check(name, passed=False), notes=(name,)).to_markdown().splitlines()
+    lines = result(check(name, outcome="not met"), notes=(name,)).to_markdown().splitlines()
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 3
     for line in table:
@@ -85,7 +111,7 @@ def test_markdown_is_one_table_whatever_the_names(name):
 @pytest.mark.parametrize("name", HOSTILE)
 def test_the_text_cannot_steer_a_terminal(name):
     lines = str(result(check(name))).splitlines()
-    assert lines[2].startswith("  pass  ece.high < 0.05")
+    assert lines[2].startswith("  met  ece.high < 0.05")
     assert all(line.isprintable() and len(line) <= 80 for line in lines)
 
 
@@ -97,7 +123,9 @@ def test_html_is_escaped(name):
 
 
 def test_the_table_has_one_row_a_check():
-    frame = result(check(), check("north", value=None, passed=False, reason="why")).to_frame()
+    frame = result(
+        check(), check("north", value=None, outcome="undecided", reason="why")
+    ).to_frame()
     assert frame["group"].to_list() == [None, "north"]
     assert frame["value"].to_list() == [0.04, None]
-    assert frame["passed"].to_list() == [True, False]
+    assert frame["outcome"].to_list() == ["met", "undecided"]

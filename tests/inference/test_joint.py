@@ -15,11 +15,11 @@ from veridical.exceptions import InvalidInputError
 from veridical.experiments.evaluating.examples import TABLE_1
 from veridical.inference import joint_test
 from veridical.inference._joint import layout
-from veridical.inference._joint.cells import contrasts, upper_edges
 from veridical.inference._joint.draws import Trials, drawn_residuals
-from veridical.inference._joint.scale import Members, judge, tail_scores
-from veridical.inference._joint.simplex import split_cells, variance_splits
-from veridical.inference._joint.vectors import drawn_sums
+from veridical.inference._joint.family import Members, judge, tail_scores
+from veridical.inference._joint.forms import contrasts, upper_edges
+from veridical.inference._joint.layout import split_cells, variance_splits
+from veridical.inference._joint.whole import drawn_sums
 from veridical.inference.core import joint_sums_core
 from veridical.lenses import ClassSpecific, Classwise, Confidence
 
@@ -337,6 +337,7 @@ def test_a_bad_group_is_named():
         ("canonical", "canonical", ["level", "spread", "shape", *["class"] * 3, "vector"]),
         ("confidence", "confidence", ["level", "spread", "shape"]),
         ("classwise", "classwise", ["class"] * 3),
+        ("pooled", "pooled", ["class"] * 3),  # K rows of one outcome are not independent
         (ClassSpecific(1), "class 1", ["level", "spread", "shape"]),
         (lambda y, p: (y == 0, p[:, 0]), "<lambda>", ["level", "spread", "shape"]),
     ],

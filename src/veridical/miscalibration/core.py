@@ -1,6 +1,8 @@
 """Gaps of bins and doubts about them, and what scores have in common."""
 
+from veridical.miscalibration._errors.base import CellEstimator
 from veridical.miscalibration._errors.binned import doubts_of_summary, powered_gaps
 from veridical.miscalibration._errors.scores import MeanScore
+from veridical.miscalibration._errors.sweep import sweep_errors
 
-__all__ = ["MeanScore", "doubts_of_summary", "powered_gaps"]
+__all__ = ["CellEstimator", "MeanScore", "doubts_of_summary", "powered_gaps", "sweep_errors"]

@@ -152,6 +152,8 @@ class MonitorStatus(Result):
             lines += wrapped(str(estimate), width, hanging=2)
         room = {"width": width, "words": ("part", "deviation"), "drop": ("blamed from",)}
         lines += ["", *table_lines(_STREAM_HEADER, self._rows(), **room)]
+        if any(stream.alarmed_at is not None for stream in self.streams):
+            lines.append("  * enough to blame this part alone")
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:

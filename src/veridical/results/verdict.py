@@ -24,6 +24,7 @@ class JointPart(Result):
     n_samples : rows it looks at
     surprise : minus the logarithm of a smooth p-value by itself, which orders parts whose p-values
         are all as small as the draws can show
+    n_resamples : draws that its p-values come from, None if unknown
     """
 
     name: str
@@ -35,6 +36,7 @@ class JointPart(Result):
     adjusted: float
     n_samples: int
     surprise: float = 0.0
+    n_resamples: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +87,14 @@ class JointTest(Result):
 
     def __str__(self) -> str:
         word = "rejected" if self.rejected else "not rejected"
-        lines = [f"calibration {word} ({say_pvalue(self.pvalue)}; {self.lens}, {self.null})"]
+        found = say_pvalue(self.pvalue, self.n_resamples)
+        lines = [f"calibration {word} ({found}; {self.lens}, {self.null})"]
         for part in self.parts:
             about = part.name if part.label is None else f"{part.name} {part.label!r}"
-            own, adjusted = format_pvalue(part.pvalue), format_pvalue(part.adjusted)
-            lines.append(f"  {about:<24}{part.lens:<18}p = {own:<9} adjusted {adjusted}")
+            own, adjusted = (
+                format_pvalue(p, part.n_resamples) for p in (part.pvalue, part.adjusted)
+            )
+            lines.append(f"  {about:<24}{part.lens:<18}p {own:<9} adjusted {adjusted}")
         return "\n".join(lines)
 
     def _columns(self) -> dict[str, list[Any]]:

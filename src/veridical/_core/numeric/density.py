@@ -300,11 +300,11 @@ def halve_cells(nodes: FloatArray) -> FloatArray:
 
 
 def cosine_spectrum(nodes: FloatArray) -> FloatArray:
-    """Coefficients of cos(pi k t), k = 0..n_cells, of masses on a grid."""
+    """Coefficients of cos(pi k t), k = 0..n_cells, of masses on a grid (the last axis)."""
     from scipy.fft import dct
 
     doubled = nodes.copy()
-    doubled[[0, -1]] *= 2  # the transform counts its ends once and the rest twice
+    doubled[..., [0, -1]] *= 2  # the transform counts its ends once and the rest twice
     return dct(doubled, type=1) / 2
 
 

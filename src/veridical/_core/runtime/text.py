@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import math
 import re
-import textwrap
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 
@@ -11,6 +11,7 @@ WIDTH = 80  # of texts, where nobody says how wide the terminal is
 _NARROWEST = 14  # columns of words are wrapped to this, and no further
 _GAP = "  "
 _GLUE = "\xa0"
+_WORD = re.compile(r"( *)([^ ]+)")
 _TOGETHER = re.compile(r"(?<=\bp) (?=[=<] )|(?<=\bp[ \xa0][=<]) |(?<=\d) (?=%)")  # p = 0.03, 5 %
 
 
@@ -42,14 +43,25 @@ def wrapped(text: str, width: int = WIDTH, *, indent: int = 2, hanging: int = 0)
 
 
 def _wrap(line: str, width: int, indent: int, hanging: int) -> list[str]:
-    lines = textwrap.wrap(
-        line,
-        max(width, indent + hanging + _NARROWEST),
-        initial_indent=" " * indent,
-        subsequent_indent=" " * (indent + hanging),
-        break_on_hyphens=False,
-    )
-    return [each.replace(_GLUE, " ") for each in lines] or [""]
+    """Fill lines word by word; `textwrap` counts characters, not columns of a terminal."""
+    width = max(width, indent + hanging + _NARROWEST)
+    lines, current = [], " " * indent
+    start = len(current)
+    for space, word in _WORD.findall(line):
+        piece = space + word if len(current) > start else word
+        if len(current) > start and cells(current + piece) > width:
+            lines.append(current)
+            current, piece = " " * (indent + hanging), word
+            start = len(current)
+        while cells(current + piece) > width:
+            fitting = max(1, width - cells(current))
+            while cells(piece[:fitting]) > width - cells(current) and fitting > 1:
+                fitting -= 1
+            lines.append(current + piece[:fitting])
+            current, piece = " " * (indent + hanging), piece[fitting:]
+            start = len(current)
+        current += piece
+    return [each.replace(_GLUE, " ") for each in [*lines, current] if each.strip()] or [""]
 
 
 def _one_line(text: str) -> str:
@@ -73,7 +85,8 @@ def fitted(text: str, width: int = WIDTH) -> str:
             lines.append(line)
             continue
         bare = line.lstrip(" ")
-        lines += _wrap(printable(bare), width, len(line) - len(bare), 2)
+        together = _TOGETHER.sub(_GLUE, printable(bare))
+        lines += _wrap(together, width, len(line) - len(bare), 2)
     return "\n".join(lines)
 
 
@@ -151,10 +164,7 @@ def table_lines(
     lines: list[str] = []
     heads = [tuple(columns)] if headed else []
     for number, row in enumerate([*heads, *zip(*columns.values(), strict=True)], 1 - len(heads)):
-        pieces = [
-            textwrap.wrap(cell, spans[name], break_on_hyphens=False) or [""]
-            for name, cell in zip(spans, row, strict=True)
-        ]
+        pieces = [_wrap(cell, spans[name], 0, 0) for name, cell in zip(spans, row, strict=True)]
         for i in range(max(map(len, pieces))):
             line = [
                 _padded(piece[i] if i < len(piece) else "", spans[name], left=name in words)
@@ -169,3 +179,31 @@ def table_lines(
 def _padded(cell: str, span: int, *, left: bool) -> str:
     space = " " * max(0, span - cells(cell))
     return cell + space if left else space + cell
+
+
+def numbers_apart(*values: float) -> tuple[str, ...]:
+    """Probabilities with as many digits as tell them apart, and from 0 and 1.
+
+    Two significant digits of the smallest distance to 0 or 1, two decimals at least, and more
+    where different values would look the same.
+
+    Examples
+    --------
+    >>> numbers_apart(0.31, 0.2749)
+    ('0.31', '0.27')
+    >>> numbers_apart(0.0101, 0.0118)  # a rare event
+    ('0.010', '0.012')
+    >>> numbers_apart(0.99957, 0.9991)
+    ('0.99957', '0.99910')
+    >>> numbers_apart(0.5011, 0.5014)
+    ('0.5011', '0.5014')
+    """
+    rest = [min(abs(value), abs(1 - value)) for value in values]
+    smallest = min((r for r in rest if r > 0), default=1.0)
+    leading = math.floor(math.log10(smallest) + 1e-9)  # 1 - 0.9 is a tenth
+    decimals = min(max(2, 1 - leading), 12)
+    for digits in range(decimals, decimals + 7):
+        texts = tuple(f"{value:.{digits}f}" for value in values)
+        if len(set(texts)) == len(set(values)):
+            break
+    return texts

@@ -12,6 +12,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from veridical._core.data.classes import arranged_names
+from veridical._core.data.faults import rounding_note
 from veridical._core.data.validation import is_integer
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.scan import row_sum_tolerance
@@ -328,7 +329,9 @@ def _accepted(values: FloatArray, input: str) -> BoolArray:
         inside = ((matrix >= 0) & (matrix <= 1)).all(axis=1)
         if values.ndim == 2:
             total = matrix.sum(axis=1, dtype=np.float64)
-            inside &= np.abs(total - 1) <= row_sum_tolerance(values.dtype)
+            summed = np.abs(total - 1) <= row_sum_tolerance(values.dtype)
+            rounded = not summed[inside].all() and rounding_note(values[inside]) is not None
+            inside &= summed | rounded
     return np.asarray(inside)
 
 

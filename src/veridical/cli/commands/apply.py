@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_new_columns(names, available, caller=_CALLER)
     with output.busy(f"reading {arguments.file}"):
         table = open_table(arguments.file, columns=columns, caller=_CALLER, param="FILE")
-        given = table.matrix(columns, caller=_CALLER, param="prob")
+        given = table.matrix(columns, scale=arguments.scale, caller=_CALLER, param="prob")
     values = given[:, 0] if len(columns) == 1 else given
     reading = data.reading_for(arguments, saved.calibrator.input, caller=_CALLER)
     calibrated, n_missing = _where_given(saved, values, reading)
@@ -143,7 +143,7 @@ def _calibrated(saved: files.SavedCalibrator, values: FloatArray) -> FloatArray:
     calibrator = saved.calibrator
     # All rows are checked at once, so that errors tell where they are in the file.
     if calibrator.input == "probability":
-        check_probabilities(values, caller=_CALLER)
+        check_probabilities(values, caller=_CALLER, option="scale")
     else:
         values = check_scores(values, caller=_CALLER)
     parts = []

@@ -220,8 +220,9 @@ def _about_column(rows: _Rows, calibrator: Calibrator) -> list[str]:
     [other] = (label for label in calibrator.classes_.tolist() if label != positive)
     notes = []
     if rows.pos_label is None and isinstance(positive, str):
+        which = ", the larger label" if positive > other else ""
         notes.append(
-            f"{name!r} is taken for the probability of {positive!r}, the larger label;"
+            f"{name!r} is taken for the probability of {positive!r}{which};"
             " --pos-label says otherwise"
         )
     weight = None if rows.weight is None else np.asarray(rows.weight, dtype=np.float64).reshape(-1)

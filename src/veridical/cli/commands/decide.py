@@ -151,7 +151,7 @@ def _read(arguments: argparse.Namespace) -> _Rows:
     table = tables.open_table(
         arguments.file, columns=[*columns, *y, *weight], caller=_CALLER, param="FILE"
     )
-    p = table.predictions(columns, caller=_CALLER, param="prob")
+    p = table.predictions(columns, scale=arguments.scale, caller=_CALLER, param="prob")
     known = tables.labels_of(arguments.file, table, y[0], caller=_CALLER) if y else np.zeros(len(p))
     weights = table.column(weight[0], caller=_CALLER, param="weight") if weight else None
     reading = data.reading_of(arguments)

@@ -19,6 +19,7 @@ from veridical.cli.shared.data import (
     file_argument,
     split_names,
 )
+from veridical.cli.shared.messages import in_options
 from veridical.cli.shared.output import (
     add_page_output,
     add_text_or_json,
@@ -132,6 +133,7 @@ examples:
   veridical monitor update store.sqlite today.csv --by region --batch-id 2026-03-04
   veridical monitor observe store.sqlite scored.csv --id id --timestamp 2026-03-04
   veridical monitor resolve store.sqlite outcomes.csv --id id --y label
+  veridical monitor mature store.sqlite 2026-03-01
   veridical monitor status store.sqlite --format prometheus
   veridical monitor status north.sqlite south.sqlite
   veridical monitor report store.sqlite -o page.html
@@ -255,7 +257,7 @@ def run_update(arguments: argparse.Namespace) -> int:
         table = _table(arguments, [guess.y, *guess.prob])
         found = monitor.update(
             labels_of(arguments.file, table, guess.y, caller="monitor"),
-            _predictions(table, list(guess.prob)),
+            _predictions(table, list(guess.prob), arguments.scale),
             timestamp=arguments.timestamp,
             by=_groups(table, arguments.by),
             batch_id=arguments.batch_id,
@@ -264,6 +266,7 @@ def run_update(arguments: argparse.Namespace) -> int:
             missing=arguments.missing,
             normalize=arguments.normalize,
         )
+    tell([f"note: {in_options(guess.said)}"] if guess.said else [])
     show(found)
     return ALARM if found.alarm else 0
 
@@ -289,7 +292,7 @@ def observe(arguments: argparse.Namespace) -> int:
         names = table.column(arguments.id, caller="monitor", param="id")
         monitor.observe(
             names,
-            _predictions(table, columns),
+            _predictions(table, columns, "probability"),
             timestamp=arguments.timestamp,
             by=_groups(table, arguments.by),
         )
@@ -371,8 +374,8 @@ def _table(arguments: argparse.Namespace, columns: list[str]) -> Table:
     return open_table(arguments.file, columns=wanted, caller="monitor", param="FILE")
 
 
-def _predictions(table: Table, columns: list[str]) -> Any:
-    return table.predictions(columns, caller="monitor", param="prob")
+def _predictions(table: Table, columns: list[str], scale: str) -> Any:
+    return table.predictions(columns, scale=scale, caller="monitor", param="prob")
 
 
 def _groups(table: Table, by: str | None) -> Any:

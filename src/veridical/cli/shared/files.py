@@ -69,6 +69,13 @@ def read_calibrator(path: str, *, caller: str) -> SavedCalibrator:
         got = f"{path!r} ({error.strerror or error})"
         expected = "a file with a saved calibrator"
         raise invalid(caller, "CALIBRATOR", expected, got, hint=hint) from error
+    except InvalidInputError as error:
+        if error.param == "CALIBRATOR":
+            raise
+        hint = "write one with `veridical calibrate FILE -o calibrator.json`."
+        got = f"{path!r}, where {error.problem.partition(': ')[2].rstrip('.')}"
+        expected = "a file with a saved calibrator"
+        raise invalid(caller, "CALIBRATOR", expected, got, hint=hint) from error
     names = getattr(calibrator, "feature_names_in_", None)
     saved = SavedCalibrator(
         calibrator, None if names is None else tuple(names.tolist()), data.get(COLUMN_OF)

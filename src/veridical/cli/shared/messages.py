@@ -26,7 +26,6 @@ _OPTIONS = {
     "folder": "--output",
     "n_jobs": "--jobs",
     "n_classes": "--classes",
-    "data": "--data",
     **{
         name: "--" + name.replace("_", "-")
         for name in (
@@ -134,6 +133,8 @@ def _hint(error: InvalidInputError, command: str, own: Mapping[str, str] | None)
     logits = "logit" in error.hint and "percentages?" not in error.hint
     if command == "calibrate" and error.expected == "in [0, 1]" and logits:
         return "say --input logit if --prob holds logits."
+    if command == "calibrate":
+        return in_options(error.hint.replace("divide by 100", "say --scale percent"), own)
     return in_options(error.hint, own)
 
 

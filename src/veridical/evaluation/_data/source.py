@@ -25,8 +25,10 @@ from veridical.binning import Binning, UniformBins, VarianceSplitBins
 from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.core import difference_core
 from veridical.inference.draws import (
+    CellDraws,
     Trials,
     depends_on_fixed_sums,
+    knows_cells,
     monte_carlo_pvalue,
     null_sample,
     null_summaries,
@@ -67,6 +69,7 @@ class NullDraws:
     def __init__(self, n_resamples: int, rng: np.random.Generator) -> None:
         self._draws = Draws(n_resamples, rng)
         self._drawn: dict[tuple[Binning, int], Summary] = {}
+        self._cells: CellDraws | None = None
 
     def level(
         self,
@@ -84,12 +87,21 @@ class NullDraws:
         if several and sample.p.size * self._draws.n_resamples > _MOST_DRAWN:
             return {}
         errors = self._errors(estimator, source, summary)
-        return {
-            "null_mean": float(errors.mean()),
-            "null_q95": float(np.quantile(errors, 0.95)),
-            "n_resamples": len(errors),
-            "pvalue": monte_carlo_pvalue(value, errors),
-        }
+        return _level_of(value, errors)
+
+    def level_by_cells(self, estimator: Estimator, source: NullSource | None) -> dict[str, Any]:
+        """The same for figures without fixed bins, of a binary problem, on fine cells of scores.
+
+        All problems given are the same, which cells are drawn for once.
+        """
+        if source is None or not (self._draws.n_resamples and knows_cells(estimator)):
+            return {}
+        if not isinstance(source.problem, BinarySample):
+            return {}
+        if self._cells is None:
+            self._cells = CellDraws.of(source.problem, self._draws, source.outcomes)
+        value, *errors = self._cells.figures(estimator)
+        return _level_of(float(value), np.asarray(errors))
 
     def _errors(
         self, estimator: BinnedError, source: NullSource, summary: Summary | VectorSummary
@@ -106,6 +118,15 @@ class NullDraws:
                 problem, summary, self._draws, outcomes=source.outcomes
             )
         return estimator.each(self._drawn[key], n_problems=n_problems)
+
+
+def _level_of(value: float, errors: FloatArray) -> dict[str, Any]:
+    return {
+        "null_mean": float(errors.mean()),
+        "null_q95": float(np.quantile(errors, 0.95)),
+        "n_resamples": len(errors),
+        "pvalue": monte_carlo_pvalue(value, errors),
+    }
 
 
 def auc_of_pooled(scores: PooledScores) -> float | None:

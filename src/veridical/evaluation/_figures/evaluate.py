@@ -60,9 +60,12 @@ def evaluate(
     lens : lens, name or callable, optional
         Default the binary lens for two classes, confidence for more.
     labels : array-like, optional
-        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+        Classes in column order. Default: the order that an ordered categorical or Enum declares,
+        else that of columns named after the classes, else sorted, or 0..K-1 if all are such
+        integers. Columns of a frame are matched to classes by name, whatever their order.
     pos_label : object, optional
-        The positive class of a binary problem; default the larger label.
+        The positive class of a binary problem; default the last of ordered labels, else the one
+        that a single column is named after (``p_bad``), else the larger.
     n_bins : int, "sqrt", "cbrt" or "cv", default 15
         Number of bins.
     sample_weight : array-like or column name, optional

@@ -35,7 +35,7 @@ from veridical.inference.core import (
 from veridical.inference.tests import TESTS
 from veridical.lenses.reading import Induced, event_of
 from veridical.results import EquivalenceTest, Evaluation, GateBaseline, GateFigure, Verdict
-from veridical.results.base import format_pvalue
+from veridical.results.base import say_pvalue
 
 CALLER = "check_requirements"
 _TWO_LIMITS = ("low", "high")
@@ -220,7 +220,7 @@ class Subject:
         source = self._known_source(quantity)
         margin = DEFAULT_MARGIN if quantity.argument is None else quantity.argument
         return equivalence_core(
-            _induced(source),
+            _drawn(source) if quantity.name == "calibrated" else _induced(source),
             delta=check_margin(margin, caller=CALLER),
             estimator=equivalence_error(self._options.n_bins),
             level=level,
@@ -238,7 +238,8 @@ class Subject:
             outcome = "met"
         joint = ""
         if verdict.pvalue is not None:
-            joint = f"joint test p = {format_pvalue(verdict.pvalue)}; "
+            draws = None if verdict.joint is None else verdict.joint.n_resamples
+            joint = f"joint test {say_pvalue(verdict.pvalue, draws)}; "
         definition = (
             f"{verdict.about}: {joint}{test.lens}: {test.definition} at most {test.upper:.4f},"
             f" margin {test.margin}"
@@ -341,9 +342,12 @@ def _limits_of(figure: GateFigure) -> str:
 
 
 def _induced(source: Source) -> Induced:
-    """Rows as tests of one binary problem take them; of sums, those that stand for all."""
-    if isinstance(source, SampleSource) and source.kind == "binary":
-        return source.induced
+    """Rows as tests take them; of sums, those that stand for all."""
+    return source.induced if isinstance(source, SampleSource) else _drawn(source)
+
+
+def _drawn(source: Source) -> Induced:
+    """The binary problem that curves are drawn of: of several problems the confidence."""
     return Induced(source.binary, source.binary_lens, source.binary)
 
 

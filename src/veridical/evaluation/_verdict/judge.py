@@ -29,7 +29,7 @@ from veridical.evaluation._verdict.words import (
     scope_of,
 )
 from veridical.inference.core import joint_core, joint_sums_core
-from veridical.lenses import Binary, ClassSpecific
+from veridical.lenses import Binary, ClassSpecific, Pooled
 from veridical.results import JointPart, JointTest, Verdict
 from veridical.results.base import say_pvalue
 
@@ -92,7 +92,8 @@ def joint_of(source: Source, options: Judging) -> JointTest:
         return joint_core(source.sample, lens, draws=draws, level=options.level)
     by = by.kept(np.ones(len(by.codes), dtype=bool), "evaluate")  # groups that have rows
     problem = source.problem
-    if not isinstance(problem, BinarySample) or problem.n == source.n:
+    pooled = isinstance(source.lens, Pooled)
+    if pooled or not isinstance(problem, BinarySample) or problem.n == source.n:
         return joint_core(source.sample, lens, by=by, draws=draws, level=options.level)
     # A lens that makes several rows of one: they are of one group.
     by = replace(by, codes=np.repeat(by.codes, problem.n // source.n))

@@ -127,8 +127,9 @@ def read_file(
     try:
         calibrator = Calibrator.from_dict(data)
     except InvalidInputError as error:
-        msg = f"{error}\nFile: {os.fspath(path)!r}."
-        raise InvalidInputError(msg) from error
+        named = InvalidInputError(f"{error}\nFile: {os.fspath(path)!r}.")
+        vars(named).update(vars(error))  # what the message is made of
+        raise named from error
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         why = f"{type(error).__name__}: {error}"
         raise unreadable(why) from error

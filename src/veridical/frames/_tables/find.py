@@ -113,7 +113,9 @@ def find_columns(
         return ColumnGuess(y=y, prob=given, said="")
     looked = peek(source, caller=caller, param=param)
     left_out = set(without) - {y, *(given or ())}
-    columns = [column for column in columns_of_frame(looked.frame) if column.name not in left_out]
+    columns = [
+        column for column in columns_of_frame(looked.frame, scale) if column.name not in left_out
+    ]
     finder = _Finder(columns, available, whole=looked.whole, scale=scale, caller=caller)
     reading = finder.reading(y, given)
     said = [] if y is not None else [f"y={reading.y!r}"]

@@ -143,7 +143,6 @@ def name_columns(
             without=[*weight, *keys],
             scale=scale,
             caller=caller,
-            param="y_true",
         )
         outcome, columns, said = guess.y, list(guess.prob), guess.said or None
     return Columns(outcome, columns, weight[0] if weight else None, keys, said)
@@ -180,7 +179,7 @@ def _from_table(
         sample_weight = NamedArray(weight, (names.sample_weight,))
     return Inputs(
         labels_of(source, table, names.y, caller=caller),
-        table.predictions(names.prob, caller=caller, param="prob"),
+        table.predictions(names.prob, scale=how.scale, caller=caller, param="prob"),
         sample_weight,
         groups,
         labels,

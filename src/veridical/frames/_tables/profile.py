@@ -82,12 +82,12 @@ class Column:
         return bool(np.ptp(self.values) > 0)
 
 
-def columns_of_frame(frame: nw.DataFrame[Any]) -> list[Column]:
+def columns_of_frame(frame: nw.DataFrame[Any], scale: str = "probability") -> list[Column]:
     """Look at every column of a frame that holds numbers, texts or truth values."""
-    return [column for series in frame.iter_columns() for column in _looked_at(series)]
+    return [column for series in frame.iter_columns() for column in _looked_at(series, scale)]
 
 
-def _looked_at(series: nw.Series[Any]) -> Iterator[Column]:
+def _looked_at(series: nw.Series[Any], scale: str) -> Iterator[Column]:
     if series.dtype.is_nested() or series.dtype.is_temporal():
         return
     array = to_array(series, caller="", param="")
@@ -99,7 +99,8 @@ def _looked_at(series: nw.Series[Any]) -> Iterator[Column]:
         if percent is None:
             yield Column(series.name, values, None, _text_levels(values))
             return
-        array, values = percent, percent[~np.isnan(percent)]
+        array = percent if scale == "percent" else percent / 100
+        values = array[~np.isnan(array)]
     if values.dtype.kind == "b":
         yield Column(series.name, values, None, frozenset(np.unique(values).tolist()))
         return

@@ -39,8 +39,13 @@ def to_array(series: nw.Series[Any], *, caller: str, param: str) -> Array:
     return _mark_missing(values, series.is_null().to_numpy()) if n_missing else values
 
 
-def to_numbers(values: Array, name: str, *, caller: str, param: str) -> Array:
-    """Return `values` as numbers; text that reads as a number is one, other text is an error."""
+def to_numbers(
+    values: Array, name: str, *, scale: str = "probability", caller: str, param: str
+) -> Array:
+    """Return `values` as numbers; text that reads as a number is one, other text is an error.
+
+    87 % is 0.87, and 87 where the `scale` is that of percentages.
+    """
     if values.dtype.kind in "biuf":
         return values
     hint = "choose a column of numbers."
@@ -49,7 +54,7 @@ def to_numbers(values: Array, name: str, *, caller: str, param: str) -> Array:
         raise invalid(caller, param, "numeric", got, hint=hint)
     percent = percent_numbers(values)
     if percent is not None:
-        return percent
+        return percent if scale == "percent" else percent / 100
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError) as error:
@@ -67,21 +72,19 @@ _PERCENT = re.compile(r"\s*[-+]?\d+(?:[.,]\d+)?\s*%\s*")
 
 
 def percent_numbers(values: Array) -> FloatArray | None:
-    """Numbers that are written with a percent sign, 87 % as 0.87; None unless all are.
+    """Numbers that are written with a percent sign, 87 % as 87; None unless all are.
 
     Examples
     --------
     >>> percent_numbers(np.array(["87 %", "5%", None], dtype=object))
-    array([0.87, 0.05,  nan])
+    array([87.,  5., nan])
     """
     known = (value for value in values if not (value is None or isinstance(value, float)))
     first = next(known, "")
     if not all(isinstance(one, str) and _PERCENT.fullmatch(one) for one in chain([first], known)):
         return None
     signs = str.maketrans({"%": None, ",": "."})
-    return np.array(
-        [float(v.translate(signs)) / 100 if isinstance(v, str) else np.nan for v in values]
-    )
+    return np.array([float(v.translate(signs)) if isinstance(v, str) else np.nan for v in values])
 
 
 def _mark_missing(values: Array, missing: Array) -> Array:
@@ -165,13 +168,17 @@ class Table:
         """
         return to_array(self._series(name, caller, param), caller=caller, param=param)
 
-    def matrix(self, names: Sequence[str], *, caller: str, param: str) -> FloatArray:
+    def matrix(
+        self, names: Sequence[str], *, scale: str = "probability", caller: str, param: str
+    ) -> FloatArray:
         """Return several columns of numbers side by side.
 
         Parameters
         ----------
         names : sequence of str
             The columns, in the order wanted.
+        scale : str, default="probability"
+            "percent" if percentages are to stay what they are; else 87 % is 0.87.
         caller, param : str
             Who asks, and for which argument: they open the error message.
 
@@ -188,7 +195,13 @@ class Table:
         series = [self._series(name, caller, param) for name in names]
         single = all(one.dtype == nw.Float32 for one in series)
         values = [
-            to_numbers(to_array(one, caller=caller, param=param), name, caller=caller, param=param)
+            to_numbers(
+                to_array(one, caller=caller, param=param),
+                name,
+                scale=scale,
+                caller=caller,
+                param=param,
+            )
             for one, name in zip(series, names, strict=True)
         ]
         result: FloatArray = np.empty(
@@ -200,9 +213,11 @@ class Table:
                 result[rows, k] = one_column[rows]
         return result
 
-    def predictions(self, names: Sequence[str], *, caller: str, param: str) -> NamedArray:
+    def predictions(
+        self, names: Sequence[str], *, scale: str = "probability", caller: str, param: str
+    ) -> NamedArray:
         """Return columns of numbers with their names: (n,) of one, else as `matrix` does."""
-        values = self.matrix(names, caller=caller, param=param)
+        values = self.matrix(names, scale=scale, caller=caller, param=param)
         return NamedArray(values[:, 0] if len(names) == 1 else values, tuple(names))
 
     def _series(self, name: str, caller: str, param: str) -> nw.Series[Any]:

@@ -19,7 +19,7 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
 from veridical.inference._cox.binary import clipped_log_odds, in_cells
 from veridical.inference._draws.rows import likelihood_weight
-from veridical.inference._intervals.bounded import Masses, Support, mean_tails
+from veridical.inference._intervals.bounded import Masses, tail_below_zero
 from veridical.inference._intervals.support import expected_support
 
 _FARTHEST = 64.0  # coefficients beyond are infinite
@@ -51,8 +51,8 @@ def line_limits(sample: BinarySample, level: float) -> LineLimits:
     rows = _rows(sample)
     tail = (1 - level) / 2
     infinite = (-math.inf, math.inf)
-    slope = infinite if rows.x.min() == rows.x.max() else _limits(rows, _slope_tails, tail)
-    return LineLimits(slope, _limits(rows, _level_tails, tail))
+    slope = infinite if rows.x.min() == rows.x.max() else _limits(rows, _of_slope, tail)
+    return LineLimits(slope, _limits(rows, _of_level, tail))
 
 
 def _rows(sample: BinarySample) -> _Rows:
@@ -64,18 +64,35 @@ def _rows(sample: BinarySample) -> _Rows:
     return _Rows(y, x, ones, sample.weight)
 
 
-_Tails = Callable[[_Rows, float], tuple[float, float]]
+class _Score(NamedTuple):
+    """Values whose mean is zero at the truth, and the ends of their support."""
+
+    value: FloatArray
+    lowest: float
+    highest: float
 
 
-def _limits(rows: _Rows, tails: _Tails, tail: float) -> tuple[float, float]:
-    """Where each tail falls to its share, looked for from 1 outwards."""
-    high = _crossing(lambda at: tails(rows, at)[0] - tail)
-    low = -_crossing(lambda at: tails(rows, -at)[1] - tail)
+def _limits(
+    rows: _Rows, score: Callable[[_Rows, float], _Score], tail: float
+) -> tuple[float, float]:
+    """Where each tail falls to its share."""
+
+    def over(at: float) -> float:
+        value, _, highest = score(rows, at)
+        masses = Masses(value, rows.shape, rows.scale).pooled()
+        return tail_below_zero(masses, highest) - tail
+
+    def under(at: float) -> float:
+        value, lowest, _ = score(rows, -at)
+        masses = Masses(-value, rows.shape, rows.scale).pooled()
+        return tail_below_zero(masses, -lowest) - tail
+
+    low, high = -_crossing(under), _crossing(over)
     return low, max(low, high)
 
 
 def _crossing(function: Callable[[float], float]) -> float:
-    """Where a falling function changes its sign; infinite if it does not."""
+    """Where a falling function changes its sign, from zero outwards; infinite if it does not."""
     from scipy.optimize import brentq
 
     here, step = 0.0, 0.25
@@ -89,15 +106,14 @@ def _crossing(function: Callable[[float], float]) -> float:
     return sign * math.inf
 
 
-def _level_tails(rows: _Rows, intercept: float) -> tuple[float, float]:
+def _of_level(rows: _Rows, intercept: float) -> _Score:
     from scipy.special import expit
 
     q = expit(intercept + rows.x)
-    support = Support(-float(q.max()), 1 - float(q.min()))
-    return mean_tails(Masses(rows.y - q, rows.shape, rows.scale).pooled(), support)
+    return _Score(rows.y - q, -float(q.max()), 1 - float(q.min()))
 
 
-def _slope_tails(rows: _Rows, slope: float) -> tuple[float, float]:
+def _of_slope(rows: _Rows, slope: float) -> _Score:
     from scipy.special import expit
 
     q = expit(_best_intercept(rows, slope) + slope * rows.x)
@@ -107,8 +123,7 @@ def _slope_tails(rows: _Rows, slope: float) -> tuple[float, float]:
     away = rows.x - middle
     value = (rows.y - q) * away
     possible = np.column_stack([-q * away, (1 - q) * away])
-    support = expected_support(possible, np.column_stack([1 - q, q]), value)
-    return mean_tails(Masses(value, rows.shape, rows.scale).pooled(), support)
+    return _Score(value, *expected_support(possible, np.column_stack([1 - q, q]), value))
 
 
 def _best_intercept(rows: _Rows, slope: float) -> float:

@@ -113,7 +113,8 @@ def bootstrap_interval(
     with frequency weights :math:`\sum_i w_i (s_i - \bar s)^2 / W^2`; stratified, deviations are
     from the mean of the stratum. The log score is unbounded, and no upper limit of its mean holds
     for every distribution: it is supposed to stay below the largest score seen and below 99 in
-    100 of the surprises (outcomes other than the most probable) that the predictions expect.
+    100 of the surprises (outcomes other than the most probable) that predictions twice too
+    confident would meet, which are as frequent as the root of their probability.
     Bootstraps draw rows (or clusters) with replacement; BCa takes its acceleration from the
     jackknife. Limits are cut at the best score.
 

@@ -93,14 +93,14 @@ def mean_pvalue(masses: Masses, support: Support) -> float:
     """Two-sided p-value of a mean of zero: the smallest level at which the limits exclude it."""
     if support.lowest == support.highest:
         return float(support.lowest == 0)
-    return min(1.0, 2 * min(mean_tails(masses, support)))
+    over = tail_below_zero(masses, support.highest)
+    under = tail_below_zero(masses.mirrored(), -support.lowest)
+    return min(1.0, 2 * min(over, under))
 
 
-def mean_tails(masses: Masses, support: Support) -> tuple[float, float]:
-    """Smallest tails at which the upper limit is below zero, and the lower one above."""
-    over = 1 - _below(_with_one_more(masses, support.highest), 0.0)[0]
-    under = 1 - _below(_with_one_more(masses.mirrored(), -support.lowest), 0.0)[0]
-    return over, under
+def tail_below_zero(masses: Masses, highest: float) -> float:
+    """Smallest tail at which the upper limit of the mean is below zero."""
+    return 1 - _below(_with_one_more(masses, highest), 0.0)[0]
 
 
 def upper_limit(masses: Masses, highest: float, tail: float) -> Limit:

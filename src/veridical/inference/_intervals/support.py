@@ -10,7 +10,7 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.inference._intervals.bounded import Support
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.miscalibration import LogScore
+from veridical.miscalibration import LogScore, ZeroOneLoss
 from veridical.miscalibration.core import MeanScore
 
 _MOST_VALUES = 1 << 18  # one more row hardly counts beside so many
@@ -23,7 +23,8 @@ def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) ->
     A bounded score is at most what the worst outcome of a row would have cost. The log score has
     no such limit that would help: a row that gives 1e-20 to an outcome would count for 46. It is
     supposed to stay below the largest score seen and below 99 in 100 of the surprises (outcomes
-    other than the most probable) that the predictions themselves expect.
+    other than the most probable) that predictions twice too confident would meet, which are as
+    frequent as the root of their probability.
     """
     losses, chance = _losses(estimator, problem)
     if isinstance(estimator, LogScore):
@@ -40,11 +41,13 @@ def difference_support(
         losses = np.nan_to_num(first - second, nan=0.0, posinf=np.inf, neginf=-np.inf)
     if isinstance(estimator, LogScore):
         return expected_support(losses, (one + two) / 2, differences)
+    if isinstance(estimator, ZeroOneLoss) and not np.array_equal(one, two):
+        return Support(-1.0, 1.0)  # other rows may be told apart where none of these is
     return _support(losses, differences)
 
 
 def expected_support(losses: FloatArray, chance: FloatArray, seen: FloatArray) -> Support:
-    """Ends of what was seen, of the likely values, and of most of the surprises that are expected.
+    """Ends of what was seen, of the likely values, and of most of the surprises (see above).
 
     `losses` and `chance` are the values of every outcome of a row, and how probable it is said to
     be, of shape (n, K).
@@ -52,7 +55,7 @@ def expected_support(losses: FloatArray, chance: FloatArray, seen: FloatArray) -
     top = np.zeros(chance.shape, dtype=bool)
     top[np.arange(len(chance)), chance.argmax(axis=1)] = True
     likely, surprise = losses[top], ~top & (chance > 0) & np.isfinite(losses)
-    ends = _quantiles(losses[surprise], chance[surprise])
+    ends = _quantiles(losses[surprise], np.sqrt(chance[surprise]))
     return _support(np.concatenate([likely[np.isfinite(likely)], ends]), seen)
 
 

@@ -62,16 +62,16 @@ def drawn_residuals(
         sums = rng.standard_normal((n, n_cells)) * np.sqrt(variance)
         starts = np.searchsorted(cell, np.arange(n_cells + 1))
         for c in np.flatnonzero((variance < NORMAL_FROM) & (variance > 0)):
-            rows = slice(starts[c], starts[c + 1])
-            sums[:, c] = _drawn_count(p[rows], trials.count[rows], n, rng)
+            held = slice(starts[c], starts[c + 1])
+            sums[:, c] = _drawn_count(p[held], trials.count[held], n, rng)
         return sums
     heavy = np.square(trials.weight) > variance[cell] / _NORMAL_IN_WEIGHTS
     light = np.bincount(cell, weights=np.where(heavy, 0.0, each), minlength=n_cells)
     sums = rng.standard_normal((n, n_cells)) * np.sqrt(light)
     if heavy.any():
-        held, place = np.unique(cell[heavy], return_inverse=True)
-        rows = np.flatnonzero(heavy)
-        sums[:, held] += _one_by_one(trials.take(rows), place.reshape(-1), len(held), n, rng)
+        cells, place = np.unique(cell[heavy], return_inverse=True)
+        some = trials.take(np.flatnonzero(heavy))
+        sums[:, cells] += _one_by_one(some, place.reshape(-1), len(cells), n, rng)
     return sums
 
 
@@ -86,8 +86,8 @@ def _drawn_count(p: FloatArray, count: FloatArray, n: int, rng: np.random.Genera
 
     if len(p) > _POOLED:
         pool = (np.arange(len(p)) * _POOLED) // len(p)
-        total = np.bincount(pool, weights=count)
-        p, count = np.bincount(pool, weights=count * p) / total, total
+        p = np.bincount(pool, weights=count * p) / np.bincount(pool, weights=count)
+        count = np.bincount(pool, weights=count).astype(np.float64, copy=False)
     trials, mean = float(count.sum()), float(count @ p)
     turned = mean > trials / 2  # count what is rarer
     q = 1 - p if turned else p

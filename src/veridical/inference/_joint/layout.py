@@ -11,9 +11,9 @@ from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.inference._draws.rows import counts_rows
-from veridical.inference._joint.cells import log_odds, upper_edges
-from veridical.inference._joint.simplex import Split, split_cells, variance_splits
+from veridical.inference._joint.forms import log_odds, upper_edges
 
+_EVEN = 1e-12  # variance of predictions below which a cell is not split
 MOST_DRAWN = 20_000  # rows whose outcomes are drawn one by one
 _CONFIDENCE_CELLS, _CLASS_CELLS, _GROUP_CELLS = 64, 16, 8
 _VECTOR_CELLS, _MOST_VECTOR_SUMS = 128, 4096
@@ -131,6 +131,60 @@ def layout_of(sample: MulticlassSample, codes: IntArray | None, n_groups: int) -
         upper_edges(largest, spread, _GROUP_CELLS),
         n_groups if codes is not None else 0,
     )
+
+
+class Split(NamedTuple):
+    """Cells cut in two, all at once: rows with p[column] > at go to the cell of number `new`.
+
+    By cell; one that is not cut has its own number as `new`.
+    """
+
+    column: IntArray
+    at: FloatArray
+    new: IntArray
+
+
+def variance_splits(p: FloatArray, most: int) -> list[Split]:
+    """Cut cells whose vectors vary, where the most varying class has its mean, again and again.
+
+    Vaicenavicius et al. (2019), arXiv 1902.06977, appendix B.1.2, with the mean for the median so
+    that equal vectors stay together. If not all can be cut those that vary most in all are.
+    """
+    splits: list[Split] = []
+    cell: IntArray = np.zeros(len(p), dtype=np.intp)
+    n_cells = 1
+    while n_cells < most:
+        order = np.argsort(cell, kind="stable")
+        starts = np.searchsorted(cell[order], np.arange(n_cells))
+        rows = np.diff(starts, append=len(p))[:, None]
+        held = p[order]
+        mean = np.add.reduceat(held, starts, axis=0) / rows
+        variance = np.add.reduceat(np.square(held), starts, axis=0) / rows - np.square(mean)
+        varies = variance.sum(axis=1)
+        cut = np.flatnonzero(varies > _EVEN)
+        if not cut.size:
+            break
+        cut = cut[np.argsort(-(varies * rows[:, 0])[cut], kind="stable")][: most - n_cells]
+        column = variance.argmax(axis=1)
+        new = np.arange(n_cells)
+        new[cut] = n_cells + np.arange(len(cut))
+        splits.append(Split(column, mean[np.arange(n_cells), column], new))
+        cell = _cut(p, cell, splits[-1])
+        n_cells += len(cut)
+    return splits
+
+
+def split_cells(p: FloatArray, splits: list[Split]) -> IntArray:
+    """Cell of each row."""
+    cell: IntArray = np.zeros(len(p), dtype=np.intp)
+    for split in splits:
+        cell = _cut(p, cell, split)
+    return cell
+
+
+def _cut(p: FloatArray, cell: IntArray, split: Split) -> IntArray:
+    beyond = p[np.arange(len(p)), split.column[cell]] > split.at[cell]
+    return np.where(beyond, split.new[cell], cell)
 
 
 def class_order(p: FloatArray) -> IntArray:

@@ -11,10 +11,9 @@ from veridical._core.data.randomness import Draws
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._draws.rows import counts_rows
-from veridical.inference._joint.cells import Cells, cells_of, upper_edges
 from veridical.inference._joint.draws import Trials, drawn_residuals
-from veridical.inference._joint.forms import form_of_all, three_forms
-from veridical.inference._joint.parts import Found
+from veridical.inference._joint.family import Found
+from veridical.inference._joint.forms import Cells, cells_of, form_of_all, three_forms, upper_edges
 
 MOST_CELLS, MOST_CELLS_BY_GROUP = 128, 48
 

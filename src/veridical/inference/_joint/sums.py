@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.randomness import Draws
-from veridical.inference._joint.cells import Cells, cells_of, upper_edges
 from veridical.inference._joint.draws import Trials, drawn_residuals
-from veridical.inference._joint.forms import form_of_all
+from veridical.inference._joint.family import Found, holm_test_of, joint_test_of
+from veridical.inference._joint.forms import Cells, cells_of, form_of_all, upper_edges
 from veridical.inference._joint.line import MOST_CELLS, Line, line_parts
-from veridical.inference._joint.parts import Found, holm_test_of, joint_test_of
 from veridical.lenses import Classwise, Lens
 from veridical.results import JointTest
 from veridical.summaries import GridSummary

@@ -12,10 +12,10 @@ from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, ColumnNames, WeightType
 from veridical.exceptions import warn_of
 from veridical.inference._draws.groups import weight_notes
+from veridical.inference._joint.family import joint_test_of
 from veridical.inference._joint.line import line_of, line_parts
-from veridical.inference._joint.parts import joint_test_of
 from veridical.inference._joint.whole import whole_parts
-from veridical.lenses import ClasswiseProblem, Lens
+from veridical.lenses import Classwise, ClasswiseProblem, Lens, Pooled, Problem
 from veridical.lenses.reading import RawData, default_lens, named_lens
 from veridical.results import JointTest
 
@@ -46,8 +46,9 @@ def joint_test(
     y_true, y_prob, y, prob, labels, pos_label, sample_weight
         As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
-        Look at one problem only. Default is the whole prediction: of two classes the binary
-        problem; of more the confidence, every class and the whole vector.
+        Look at one problem only ("pooled" is looked at class by class). Default is the whole
+        prediction: of two classes the binary problem; of more the confidence, every class and the
+        whole vector.
     by : array-like of shape (n,), column name or list of column names, optional
         Subgroup of each row. Each is one more member of the same family.
     level : float, default 0.05
@@ -123,7 +124,10 @@ def joint_core(
     """The test of checked rows, whole (lens None) or through a lens; `by` is of these rows."""
     chosen = default_lens(sample) if lens is None else lens
     whole = lens is None and isinstance(sample, MulticlassSample)
-    problem = sample if whole else chosen.induce(sample)
+    if isinstance(chosen, Pooled):  # rows of one outcome, which is drawn once for all classes
+        problem: Problem = Classwise().induce(sample)
+    else:
+        problem = sample if whole else chosen.induce(sample)
     name = "whole prediction" if whole else chosen.name
     codes, keys = (None, []) if by is None else (by.codes, list(by.keys))
     if isinstance(problem, BinarySample):

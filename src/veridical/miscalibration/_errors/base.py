@@ -10,7 +10,7 @@ import numpy as np
 
 from veridical._core.data.validation import is_number
 from veridical._core.sample import BinarySample, Sample
-from veridical._core.typing import ArrayLike, WeightType
+from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.lenses.reading import RawData
@@ -72,6 +72,20 @@ class Estimator(ABC):
         data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
         data = data.weighted(sample_weight, weight_type)
         return measure_data(self, data, lens, caller=type(self).__name__)
+
+
+class CellEstimator(Estimator):
+    """An estimator that knows its figures for many outcomes of the same scores at once."""
+
+    @abstractmethod
+    def measure_cells(
+        self, value: FloatArray, weight: FloatArray, positive: FloatArray
+    ) -> FloatArray:
+        """Return the figures of R times the same scores, (R,).
+
+        `value` and `weight` are distinct scores, increasing, and the weight at each; `positive`,
+        (R, m), are weighted outcomes there.
+        """
 
 
 class NormedEstimator(Estimator):

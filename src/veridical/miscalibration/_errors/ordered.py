@@ -9,13 +9,14 @@ import numpy as np
 
 from veridical._core.data.validation import check_option
 from veridical._core.sample import BinarySample
+from veridical._core.typing import FloatArray
 from veridical.decomposition.core import isotonic_parts
-from veridical.miscalibration._errors.base import ScoreEstimator
+from veridical.miscalibration._errors.base import CellEstimator, ScoreEstimator
 from veridical.scores import RULES, get_rule
 
 
 @dataclass(frozen=True)
-class CumulativeError(ScoreEstimator):
+class CumulativeError(ScoreEstimator, CellEstimator):
     r"""Largest excess of outcomes over predictions, summed along the scores.
 
     Parameters
@@ -87,10 +88,16 @@ class CumulativeError(ScoreEstimator):
     def measure_binary(self, sample: BinarySample) -> float:
         """Cumulate over distinct scores."""
         scores = sample.pooled
-        excess = np.cumsum(scores.positive - scores.weight * scores.value.astype(np.float64))
-        total = float(scores.weight.sum())
-        high, low = max(0.0, float(excess.max())), min(0.0, float(excess.min()))
-        return (max(high, -low) if self.statistic == "ks" else high - low) / total
+        value = scores.value.astype(np.float64)
+        return float(self.measure_cells(value, scores.weight, scores.positive[None, :])[0])
+
+    def measure_cells(
+        self, value: FloatArray, weight: FloatArray, positive: FloatArray
+    ) -> FloatArray:
+        """Cumulate the outcomes of every row."""
+        excess = np.cumsum(positive - weight * value, axis=1)
+        high, low = np.maximum(excess.max(axis=1), 0.0), np.minimum(excess.min(axis=1), 0.0)
+        return (np.maximum(high, -low) if self.statistic == "ks" else high - low) / weight.sum()
 
 
 @dataclass(frozen=True)

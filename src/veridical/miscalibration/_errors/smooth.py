@@ -12,7 +12,7 @@ from veridical._core.numeric import density
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
-from veridical.miscalibration._errors.base import ScoreEstimator
+from veridical.miscalibration._errors.base import CellEstimator, ScoreEstimator
 
 # A bandwidth of this many cells is resolved: the error is below 0.121 / 64^2 = 3e-5 of the figure.
 CELLS_A_BANDWIDTH = 64
@@ -20,7 +20,7 @@ COARSEST = 1024
 
 
 @dataclass(frozen=True)
-class SmoothError(ScoreEstimator):
+class SmoothError(ScoreEstimator, CellEstimator):
     r"""Smooth calibration error (smECE): residuals smoothed along the scores, in absolute value.
 
     Parameters
@@ -115,6 +115,80 @@ class SmoothError(ScoreEstimator):
             if _resolves(nodes, error):
                 break
         return error
+
+    def measure_cells(
+        self, value: FloatArray, weight: FloatArray, positive: FloatArray
+    ) -> FloatArray:
+        """Smooth the residuals of all rows at once, on one grid.
+
+        It has 1,024 cells, or 2,048 for small bandwidths: figures are within about a hundredth of
+        those of `measure`.
+        """
+        residual = (positive - weight * value) / float(weight.sum())
+        fixed = self.bandwidth == "fixed-point"
+        expected = _of_noise(residual) if fixed else float(self.bandwidth)
+        size = COARSEST if expected * COARSEST >= 8 else 2 * COARSEST
+        nodes = _nodes_of(value, residual, size)
+        spectrum = density.cosine_spectrum(nodes)
+        if fixed:
+            return _fixed_points(nodes, spectrum, expected)
+        return _errors_at(spectrum, np.full(len(nodes), expected))
+
+
+_STEPS = 5  # towards the fixed point
+_NARROWEST = 1e-6  # a kernel has some width
+
+
+def _of_noise(residual: FloatArray) -> float:
+    """What independent residuals of about this size read.
+
+    Their smoothed sum has the variance sum r^2 / (2 sqrt(pi) s), so its mean absolute value is
+    sqrt(2 / pi) times the root of that, which equals s at the fixed point.
+    """
+    square = float(np.median(np.square(residual).sum(axis=1)))
+    return max(float(np.cbrt(square / np.pi**1.5)), _NARROWEST)
+
+
+def _nodes_of(value: FloatArray, residual: FloatArray, size: int) -> FloatArray:
+    """Residuals of every row shared between the nodes of a grid, (R, size + 1)."""
+    position = value * size
+    left = np.minimum(position.astype(np.intp), size - 1)
+    right = (position - left) * residual
+    nodes = np.zeros((len(residual), size + 1))
+    starts = np.flatnonzero(np.diff(left, prepend=-1))
+    at = left[starts]
+    nodes[:, at] += np.add.reduceat(residual - right, starts, axis=1)
+    nodes[:, at + 1] += np.add.reduceat(right, starts, axis=1)
+    return nodes
+
+
+def _errors_at(spectrum: FloatArray, bandwidth: FloatArray) -> FloatArray:
+    """Integrals of the absolute smoothed densities of rows, each with its own bandwidth."""
+    from scipy.fft import dct
+
+    n_cells = spectrum.shape[1] - 1
+    kept = int(min(n_cells, 9 / (np.pi * bandwidth.min()))) + 1  # the rest is damped below exp(-40)
+    damping = np.exp(-((np.pi * bandwidth[:, None] * np.arange(kept)) ** 2) / 2)
+    damped = np.zeros_like(spectrum)
+    damped[:, :kept] = spectrum[:, :kept] * damping
+    size = np.abs(dct(damped, type=1, axis=1))
+    return (size.sum(axis=1) - (size[:, 0] + size[:, -1]) / 2) / n_cells
+
+
+def _fixed_points(nodes: FloatArray, spectrum: FloatArray, start: float) -> FloatArray:
+    """Bandwidths that equal the errors there, all rows together.
+
+    The error falls with the bandwidth s, by a power between 0 and 1 and for noise by about 1/2, so
+    each step s <- s^(1/3) error(s)^(2/3) takes at least two thirds off the distance (of the
+    logarithms), and for noise nearly all of it.
+    """
+    high = np.abs(nodes).sum(axis=1)
+    low = np.abs(nodes.sum(axis=1))
+    width = np.maximum(np.clip(np.full(len(nodes), start), low, high), _NARROWEST)
+    for _ in range(_STEPS):
+        width = np.cbrt(width * _errors_at(spectrum, width) ** 2)
+        width = np.maximum(width, _NARROWEST)
+    return np.clip(width, low, high)
 
 
 def _nested_grids(finest: FloatArray) -> list[FloatArray]:

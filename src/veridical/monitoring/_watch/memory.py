@@ -58,6 +58,10 @@ def check_settings(**asked: Any) -> dict[str, Any]:
 
 def as_rows(values: Any, labels: tuple[Any, ...] | None = None) -> Any:
     """One row alone as a batch of one."""
+    if isinstance(values, (list, tuple)) and any(
+        isinstance(each, (list, tuple)) for each in values
+    ):
+        return values  # rows already; whether they are of one length is for their check
     if np.ndim(values) == 0 and not hasattr(values, "__array__"):
         return [values]
     flat = labels is not None and len(labels) > 2 and np.ndim(values) == 1

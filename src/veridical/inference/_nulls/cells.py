@@ -1,0 +1,108 @@
+"""Null levels of figures without fixed bins, from outcomes drawn in fine cells of scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+from veridical._core.data.randomness import Draws
+from veridical._core.sample import BinarySample
+from veridical._core.typing import FloatArray
+from veridical.binning import SweepBins
+from veridical.binning.counts import SortedScores
+from veridical.inference._draws.rows import counts_rows
+from veridical.inference._draws.trials import Trials
+from veridical.miscalibration import BinnedError, Estimator
+from veridical.miscalibration.core import CellEstimator, sweep_errors
+
+_MOST_CELLS = 2048
+_MOST_DRAWS = 200  # more would cost more than all else that is said of the rows
+_NORMAL_FROM = 25.0  # variance; sums over many cells enter every figure
+
+
+def knows_cells(estimator: Estimator) -> bool:
+    """Whether a figure can be had for many outcomes of the same scores at once."""
+    if isinstance(estimator, CellEstimator):
+        return True
+    return isinstance(estimator, BinnedError) and estimator == BinnedError(SweepBins())
+
+
+@dataclass(frozen=True)
+class CellDraws:
+    """Scores in cells of nearly equal mass, what was observed in each, and what was drawn.
+
+    Up to 2,048 distinct scores are a cell each; more are pooled with their neighbours. The number
+    of positives of a cell is binomial with its mean prediction (the variance of the predictions
+    within so small a cell is nothing beside that of the outcomes), from a variance of 25 on a
+    rounded normal. Rows of different weights are so many outcomes of one weight that the sum has
+    the variance of the weighted rows. Figures of the observed outcomes are taken in the same cells,
+    so that they are one more draw if the model is calibrated.
+
+    Attributes
+    ----------
+    value, weight : array of shape (cells,)
+        Mean score and weight of each cell.
+    positive : array of shape (1 + draws, cells)
+        Weighted outcomes of the cells: those observed, then those drawn.
+    """
+
+    value: FloatArray
+    weight: FloatArray
+    positive: FloatArray
+
+    @classmethod
+    def of(cls, sample: BinarySample, draws: Draws, outcomes: Trials | None = None) -> Self:
+        """Draw outcomes from the predictions, or from `outcomes` where rows are sums of them."""
+        pooled = sample.pooled
+        scores = SortedScores(pooled.value, pooled.weight, pooled.positive)
+        last = scores.equal_mass(_MOST_CELLS) if len(pooled.value) > _MOST_CELLS else None
+        if last is None:
+            last = np.arange(len(pooled.value))
+        cuts = np.append(0, last + 1)
+        predicted = np.append(0.0, np.cumsum(pooled.weight * pooled.value.astype(np.float64)))
+        weight, mean = np.diff(scores.cum_w[cuts]), np.diff(predicted[cuts])
+        value = np.clip(mean / weight, 0.0, 1.0)
+        size = min(draws.n_resamples, _MOST_DRAWS)
+        counted = sample.weight is None or counts_rows(sample)
+        if outcomes is None and counted:
+            drawn = _draw_counts(np.rint(weight), value, Draws(size, draws.rng))
+        else:
+            entries = outcomes or Trials(sample.p, None, sample.weight)  # type: ignore[arg-type]
+            count, unit = _as_many(entries, pooled.value[last], value)
+            hits = _draw_counts(count, value, Draws(size, draws.rng))
+            drawn = mean + unit * (hits - count * value)
+            alone = count == 1  # nothing but all or nothing
+            drawn[:, alone] = weight[alone] * hits[:, alone]
+        return cls(value, weight, np.vstack([np.diff(scores.cum_wy[cuts]), drawn]))
+
+    def figures(self, estimator: Estimator) -> FloatArray:
+        """The figure of the observed outcomes, and those of the drawn ones."""
+        if isinstance(estimator, CellEstimator):
+            return estimator.measure_cells(self.value, self.weight, self.positive)
+        return sweep_errors(self.value, self.weight, self.positive)
+
+
+def _draw_counts(count: FloatArray, p: FloatArray, draws: Draws) -> FloatArray:
+    """Binomial numbers, (R, m)."""
+    n, rng = draws
+    variance = count * p * (1 - p)
+    many = variance >= _NORMAL_FROM
+    drawn = np.empty((n, len(p)))
+    spread = rng.standard_normal((n, int(many.sum()))) * np.sqrt(variance[many])
+    drawn[:, many] = np.clip(np.rint(count[many] * p[many] + spread), 0, count[many])
+    drawn[:, ~many] = rng.binomial(count[~many].astype(np.int64), p[~many], (n, int((~many).sum())))
+    return drawn
+
+
+def _as_many(entries: Trials, ends: FloatArray, value: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Outcomes of each cell, and what one counts for their sum to have the right variance."""
+    p = entries.p.astype(np.float64)
+    count = np.ones(len(p)) if entries.count is None else entries.count.astype(np.float64)
+    cell = np.minimum(np.searchsorted(ends, entries.p), len(ends) - 1)
+    variance = np.bincount(cell, entries.weight**2 * count * p * (1 - p), minlength=len(ends))
+    number = np.bincount(cell, count, minlength=len(ends)).astype(np.float64)
+    of_one = number * value * (1 - value)
+    unit = np.sqrt(np.divide(variance, of_one, out=np.zeros(len(ends)), where=of_one > 0))
+    return np.rint(number), unit
