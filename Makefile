@@ -48,6 +48,7 @@ bench-engines:  ## Evaluate files of up to a hundred million rows (2 GB of disk)
 evidence:  ## Simulate coverage, null levels, levels and power of tests, estimators; writes docs/evidence
 	$(PYTHON) evidence/coverage.py docs/evidence
 	$(PYTHON) evidence/more_coverage.py docs/evidence
+	$(PYTHON) evidence/gate.py docs/evidence
 	$(PYTHON) evidence/estimators.py docs/evidence
 	$(PYTHON) evidence/levels.py docs/evidence
 	$(PYTHON) evidence/verdict.py docs/evidence --page docs/which-test.md

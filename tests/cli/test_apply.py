@@ -299,3 +299,20 @@ def test_files_of_before_there_was_pos_label_are_applied_and_not_loaded(capsys):
     data["fitted"]["positive_index_"] = 1
     Path("old.json").write_text(json.dumps({**data, "column_of": "ok"}))
     assert load("old.json").positive_label == "ok"
+
+
+def test_columns_are_matched_to_classes_by_name(capsys):
+    frame = pl.read_csv("two.csv")
+    p, y = frame["p"].to_numpy(), frame["kind"].to_numpy()
+    map = BetaCalibrator(pos_label="fraud").fit(p, y)
+    Path("c.json").write_text(json.dumps(map.to_dict()))
+    frame.with_columns(p_ok=1 - pl.col("p"), p_fraud=pl.col("p")).write_csv("named.csv")
+    assert (
+        run(capsys, "apply", "c.json", "named.csv", "--prob", "p_ok,p_fraud", "-o", "o.csv")[0] == 0
+    )
+    found = pl.read_csv("o.csv")["calibrated_fraud"].to_list()
+    assert found == pytest.approx(map.predict_proba(p)[:, 0].tolist(), abs=1e-9)
+    check_refusal(
+        capsys, ["c.json", "named.csv", "--prob", "p_ok", "-o", "o2.csv"],
+        "`--pos-label` must be the class the column 'p_ok' is named after",
+    )  # fmt: skip

@@ -133,6 +133,39 @@ def test_result_says_what_was_shown_and_reads_back():
     assert "not shown to be calibrated within 0.05" in str(less)
 
 
+def test_a_margin_may_be_a_share_of_the_base_rate():
+    y, p = [0] * 1960 + [1] * 40, [0.02] * 2000
+    test = equivalence_test(y, p, delta="25%")
+    assert test.delta == pytest.approx(0.005)  # a quarter of 40 in 2,000
+    assert (test.share, test.base_rate) == (0.25, 0.02)
+    assert test.pvalue == equivalence_test(y, p, delta=0.005).pvalue
+    assert equivalence_test(y, p).delta == pytest.approx(0.002)
+    often = equivalence_test([1 - each for each in y], [0.98] * 2000, delta="25%")
+    assert (often.delta, often.rarer) == (pytest.approx(0.005), 0)
+    assert test.verdict.endswith("calibrated within 0.005 (25 % of the base rate)")
+
+
+@pytest.mark.parametrize(("forecast", "delta", "nothing"), [
+    (0.0, 0.01, True), (0.008, 0.01, True), (0.004, 0.01, True), (0.0, "50%", False),
+    (0.004, 0.003, False),
+])  # fmt: skip
+def test_a_margin_that_the_forecast_0_is_within_says_nothing(forecast, delta, nothing):
+    """Base rate 0.4 %: always 0, twice the base rate, and the base rate itself."""
+    y = [0] * 4980 + [1] * 20
+    test = equivalence_test(y, [forecast] * 5000, delta=delta)
+    assert test.says_nothing is nothing
+    assert ("says nothing here: so is the forecast 0" in test.verdict) is nothing
+    if delta == "50%":
+        assert not test.equivalent  # off by all of the base rate
+
+
+def test_a_constant_forecast_of_the_base_rate_is_calibrated():
+    y, p = [0, 0, 0, 1] * 2500, [0.25] * 10_000
+    test = equivalence_test(y, p)
+    assert test.equivalent
+    assert not test.says_nothing
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -367,7 +367,7 @@ _CERTAIN = np.eye(3)[[0, 1, 2, 2]]
 def test_small_and_certain_predictions(y, p):
     p = np.array(p)
     labels = [0, 1] if p.ndim == 1 else [0, 1, 2]
-    test = joint_test(y, p, labels=labels, by=np.arange(len(y)) % 2, n_resamples=39, rng=0)
+    test = joint_test(y, p, labels=labels, by=np.arange(len(y)) % 2, n_resamples=199, rng=0)
     numbers = [(part.statistic, part.pvalue, part.adjusted) for part in test.parts]
     assert np.isfinite(numbers).all()
     assert not test.rejected

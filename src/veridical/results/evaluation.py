@@ -268,8 +268,8 @@ class Evaluation(Result):
         """Header and rows of the table of subgroups, those that stand out most first."""
         adjusted = self._adjusted()
         error = self.groups[0][1].default
-        header = ("group", "rows", "observed", "brier", "log", "in the large", error.name)
-        header = (*header, "interval", "null", "95 % up to", "adjusted p" if adjusted else "p")
+        tested = (error.name, "interval", "null", "95 % up to", "adjusted p" if adjusted else "p")
+        header = ("group", "rows", "observed", "brier", "log", "in the large", *tested)
         rows = []
         for key, g in self.groups:
             m = g.default

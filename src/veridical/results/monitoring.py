@@ -150,8 +150,9 @@ class MonitorStatus(Result):
         lines = [*wrapped(self.verdict, width, indent=0), ""]
         for estimate in self.estimates:
             lines += wrapped(str(estimate), width, hanging=2)
-        room = {"width": width, "words": ("part", "deviation"), "drop": ("blamed from",)}
-        lines += ["", *table_lines(_STREAM_HEADER, self._rows(), **room)]
+        words, drop = ("part", "deviation"), ("blamed from",)
+        table = table_lines(_STREAM_HEADER, self._rows(), width=width, words=words, drop=drop)
+        lines += ["", *table]
         if any(stream.alarmed_at is not None for stream in self.streams):
             lines.append("  * enough to blame this part alone")
         return "\n".join([*lines, *note_lines(self.notes, width=width)])

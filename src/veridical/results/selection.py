@@ -83,8 +83,10 @@ class Evidence(Result):
         """The decision, then a line for each candidate, in the order of `candidates`."""
         lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]
         lines += [*wrapped(self.verdict, width), ""]
-        room = {"width": width, "words": _WORDS, "drop": ("seconds", "brier", "log loss")}
-        lines += table_lines(_HEADER, self._rows(), below=_WORDS[-1], **room)
+        drop, below = ("seconds", "brier", "log loss"), _WORDS[-1]
+        lines += table_lines(
+            _HEADER, self._rows(), width=width, words=_WORDS, drop=drop, below=below
+        )
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:

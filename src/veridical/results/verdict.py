@@ -81,9 +81,17 @@ class JointTest(Result):
 
     @property
     def standing_out(self) -> tuple[JointPart, ...]:
-        """Members that are wrong with all of them considered, the clearest first."""
+        """Members that are wrong with all of them considered, the clearest first.
+
+        Those of one name are compared by their statistics, which are alike.
+        """
+        most: dict[str, float] = {}
+        for part in self.parts:
+            most[part.name] = max(part.surprise, most.get(part.name, 0.0))
         out = [part for part in self.parts if part.adjusted <= self.level]
-        return tuple(sorted(out, key=lambda part: (part.adjusted, -part.surprise)))
+        return tuple(
+            sorted(out, key=lambda part: (part.adjusted, -most[part.name], -part.statistic))
+        )
 
     def __str__(self) -> str:
         word = "rejected" if self.rejected else "not rejected"

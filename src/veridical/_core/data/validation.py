@@ -82,7 +82,8 @@ def check_sample(
     if matrix.ndim == 1:
         _check_values(matrix, None, caller=caller, param="y_prob", option=option)
     classes = _classes(y_true, y, y_prob, matrix, labels, pos_label, caller)
-    scan, notes = None, ()
+    scan: Scan | None = None
+    notes: tuple[str, ...] = ()
     if matrix.ndim == 2:
         matrix = classes.arranged(matrix)
         scan, notes = _check_values(

@@ -6,6 +6,7 @@ import argparse
 
 import numpy as np
 
+from veridical._core.data.classes import arranged_names
 from veridical._core.data.reading import Reading
 from veridical._core.data.validation import check_probabilities, check_scores
 from veridical._core.numeric.blocks import row_blocks
@@ -99,10 +100,8 @@ def _where_given(
 
 def _meaning(saved: files.SavedCalibrator) -> str:
     """Which probability a single column is, before and after."""
-    label, outcome = (
-        saved.classes[saved.one_class],
-        getattr(saved.calibrator, "outcome_name_", None),
-    )
+    label = saved.classes[saved.one_class]
+    outcome = getattr(saved.calibrator, "outcome_name_", None)
     return (
         f"probability of {label!r}" if outcome is None else f"probability that {outcome} = {label}"
     )
@@ -135,7 +134,11 @@ def _columns(
             raise invalid(_CALLER, "prob", "given", got, hint=hint)
         return expand_columns(fitted, available, caller=_CALLER, param="prob")
     columns = expand_columns(prob, available, caller=_CALLER, param="prob")
-    return list(fitted) if fitted is not None and set(columns) == set(fitted) else columns
+    if fitted is not None and set(columns) == set(fitted):
+        return list(fitted)
+    if saved.column_of is None:
+        saved.calibrator._check_one_column(columns, caller=_CALLER)
+    return arranged_names(columns, saved.classes, caller=_CALLER)
 
 
 def _calibrated(saved: files.SavedCalibrator, values: FloatArray) -> FloatArray:

@@ -200,7 +200,11 @@ class DataRequest:
             got = "weights whose squares overflow"
             raise invalid(self.caller, "sample_weight", "of moderate size", got, hint=hint)
         named = names.named._replace(pos_label=self.data.pos_label is not None)
-        about = {"named": named, "asked": self.lens is not None, "said": table.notes}
+        about: dict[str, Any] = {
+            "named": named,
+            "asked": self.lens is not None,
+            "said": table.notes,
+        }
         return SumsSource(GridSummary(table), lens, self.caller, names.said, **about)
 
     def _of_rows(self) -> SumsSource:
@@ -213,7 +217,7 @@ class DataRequest:
             resolution=self.resolution,
             groups=None if source.by is None else source.samples_by_group(),
         )
-        about = {"named": source.named, "asked": source.asked, "said": source.said}
+        about: dict[str, Any] = {"named": source.named, "asked": source.asked, "said": source.said}
         return SumsSource(GridSummary(table), source.lens, self.caller, source.guessed, **about)
 
 

@@ -402,15 +402,17 @@ def _summing(neighbours: Sequence[Column], top: float) -> list[list[str]]:
     """Disjoint stretches of neighbours that sum to `top`, from the left."""
     if len(neighbours) < 2:
         return []
-    rows = np.column_stack([column.numbers for column in neighbours])
+    numbers = [column.numbers for column in neighbours if column.numbers is not None]
+    rows = np.column_stack(numbers)
     rows = rows[~np.isnan(rows).any(axis=1)][:_SUMMED_ROWS]
     sums = np.concatenate([np.zeros((len(rows), 1)), np.cumsum(rows, axis=1)], axis=1)
     found: list[list[str]] = []
     first = 0
     while first < len(neighbours) - 1:
         gaps = np.abs(sums[:, first + 2 :] - sums[:, [first]] - top)
-        near = np.flatnonzero(np.median(gaps, axis=0) <= _NEAR * top) if len(rows) else []
-        stretches = (neighbours[first : first + 2 + extra] for extra in reversed(near))
+        near = np.median(gaps, axis=0) <= _NEAR * top if len(rows) else np.zeros(0, dtype=bool)
+        longest_first = np.flatnonzero(near)[::-1].tolist()
+        stretches = (neighbours[first : first + 2 + extra] for extra in longest_first)
         stretch = next((each for each in stretches if sums_to(each, top)), None)
         if stretch is not None:
             found.append([column.name for column in stretch])

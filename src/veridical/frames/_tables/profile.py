@@ -87,7 +87,7 @@ def columns_of_frame(frame: nw.DataFrame[Any], scale: str = "probability") -> li
     return [column for series in frame.iter_columns() for column in _looked_at(series, scale)]
 
 
-def _looked_at(series: nw.Series[Any], scale: str) -> Iterator[Column]:
+def _looked_at(series: Any, scale: str) -> Iterator[Column]:
     if series.dtype.is_nested() or series.dtype.is_temporal():
         return
     array = to_array(series, caller="", param="")

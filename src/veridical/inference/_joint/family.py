@@ -57,8 +57,8 @@ def tail_scores(values: FloatArray, tail: float = _TAIL) -> FloatArray:
     """Minus the logarithm of the share of draws at least as large, smooth in the tail.
 
     In the body it is counted. In the tail it falls as the gamma law does that has the mean and the
-    variance of all draws: exact for the square of a normal variable, Satterthwaite's approximation
-    for sums of them (1946, Biometrics Bulletin 2, 110-114).
+    variance of all but the largest: the law of the square of a normal variable, and
+    Satterthwaite's approximation to sums of such (1946, Biometrics Bulletin 2, 110-114).
 
     Examples
     --------
@@ -70,18 +70,21 @@ def tail_scores(values: FloatArray, tail: float = _TAIL) -> FloatArray:
     mean = values.mean(axis=0)
     scaled = np.round(values / np.where(mean > 0, mean, 1.0), _DIGITS)
     n = len(scaled)
-    variance = scaled.var(axis=0)
     ordered = np.sort(scaled, axis=0)
-    scores = np.zeros_like(scaled)
+    most = ordered[:-1]  # what was observed, if far out, must not widen its own scale
+    mean, variance = most.mean(axis=0), most.var(axis=0)
     start = ordered[n - 1 - int(tail * n)]
-    for m in np.flatnonzero(variance > 0):
+    scores = np.zeros_like(scaled)
+    for m in np.flatnonzero(ordered[-1] > ordered[0]):
         column = scaled[:, m]
         counted = n - np.searchsorted(ordered[:, m], column)
         scores[:, m] = np.log(n / counted)
+        if not variance[m] > 0:
+            continue
         beyond = column > start[m]
-        shape, size = 1 / variance[m], variance[m]  # the mean is 1
-        anchor = float(gammaincc(shape, start[m] / size))
-        falls = gammaincc(shape, column[beyond] / size) / max(anchor, _LEAST)
+        shape, size = mean[m] ** 2 / variance[m], variance[m] / mean[m]
+        anchor = max(float(gammaincc(shape, start[m] / size)), _LEAST)
+        falls = gammaincc(shape, column[beyond] / size) / anchor
         held = (n - int(np.searchsorted(ordered[:, m], start[m]))) / n
         scores[beyond, m] = -np.log(np.maximum(held * falls, _LEAST))
     return scores
