@@ -36,9 +36,8 @@ class Result:
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read back what `to_dict` wrote; what an earlier version lacked is as by default."""
         hints = typing.get_type_hints(cls)
-        known = [
-            f.name for f in fields(typing.cast("Any", cls)) if f.name in data or not _has_default(f)
-        ]
+        record: Any = cls
+        known = [f.name for f in fields(record) if f.name in data or not _has_default(f)]
         return cls(**{name: _decode(hints[name], data[name]) for name in known})
 
     def to_json(self, *, indent: int | None = None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
@@ -55,31 +54,3 @@ def text_row(cells: Iterable[str], spans: int | Sequence[int]) -> str:
 def number_or_blank(value: float | None, form: str = ".4f") -> str:
     """A number in this form; nothing for None."""
     return "" if value is None else format(value, form)
-
-
-def numbers_apart(*values: float) -> tuple[str, ...]:
-    """Probabilities with as many digits as tell them apart, and from 0 and 1.
-
-    Two significant digits of the smallest distance to 0 or 1, two decimals at least, and more
-    where different values would look the same.
-
-    Examples
-    --------
-    >>> numbers_apart(0.31, 0.2749)
-    ('0.31', '0.27')
-    >>> numbers_apart(0.0101, 0.0118)  # a rare event
-    ('0.010', '0.012')
-    >>> numbers_apart(0.99957, 0.9991)
-    ('0.99957', '0.99910')
-    >>> numbers_apart(0.5011, 0.5014)
-    ('0.5011', '0.5014')
-    """
-    rest = [min(abs(value), abs(1 - value)) for value in values]
-    smallest = min((r for r in rest if r > 0), default=1.0)
-    leading = math.floor(math.log10(smallest) + 1e-9)  # 1 - 0.9 is a tenth
-    decimals = min(max(2, 1 - leading), 12)
-    for digits in range(decimals, decimals + 7):
-        texts = tuple(f"{value:.{digits}f}" for value in values)
-        if len(set(texts)) == len(set(values)):
-            break
-    return texts

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import shortened
+from veridical._core.runtime.text import numbers_apart
 from veridical._core.sample import MulticlassSample, weighted_mean
 from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._data.sums import SumsSource
@@ -17,7 +18,6 @@ from veridical.lenses import Binary, Canonical, Confidence
 from veridical.lenses.reading import event_of
 from veridical.results import Coefficient, JointPart, JointTest, ReliabilityCurve
 from veridical.results.base import say_pvalue
-from veridical.results.text import numbers_apart
 
 KINDS = ("level", "spread", "shape", "class", "vector")  # of parts, as they are spoken of
 _MOST_NAMED = 5
