@@ -340,8 +340,10 @@ def _binned_limits(
     if isinstance(problem, ClasswiseProblem):
         raise _no_interval("lens", "one that induces a single problem", "several problems")
     summary = estimator.summarise(problem)
-    vectors = isinstance(summary, VectorSummary)
-    held = len(summary.count) if vectors else int(summary.occupied.sum())
+    if isinstance(summary, VectorSummary):
+        held = len(summary.count)
+    else:
+        held = int(summary.occupied.sum())
     return *binned_limits(estimator, summary, level), problem.size / held
 
 
