@@ -159,7 +159,7 @@ def test_rows_that_cannot_be_calibrated_are_missing(need: Need, engine: str) -> 
 
 
 def test_rows_that_do_not_sum_to_one_are_missing(need: Need) -> None:
-    rows = pl.DataFrame({"a": [0.5, 0.5], "b": [0.5, 0.4], "c": [0.0, 0.0]})
+    rows = pl.DataFrame({"a": [0.5, 0.5], "b": [0.5, 0.3], "c": [0.0, 0.0]})
     calibrator = maps.fitted_three("vector")
     for source in (rows, rows.lazy()):
         found = calibrator.transform(source, prob=["a", "b", "c"]).lazy().collect()
