@@ -27,8 +27,8 @@ from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import UniformBins, VarianceSplitBins
 from veridical.evaluation._gate.figures import _line_limits
-from veridical.inference._cox.robust import line_limits
 from veridical.inference._intervals.bootstrap import binned_limits, interval_core
+from veridical.inference._intervals.line import line_limits
 from veridical.inference._intervals.mean import IntervalOptions
 from veridical.inference._intervals.paired import difference_core
 from veridical.lenses import Binary, Canonical, Confidence

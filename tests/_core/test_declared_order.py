@@ -157,4 +157,4 @@ def test_compare_and_tests_follow_the_order():
     given, expected = v.compare(models, y, **options), v.compare(models, Y, **options)
     assert given.difference("a", "b", "log") == expected.difference("a", "b", "log")
     assert v.spiegelhalter_test(y, P, rng=0).pvalue == v.spiegelhalter_test(Y, P, rng=0).pvalue
-    assert v.reliability_curve(y, P).x.tolist() == v.reliability_curve(Y, P).x.tolist()
+    assert v.reliability_curve(y, P).gap.tolist() == v.reliability_curve(Y, P).gap.tolist()

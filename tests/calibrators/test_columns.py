@@ -41,6 +41,16 @@ def test_names_are_forgotten_when_fitted_anew(data):
     fitted.predict_proba(pd.DataFrame(p, columns=["c", "b", "a"]))
 
 
+def test_rounded_rows_are_calibrated_in_frames_as_in_arrays(data):
+    p, y = data
+    rounded = p.round(2)
+    assert np.abs(rounded.sum(axis=1) - 1).max() > 1e-3
+    fitted = TemperatureCalibrator().fit(p, y)
+    frame = pl.DataFrame(rounded, schema=["p0", "p1", "p2"])
+    found = fitted.transform(frame, prob=["p0", "p1", "p2"]).select(r"^calibrated_.*$").to_numpy()
+    np.testing.assert_array_equal(found, fitted.predict_proba(rounded))
+
+
 def test_zeros_are_raised_to_half_the_smallest_but_not_to_nothing():
     assert smallest_share(np.array([0.0, 0.2, 0.8])) == 0.1
     assert smallest_share(np.array([0.0, 1e-300, 1.0])) == 1e-16

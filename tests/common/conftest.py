@@ -372,11 +372,11 @@ def _results(add: Callable[..., None]) -> None:
     add("reliability_curve smooth", partial(observed, **smooth), "both")
     fixed = partial(observed, function=v.local_calibration_error, bandwidth=0.05)
     add("local_calibration_error", fixed, "both", "local_calibration_error")
-    add("evaluate", figures_free_of_n, "both", "evaluate", typed=False)
-    add("evaluate all", figures, "both", "evaluate", typed=False, repetition="never")
+    add("evaluate", figures_free_of_n, "both", "evaluate")
+    add("evaluate all", figures, "both", "evaluate", repetition="frequency")
     for lens, n_bins in (("classwise", 15), ("canonical", 4)):
         call = partial(figures_free_of_n, lens=lens, n_bins=n_bins)
-        add(f"evaluate {lens}", call, "multiclass", "evaluate", typed=False)
+        add(f"evaluate {lens}", call, "multiclass", "evaluate")
 
 
 def _inference(add: Callable[..., None]) -> None:

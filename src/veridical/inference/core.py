@@ -1,7 +1,6 @@
 """Tests and judgements of checked data, for rooms above."""
 
 from veridical.inference._cox.binary import recalibration_line
-from veridical.inference._cox.robust import line_limits
 from veridical.inference._design.equivalence import (
     DEFAULT_MARGIN,
     Margin,
@@ -10,6 +9,7 @@ from veridical.inference._design.equivalence import (
     equivalence_error,
 )
 from veridical.inference._design.sample_size import Plan, detectable_core, required_core
+from veridical.inference._intervals.line import line_limits
 from veridical.inference._intervals.paired import difference_core
 from veridical.inference._joint.sums import joint_sums_core
 from veridical.inference._joint.test import joint_core

@@ -57,10 +57,14 @@ _MOST_KEPT = 1 << 22  # sums of drawn outcomes
 
 @dataclass(frozen=True)
 class NullSource:
-    """Predictions that outcomes are drawn from; `outcomes` if not one by one for its rows."""
+    """Predictions that outcomes are drawn from; `outcomes` if not one by one for its rows.
+
+    `unit` is what an outcome of weight one weighs in the problem.
+    """
 
     problem: Problem
     outcomes: Trials | None = None
+    unit: float = 1.0
 
 
 class NullDraws:
@@ -99,7 +103,7 @@ class NullDraws:
         if not isinstance(source.problem, BinarySample):
             return {}
         if self._cells is None:
-            self._cells = CellDraws.of(source.problem, self._draws, source.outcomes)
+            self._cells = CellDraws.of(source.problem, self._draws, source.outcomes, source.unit)
         value, *errors = self._cells.figures(estimator)
         return _level_of(float(value), np.asarray(errors))
 
@@ -486,5 +490,5 @@ def default_error_name(source: Source) -> str:
 def default_error(problem: Problem, n_bins: Any) -> BinnedError:
     """Return the error a verdict is about: ECE, for whole vectors with cells that hold rows."""
     if isinstance(problem, MulticlassSample):
-        return BinnedError(VarianceSplitBins(max(20, problem.n // 15)))
+        return BinnedError(VarianceSplitBins(max(20, int(problem.size) // 15)))
     return BinnedError(UniformBins(n_bins))

@@ -134,7 +134,10 @@ class SumsSource(Source):
         """Counts by cell; nothing is known of how the outcomes of several classes go together."""
         if isinstance(through, Classwise):
             return None
-        return NullSource(self.binary, outcomes_of(self.cells))
+        problem = self.binary
+        assert problem.weight is not None
+        unit = float(problem.weight.sum()) / self.sum_weight
+        return NullSource(problem, outcomes_of(self.cells), unit)
 
     def groups(self) -> Iterator[tuple[Any, SumsSource]]:
         """Sums of every subgroup."""

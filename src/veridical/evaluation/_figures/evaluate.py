@@ -9,8 +9,8 @@ import numpy as np
 
 from veridical._core.data.randomness import check_resamples
 from veridical._core.data.reading import Missing, Reading, Scale
-from veridical._core.data.validation import check_level
-from veridical._core.typing import ArrayLike
+from veridical._core.data.validation import check_level, check_option
+from veridical._core.typing import ArrayLike, WeightType
 from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import evaluate_with_groups
@@ -32,6 +32,7 @@ def evaluate(
     pos_label: Any = None,
     n_bins: Any = 15,
     sample_weight: Any = None,
+    weight_type: WeightType = "importance",
     by: Any = None,
     by_bins: int = 4,
     scale: Scale = "probability",
@@ -70,6 +71,9 @@ def evaluate(
         Number of bins.
     sample_weight : array-like or column name, optional
         Non-negative weights.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the sample size matters: in intervals, null levels, p-values and
+        debiased errors. "frequency" reads rows into memory.
     by : array-like, column name or list of column names, optional
         Subgroups, each evaluated by itself in `Evaluation.groups`.
     scale : {"probability", "percent", "logit"}, default "probability"
@@ -90,7 +94,8 @@ def evaluate(
     confidence_level : float, default 0.95
         Of the intervals of the reliability curve (Wilson) and of the binned errors.
     n_resamples : int, default 1000
-        Draws for the null levels of the binned errors; 0 leaves them out.
+        Draws for the null levels of the errors, of those without fixed bins 200 at most; 0 leaves
+        them out.
     rng : int, Generator or None
         Seed of those draws. None is a fixed seed here: the same data give the same evaluation.
     engine : {"auto", "memory", "pushdown"}, default "auto"
@@ -102,8 +107,10 @@ def evaluate(
     -------
     Evaluation
         `print` it, or use `to_frame`, `to_dict`, `to_json`. Errors of a binary problem come with
-        their null level: what a perfectly calibrated model with these same predictions would
-        have scored; ECE and RMSCE also with a confidence interval of their population value.
+        their null level: what a perfectly calibrated model with these same predictions would have
+        scored; ECE and RMSCE also with a confidence interval of their population value. For smECE,
+        KS and sweep bins the null level is that of outcomes drawn in fine cells of scores, where
+        the p-value compares like with like.
 
     Notes
     -----
@@ -136,8 +143,12 @@ def evaluate(
         by=by,
         reading=reading if fitted is None else fitted.reading(reading),
     )
-    request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=caller)
+    check_option(caller, "weight_type", weight_type, ("importance", "frequency"))
+    data = data.weighted(sample_weight, weight_type)
+    request = DataRequest(data, lens=lens, n_bins=n_bins, caller=caller)
     needs_rows = None if fitted is None else "a calibrator"
+    if weight_type == "frequency" and sample_weight is not None:
+        needs_rows = "frequencies"
     source = request.read(engine, needs_rows=needs_rows, adapt=fitted)
     result = evaluate_with_groups(
         source,

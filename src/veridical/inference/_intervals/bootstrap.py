@@ -340,9 +340,8 @@ def _binned_limits(
     if isinstance(problem, ClasswiseProblem):
         raise _no_interval("lens", "one that induces a single problem", "several problems")
     summary = estimator.summarise(problem)
-    vectors = isinstance(summary, VectorSummary)
-    held = len(summary.count) if vectors else int(summary.occupied.sum())
-    return *binned_limits(estimator, summary, level), problem.size / held
+    count = summary.count if isinstance(summary, VectorSummary) else summary.count[summary.occupied]
+    return *binned_limits(estimator, summary, level), problem.size / len(count)
 
 
 def binned_limits(

@@ -41,8 +41,11 @@ class _Cells(NamedTuple):
 def gap_upper_limit(summary: Summary, level: float) -> float:
     """Upper limit of the mean absolute gap of one binary problem."""
     held = summary.occupied[0]
-    both = [np.column_stack([1 - v, v]) for v in (summary.mean_p[0, held], summary.mean_y[0, held])]
-    return _upper(_Cells(*both, summary.size[0, held], summary.share[0, held]), (1 - level) / 2)
+    predicted, observed = (
+        np.column_stack([1 - v, v]) for v in (summary.mean_p[0, held], summary.mean_y[0, held])
+    )
+    cells = _Cells(predicted, observed, summary.size[0, held], summary.share[0, held])
+    return _upper(cells, (1 - level) / 2)
 
 
 def variation_limits(summary: VectorSummary, level: float) -> tuple[float, float]:

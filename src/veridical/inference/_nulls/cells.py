@@ -53,8 +53,13 @@ class CellDraws:
     positive: FloatArray
 
     @classmethod
-    def of(cls, sample: BinarySample, draws: Draws, outcomes: Trials | None = None) -> Self:
-        """Draw outcomes from the predictions, or from `outcomes` where rows are sums of them."""
+    def of(
+        cls, sample: BinarySample, draws: Draws, outcomes: Trials | None = None, scale: float = 1.0
+    ) -> Self:
+        """Draw outcomes from the predictions, or `outcomes` where rows are sums of them.
+
+        `scale` is what an outcome of weight one weighs in the sample.
+        """
         pooled = sample.pooled
         scores = SortedScores(pooled.value, pooled.weight, pooled.positive)
         last = scores.equal_mass(_MOST_CELLS) if len(pooled.value) > _MOST_CELLS else None
@@ -72,7 +77,7 @@ class CellDraws:
             entries = outcomes or Trials(sample.p, None, sample.weight)  # type: ignore[arg-type]
             count, unit = _as_many(entries, pooled.value[last], value)
             hits = _draw_counts(count, value, Draws(size, draws.rng))
-            drawn = mean + unit * (hits - count * value)
+            drawn = mean + scale * unit * (hits - count * value)
             alone = count == 1  # nothing but all or nothing
             drawn[:, alone] = weight[alone] * hits[:, alone]
         return cls(value, weight, np.vstack([np.diff(scores.cum_wy[cuts]), drawn]))

@@ -119,7 +119,7 @@ async function showOpened(result, app) {
       table(about, opened.shown, opened.rows, { kind: "text" })),
     h("form", { class: "card", on: { submit: use } },
       h("h2", {}, "Which column is what?"),
-      guess.said ? h("p", { class: "soft" }, `By their names: ${guess.said}.`) : null,
+      guess.said ? h("p", { class: "soft" }, `Found by their values and names: ${guess.y} as the outcome, ${guess.prob.join(", ")} as its prediction.`) : null,
       h("div", { class: "columns" },
         h("div", {}, field("Outcome (what happened)", y), classes,
           field("Weight", weight, { hint: "how much a row counts; none for all alike" }),
