@@ -83,7 +83,7 @@ EXPORTED |= {"to_onnx": ("onnx.ModelProto",), "to_torch": ("torch.nn.Module",)}
 EXPORTED |= {"list_experiments": ("tuple[Experiment, ...]",)}
 ARRAYS = ("adjust_priors", "adjust_pvalues", "correct_downsampling", "cost_threshold")
 RETURNS = dict.fromkeys((*ARRAYS, "prior_threshold"), ("FloatArray",)) | EXPORTED
-ARGUMENTS = {"CostWeightedError": ((1.0, 2.0),)}
+ARGUMENTS = {"CostWeightedError": ((1.0, 2.0),), "FunctionMeasure": (max,)}
 
 FUNCTIONS = [name for name in NAMES if inspect.isfunction(getattr(veridical, name))]
 ESTIMATORS = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import Array, FloatArray, IntArray
 
 
 def value_order(values: FloatArray, y: IntArray, weight: FloatArray | None = None) -> IntArray:
@@ -41,7 +41,7 @@ def value_order(values: FloatArray, y: IntArray, weight: FloatArray | None = Non
     if equal.any():  # the other keys matter to these rows only
         among = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
         rows = order[among]
-        keys = [] if weight is None else [weight[rows]]
+        keys: list[Array] = [] if weight is None else [weight[rows]]
         keys += [*columns[rows].T, y[rows]]
         if not one:
             keys += list(np.sort(columns[rows], axis=1).T)

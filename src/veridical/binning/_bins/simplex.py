@@ -110,7 +110,7 @@ class VarianceSplitBins(SimplexBinning, IntervalBinning):
         """Short name."""
         return f"variance-split cells of {self.min_size}, at the {self.threshold}"
 
-    @overload  # type: ignore[override]
+    @overload
     def fit(self, sample: BinarySample) -> IntervalPartition: ...
     @overload
     def fit(self, sample: MulticlassSample) -> TreePartition: ...

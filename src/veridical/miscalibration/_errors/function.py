@@ -50,7 +50,7 @@ class FunctionMeasure(SampleEstimator):
     """
 
     function: Callable[..., Any]
-    name: str = ""  # type: ignore[assignment]  # the base has a property of this name
+    name: str = ""
 
     whole = True
 
@@ -79,8 +79,8 @@ class FunctionMeasure(SampleEstimator):
 
     def measure_sample(self, sample: Sample) -> float:
         """Call the function with labels and probabilities as the user knows them."""
-        binary = isinstance(sample, BinarySample)
-        y_prob = sample.p if binary and sample.pair is None else sample.matrix
+        one_column = isinstance(sample, BinarySample) and sample.pair is None
+        y_prob = sample.p if one_column else sample.matrix
         options: dict[str, Any] = {}
         if sample.weight is not None:
             options["sample_weight"] = sample.weight
@@ -90,7 +90,7 @@ class FunctionMeasure(SampleEstimator):
                 raise invalid(type(self).__name__, "function", expected, got, hint=hint)
         if "labels" in self.takes:
             options["labels"] = list(sample.columns)
-        if "pos_label" in self.takes and binary:
+        if "pos_label" in self.takes and isinstance(sample, BinarySample):
             options["pos_label"] = sample.classes[1]
         y_true = _labels(sample)
         try:

@@ -97,7 +97,8 @@ class CumulativeError(ScoreEstimator, CellEstimator):
         """Cumulate the outcomes of every row."""
         excess = np.cumsum(positive - weight * value, axis=1)
         high, low = np.maximum(excess.max(axis=1), 0.0), np.minimum(excess.min(axis=1), 0.0)
-        return (np.maximum(high, -low) if self.statistic == "ks" else high - low) / weight.sum()
+        largest = np.maximum(high, -low) if self.statistic == "ks" else high - low
+        return np.abs(largest) / weight.sum()  # never a negative zero
 
 
 @dataclass(frozen=True)

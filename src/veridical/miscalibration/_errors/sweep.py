@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.binning.counts import SortedScores
 
 _TOLERANCE = 1e-12
@@ -36,9 +36,9 @@ def sweep_errors(value: FloatArray, weight: FloatArray, positive: FloatArray) ->
         gaps = np.diff(observed[np.ix_(rows, cuts)], axis=1) - np.diff(predicted[cuts])
         return np.abs(gaps).sum(axis=1) / total
 
-    def falls(rows: IntArray, cuts: IntArray) -> FloatArray:
+    def falls(rows: IntArray, cuts: IntArray) -> BoolArray:
         frequency = np.diff(observed[np.ix_(rows, cuts)], axis=1) / np.diff(scores.cum_w[cuts])
-        return (np.diff(frequency, axis=1) < -_TOLERANCE).any(axis=1)
+        return np.asarray((np.diff(frequency, axis=1) < -_TOLERANCE).any(axis=1))
 
     found = np.empty(len(positive))
     every = np.arange(len(value) + 1)
