@@ -77,6 +77,12 @@ READINGS = {
         "k",
         ["p0", "p1", "p2"],
     ),
+    "labels of a risk": ({"Risk": YES, "p_yes": P}, "Risk", ["p_yes"]),
+    "shares beside a prediction": (
+        {"won": Y, "male": Q, "female": 1 - Q, "model_output": P},
+        "won",
+        ["model_output"],
+    ),
     # Values do not fit: names decide, and whoever checks the values says what is wrong.
     "swapped": ({"label": P, "p": Y}, "label", ["p"]),
     "one class": ({"label": [0] * N, "p": P}, "label", ["p"]),
@@ -111,6 +117,13 @@ DOUBTS = {
     "a share only": ({"y": Y, "ratio": P}, "prob", ["prob='ratio'"]),
     "a name against values": ({"label": K, "smoker": Z, "p": P}, "y", ["'smoker'", "'label'"]),
     "values out of range": ({"y": Y, "p": 2 * P, "x": Q}, "prob", ["prob='x'", "prob='p'"]),
+    "any two shares": ({"won": Y, "male": P, "female": 1 - P}, "prob", ["prob=['male', 'female']"]),
+    "a share named percent": ({"y": Y, "risk_pct": P}, "prob", ["scale='percent'", "'risk_pct'"]),
+    "confidence in a predicted label": (
+        {"label": YES, "prediction": YES[::-1], "confidence": np.maximum(P, 1 - P)},
+        "prob",
+        ["'label' == 'prediction'", "prob='confidence'"],
+    ),
     "no labels": ({"a": P, "b": Q}, "y", ["y='label'"]),
     "nothing": ({"a": [0.5]}, "y", ["no column that can hold labels (columns: 'a')"]),
 }

@@ -14,7 +14,7 @@ from veridical.frames._tables.columns import expand_columns, listed, missing_col
 from veridical.frames._tables.open import column_names
 from veridical.frames._tables.peek import peek
 from veridical.frames._tables.profile import Column, columns_of_frame, sums_to
-from veridical.frames._tables.words import Hint, names_outcome, names_prediction
+from veridical.frames._tables.words import Hint, names_outcome, names_percent, names_prediction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -164,11 +164,43 @@ class _Finder:
         ]
         doubted = self._named_otherwise(best, y, prob)
         if len(best) == 1 and not doubted and min(best[0].outcome, best[0].prediction) > 1:
+            if prob is None:
+                self._check_single(best[0])
             return best[0]
         named = self._by_name(y, prob)
         if named is not None and not any(min(one.outcome, one.prediction) > 1 for one in best):
             return named
         raise self._undecided(best or found, doubted, y, prob)
+
+    def _check_single(self, reading: _Reading) -> None:
+        """Refuse one column whose values can be read in another way, which nobody sees later."""
+        if len(reading.prob) > 1 or self._scale == "logit":
+            return
+        name, column = reading.prob[0], self._columns[reading.prob[0]]
+        expected = "given where the data leave a doubt"
+        if names_percent(name) and self._scale == "probability" and column.is_within(1.0):
+            got = f"{name!r}, named like percentages, with values up to {column.values.max():.3g}"
+            hint = f"pass scale='percent', or prob={name!r} if it holds probabilities."
+            raise invalid(self._caller, "prob", expected, got, hint=hint)
+        top = _TOPS[self._scale]
+        guessed = self._predicted_labels(reading)
+        if guessed and column.values.min() >= top / 2 and column.as_prediction is Hint.FOR:
+            got = f"{name!r}, never below one half, beside the labels predicted in {guessed!r}"
+            hint = (
+                f"if it is the probability that {guessed!r} is right, make a column of"
+                f" {reading.y!r} == {guessed!r} and name it as the outcome; pass prob={name!r}"
+                " if it is that of the positive class."
+            )
+            raise invalid(self._caller, "prob", expected, got, hint=hint)
+
+    def _predicted_labels(self, reading: _Reading) -> str | None:
+        """A column of the same labels as the outcome that is named as its prediction."""
+        outcome = self._columns[reading.y].levels if reading.y in self._columns else None
+        for name, column in self._columns.items():
+            same = name != reading.y and outcome is not None and column.levels == outcome
+            if same and names_prediction(name) is Hint.FOR:
+                return name
+        return None
 
     def _fitting(
         self, y: str | None, prob: tuple[str, ...] | None, top: float | None
@@ -182,7 +214,7 @@ class _Finder:
                 if name in names or (y is None and not self._can_be_outcome(name, names)):
                     continue
                 linked = len(names) > 1 and self._linked(name, names)
-                outcome = Hint.FOR if y is not None or linked else names_outcome(name)
+                outcome = Hint.FOR if y is not None or linked else self._columns[name].as_outcome
                 readings.append(
                     _Reading(name, names, outcome, self._speaks_for(names, prob, linked=linked))
                 )
@@ -195,12 +227,15 @@ class _Finder:
         if prob is not None or linked:
             return Hint.FOR
         hint = min(names_prediction(name) for name in names)
-        return hint if len(names) == 1 or hint is not Hint.NOTHING else Hint.NOTHING + 0.5
+        if len(names) == 1 or hint is not Hint.NOTHING:
+            return hint
+        # Any two shares sum to one; more columns hardly do by chance.
+        return Hint.AGAINST if len(names) == 2 else Hint.NOTHING + 0.5
 
     def _can_be_outcome(self, name: str, names: tuple[str, ...]) -> bool:
         """Whether the values of a column can be labels of so many columns of predictions."""
         column = self._columns[name]
-        if column.levels is None or names_prediction(name) is Hint.FOR:
+        if column.levels is None or (names_prediction(name) is Hint.FOR and not column.is_risk):
             return False
         n_levels, n_classes = len(column.levels), max(2, len(names))
         if n_classes == 2 and n_levels == 2:
@@ -334,8 +369,8 @@ class _Finder:
         else:
             got = ", ".join(way.partition("=")[2] for way in ways[:_LISTED])
             got += f" and {len(ways) - _LISTED} more" if len(ways) > _LISTED else ""
-            got = f"{len(ways)} possible: {got}" if len(ways) > 1 else f"only {got}, which is named"
-            got += "" if len(ways) > 1 else " like something else"
+            got = f"{len(ways)} possible: {got}" if len(ways) > 1 else f"only {got}, which may be"
+            got += "" if len(ways) > 1 else " something else"
             hint = f"say which column holds {what}: pass {' or '.join(ways[:_LISTED])}."
         expected = "given where the data leave a doubt"
         return invalid(self._caller, param, expected, got, hint=hint)

@@ -10,7 +10,7 @@ import numpy as np
 
 from veridical._core.data.arrays import missing_values
 from veridical.frames._tables.table import percent_numbers, to_array
-from veridical.frames._tables.words import Hint, names_outcome, names_prediction
+from veridical.frames._tables.words import Hint, names_outcome, names_prediction, names_risk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,8 +46,13 @@ class Column:
 
     @property
     def as_outcome(self) -> Hint:
-        """What the name says."""
-        return names_outcome(self.name)
+        """What the name says; texts are labels of a risk, numbers its size."""
+        return Hint.FOR if self.is_risk else names_outcome(self.name)
+
+    @property
+    def is_risk(self) -> bool:
+        """Whether these are labels such as good and bad under a name such as Risk."""
+        return self.numbers is None and names_risk(self.name)
 
     @property
     def as_prediction(self) -> Hint:

@@ -40,6 +40,8 @@ _OTHERS = _set("""
     cohort train sample feature lat lon code zip postcode unit
 """)
 _NUMBERS = _set("rate ratio share fraction alpha value values")
+_PERCENT = _set("pct percent percentage prozent perc")
+_RISKS = _set("risk risiko")
 
 
 def words_of(name: str) -> list[str]:
@@ -53,6 +55,22 @@ def words_of(name: str) -> list[str]:
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
     parts = re.findall(r"[^\W\d_]+|\d+", spaced)
     return [part.lower() for part in parts if not part.isdigit()]
+
+
+def names_percent(name: str) -> bool:
+    """Whether a name says that values are percentages.
+
+    Examples
+    --------
+    >>> names_percent("risk_pct"), names_percent("risk")
+    (True, False)
+    """
+    return not _PERCENT.isdisjoint(words_of(name)) or "%" in name
+
+
+def names_risk(name: str) -> bool:
+    """Whether a name may be that of an outcome and of its probability alike."""
+    return words_of(name)[-1:] != [] and words_of(name)[-1] in _RISKS
 
 
 def names_outcome(name: str) -> Hint:
