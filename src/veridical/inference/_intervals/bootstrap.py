@@ -174,9 +174,9 @@ def bootstrap_interval(
     (0.0, 0.1157)
     """
     estimator = as_estimator(estimator, caller=_CALLER)
-    method = method_for(estimator, method, caller=_CALLER)
+    wanted = method_for(estimator, method, caller=_CALLER)
     options = check_interval_options(
-        method, confidence_level, n_resamples, rng, caller=_CALLER, methods=_METHODS
+        wanted, confidence_level, n_resamples, rng, caller=_CALLER, methods=_METHODS
     )
     raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
     data = raw.weighted(sample_weight, weight_type).check(caller=_CALLER)
@@ -207,8 +207,9 @@ def interval_core(
         hint = "leave one of them out: a cluster may hold rows of several classes."
         raise invalid(_CALLER, "stratify", "False with `groups`", "True", hint=hint)
     if isinstance(estimator, FunctionMeasure):
-        drawn = {"groups": groups, "strata": strata, "caller": _CALLER}
-        found, notes = resampled_interval(estimator, (problem,), options, **drawn)
+        found, notes = resampled_interval(
+            estimator, (problem,), options, groups=groups, strata=strata, caller=_CALLER
+        )
         low, high = found.low, found.high
     elif isinstance(estimator, MeanScore):
         scores = scores_by_row(estimator, problem, sample, caller=_CALLER)

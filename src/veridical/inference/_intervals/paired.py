@@ -138,9 +138,13 @@ def paired_difference(
     (0.125, 0.2331)
     """
     estimator = as_estimator(estimator, caller=_CALLER)
-    method = method_for(estimator, method, caller=_CALLER)
     options = check_interval_options(
-        method, confidence_level, n_resamples, rng, caller=_CALLER, methods=_METHODS
+        method_for(estimator, method, caller=_CALLER),
+        confidence_level,
+        n_resamples,
+        rng,
+        caller=_CALLER,
+        methods=_METHODS,
     )
 
     if other is None:
@@ -153,8 +157,11 @@ def paired_difference(
 
     first = read(y_prob, prob)
     second = read(None, other) if y_prob is None else read(other, prob)
-    seen = {"caller": _CALLER, "whole": estimator.whole}
-    pair = (first.through(lens, **seen), second.through(lens, **seen))
+    whole = estimator.whole
+    pair = (
+        first.through(lens, caller=_CALLER, whole=whole),
+        second.through(lens, caller=_CALLER, whole=whole),
+    )
     if pair[0].sample.classes != pair[1].sample.classes:
         hint = "pass predictions of the same classes in the same form."
         got = f"{len(pair[1].sample.classes)} classes for {len(pair[0].sample.classes)}"
