@@ -171,7 +171,7 @@ def measured(series: Series, options: PlotOptions, detail: str | None) -> Series
     estimator = BinnedError(options_binning(options))
     summary = estimator.summarise(sample)
     assert isinstance(summary, Summary)
-    limits: dict[str, float] = {}
+    limits: dict[str, Any] = {}
     if detail != "value" and series.curve.lens != _DEPENDENT:
         if has_interval(estimator):
             limits["low"], limits["high"] = binned_limits(estimator, summary, level)
