@@ -171,7 +171,7 @@ def table_lines(
                 for name, piece in zip(spans, pieces, strict=True)
             ]
             lines.append((" " * indent + _GAP.join(line)).rstrip())
-        if beneath and number:
+        if number and beneath and beneath[number - 1]:
             lines += wrapped(beneath[number - 1], width, indent=indent + 4)
     return lines
 
