@@ -398,6 +398,24 @@ def test_what_cannot_happen_and_does_is_found(y, p, part):
     assert _part(test, *part) in test.standing_out
 
 
+@pytest.mark.parametrize(
+    ("y", "p"),
+    [
+        ([0, 1] * 10, [0.0, 0.0, 1.0, 1.0] * 5),  # no log odds: nothing but the impossible
+        ([1] + [0] * 20 + [1] * 20, [0.0] + [0.4] * 20 + [0.6] * 20),  # others are timid
+        ([0, 1, 2] * 4, np.eye(3)[[0, 1, 2, 1, 2, 0] * 2]),
+    ],
+)
+def test_what_cannot_happen_and_does_is_too_extreme(y, p):
+    labels = [0, 1] if np.ndim(p) == 1 else [0, 1, 2]
+    spread = _part(joint_test(y, p, labels=labels, n_resamples=99, rng=0), "spread")
+    assert (spread.adjusted, spread.direction) == (1 / 100, -1.0)
+    if np.ndim(p) == 1:
+        draws = Draws(99, np.random.default_rng(0))
+        sums = joint_sums_core(grid_summary(y, p), None, draws=draws, caller="test")
+        assert _part(sums, "spread").direction == -1.0
+
+
 def test_refusals():
     with pytest.raises(InvalidInputError, match="level"):
         joint_test([0, 1], [0.2, 0.7], level=1.5)

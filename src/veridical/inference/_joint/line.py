@@ -80,8 +80,8 @@ def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Fou
     parts = []
     for name, form in three_forms(whole).items():
         values = form.values(residuals[:, None])
-        direction = float(form.directions(whole.residual[None])[0])
-        never = impossible and name == "spread"
+        never = impossible and name == "spread"  # which is too extreme, whatever else is so
+        direction = -1.0 if never else float(form.directions(whole.residual[None])[0])
         parts.append(Found(name, lens, values, line.rows, direction, impossible=never))
     return [*parts, *groups]
 

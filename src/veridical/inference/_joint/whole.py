@@ -66,7 +66,9 @@ class Look(NamedTuple):
         """Directions of what was observed, (parts,)."""
         if not np.isfinite(self.form.told):
             return np.zeros(len(self.labels))
-        return self.form.directions(residual.reshape(len(self.labels), -1))
+        told = self.form.directions(residual.reshape(len(self.labels), -1))
+        # What cannot happen and does was predicted too extremely, whatever else is so.
+        return np.where(self.impossible, -1.0, told) if self.name == "spread" else told
 
 
 def whole_parts(
