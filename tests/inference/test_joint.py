@@ -282,30 +282,50 @@ def test_sums_of_several_classes_are_corrected_one_by_one():
     assert (one.lens, len(one.parts), one.notes) == ("confidence", 3, ())
 
 
-def test_some_rows_say_how_sums_of_many_go_together(monkeypatch):
+@pytest.mark.parametrize("tail", [None, 1.5])
+def test_some_rows_say_how_sums_of_many_go_together(monkeypatch, tail):
     rng = np.random.default_rng(12)
     p = rng.dirichlet([0.02, 1, 2], 6000)  # the first class is rare
-    sample = MulticlassSample(y=_draw(p, rng), p=p, classes=(0, 1, 2))
+    y = _draw(p, rng)
+    weight = None if tail is None else 1e-3 * (1 + rng.pareto(tail, 6000))  # a few decide
+    sample = MulticlassSample(y=y, p=p, weight=weight, classes=(0, 1, 2))
     monkeypatch.setattr(layout, "MOST_DRAWN", 2000)
     found = layout.layout_of(sample, None, 0)
-    assert len(found.drawn) == 2000
+    assert len(found.drawn) + len(found.heavy) == 2000
+    assert len(found.heavy) == (0 if weight is None else 400)
     names = ["confidence", "class", "vector"]
     sums = layout.all_sums(sample, found, None, names)
     (some,) = drawn_sums(sample, found, None, sums, Draws(2000, rng))
-    whole = replace(found, drawn=np.arange(6000))
+    whole = replace(found, drawn=np.arange(6000), heavy=np.zeros(0, dtype=int))
     blocks = list(drawn_sums(sample, whole, None, sums, Draws(2000, rng)))
     for name in names:
         every = np.vstack([block[name] for block in blocks])
-        held = sums[name].variance > 1
-        one, two = every[:, held], some[name][:, held]
+        outcomes = sums[name].variance / np.square(np.maximum(sums[name].unit, 1e-300))
+        held = outcomes > 1
+        root = 1.0 if weight is None else np.sqrt(sums[name].variance[held])
+        one, two = every[:, held] / root, some[name][:, held] / root
         assert one.var(axis=0) == pytest.approx(two.var(axis=0), rel=0.25, abs=1e-3)
         if name != "vector":  # whose cells hold few outcomes, so many ties
-            common = sums[name].variance[held] > 10
+            common = outcomes[held] > 10
             difference = np.corrcoef(one[:, common].T) - np.corrcoef(two[:, common].T)
             assert np.abs(difference).max() < 0.15
         # The same tails of a statistic of all sums.
         tails = [np.quantile(np.square(each).sum(axis=1), [0.5, 0.95]) for each in (one, two)]
         assert tails[0] == pytest.approx(tails[1], rel=0.1)
+
+
+@pytest.mark.parametrize("tail", [3.0, 1.0])
+def test_unit_of_weights_does_not_matter(monkeypatch, tail):
+    rng = np.random.default_rng(19)
+    p, weight = rng.dirichlet([1, 1, 0.1], 700), 1 + rng.pareto(tail, 700)
+    y = _draw(p, rng)
+    monkeypatch.setattr(layout, "MOST_DRAWN", 500)
+    options = {"labels": [0, 1, 2], "by": np.arange(700) % 2, "n_resamples": 99, "rng": 0}
+    first = joint_test(y, p, sample_weight=weight, **options)
+    for scale in (1e-6, 0.1, 1e4):
+        other = joint_test(y, p, sample_weight=scale * weight, **options)
+        for one, two in zip(first.parts, other.parts, strict=True):
+            assert (one.pvalue, one.adjusted) == (two.pvalue, two.adjusted)
 
 
 # What is found, and what is looked at.

@@ -15,6 +15,8 @@ from veridical.inference._joint.forms import log_odds, upper_edges
 
 _EVEN = 1e-12  # variance of predictions below which a cell is not split
 MOST_DRAWN = 20_000  # rows whose outcomes are drawn one by one
+# Of more rows, those of more than twice the median weight are heavy, up to a fifth of the drawn.
+_HEAVY, _HEAVY_SHARE = 2.0, 0.2
 _CONFIDENCE_CELLS, _CLASS_CELLS, _GROUP_CELLS = 64, 16, 8
 _VECTOR_CELLS, _MOST_VECTOR_SUMS = 128, 4096
 _ROWS = 1 << 15
@@ -36,12 +38,14 @@ class Sums(NamedTuple):
     ----------
     residual : of w (1[y = k] - p_k), as observed
     mean, variance : of the sum of w 1[y = k] if outcomes are drawn from p
+    unit : sum of w^2 p (1 - p) over that of w p (1 - p), what one outcome counts
     odds : mean log odds of p_k, by variance
     """
 
     residual: FloatArray
     mean: FloatArray
     variance: FloatArray
+    unit: FloatArray
     odds: FloatArray
 
 
@@ -52,7 +56,8 @@ class Layout:
     Attributes
     ----------
     order : columns of the sample in an order that their predictions decide, not their names
-    drawn : rows whose outcomes are drawn
+    drawn : rows whose outcomes are drawn: all, or some of those that are not heavy
+    heavy : rows of large weight, which are drawn for themselves if not all are
     confidence : upper edges of the cells of the confidence
     classes : upper edges for every class
     splits, n_vectors : cells of whole vectors
@@ -62,6 +67,7 @@ class Layout:
 
     order: IntArray
     drawn: IntArray
+    heavy: IntArray
     confidence: FloatArray
     classes: list[FloatArray]
     splits: list[Split]
@@ -111,7 +117,7 @@ class Layout:
 def layout_of(sample: MulticlassSample, codes: IntArray | None, n_groups: int) -> Layout:
     """Cells for a sample; of very many rows some decide where they are cut."""
     order = class_order(sample.p)
-    drawn = spread_rows(sample, order)
+    drawn, heavy = spread_rows(sample, order)
     some = sample.p[drawn][:, order].astype(np.float64, copy=False)
     largest = np.sort(some.max(axis=1))
     spread = largest * (1 - largest)
@@ -124,6 +130,7 @@ def layout_of(sample: MulticlassSample, codes: IntArray | None, n_groups: int) -
     return Layout(
         order,
         drawn,
+        heavy,
         upper_edges(largest, spread, _CONFIDENCE_CELLS),
         classes,
         splits,
@@ -194,11 +201,13 @@ def class_order(p: FloatArray) -> IntArray:
     return np.lexsort((second, first))
 
 
-def spread_rows(sample: MulticlassSample, order: IntArray) -> IntArray:
-    """At most `MOST_DRAWN` rows, evenly spread along one direction of the predictions.
+def spread_rows(sample: MulticlassSample, order: IntArray) -> tuple[IntArray, IntArray]:
+    """At most `MOST_DRAWN` rows, evenly spread along one direction of the predictions, and heavy.
 
-    Also an order of the rows that their predictions (and weights) decide.
+    Also an order of the rows that their predictions (and weights) decide. If not all are drawn
+    those that few others outweigh are kept apart, so that the sum of the rest has a smooth law.
     """
+    none = np.zeros(0, dtype=np.intp)
     direction = np.sqrt(np.arange(2.0, len(order) + 2)) % 1
     along = np.zeros(sample.n)
     for k, column in enumerate(order):
@@ -209,12 +218,20 @@ def spread_rows(sample: MulticlassSample, order: IntArray) -> IntArray:
         ordered = np.lexsort((sample.weight, along))
     if sample.weight is None or not counts_rows(sample):
         if sample.n <= MOST_DRAWN:
-            return ordered
-        at = (np.arange(MOST_DRAWN) + 0.5) * (sample.n / MOST_DRAWN)
-        return ordered[at.astype(np.intp)]
+            return ordered, none
+        heavy = none
+        if sample.weight is not None:
+            weight = sample.weight[ordered]
+            most = int(_HEAVY_SHARE * MOST_DRAWN)
+            heaviest = np.argsort(-weight, kind="stable")[:most]
+            apart = np.sort(heaviest[weight[heaviest] > _HEAVY * np.median(weight)])
+            heavy, ordered = ordered[apart], np.delete(ordered, apart)
+        n = MOST_DRAWN - len(heavy)
+        at = (np.arange(n) + 0.5) * (len(ordered) / n)
+        return ordered[at.astype(np.intp)], heavy
     upto = np.cumsum(sample.weight[ordered])
     n = min(MOST_DRAWN, int(upto[-1]))
-    return ordered[np.searchsorted(upto, (np.arange(n) + 0.5) * (upto[-1] / n))]
+    return ordered[np.searchsorted(upto, (np.arange(n) + 0.5) * (upto[-1] / n))], none
 
 
 def outcomes_in(sample: MulticlassSample) -> int:
@@ -242,7 +259,7 @@ def all_sums(
     sample: MulticlassSample, layout: Layout, codes: IntArray | None, blocks: list[str]
 ) -> dict[str, Sums]:
     """Sums of all rows by the columns of each block."""
-    total = {name: np.zeros((4, layout.columns[name] + 1)) for name in blocks}
+    total = {name: np.zeros((5, layout.columns[name] + 1)) for name in blocks}
     place = np.argsort(layout.order)
     rows_at_once = max(256, _ROWS * 8 // len(layout.order))
     for at in row_blocks(sample.n, rows_at_once):
@@ -250,9 +267,9 @@ def all_sums(
         p = rows.p.T
         w = np.ones(p.shape[1]) if sample.weight is None else sample.weight[at]
         square = w if rows.weight is None else w * w
-        spread = square * p * (1 - p)
-        odds, y = spread * log_odds(p), place[sample.y[at]]
         mean = w * p
+        first, spread = mean * (1 - p), square * p * (1 - p)
+        odds, y = spread * log_odds(p), place[sample.y[at]]
         happened = np.arange(len(y))
         for name in blocks:
             keys = layout.keys(rows, name)
@@ -260,12 +277,14 @@ def all_sums(
             flat = keys.ravel()
             seen = np.bincount(keys[y, happened], weights=w, minlength=size)
             values = [
-                np.bincount(flat, weights=v.ravel(), minlength=size) for v in (mean, spread, odds)
+                np.bincount(flat, weights=v.ravel(), minlength=size)
+                for v in (mean, first, spread, odds)
             ]
             total[name] += np.stack([seen, *values])
     result = {}
     for name in blocks:
-        seen, mean, variance, odds = total[name][:, :-1]
+        seen, mean, first, variance, odds = total[name][:, :-1]
+        unit = np.divide(variance, first, out=np.zeros_like(odds), where=first > 0)
         centre = np.divide(odds, variance, out=np.zeros_like(odds), where=variance > 0)
-        result[name] = Sums(seen - mean, mean, variance, centre)
+        result[name] = Sums(seen - mean, mean, variance, unit, centre)
     return result

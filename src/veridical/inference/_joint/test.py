@@ -84,7 +84,8 @@ def joint_test(
     out is sure to this level where all others are right, and a strong hint where they are not.
 
     Of three or more classes and more than 20,000 rows, outcomes of 20,000 of them are drawn, which
-    say how sums go together; each sum has its own law from all rows.
+    say how sums go together; each sum has its own law from all rows, in the unit of its weights,
+    and rows that weigh more than twice the median (up to 4,000) are drawn for themselves.
 
     References
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple
@@ -177,7 +177,8 @@ def drawn_sums(
 
     Up to `MOST_DRAWN` rows every outcome is drawn. Of more rows, outcomes of some that are spread
     evenly say how sums go together: the ranks of their sums are given to draws from the law that
-    the sum of all rows has in each column (a copula).
+    the sum of all rows has in each column (a copula). Rows of large weight are drawn for
+    themselves and added.
     """
     rows = rows_of(sample, layout, codes, layout.drawn)
     blocks = _row_draws(rows, layout, list(sums), draws)
@@ -185,11 +186,27 @@ def drawn_sums(
         for drawn in blocks:
             yield {name: values - sums[name].mean for name, values in drawn.items()}
         return
-    held: dict[str, list[FloatArray]] = {name: [] for name in sums}
-    for drawn in blocks:
-        for name, values in drawn.items():
-            held[name].append(values)
-    yield {name: _with_laws(np.vstack(values), sums[name], draws) for name, values in held.items()}
+    held = _all_of(blocks, sums)
+    if not layout.heavy.size:
+        yield {name: _with_laws(values, sums[name], draws) for name, values in held.items()}
+        return
+    assert sample.weight is not None
+    light = sample.weight.copy()
+    light[layout.heavy] = 0.0
+    others = replace(sample, weight=light, weight_type="importance")
+    rest = all_sums(others, layout, codes, list(sums))
+    rows = rows_of(sample, layout, codes, layout.heavy)
+    heavy = _all_of(_row_draws(rows, layout, list(sums), draws), sums)
+    for name, values in held.items():
+        heavy[name] -= sums[name].mean - rest[name].mean
+        heavy[name] += _with_laws(values, rest[name], draws)
+    yield heavy
+
+
+def _all_of(blocks: Iterator[dict[str, FloatArray]], names: Iterable[str]) -> dict[str, FloatArray]:
+    """Blocks of draws, one below the other."""
+    held = list(blocks)
+    return {name: np.vstack([drawn[name] for drawn in held]) for name in names}
 
 
 def _row_draws(
@@ -227,19 +244,22 @@ def _row_draws(
 def _with_laws(drawn: FloatArray, sums: Sums, draws: Draws) -> FloatArray:
     """Residuals that are ranked in each column as the drawn sums are, and follow its own law.
 
-    A column of small variance has the law of a binomial number with its mean and variance; others
-    are normal.
+    A column of small variance has the law of a binomial number with its mean and variance, counted
+    in the unit of its weights; others are normal.
     """
     n, width = drawn.shape
     rng = draws.rng
     law = rng.standard_normal((n, width)) * np.sqrt(sums.variance)
-    for c in np.flatnonzero((sums.variance < NORMAL_FROM) & (sums.variance > 0)):
-        mean, variance = float(sums.mean[c]), float(sums.variance[c])
+    some = sums.unit > 0
+    unit = np.where(some, sums.unit, 1.0)
+    for c in np.flatnonzero(some & (sums.variance < NORMAL_FROM * np.square(unit))):
+        mean, variance = float(sums.mean[c] / unit[c]), float(sums.variance[c] / unit[c] ** 2)
         chance = max(1 - variance / mean, 1e-9)
         number = max(1, round(mean / chance))
-        law[:, c] = rng.binomial(number, min(1.0, mean / number), n) - mean
+        law[:, c] = unit[c] * (rng.binomial(number, min(1.0, mean / number), n) - mean)
     law.sort(axis=0)
-    order = np.argsort(drawn + rng.random((n, width)) * 1e-6, axis=0)  # ties fall at random
+    ties = rng.random((n, width)) * (1e-6 * unit)  # which fall at random
+    order = np.argsort(drawn + ties, axis=0)
     result = np.empty_like(law)
     np.put_along_axis(result, order, law, axis=0)
     return result
