@@ -198,7 +198,7 @@ def test_a_part_that_is_zero_but_for_rounding_has_no_sign():
     assert "MCB 0.0000 - DSC 0.0000" in str(d)
     y, p, _ = oracles.random_rows("plain", 300, 0)
     e = replace(evaluate(y, p), decompositions=(d,))
-    assert " 0.0000 miscalibration - 0.0000 discrimination" in str(e)
+    assert "-0.0000" not in str(e)
 
 
 @pytest.mark.parametrize("binning", [UniformBins(4), QuantileBins(4)])

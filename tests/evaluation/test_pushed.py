@@ -81,6 +81,9 @@ def assert_binned_alike(found, expected, *, drawn=0.0):
             getattr(found.curve, name), getattr(expected.curve, name), atol=1e-9
         )
     for error in expected.errors:
+        if error.lens == "canonical":  # of whole vectors there are no sums
+            assert error.name not in [each.name for each in found.errors]
+            continue
         other = found.error(error.name)
         assert other.n_samples == error.n_samples
         assert other.definition == error.definition

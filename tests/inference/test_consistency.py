@@ -272,9 +272,9 @@ def test_unknown_options_are_named(option, binary):
         consistency_test(BinnedError(), binary.y, binary.p, **option)
 
 
-def test_a_function_is_no_estimator(binary):
-    with pytest.raises(InvalidInputError, match="estimator object"):
-        consistency_test(np.mean, binary.y, binary.p)
+def test_what_cannot_be_called_is_no_estimator(binary):
+    with pytest.raises(InvalidInputError, match="`estimator` must be"):
+        consistency_test("ece", binary.y, binary.p)
 
 
 def test_result_reads_back_and_prints(binary):

@@ -54,10 +54,15 @@ def table(request, tmp_path):
     return {"pandas": pd.DataFrame(COLUMNS), "polars": frame, "lazy": frame.lazy()}[request.param]
 
 
+def figures(result):
+    """All of a result but what its event is called: arrays have no names."""
+    return {name: value for name, value in result.to_dict().items() if name != "event"}
+
+
 @pytest.mark.parametrize("name", CALLS)
 def test_a_table_is_its_columns(name, table):
     call = CALLS[name]
-    assert call(table, y="label", prob="p").to_dict() == call(Y, P).to_dict()
+    assert figures(call(table, y="label", prob="p")) == figures(call(Y, P))
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name != "t_cal_test"])
@@ -66,7 +71,7 @@ def test_weights_may_be_a_column(name):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", VeridicalWarning)
         found = call(frame, y="label", prob="p", sample_weight="w")
-        assert found.to_dict() == call(Y, P, sample_weight=W).to_dict()
+        assert figures(found) == figures(call(Y, P, sample_weight=W))
 
 
 def test_the_sequential_test_reads_rows_in_their_order(table):

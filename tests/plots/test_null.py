@@ -10,6 +10,7 @@ import veridical as v
 from veridical.exceptions import InvalidInputError
 from veridical.plots._charts.null import null
 from veridical.results import NullLevel
+from veridical.results.base import say_pvalue
 
 
 def level(estimate=0.6):
@@ -45,7 +46,7 @@ def test_the_side_that_counts_is_that_of_the_test(binary, ax, alternative):
         v.BinnedError(), binary.y, binary.p, alternative=alternative, n_resamples=200, rng=0
     )
     drawn = null(test, ax=ax)
-    assert f"p = {test.pvalue:.4f}" in drawn.legend.get_texts()[0].get_text()
+    assert say_pvalue(test.pvalue, test.n_resamples) in drawn.legend.get_texts()[0].get_text()
     middle = [bar.get_x() + bar.get_width() / 2 for bar in drawn.bars]
     sides = {"greater": (False, True), "less": (True, False), "two-sided": (True, True)}
     lower, upper = sides[alternative]
@@ -63,7 +64,7 @@ def test_raw_data_give_the_consistency_test_of_a_fixed_seed(binary, ax):
     ece = v.expected_calibration_error(binary.y, binary.p)
     assert drawn.observed.get_xdata()[0] == pytest.approx(ece)
     test = v.consistency_test(v.BinnedError(), binary.y, binary.p, n_resamples=100, rng=0)
-    assert f"p = {test.pvalue:.4f}" in drawn.legend.get_texts()[0].get_text()
+    assert say_pvalue(test.pvalue, test.n_resamples) in drawn.legend.get_texts()[0].get_text()
     brier = null(binary.y, binary.p, estimator=v.BrierScore(), n_resamples=50, ax=ax)
     assert "brier" in brier.ax.get_xlabel()
 

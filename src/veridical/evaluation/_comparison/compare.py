@@ -90,7 +90,8 @@ def compare(
     engine : {"auto", "memory", "pushdown"}, default "auto"
         As in :func:`evaluate`. Models of two classes, seen through the binary lens and without
         clusters, are compared by sums of their engine (one scan a model and one a pair), with the
-        same differences and intervals; anything else reads the rows.
+        same differences; limits of scores are then normal ones, which take many rows to hold.
+        Anything else reads the rows.
 
     Returns
     -------
