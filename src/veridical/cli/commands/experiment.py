@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from veridical._core.runtime.text import printable
 from veridical.cli.shared import output
 from veridical.cli.shared.parser import Parser
 from veridical.experiments import list_experiments, run_experiment
@@ -79,7 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
                 n_jobs=arguments.jobs,
             )
             output.show(result)
-            output.show(f"Page: {Path(arguments.output) / experiment.name}.md")
+            page = Path(arguments.output) / f"{experiment.name}.md"
+            print(printable(f"Page: {page}"))  # on one line, however long: to be copied
     return 0
 
 
