@@ -281,11 +281,17 @@ LOWER = "'p' is lower where 'ok' happened; if it is about 'fraud', say --pos-lab
 def test_it_is_said_which_text_label_one_column_is_taken_for(capsys):
     options = ["two.csv", "--y", "kind", "--prob", "p", "--method", "platt", "-o", "c.json",
                "--folds", "0", "--weight", "w"]  # fmt: skip
-    code, out, err = run(capsys, *options)
+    code, _, err = run(capsys, *options)
+    assert code == 2
+    assert "must be the probability of 'ok'; got 'p', which ranks it backwards (AUC 0." in err
+    assert "pass --pos-label fraud; if all is as it should be, pass --allow-reversed." in err
+    assert not Path("c.json").exists()
+    anyway = [*options, "--allow-reversed"]
+    code, out, err = run(capsys, *anyway)
     assert code == 0
     assert err == f"veridical: note: {TAKEN}\nveridical: note: {LOWER}\n"
     assert "note" not in out
-    _, out, err = run(capsys, *options, "--format", "json")
+    _, out, err = run(capsys, *anyway, "--format", "json")
     assert json.loads(out)["notes"] == [TAKEN, LOWER]
     assert err == f"veridical: note: {TAKEN}\nveridical: note: {LOWER}\n"
     _, _, err = run(capsys, *options, "--pos-label", "fraud")

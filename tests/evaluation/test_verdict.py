@@ -245,7 +245,7 @@ def test_headline_and_parts_never_contradict(seed):
         assert bool(re.search(words, verdict.text)) == (part in out), (part, verdict.text)
     if verdict.found:
         assert verdict.headline.startswith("Miscalibrated: ")
-        assert verdict.size in ("large", "clear but small", "")
+        assert verdict.size in ("large", "clear", "clear but small", "")
     else:
         assert verdict.headline.startswith("No miscalibration shown: ")
         assert "Over-" not in verdict.text
@@ -353,15 +353,27 @@ def test_intervals_of_what_is_saved_cover():
 
 
 @quiet
+def test_few_rows_that_rank_backwards_are_no_reason_to_recalibrate():
+    verdict = evaluate([0] * 10 + [1] * 10, np.linspace(0.95, 0.05, 20)).verdict
+    assert verdict.kind == "miscalibrated"
+    assert "rank backwards (AUC 0.00), too few to be sure" in verdict.text
+    assert "save" not in verdict.text
+    assert "inf" not in verdict.text
+
+
+@quiet
 def test_sizes_are_told_apart():
     rng = np.random.default_rng(1)
     p = rng.uniform(0.05, 0.95, 60_000)
     small = evaluate((rng.random(len(p)) < np.clip(p + 0.02, 0, 1)).astype(int), p).verdict
     assert (small.kind, small.size) == ("miscalibrated", "clear but small")
     assert "Clear but small: recalibration would save about 0." in small.text
-    large = evaluate((rng.random(len(p)) < sharpened(p, 0.5)).astype(int), p).verdict
+    clear = evaluate((rng.random(len(p)) < sharpened(p, 0.5)).astype(int), p).verdict
+    assert (clear.kind, clear.size) == ("miscalibrated", "clear")
+    assert clear.saving_low > 0.01 > small.saving_high
+    large = evaluate((rng.random(len(p)) < sharpened(p, 0.2)).astype(int), p).verdict
     assert (large.kind, large.size) == ("miscalibrated", "large")
-    assert large.saving_low > 0.01 > small.saving_high
+    assert large.saving > 0.1 > clear.saving
     few = evaluate((rng.random(60) < p[:60]).astype(int), p[:60], n_bins=5).verdict
     assert few.size == "not shown either way"
 

@@ -123,8 +123,8 @@ class Verdict(Result):
     pvalue : of the joint test, for a subgroup adjusted for their number; None if untested
     about : what was judged, e.g. "probability that Status = 'bad'" or "whole prediction of 10
         classes"
-    size : how much it matters: "large", "clear but small", "not shown either way", or "" if that
-        is open
+    size : how much it matters: "large", "clear", "clear but small", "not shown either way", or ""
+        if that is open
     saving, saving_low, saving_high : share of the log loss that recalibration would save, and its
         interval, through the lens the text names; None if unknown
     joint : the test behind it, None if untested

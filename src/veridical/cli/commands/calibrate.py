@@ -15,11 +15,14 @@ from veridical._core.data.reading import read_rows
 from veridical.cli.shared import data, output
 from veridical.cli.shared.messages import in_options
 from veridical.cli.shared.parser import HelpFormatter, Parser
-from veridical.evaluation.core import HeldOut, held_out
+from veridical.evaluation.core import HeldOut, held_out, is_reversed
+from veridical.evaluation.data import SampleSource
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.files import check_apart
 from veridical.frames.inputs import gather_inputs
 from veridical.frames.tables import find_columns
+from veridical.lenses import Binary
+from veridical.lenses.reading import RawData
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
@@ -99,6 +102,11 @@ def add_arguments(parser: Parser) -> None:
         metavar="N",
         help="for the table of before and after; 0 for none (default: 5)",
     )
+    parser.add_argument(
+        "--allow-reversed",
+        action="store_true",
+        help="fit even if predictions rank the wrong way round",
+    )
     output.add_text_or_json(parser, "of what is printed")
     parser.add_argument(
         "-o", "--output", metavar="PATH", required=True, help="the calibrator, as JSON"
@@ -125,6 +133,8 @@ def run(arguments: argparse.Namespace) -> int:
         lens = data.parse_lens(arguments.lens, typed)
         with output.busy(f"reading {arguments.file}"):
             rows = _read(arguments, options)
+        if not arguments.allow_reversed:
+            _check_direction(arguments, rows)
         calibrator = _calibrator(arguments, rows)
         calibrator.fit(rows.values, rows.y, rows.weight)
         calibrator.outcome_name_ = rows.outcome
@@ -203,6 +213,25 @@ def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
         guess.y,
         "; ".join([guess.said, *read.notes] if guess.said else read.notes),
     )
+
+
+def _check_direction(arguments: argparse.Namespace, rows: _Rows) -> None:
+    """Refuse one column that ranks backwards, unless the positive class was named."""
+    if arguments.input != "probability" or rows.pos_label is not None or len(rows.columns) > 1:
+        return
+    labelled = RawData(rows.y, rows.values, labels=rows.labels, sample_weight=rows.weight)
+    sample = labelled.check(caller=_CALLER).sample
+    source = SampleSource(sample, Binary())
+    area = source.areas[1]
+    if not is_reversed(source, area):
+        return
+    negative, positive = sample.classes
+    got = f"{rows.columns[0]!r}, which ranks it backwards (AUC {area:.2f})"
+    hint = (
+        f"if it is of {negative!r}, pass --pos-label {shlex.quote(str(negative))}; if all is as it"
+        " should be, pass --allow-reversed."
+    )
+    raise invalid(_CALLER, "prob", f"the probability of {positive!r}", got, hint=hint)
 
 
 def _scale(arguments: argparse.Namespace) -> str:

@@ -19,6 +19,7 @@ from veridical.evaluation._verdict.words import (
     PartWords,
     about_of,
     adjusted_words,
+    backwards_sentence,
     gap_sentence,
     is_binary,
     judges_whole,
@@ -184,7 +185,10 @@ def _rejected(source: Source, figures: Figures, joint: JointTest, options: Judgi
     headline = f"Miscalibrated: {about} ({p}; {scope_of(source)})."
     sentences = [headline, *PartWords(source, figures, joint).sentences()]
     saving, lens = _saving_where_it_is(source, joint, options)
-    if lens:
+    if is_binary(source) and figures.backwards:
+        sentences.append(backwards_sentence(figures))
+        saving, lens = None, ""
+    elif lens:
         sentences.append(saving_sentence(saving, lens))
     if lens == source.binary_lens.name:
         sentences.append(gap_sentence(figures))

@@ -16,6 +16,7 @@ from veridical.inference.core import Plan, detectable_core, required_core
 from veridical.results import SampleSize
 
 MATTERS = 0.01  # share of the log loss
+_MUCH = 0.1  # of it, from which on a saving is called large
 POWER = 0.8
 _CLIP = 1e-9
 _CELLS = 2048  # of equal mass, that stand for all rows
@@ -34,9 +35,9 @@ class Saving(NamedTuple):
 
     @property
     def words(self) -> str:
-        """Large, small or open, whether it matters or not."""
+        """Large, clear or small, or open whether it matters or not."""
         if self.low >= MATTERS:
-            return "large"
+            return "large" if self.share >= _MUCH else "clear"
         return "clear but small" if self.high < MATTERS else ""
 
 

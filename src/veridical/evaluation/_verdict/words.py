@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -43,6 +44,12 @@ class Figures:
     curve: ReliabilityCurve
     auc: float | None
 
+    @property
+    def backwards(self) -> bool:
+        """Whether outcomes are rarer where predictions are higher, however few rows say so."""
+        slope = None if self.slope is None else self.slope.estimate
+        return self.auc is not None and self.auc < 0.5 and slope is not None and slope < 0
+
 
 def judges_whole(source: Source) -> bool:
     """Whether whole predictions of three classes or more are judged, not what one lens shows."""
@@ -67,7 +74,7 @@ def about_of(source: Source) -> str:
 def scope_of(source: Source) -> str:
     """How many rows, and through which lens unless that is said."""
     lens = "" if judges_whole(source) else f", {source.lens.name} lens"
-    return f"{source.n:,} rows{lens}"
+    return f"{source.n:,} row{'' if source.n == 1 else 's'}{lens}"
 
 
 def named(label: Any) -> str:
@@ -154,7 +161,7 @@ class PartWords:
         slope = self._figures.slope
         estimate = None if slope is None else slope.estimate
         # An odd sample may have its slope on the other side of 1; then it explains nothing.
-        known = estimate is not None and (estimate < 1) == extreme
+        known = estimate is not None and math.isfinite(estimate) and (estimate < 1) == extreme
         line = f"recalibration slope {estimate:.2f}; " if known else ""
         return f"{word} ({line}{self._adjusted(part)})."
 
@@ -219,6 +226,14 @@ def saving_sentence(saving: Saving | None, lens: str) -> str:
     )
 
 
+def backwards_sentence(figures: Figures) -> str:
+    """What is said of few rows that rank the wrong way round: no map should turn them."""
+    return (
+        f"These rows rank backwards (AUC {figures.auc:.2f}), too few to be sure: is the right class"
+        " taken as positive?"
+    )
+
+
 def gap_sentence(figures: Figures) -> str:
     """The largest gap of the bins that hold many rows."""
     curve = figures.curve
@@ -229,12 +244,18 @@ def gap_sentence(figures: Figures) -> str:
     says, observed = numbers_apart(float(curve.predicted[at]), float(curve.observed[at]))
     return (
         f"Largest gap where predictions are frequent: says {says}, {happens} {observed}"
-        f" ({percent(float(share[at]))} % of rows)."
+        f" ({percent(float(share[at]))} % of {'the weight' if _is_weighted(curve) else 'rows'})."
     )
+
+
+def _is_weighted(curve: ReliabilityCurve) -> bool:
+    return not np.array_equal(curve.weight, curve.count)
 
 
 def reach_sentence(reach: Reach | None, n: int, lens: str) -> str:
     """What these rows could have shown, and how many would tell what matters."""
+    if reach is None and n < 2:
+        return "One row tells nothing."
     if reach is None:
         return "Every prediction is certain, so there is no chance to compare with."
     power = f"{100 * POWER:g} % power, {lens} lens"
