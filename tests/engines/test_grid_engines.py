@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 from engines.engine_frames import CHEAP, ENGINES
 from engines.naive_grid import assert_same_sums, naive_scores, naive_sums
-from veridical.exceptions import InvalidInputError
+from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.frames._grid.grid import grid_table
 from veridical.frames._tables.detect import is_frame, is_lazy
 from veridical.frames._tables.open import column_names, open_table
@@ -49,6 +50,8 @@ DATA = _data()
 PROB = ["p_dog", "p_cat", "p_bird"]
 MATRIX = np.column_stack([DATA[name] for name in PROB])
 CODE = np.array([["dog", "cat", "bird"].index(kind) for kind in DATA["kind"]])
+# Names that are neither those of classes nor places: what was assumed is said.
+TAKEN = "f: columns 'q', 'p' were taken for the classes 0, 1, in this order"
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -169,7 +172,8 @@ def test_single_precision_rounds_the_edges_to_it(engine: str, frame_of: Any) -> 
     problems = ["binary", "confidence", 0]
     table = grid_table(frame, y="y", prob="p", problems=problems, n_bins=100, caller="f")
     assert_same_sums(table, naive_sums(y, p, problems=problems, n_bins=100))
-    table = grid_table(frame, y="y", prob=["q", "p"], problems=problems, n_bins=100, caller="f")
+    with pytest.warns(VeridicalWarning, match=TAKEN):
+        table = grid_table(frame, y="y", prob=["q", "p"], problems=problems, n_bins=100, caller="f")
     pair = np.column_stack([1 - p, p])
     assert_same_sums(table, naive_sums(y, pair, problems=problems, n_bins=100))
 
@@ -204,8 +208,10 @@ def test_what_was_given_no_chance_and_happened_costs_infinitely_much(
         "q": np.array([1.0, 1, 0.5]),
     }
     frame = frame_of(engine, columns)
-    for prob in ("p", ["q", "p"]):
-        table = grid_table(frame, y="y", prob=prob, problems=["binary"], n_bins=4, caller="f")
+    said = pytest.warns(VeridicalWarning, match=TAKEN)
+    for prob, words in (("p", contextlib.nullcontext()), (["q", "p"], said)):
+        with words:
+            table = grid_table(frame, y="y", prob=prob, problems=["binary"], n_bins=4, caller="f")
         assert table.scores["log"].tolist() == [np.inf]
     fine = frame_of(engine, {name: values[[0, 2]] for name, values in columns.items()})
     for prob in ("p", ["q", "p"]):
@@ -230,16 +236,20 @@ def test_missing_cells_are_found(engine: str, frame_of: Any) -> None:
         )
     filled = np.array(["a", "b", "a", "b"], dtype=object)
     key = np.array(["u", None, "v", "v"], dtype=object)
-    with pytest.raises(InvalidInputError, match="`by` must be free of missing values"):
-        grid_table(
-            frame_of(engine, {"y": filled, "p": p, "key": key}),
-            y="y",
-            prob="p",
-            by="key",
-            problems=["binary"],
-            n_bins=4,
-            caller="f",
-        )
+    table = grid_table(
+        frame_of(engine, {"y": filled, "p": p, "key": key}),
+        y="y",
+        prob="p",
+        by="key",
+        problems=["binary"],
+        n_bins=4,
+        caller="f",
+    )
+    assert table.groups == ("u", "v", "(missing)")
+    assert table.rows.tolist() == [1, 2, 1]
+    named = ["u", "(missing)", "v", "v"]
+    happened = np.array([0, 1, 0, 1])
+    assert_same_sums(table, naive_sums(happened, p, problems=["binary"], n_bins=4, by=named))
 
 
 def test_open_table_collects_a_query(frame_of: Any) -> None:

@@ -199,7 +199,6 @@ def test_unknown_figures_are_errors_that_list_the_known_ones(binary):
         ({"by": ["a", "b"]}, "evaluate: `by` must be as long as"),
         ({"by": [["a"]] * 400}, "evaluate: `by` must be 1-d"),
         ({"by": "region"}, "evaluate: `by` must be a column or one key per row"),
-        ({"by": ["a", None] * 200}, "`by` must be free of missing values"),
         ({"y": "label"}, "`y` must be unset when arrays are given"),
         ({"prob": "p"}, "must be unset when arrays are given"),
     ],
@@ -208,6 +207,14 @@ def test_unknown_figures_are_errors_that_list_the_known_ones(binary):
 def test_bad_options_are_refused(binary, options, message):
     with pytest.raises(InvalidInputError, match=message):
         evaluate(*binary, **options)
+
+
+def test_a_blank_key_is_a_group(binary):
+    y, p = binary
+    e = evaluate(y, p, by=["a", None] * 200, n_bins=5)
+    assert [key for key, _ in e.groups] == ["a", "(missing)"]
+    for start, (_, group) in enumerate(e.groups):
+        assert group.figures() == evaluate(y[start::2], p[start::2], n_bins=5).figures()
 
 
 def test_a_wrong_number_of_keys_is_not_blamed_on_the_weights(binary):

@@ -162,12 +162,25 @@ def test_groups_of_several_columns_survive_json(data):
 
 @pytest.mark.parametrize("column", ["region", "year"])
 @pytest.mark.parametrize("by", ["unknown", ["unknown", "label"]])
-def test_missing_keys_are_refused(data, by, column):
+def test_missing_keys_are_a_group(data, by, column):
     frame = pl.DataFrame(data).with_columns(
         unknown=pl.when(pl.col("p") > 0.9).then(None).otherwise(pl.col(column))
     )
-    with pytest.raises(InvalidInputError, match="`by` must be free of missing values"):
-        evaluate(frame, y="label", prob="p", by=by)
+    blank = data["p"] > 0.9
+    e = evaluate(frame, y="label", prob="p", by=by)
+    rows = {key: ~blank & (data[column] == key) for key in np.unique(data[column]).tolist()}
+    rows["(missing)"] = blank
+    if by != "unknown":
+        rows = {
+            (key, label): at & (data["label"] == label)
+            for key, at in rows.items()
+            for label in (0, 1)
+        }
+    assert [key for key, _ in e.groups] == list(rows)
+    for key, group in e.groups:
+        assert group.n_samples == rows[key].sum()
+        alone = evaluate(named(data["label"][rows[key]]), data["p"][rows[key]], labels=[0, 1])
+        assert group.figures() == alone.figures()
 
 
 def test_keys_of_mixed_kinds_are_refused_or_grouped_but_never_fail_otherwise(data):

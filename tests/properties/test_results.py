@@ -72,8 +72,14 @@ def test_an_evaluation_by_groups_survives_json(sample, data):
 @few
 @given(BINARY, st.lists(TEXT, min_size=2, max_size=2, unique=True))
 def test_labels_survive_json(sample, labels):
-    result = evaluate(np.array(labels, dtype=object)[sample.y], sample.p, labels=labels)
-    assert assert_lossless(result).classes == tuple(sorted(labels))  # the larger is positive
+    y = np.array(labels, dtype=object)[sample.y]
+    result = evaluate(y, sample.p, labels=labels, pos_label=labels[1])
+    assert assert_lossless(result).classes == tuple(labels)  # the positive one is the last
+    if labels[1] == max(labels):
+        assert evaluate(y, sample.p, labels=labels) == result
+    else:  # the order of labels may be meant either way
+        with pytest.raises(v.InvalidInputError, match="`pos_label` must be given"):
+            evaluate(y, sample.p, labels=labels)
 
 
 @given(BINARY, st.sampled_from([None, "wilson", "clopper-pearson"]))

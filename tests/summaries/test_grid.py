@@ -137,7 +137,7 @@ def test_merging_is_commutative_and_for_counts_associative(data):
         ({"lens": "confidence"}, "problems"),
         ({"resolution": 1024}, "resolution"),
         ({"by": ["x"] * 4}, "with groups"),
-        ({"labels": [1, 0]}, "classes"),
+        ({"labels": [1, 0], "pos_label": 1}, "classes"),
     ],
     ids=str,
 )

@@ -115,11 +115,20 @@ def _classes(
 
 
 def check_probabilities(
-    p: FloatArray, *, caller: str, param: str = "y_prob", option: Option = None
+    p: FloatArray,
+    *,
+    caller: str,
+    param: str = "y_prob",
+    option: Option = None,
+    rounded: bool = False,
 ) -> FloatArray:
-    """Return probabilities as (n,) or (n, K >= 2), or say what is wrong."""
+    """Return probabilities as (n,) or (n, K >= 2), or say what is wrong.
+
+    Predictions may be `rounded`, so that rows miss one by what it explains; what is true or
+    computed may not.
+    """
     p = _check_shape(p, caller=caller, param=param)
-    _check_values(p, None, caller=caller, param=param, option=option)
+    _check_values(p, None, caller=caller, param=param, option=option, rounded=rounded)
     return p
 
 
@@ -135,7 +144,13 @@ def _check_shape(p: FloatArray, *, caller: str, param: str, hint: str = _ROWS) -
 
 
 def _check_values(
-    p: FloatArray, codes: IntArray | None, *, caller: str, param: str, option: Option = None
+    p: FloatArray,
+    codes: IntArray | None,
+    *,
+    caller: str,
+    param: str,
+    option: Option = None,
+    rounded: bool = True,
 ) -> tuple[Scan | None, tuple[str, ...]]:
     """Raise unless all is in [0, 1] and rows sum to one; what was found, and what is to be said."""
     if p.ndim == 1:
@@ -145,10 +160,10 @@ def _check_values(
     scan = scan_matrix(p, np.zeros(len(p), dtype=np.intp) if codes is None else codes)
     if scan.valid:
         return scan, ()
-    rounded = rounding_note(p)
-    if rounded is None:
+    note = rounding_note(p) if rounded else None
+    if note is None:
         raise probability_error(p, caller, param, option)
-    return None, (rounded,)  # ties are possible where the scan did not look for them
+    return None, (note,)  # ties are possible where the scan did not look for them
 
 
 def float_array(values: ArrayLike, *, caller: str, param: str) -> FloatArray:

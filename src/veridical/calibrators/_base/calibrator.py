@@ -344,7 +344,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self._check_fitted(caller=caller)
         if self.input == "probability":
             values = float_array(y_prob, caller=caller, param="y_prob")
-            values = check_probabilities(values, caller=caller, option="input")
+            values = check_probabilities(values, caller=caller, option="input", rounded=True)
         else:
             values = check_scores(y_prob, caller=caller)
         columns = 2 if values.ndim == 1 else values.shape[1]

@@ -146,7 +146,7 @@ def _calibrated(saved: files.SavedCalibrator, values: FloatArray) -> FloatArray:
     calibrator = saved.calibrator
     # All rows are checked at once, so that errors tell where they are in the file.
     if calibrator.input == "probability":
-        check_probabilities(values, caller=_CALLER, option="scale")
+        check_probabilities(values, caller=_CALLER, option="scale", rounded=True)
     else:
         values = check_scores(values, caller=_CALLER)
     parts = []

@@ -56,7 +56,8 @@ def check_columns(
     source: str = "labels",
 ) -> ClassColumns:
     """Check predictions that come without outcomes; parameter `source` gave their labels."""
-    p = check_probabilities(float_array(y_prob, caller=caller, param="y_prob"), caller=caller)
+    p = float_array(y_prob, caller=caller, param="y_prob")
+    p = check_probabilities(p, caller=caller, rounded=True)
     n_classes = p.shape[1] if p.ndim == 2 else 2
     names = None if labels is None else _check_labels(labels, n_classes, caller, source)
     known = tuple(range(n_classes)) if names is None else names

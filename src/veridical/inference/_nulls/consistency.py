@@ -195,7 +195,7 @@ def _mapped(null_map: Callable[[FloatArray], ArrayLike], problem: Problem) -> Fl
     """Probabilities under the null hypothesis, checked like any user input."""
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
     values = float_array(null_map(sample.p), caller=_CALLER, param="null_map")
-    values = check_probabilities(values, caller=_CALLER, param="null_map")
+    values = check_probabilities(values, caller=_CALLER, param="null_map", rounded=True)
     if values.shape != sample.p.shape:
         hint = "return one probability (or row of probabilities) for each it is given."
         got = f"values of shape {values.shape}"

@@ -107,7 +107,7 @@ def observe(
         hint = "pass `labels=` to the monitor: predictions alone do not name the classes."
         raise invalid(caller, "labels", "known before outcomes are", "None", hint=hint)
     rows = float_array(as_rows(y_prob, labels), caller=caller, param="y_prob")
-    p = check_probabilities(rows, caller=caller)
+    p = check_probabilities(rows, caller=caller, rounded=True)
     if p.ndim == 2 and p.shape[1] != len(labels):
         hint = f"one column for each of {list(labels)[:6]}."
         got = f"{p.shape[1]} columns"
