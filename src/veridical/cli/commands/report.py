@@ -141,7 +141,7 @@ def _shown(status: Any) -> Callable[[str], None]:
 
 
 def _tell(report: Report, targets: list[str]) -> None:
-    output.show(in_options(report.headline))
+    output.show(*map(in_options, report.headline.splitlines()))
     for target in targets:
         size = Path(target).stat().st_size
         output.tell([f"wrote {target} ({_size(size)})"])
