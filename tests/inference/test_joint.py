@@ -17,7 +17,7 @@ from veridical.inference import joint_test
 from veridical.inference._joint import layout
 from veridical.inference._joint.draws import Trials, drawn_residuals
 from veridical.inference._joint.family import Members, judge, tail_scores
-from veridical.inference._joint.forms import contrasts, upper_edges
+from veridical.inference._joint.forms import Cells, Surprise, contrasts, surprises, upper_edges
 from veridical.inference._joint.layout import split_cells, variance_splits
 from veridical.inference._joint.whole import drawn_sums
 from veridical.inference.core import joint_sums_core
@@ -326,6 +326,61 @@ def test_unit_of_weights_does_not_matter(monkeypatch, tail):
         other = joint_test(y, p, sample_weight=scale * weight, **options)
         for one, two in zip(first.parts, other.parts, strict=True):
             assert (one.pvalue, one.adjusted) == (two.pvalue, two.adjusted)
+
+
+def test_surprise_of_a_cell_is_its_deviance():
+    # One cell of 50 rows, one of 100 that say 1e-4: an event there is no matter of variance.
+    number, p = np.array([50.0, 100.0]), np.array([0.3, 1e-4])
+    mean, variance, none = number * p, number * p * (1 - p), np.zeros((2, 2))
+    seen = np.array([[15.0, 0.0], [15.0, 1.0], [24.0, 0.0], [0.0, 5.0], [50.0, 100.0]])
+    residuals = (seen - mean)[:, None]
+    law = stats.binom(number, p)
+    # Of the saturated model every cell has its own probability.
+    best = stats.binom.logpmf(seen, number, seen / number)
+    deviance = 2 * (best - law.logpmf(seen))
+    for scale in (1.0, 1e-3):
+        unit = np.full(2, scale)
+        given = (none, scale * mean, scale**2 * variance, unit)
+        total = Surprise(*given, largest=False).values(scale * residuals)
+        assert total[:, 0] == pytest.approx(deviance.sum(axis=1), rel=1e-6, abs=1e-6)
+        largest = Surprise(*given, largest=True).values(scale * residuals)[:4, 0]
+        tail = stats.chi2(1).sf(deviance.max(axis=1))[:4]
+        assert np.exp(-largest) == pytest.approx(1 - (1 - tail) ** 2, rel=1e-3)
+
+
+def test_surprises_are_free_of_level_and_spread():
+    variance, odds = np.array([4.0, 9.0, 2.0, 1.0]), np.array([-2.0, -1.0, 0.5, 2.0])
+    cells = Cells(np.zeros(4), variance, odds)
+    for one in surprises(cells, 3 * variance, np.ones(4)):
+        none = one.values(np.zeros((1, 1, 4)))
+        tilted = one.values((variance * (0.4 + 0.3 * odds))[None, None])
+        assert tilted == pytest.approx(none, abs=1e-5)
+
+
+def _corner(rng):
+    p = rng.random(5000)
+    q, few = p.copy(), rng.random(5000) < 0.01
+    p[few], q[few] = 1e-4, 0.1
+    return p, q
+
+
+def _alternating(rng):
+    p = rng.random(5000)
+    return p, np.clip(p + 0.06 * np.where((p * 15).astype(int) % 2, 1, -1), 0, 1)
+
+
+@pytest.mark.parametrize("law", [_corner, _alternating])
+@pytest.mark.parametrize("turned", [False, True])
+def test_small_corners_and_gaps_of_either_sign_are_found(law, turned):
+    found = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        p, q = law(rng)
+        y = _draw(q, rng)
+        p, y = (1 - p, 1 - y) if turned else (p, y)
+        test = joint_test(y, p, n_resamples=199, rng=0)
+        found += any(part.name == "shape" for part in test.standing_out)
+    assert found >= 9
 
 
 # What is found, and what is looked at.

@@ -19,7 +19,7 @@ from veridical.results import JointPart, JointTest
 _MOST_SURPRISE = 700.0  # beyond is less than the smallest number
 # Share of the draws that are the tail, which is smoothed. A few members share the level in larger
 # pieces, which can be counted if draws are many: then what Holm's method rejects is rejected.
-_TAIL, _TAIL_OF_FEW, _FEW, _COUNTED = 0.1, 0.01, 4, 5
+_TAIL, _TAIL_OF_FEW, _FEW, _COUNTED = 0.1, 0.01, 5, 5
 _DIGITS = 9  # of a statistic relative to its mean: beyond is rounding of sums
 _TIE = 1e-9
 _LEAST = 1e-300
@@ -152,9 +152,10 @@ def holm_test_of(found: list[Found], **about: Any) -> JointTest:
     So many parts need p-values smaller than a number of draws can show: they are those of the
     smooth tails.
     """
-    scores = np.concatenate([tail_scores(part.values)[0] for part in found])
+    smallest = [np.exp(-tail_scores(part.values)[0].max()) for part in found]
     least = 1 / len(found[0].values)
-    own = np.exp(-scores)
+    # Of several statistics of a part the clearest counts, corrected for their number.
+    own = np.minimum(1.0, np.array([part.values.shape[1] for part in found]) * smallest)
     own[[part.impossible for part in found]] = least / len(found)
     order = np.argsort(own, kind="stable")
     adjusted = np.empty(len(own))
@@ -170,7 +171,7 @@ def _test_of(found: list[Found], judged: Judged, about: dict[str, Any]) -> Joint
             name=part.name,
             lens=part.lens,
             label=part.label,
-            statistic=float(part.values[0].max()),
+            statistic=float(part.values[0, 0]),
             direction=part.direction,
             pvalue=float(own),
             adjusted=float(adjusted),

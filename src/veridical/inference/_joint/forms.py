@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import BoolArray, FloatArray, IntArray
 
 _NARROW = 4.0  # mean distance of two rows, in widths of the kernel
 _JITTER = 1e-9  # keeps the root of the kernel from failing by rounding
 _LEAST_CHANCE = 1e-9  # log odds are those of a probability this far from 0 and 1
+_CORNERS = 10.0 ** -np.arange(2, 8)  # predictions below, and above 1 less these, are kept apart
 _DEPENDENT = 1e-8  # share of its length by which a direction must differ from those before it
 
 
@@ -37,6 +38,17 @@ def upper_edges(
     cell = np.minimum((middle * most).astype(np.intp), most - 1)
     ends = np.flatnonzero(np.append(cell[1:] != cell[:-1], True))
     return p[last[ends]].astype(np.float64)
+
+
+def with_corners(edges: FloatArray, p: FloatArray) -> FloatArray:
+    """Edges of cells of sorted predictions, and those that keep orders of magnitude apart.
+
+    Few predictions of almost 0 or 1 would share a cell with more common ones, whose chance hides
+    what happens there.
+    """
+    low, high = np.searchsorted(p, _CORNERS, side="right"), np.searchsorted(p, 1 - _CORNERS)
+    last = np.append(low, high) - 1
+    return np.union1d(edges, p[last[last >= 0]].astype(np.float64))
 
 
 def log_odds(p: FloatArray) -> FloatArray:
@@ -113,6 +125,7 @@ def contrasts(variance: FloatArray, odds: FloatArray, waves: int) -> FloatArray:
 
 _WAVES = 12  # cosines of the shape
 _WAVES_OF_ALL = 6  # cosines of what looks at level, spread and shape at once
+_BELOW_ONE, _LEAST_TAIL = 1 - 1e-12, 1e-300
 _TOLD = 1.96  # standard deviations from which a level says which way it is off
 
 
@@ -154,6 +167,64 @@ def three_forms(cells: Cells) -> dict[str, Form]:
         "spread": Form(weights[..., 1:2], np.ones(1), 0.0),
         "shape": Form(weights[..., 2:], _wave_share(_WAVES)),
     }
+
+
+class Surprise(NamedTuple):
+    """How unlikely cells are one by one, freed of level and spread: the largest, or the sum.
+
+    A cell counts by its deviance, as a binomial number with its mean and variance would: twice the
+    logarithm of the ratio of likelihoods, which measures a rare event by what it is, not by a
+    variance of almost nothing (Wilks 1938, Annals of Mathematical Statistics 9, 60-62).
+
+    Attributes
+    ----------
+    free : (cells, 2) contrasts of level and spread
+    mean, variance, unit : of the weighted sum of outcomes of each cell, and what one counts
+    largest : whether the clearest cell is looked for, as minus the logarithm of the chance that
+        any of so many normal ones is as clear; else it is the sum
+    """
+
+    free: FloatArray
+    mean: FloatArray
+    variance: FloatArray
+    unit: FloatArray
+    largest: bool
+    told: float = np.inf
+
+    def values(self, residuals: FloatArray) -> FloatArray:
+        """The statistic of residuals (draws, 1, cells), (draws, 1)."""
+        from scipy.special import chdtrc
+
+        held = (self.variance > 0) & (self.unit > 0)
+        if not held.any():
+            return np.zeros((len(residuals), 1))
+        each = self._deviance(residuals[:, 0], held)
+        if not self.largest:
+            return each.sum(axis=1, keepdims=True)
+        tail = chdtrc(1, each.max(axis=1, keepdims=True))
+        some = -np.expm1(held.sum() * np.log1p(-np.minimum(tail, _BELOW_ONE)))
+        return np.asarray(-np.log(np.maximum(some, _LEAST_TAIL)))
+
+    def directions(self, residuals: FloatArray) -> FloatArray:
+        """None: 0 for each of (m, cells)."""
+        return np.zeros(len(residuals))
+
+    def _deviance(self, residuals: FloatArray, held: BoolArray) -> FloatArray:
+        from scipy.special import xlogy
+
+        left = residuals - (residuals @ self.free) @ (self.free * self.variance[:, None]).T
+        mean, variance = (self.mean / np.where(held, self.unit, 1.0))[held], self.variance[held]
+        chance = np.clip(1 - variance / np.square(self.unit[held]) / mean, _LEAST_CHANCE, 1.0)
+        number = np.maximum(mean / chance, mean * (1 + _LEAST_CHANCE))
+        seen = np.clip(mean + left[:, held] / self.unit[held], 0.0, number)
+        happened, not_so = xlogy(seen, seen / mean), number - seen
+        return 2 * np.maximum(happened + xlogy(not_so, not_so / (number - mean)), 0.0)
+
+
+def surprises(cells: Cells, mean: FloatArray, unit: FloatArray) -> list[Surprise]:
+    """The clearest cell and the sum of all, of sums with such means that count in such units."""
+    free = contrasts(cells.variance, cells.odds, 0)
+    return [Surprise(free, mean, cells.variance, unit, largest) for largest in (True, False)]
 
 
 def form_of_all(cells: Cells) -> Form:

@@ -11,7 +11,7 @@ from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.inference._draws.rows import counts_rows
-from veridical.inference._joint.forms import log_odds, upper_edges
+from veridical.inference._joint.forms import log_odds, upper_edges, with_corners
 
 _EVEN = 1e-12  # variance of predictions below which a cell is not split
 MOST_DRAWN = 20_000  # rows whose outcomes are drawn one by one
@@ -131,7 +131,7 @@ def layout_of(sample: MulticlassSample, codes: IntArray | None, n_groups: int) -
         order,
         drawn,
         heavy,
-        upper_edges(largest, spread, _CONFIDENCE_CELLS),
+        with_corners(upper_edges(largest, spread, _CONFIDENCE_CELLS), largest),
         classes,
         splits,
         1 + sum(int((cut.new != np.arange(len(cut.new))).sum()) for cut in splits),

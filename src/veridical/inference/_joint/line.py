@@ -13,7 +13,15 @@ from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._draws.rows import counts_rows
 from veridical.inference._joint.draws import Trials, drawn_residuals
 from veridical.inference._joint.family import Found
-from veridical.inference._joint.forms import Cells, cells_of, form_of_all, three_forms, upper_edges
+from veridical.inference._joint.forms import (
+    Cells,
+    cells_of,
+    form_of_all,
+    surprises,
+    three_forms,
+    upper_edges,
+    with_corners,
+)
 
 MOST_CELLS, MOST_CELLS_BY_GROUP = 128, 48
 
@@ -26,6 +34,7 @@ class Line:
     ----------
     trials : what is drawn
     residual : sum of w (y - p) of each entry, as observed
+    expected : sum of w p of each entry
     impossible : whether something happened that had no probability, of each entry
     rows : how many rows there are
     codes : group of each entry, None without groups
@@ -33,6 +42,7 @@ class Line:
 
     trials: Trials
     residual: FloatArray
+    expected: FloatArray
     impossible: BoolArray
     rows: int
     codes: IntArray | None = None
@@ -47,7 +57,7 @@ def line_of(sample: BinarySample, codes: IntArray | None) -> Line:
     trials = Trials(p, w) if counted else Trials(p, np.ones(sample.n), w)
     impossible = ((y == 1) & (p <= 0)) | ((y == 0) & (p >= 1))
     held = None if codes is None else codes[order]
-    return Line(trials, w * (y - p), impossible, sample.n, held)
+    return Line(trials, w * (y - p), w * p, impossible, sample.n, held)
 
 
 def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Found]:
@@ -55,7 +65,7 @@ def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Fou
     p, n = line.trials.p, draws.n_resamples
     square = line.trials.square
     most = MOST_CELLS if line.codes is None else MOST_CELLS_BY_GROUP
-    edges = upper_edges(p, p * (1 - p) * square, most, line.trials.count)
+    edges = with_corners(upper_edges(p, p * (1 - p) * square, most, line.trials.count), p)
     cell = np.searchsorted(edges, p)
     whole = cells_of(cell, len(edges), p, square, line.residual)
     residuals = np.zeros((1 + n, len(edges)))
@@ -82,8 +92,19 @@ def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Fou
         values = form.values(residuals[:, None])
         never = impossible and name == "spread"  # which is too extreme, whatever else is so
         direction = -1.0 if never else float(form.directions(whole.residual[None])[0])
+        if name == "shape":
+            more = surprises(whole, *_counted(line, cell, len(edges)))
+            values = np.hstack([values, *(one.values(residuals[:, None]) for one in more)])
         parts.append(Found(name, lens, values, line.rows, direction, impossible=never))
     return [*parts, *groups]
+
+
+def _counted(line: Line, cell: IntArray, n_cells: int) -> tuple[FloatArray, FloatArray]:
+    """Expected sum of outcomes of each cell, and what one of them counts."""
+    p, mean = line.trials.p, line.expected
+    each = (mean, mean * (1 - p), line.trials.square * p * (1 - p))
+    mean, first, square = (np.bincount(cell, weights=one, minlength=n_cells) for one in each)
+    return mean, np.divide(square, first, out=np.zeros(n_cells), where=first > 0)
 
 
 def _rows_of_groups(codes: IntArray, n_groups: int) -> list[IntArray]:

@@ -71,6 +71,7 @@ def _line(
     line = Line(
         Trials(p[order], count, every),
         np.concatenate([line.residual for line in lines])[order],
+        np.concatenate([line.expected for line in lines])[order],
         np.concatenate([line.impossible for line in lines])[order],
         grid.n_samples,
         codes,
@@ -110,11 +111,13 @@ def line_of_cells(cells: GridCells, rows: int) -> Line:
     has the variance of the weighted rows, the sum of w^2 p (1 - p).
     """
     count, p = cells.sums[0].sum(axis=1), cells.p
-    residual = cells.sums[1, :, 1] - cells.sums[3].sum(axis=1)
+    expected = cells.sums[3].sum(axis=1)
+    residual = cells.sums[1, :, 1] - expected
     impossible = ((p <= 0) & (cells.sums[0, :, 1] > 0)) | ((p >= 1) & (cells.sums[0, :, 0] > 0))
     if cells.unit is not None:
-        return Line(Trials(p, count), residual / cells.unit, impossible, rows)
+        scaled = (residual / cells.unit, expected / cells.unit)
+        return Line(Trials(p, count), *scaled, impossible, rows)
     of_one = count * p * (1 - p)
     variance = cells.sums[5].sum(axis=1)
     unit = np.sqrt(np.divide(variance, of_one, out=np.zeros(len(p)), where=of_one > 0))
-    return Line(Trials(p, count, unit), residual, impossible, rows)
+    return Line(Trials(p, count, unit), residual, expected, impossible, rows)

@@ -74,7 +74,8 @@ def joint_test(
 
     - level: the sum of all residuals; spread: their sum with the log odds, centred (score tests
       of the intercept and of the slope given the intercept [1]_);
-    - shape: slow and faster cosine waves in what the other two leave [2]_;
+    - shape: what the other two leave: slow and faster cosine waves [2]_, the cell that is least
+      likely and the sum over all cells, by their deviance;
     - class: the three together for one class against the rest, and group: for one subgroup;
     - vector: the squared kernel calibration error of whole vectors [3]_, in cells.
 

@@ -18,9 +18,11 @@ from veridical.inference._joint.family import Found
 from veridical.inference._joint.forms import (
     Cells,
     Form,
+    Surprise,
     form_of_all,
     form_of_totals,
     form_of_vectors,
+    surprises,
     three_forms,
 )
 from veridical.inference._joint.layout import (
@@ -51,12 +53,13 @@ class Look(NamedTuple):
     lens: str
     labels: list[Any]
     block: str
-    form: Form
+    form: Form | Surprise
     impossible: BoolArray
 
     def values(self, residuals: FloatArray) -> FloatArray:
         """Statistics of sums (draws, columns), (draws, parts)."""
         if self.name == "vector":
+            assert isinstance(self.form, Form)
             n_cells = self.form.weights.shape[1]
             by_class = residuals.reshape(len(residuals), n_cells, -1).swapaxes(1, 2)
             return self.form.values(by_class).sum(axis=1, keepdims=True)
@@ -128,6 +131,9 @@ def _looks(sample: MulticlassSample, layout: Layout, sums: dict[str, Sums]) -> l
         for name, form in three_forms(_cells(sums["confidence"])).items():
             flag = np.array([certain and name == "spread"])
             looks.append(Look(name, "confidence", [None], "confidence", form, flag))
+        one = sums["confidence"]
+        for more in surprises(_cells(one), one.mean, one.unit):
+            looks.append(Look("shape", "confidence", [None], "confidence", more, np.zeros(1, bool)))
     labels = [sample.classes[k] for k in layout.order]
     form = form_of_all(_cells(sums["class"], n_classes))
     seen = np.isin(layout.order, sample.y[never])
