@@ -103,8 +103,9 @@ def _counted(line: Line, cell: IntArray, n_cells: int) -> tuple[FloatArray, Floa
     """Expected sum of outcomes of each cell, and what one of them counts."""
     p, expected = line.trials.p, line.expected
     each: list[FloatArray] = [expected, expected * (1 - p), line.trials.square * p * (1 - p)]
-    sums: list[FloatArray] = [np.bincount(cell, weights=one, minlength=n_cells) for one in each]
-    mean, first, square = sums
+    mean, first, square = (
+        np.bincount(cell, weights=one, minlength=n_cells).astype(np.float64) for one in each
+    )
     return mean, np.divide(square, first, out=np.zeros(n_cells), where=first > 0)
 
 
