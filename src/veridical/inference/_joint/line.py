@@ -101,9 +101,11 @@ def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Fou
 
 def _counted(line: Line, cell: IntArray, n_cells: int) -> tuple[FloatArray, FloatArray]:
     """Expected sum of outcomes of each cell, and what one of them counts."""
-    p, mean = line.trials.p, line.expected
-    each = (mean, mean * (1 - p), line.trials.square * p * (1 - p))
-    mean, first, square = (np.bincount(cell, weights=one, minlength=n_cells) for one in each)
+    p, expected = line.trials.p, line.expected
+    each: list[FloatArray] = [expected, expected * (1 - p), line.trials.square * p * (1 - p)]
+    mean, first, square = (
+        np.bincount(cell, weights=one, minlength=n_cells).astype(np.float64) for one in each
+    )
     return mean, np.divide(square, first, out=np.zeros(n_cells), where=first > 0)
 
 
