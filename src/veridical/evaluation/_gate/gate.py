@@ -175,7 +175,7 @@ def check_requirements(
     the limits, which shrink as one over the root of n, or from :func:`required_sample_size`. Only
     figures whose limits hold with few rows and few events can be asked for ``low`` and ``high``:
     scores and accuracy, binned errors of the lens, the canonical ECE, slope, intercept and
-    calibration in the large; each errs in at most 2.5 % of samples with the truth at the limit
+    calibration in the large. How often each errs with the truth at the limit is measured
     (``docs/evidence/gate_limits.csv``). Predictions that rank backwards fail whatever is asked.
 
     A test of calibration that does not reject is no evidence of calibration, so such requirements
