@@ -268,6 +268,19 @@ def test_rows_that_do_not_sum_are_told_the_likely_cause(rows, hint, engine):
     assert hint in caught.value.hint
 
 
+def test_a_null_of_rounded_rows_may_be_the_rows_themselves():
+    plain, mapped = (
+        v.consistency_test(v.BinnedError(), Y3, ROUNDED, null_map=null_map, n_resamples=20, rng=0)
+        for null_map in (None, lambda p: p)
+    )
+    assert mapped.pvalue == plain.pvalue
+
+
+def test_only_predictions_may_be_rounded():
+    with pytest.raises(v.InvalidInputError, match="`posterior` must be rows that sum to 1"):
+        v.decompose(Y3, P3, posterior=ROUNDED)
+
+
 def test_ties_of_rounded_rows_go_to_the_first_class():
     rows = np.array([[0.6, 0.6, 0.0, 0.0], [0.1, 0.2, 0.3, 0.4]])  # 1.2 = 1 + 4/2 units
     assert v.zero_one_loss([1, 3], rows, labels=range(4)) == 0.5
