@@ -498,3 +498,10 @@ def test_refusals():
         joint_test([0, 1], [0.2, 0.7], by=["a"])
     with pytest.warns(VeridicalWarning, match="whole numbers"):
         joint_test([0, 1], [0.2, 0.7], sample_weight=[1.5, 1], weight_type="frequency", rng=0)
+
+
+def test_two_values_have_a_level_and_a_spread_and_no_shape():
+    y = [1] * 40 + [0] * 60 + [1] * 60 + [0] * 40
+    test = joint_test(y, [0.2] * 100 + [0.8] * 100, rng=0)
+    assert [part.name for part in test.standing_out] == ["spread"]
+    assert [part.pvalue for part in test.parts if part.name == "shape"] in ([], [1.0])

@@ -26,6 +26,7 @@ from veridical.lenses.reading import RawData
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
+    from veridical.calibrators.core import CheckedRows
 
 _CALLER = "calibrate"
 _INPUTS = ("probability", "logit", "score")
@@ -133,9 +134,9 @@ def run(arguments: argparse.Namespace) -> int:
         lens = data.parse_lens(arguments.lens, typed)
         with output.busy(f"reading {arguments.file}"):
             rows = _read(arguments, options)
-        if not arguments.allow_reversed:
-            _check_direction(arguments, rows)
         calibrator = _calibrator(arguments, rows)
+        if not arguments.allow_reversed:
+            _check_direction(calibrator, rows)
         calibrator.fit(rows.values, rows.y, rows.weight)
         calibrator.outcome_name_ = rows.outcome
         found: HeldOut | LeftOut | None = None
@@ -149,9 +150,17 @@ def run(arguments: argparse.Namespace) -> int:
 def _held_out(
     arguments: argparse.Namespace, calibrator: Calibrator, rows: _Rows, lens: Any, n_bins: Any
 ) -> HeldOut | LeftOut:
+    checked = _check(calibrator, rows)
+    found = held_out(calibrator, checked, n_folds=arguments.folds, lens=lens, n_bins=n_bins)
+    if isinstance(found, HeldOut):
+        warn_of(found.notes)
+    return found
+
+
+def _check(calibrator: Calibrator, rows: _Rows) -> CheckedRows:
     from veridical.calibrators.core import check_rows
 
-    checked = check_rows(
+    return check_rows(
         rows.values,
         rows.y,
         rows.weight,
@@ -161,10 +170,6 @@ def _held_out(
         weight_type="importance",
         caller=type(calibrator).__name__,
     )
-    found = held_out(calibrator, checked, n_folds=arguments.folds, lens=lens, n_bins=n_bins)
-    if isinstance(found, HeldOut):
-        warn_of(found.notes)
-    return found
 
 
 def _check_options(arguments: argparse.Namespace) -> None:
@@ -215,10 +220,11 @@ def _read(arguments: argparse.Namespace, options: dict[str, Any]) -> _Rows:
     )
 
 
-def _check_direction(arguments: argparse.Namespace, rows: _Rows) -> None:
+def _check_direction(calibrator: Calibrator, rows: _Rows) -> None:
     """Refuse one column that ranks backwards, unless the positive class was named."""
-    if arguments.input != "probability" or rows.pos_label is not None or len(rows.columns) > 1:
+    if calibrator.input != "probability" or rows.pos_label is not None or len(rows.columns) > 1:
         return
+    _check(calibrator, rows)  # what is wrong with the values is said in words of maps
     labelled = RawData(rows.y, rows.values, labels=rows.labels, sample_weight=rows.weight)
     sample = labelled.check(caller=_CALLER).sample
     source = SampleSource(sample, Binary())

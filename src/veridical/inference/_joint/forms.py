@@ -125,6 +125,7 @@ def contrasts(variance: FloatArray, odds: FloatArray, waves: int) -> FloatArray:
 
 _WAVES = 12  # cosines of the shape
 _WAVES_OF_ALL = 6  # cosines of what looks at level, spread and shape at once
+_ROUNDING = 1e-8  # of a standard deviation
 _BELOW_ONE, _LEAST_TAIL = 1 - 1e-12, 1e-300
 _TOLD = 1.96  # standard deviations from which a level says which way it is off
 
@@ -213,6 +214,9 @@ class Surprise(NamedTuple):
         from scipy.special import xlogy
 
         left = residuals - (residuals @ self.free) @ (self.free * self.variance[:, None]).T
+        left[np.abs(left) <= _ROUNDING * np.sqrt(self.variance)] = (
+            0.0  # nothing is left of few cells
+        )
         mean, variance = (self.mean / np.where(held, self.unit, 1.0))[held], self.variance[held]
         chance = np.clip(1 - variance / np.square(self.unit[held]) / mean, _LEAST_CHANCE, 1.0)
         number = np.maximum(mean / chance, mean * (1 + _LEAST_CHANCE))
