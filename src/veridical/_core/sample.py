@@ -77,6 +77,8 @@ class BinarySample:
         Probabilities of (negative, positive), when the user passed two columns.
     positive_first : bool
         Whether the positive class is the first in column order, which ties go to.
+    clusters : integer array of shape (n,) or None
+        Number of what each row belongs to (a patient, a prompt); None if rows are independent.
     notes : tuple of str
         What has to be said of values that were accepted.
     """
@@ -88,6 +90,7 @@ class BinarySample:
     classes: tuple[Any, ...] = (0, 1)
     pair: FloatArray | None = None
     positive_first: bool = False
+    clusters: IntArray | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -129,6 +132,7 @@ class BinarySample:
             p=self.p[rows],
             weight=None if self.weight is None else self.weight[rows],
             pair=None if self.pair is None else self.pair[rows],
+            clusters=None if self.clusters is None else self.clusters[rows],
         )
 
 
@@ -149,7 +153,7 @@ class MulticlassSample:
     confidence, right : arrays of shape (n,) or None
         Largest probability of each row, and whether it (the first of equals) is that of the class
         that occurred; known from the check of the rows, else found by `top_label`.
-    notes
+    clusters, notes
         As in `BinarySample`.
     """
 
@@ -160,6 +164,7 @@ class MulticlassSample:
     classes: tuple[Any, ...]
     confidence: FloatArray | None = None
     right: BoolArray | None = None
+    clusters: IntArray | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -204,6 +209,7 @@ class MulticlassSample:
             weight=None if self.weight is None else self.weight[rows],
             confidence=None if self.confidence is None else self.confidence[rows],
             right=None if self.right is None else self.right[rows],
+            clusters=None if self.clusters is None else self.clusters[rows],
         )
 
 

@@ -2,7 +2,6 @@
 
 from veridical.inference._intervals.bootstrap import (
     binned_limits,
-    check_groups,
     has_interval,
     has_vector_interval,
     scores_by_row,
@@ -25,7 +24,6 @@ __all__ = [
     "MeanInterval",
     "Support",
     "binned_limits",
-    "check_groups",
     "check_interval_options",
     "has_interval",
     "has_vector_interval",

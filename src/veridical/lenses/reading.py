@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, NamedTuple
 
-from veridical._core.data.groups import Groups
+from veridical._core.data.groups import Groups, cluster_codes
 from veridical._core.data.labels import shortened
 from veridical._core.data.reading import AS_IT_IS, Reading, read_rows
 from veridical._core.data.validation import check_sample, kept_rows
@@ -171,6 +171,7 @@ class RawData:
     labels, pos_label : the classes in the order of the columns, and the positive one of two
     by : keys of groups of rows, or the columns that hold them
     sample_weight, weight_type : weights of the rows, or their column, and what they mean
+    groups : what rows belong to that depend on each other, or the columns that hold it
     reading : how values are read, of functions that have parameters for it
     """
 
@@ -184,6 +185,7 @@ class RawData:
     by: Any = None
     sample_weight: Any = None
     weight_type: WeightType = "importance"
+    groups: Any = None
     reading: Reading | None = None
 
     def weighted(self, sample_weight: Any, weight_type: WeightType = "importance") -> RawData:
@@ -209,6 +211,7 @@ class RawData:
             prob=self.prob,
             sample_weight=self.sample_weight,
             by=self.by,
+            groups=self.groups,
             how=self.how.checked(caller=caller),
             labels=self.labels,
             caller=caller,
@@ -222,7 +225,9 @@ class RawData:
 
     def check_arrays(self, *, caller: str) -> CheckedData:
         """Check the data of a function that takes arrays and no tables."""
-        inputs = Inputs(self.y_true, self.y_prob, self.sample_weight, None, self.labels)
+        inputs = Inputs(
+            self.y_true, self.y_prob, self.sample_weight, None, self.labels, groups=self.groups
+        )
         return self._checked(inputs, caller)
 
     def _checked(
@@ -248,7 +253,7 @@ class RawData:
         named = inputs.named._replace(
             pos_label=self.pos_label is not None, pair=getattr(sample, "pair", None) is not None
         )
-        return CheckedData(
+        data = CheckedData(
             sample,
             inputs.sample_weight,
             inputs.by,
@@ -257,6 +262,10 @@ class RawData:
             rows.left,
             named,
         )
+        if inputs.groups is None:
+            return data
+        clusters = cluster_codes(inputs.groups, data.kept, caller=caller)
+        return replace(data, sample=replace(sample, clusters=clusters))
 
     def through(self, lens: Any, *, caller: str, whole: bool = False) -> Induced:
         """Check the data on behalf of `caller` and look through a lens."""

@@ -161,3 +161,21 @@ def _one_kind(keys: Array, caller: str) -> Array:
     found = sorted({type(key).__name__ for key in keys})
     hint = "use keys of one kind, for instance all strings."
     raise invalid(caller, "by", "keys of one kind", " and ".join(found), hint=hint)
+
+
+def cluster_codes(groups: Any, kept: BoolArray, *, caller: str) -> IntArray:
+    """Number from 0 of what each kept row belongs to; `groups` has a key a row, kept or not."""
+    keys = to_numpy(groups, caller=caller, param="groups")
+    if keys.shape != kept.shape:
+        hint = "pass one cluster per row."
+        raise invalid(caller, "groups", f"of shape {kept.shape}", f"{keys.shape}", hint=hint)
+    missing = missing_values(keys)
+    if missing.any():
+        hint = "give rows that belong to no cluster a name of their own."
+        got = f"a missing key at index {missing.argmax()} ({missing.sum()} of {len(keys)})"
+        raise invalid(caller, "groups", "free of missing values", got, hint=hint)
+    try:
+        return np.unique(keys[kept], return_inverse=True)[1].reshape(-1)
+    except TypeError as error:
+        hint = "use keys of one kind, for instance all strings."
+        raise invalid(caller, "groups", "keys of one kind", "a mixture", hint=hint) from error

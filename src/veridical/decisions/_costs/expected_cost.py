@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.validation import check_sample, kept_rows
 from veridical._core.sample import Sample, weighted_mean
 from veridical._core.typing import ArrayLike, FloatArray, IntArray, WeightType
 from veridical.decisions._costs.matrix import (
@@ -21,7 +20,6 @@ from veridical.exceptions import invalid, warn_of
 from veridical.inference.intervals import (
     IntervalOptions,
     MeanInterval,
-    check_groups,
     check_interval_options,
     make_units,
     mean_interval,
@@ -143,27 +141,24 @@ def expected_cost(
     [(0, 0.5, 0.5, 1.0), (1, 0.5, 0.375, 0.5)]
     """
     options = check_interval_options(method, confidence_level, n_resamples, rng, caller=_CALLER)
-    data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label)
+    data = RawData(y_true, y_prob, labels=labels, pos_label=pos_label, groups=groups)
     data = data.weighted(sample_weight, weight_type)
     sample, table = checked_decision_rows(
         data, costs, actions=actions, abstain_cost=abstain_cost, caller=_CALLER
     )
-    clusters = check_groups(groups, kept_rows(sample_weight, sample), caller=_CALLER)
-    cost = cost_of_decisions(sample, table, clusters, options)
+    cost = cost_of_decisions(sample, table, options)
     warn_of(cost.notes, caller=_CALLER)
     return cost
 
 
-def cost_of_decisions(
-    sample: Sample, table: CostTable, clusters: IntArray | None, options: IntervalOptions
-) -> ExpectedCost:
+def cost_of_decisions(sample: Sample, table: CostTable, options: IntervalOptions) -> ExpectedCost:
     """Predicted and realised cost of the decisions on checked rows."""
     choices = choose(sample, table)
     outcome = outcome_of(sample, table, choices.action)
 
     def mean(by_row: FloatArray) -> MeanInterval:
         weights = (sample.weight, sample.weight_type)
-        return mean_cost(by_row, *weights, clusters, options, caller=_CALLER)
+        return mean_cost(by_row, *weights, sample.clusters, options, caller=_CALLER)
 
     realised, gap = mean(outcome.cost), mean(outcome.cost - choices.promised)
     predicted = mean(choices.promised)
@@ -199,16 +194,8 @@ def checked_decision_rows(
     caller: str,
 ) -> tuple[Sample, CostTable]:
     """Rows of positive weight and the costs that go with them."""
-    sample = check_sample(
-        data.y_true,
-        data.y_prob,
-        caller=caller,
-        labels=data.labels,
-        pos_label=data.pos_label,
-        sample_weight=data.sample_weight,
-        weight_type=data.weight_type,
-    )
-    kept = kept_rows(data.sample_weight, sample)
+    checked = data.check_arrays(caller=caller)
+    sample, kept = checked.sample, checked.kept
     table = check_costs(
         costs, sample, len(kept), actions=actions, abstain_cost=abstain_cost, caller=caller
     )

@@ -128,9 +128,9 @@ def compare(
             raise invalid(_CALLER, "engine", '"auto" or "memory" here', got, hint=hint)
         engine = "memory"
     reading = Reading(scale, missing, normalize).checked(caller=_CALLER)
-    data = RawData(y_true, y=y, labels=labels, pos_label=pos_label, reading=reading)
+    data = RawData(y_true, y=y, labels=labels, pos_label=pos_label, groups=groups, reading=reading)
     data = data.weighted(sample_weight, weight_type)
-    request = DataRequest(data, lens=lens, n_bins=n_bins, clusters=groups, caller=_CALLER)
+    request = DataRequest(data, lens=lens, n_bins=n_bins, caller=_CALLER)
     models = read_models(predictions, request, engine=engine)
     found = compare_models(
         models,

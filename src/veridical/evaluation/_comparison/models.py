@@ -138,8 +138,8 @@ def _columns(prob: Any, model: str, caller: str, param: str) -> str | list[str]:
 def _needs_rows(request: DataRequest, columns: Mapping[str, str | list[str]]) -> str | None:
     """What sums cannot serve, if anything."""
     data, lens, caller = request.data, request.lens, request.caller
-    if request.clusters is not None:
-        return "clusters"
+    if data.groups is not None:
+        return "groups"
     if data.how.missing == "drop":
         return "rows to be dropped"
     if data.how.converts:

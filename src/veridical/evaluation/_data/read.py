@@ -19,7 +19,6 @@ from veridical.frames.files import is_large_file
 from veridical.frames.grid import RESOLUTION, measured_key
 from veridical.frames.inputs import Inputs, Named, name_columns
 from veridical.frames.tables import grid_table, is_lazy
-from veridical.inference.intervals import check_groups
 from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens
 from veridical.lenses.reading import RawData, named_lens, resolve_lens
 from veridical.summaries import GridSummary
@@ -41,7 +40,7 @@ def name_model(error: InvalidInputError, name: str) -> InvalidInputError:
 class DataRequest:
     """Data as the user gave them, what is asked, and the name of the function that was called.
 
-    `n_bins` are those a table of sums is made with, `clusters` rows that belong together.
+    `n_bins` are those a table of sums is made with.
     """
 
     data: RawData
@@ -49,7 +48,6 @@ class DataRequest:
     caller: str
     lens: Any = None
     n_bins: Any = _BINS
-    clusters: Any = None
     resolution: int = RESOLUTION
 
     def read(
@@ -70,6 +68,7 @@ class DataRequest:
     def pushed(self, engine: str, *, needs_rows: str | None = None) -> SumsSource | None:
         """Return sums if they are what is to be used, None if the rows are to be read."""
         check_option(self.caller, "engine", engine, ENGINES)
+        needs_rows = "groups" if self.data.groups is not None else needs_rows
         if isinstance(self.data.y_true, GridSummary):
             return self._of_summary(engine, needs_rows)
         if engine == "memory":
@@ -96,18 +95,12 @@ class DataRequest:
 
     def rows(self, adapt: Callable[[Inputs], Inputs] | None = None) -> SampleSource:
         """Read the rows and check them."""
-        named = isinstance(self.clusters, str) and self.data.y_prob is None
-        raw = replace(self.data, by=self.clusters) if named else self.data
-        data = raw.check(caller=self.caller, adapt=adapt)
-        kept, clusters = data.kept, self.clusters
-        groups = None if data.by is None else self._of_kept(data.by, kept)
-        if named and data.by is not None:
-            clusters, groups = data.by.codes, None
+        data = self.data.check(caller=self.caller, adapt=adapt)
+        kept = data.kept
         return SampleSource(
             data.sample,
             resolve_lens(self.lens, data.sample, caller=self.caller),
-            by=groups,
-            clusters=check_groups(clusters, kept, caller=self.caller),
+            by=None if data.by is None else self._of_kept(data.by, kept),
             named=data.named,
             asked=self.lens is not None,
             guessed=data.guessed,

@@ -294,7 +294,6 @@ class SampleSource(Source):
     sample : checked rows
     lens : through which they are seen
     by : subgroup of each row, or None
-    clusters : number of the cluster of each row, or None if rows are independent
     guessed : what was guessed about the columns, or None
     named : what outcome and prediction are called
     asked : whether the user asked for this lens; whole predictions are judged otherwise
@@ -305,7 +304,6 @@ class SampleSource(Source):
     sample: Sample
     lens: Lens
     by: Groups | None = None
-    clusters: IntArray | None = None
     guessed: str | None = None
     left: BoolArray | None = None
     named: Named = UNNAMED
@@ -424,8 +422,7 @@ class SampleSource(Source):
     def take(self, rows: IntArray) -> SampleSource:
         """Keep some rows."""
         by = None if self.by is None else replace(self.by, codes=self.by.codes[rows])
-        clusters = None if self.clusters is None else self.clusters[rows]
-        return replace(self, sample=self.sample.take(rows), by=by, clusters=clusters)
+        return replace(self, sample=self.sample.take(rows), by=by)
 
     def some_rows(self, most: int, seed: int) -> tuple[SampleSource, str]:
         """These rows, or a random choice of `most` of them in their order."""
@@ -477,7 +474,7 @@ def noted_difference(
     """Difference between two models of the same rows, and what is in doubt about it."""
     lens = lens_of(estimator, pair[0])
     first, second = (each.induced_by(lens) for each in pair)
-    return difference_core(estimator, (first, second), options, groups=pair[0].clusters)
+    return difference_core(estimator, (first, second), options)
 
 
 def default_error_name(source: Source) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from veridical._core.data.arrays import NamedArray
@@ -55,6 +55,7 @@ class Inputs:
     labels: ArrayLike | None
     said: str | None = None
     named: Named = UNNAMED
+    groups: ArrayLike | None = None
 
 
 def gather_inputs(
@@ -65,6 +66,7 @@ def gather_inputs(
     prob: str | list[str] | tuple[str, ...] | None,
     sample_weight: Any,
     by: Any,
+    groups: Any = None,
     how: Reading = AS_IT_IS,
     labels: ArrayLike | None,
     caller: str,
@@ -75,17 +77,18 @@ def gather_inputs(
             hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
             got = "both arrays and column names"
             raise invalid(caller, "y", "unset when arrays are given", got, hint=hint)
-        if isinstance(by, str):
-            hint = "arrays have no columns: pass one key per row, or a frame."
-            raise invalid(caller, "by", "a column or one key per row", repr(by), hint=hint)
-        groups = None if by is None else group_rows([by], bins=how.by_bins, caller=caller)
+        for param, keys in (("by", by), ("groups", groups)):
+            if isinstance(keys, str):
+                hint = "arrays have no columns: pass one key per row, or a frame."
+                raise invalid(caller, param, "a column or one key per row", repr(keys), hint=hint)
+        subgroups = None if by is None else group_rows([by], bins=how.by_bins, caller=caller)
         named = Named(name_of(y_true), name_of(y_prob))
-        return Inputs(y_true, y_prob, sample_weight, groups, labels, named=named)
+        return Inputs(y_true, y_prob, sample_weight, subgroups, labels, named=named, groups=groups)
     if not (isinstance(y_true, (str, os.PathLike)) or is_frame(y_true)):
         hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
         got = f"y_prob=None and a {type(y_true).__name__}"
         raise invalid(caller, "y_true", "a frame or a file when `y_prob` is unset", got, hint=hint)
-    return _from_table(y_true, y, prob, sample_weight, by, how, labels, caller)
+    return _from_table(y_true, y, prob, sample_weight, by, groups, how, labels, caller)
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class Columns:
     sample_weight: str | None
     by: list[str]
     said: str | None
+    groups: list[str] = field(default_factory=list)
 
     @property
     def named(self) -> Named:
@@ -108,7 +112,7 @@ class Columns:
     def all(self) -> list[str]:
         """Every name once."""
         weight = [] if self.sample_weight is None else [self.sample_weight]
-        return list(dict.fromkeys([self.y, *self.prob, *weight, *self.by]))
+        return list(dict.fromkeys([self.y, *self.prob, *weight, *self.by, *self.groups]))
 
 
 def name_columns(
@@ -118,6 +122,7 @@ def name_columns(
     prob: str | list[str] | tuple[str, ...] | None,
     sample_weight: Any,
     by: Any,
+    groups: Any = None,
     scale: str = "probability",
     caller: str,
 ) -> Columns:
@@ -132,7 +137,8 @@ def name_columns(
     columns = None if prob is None else named(prob, "prob")
     weight = named(sample_weight, "sample_weight") if isinstance(sample_weight, str) else []
     keys = named(by, "by") if _names_columns(by, available) else []
-    chosen = [outcome, *(columns or ()), *weight, *keys]
+    clusters = named(groups, "groups") if _names_columns(groups, available) else []
+    chosen = [outcome, *(columns or ()), *weight, *keys, *clusters]
     check_text(chosen, caller=caller, param="y_true")
     said = None
     if outcome is None or columns is None:
@@ -140,12 +146,12 @@ def name_columns(
             source,
             y=outcome,
             prob=columns,
-            without=[*weight, *keys],
+            without=[*weight, *keys, *clusters],
             scale=scale,
             caller=caller,
         )
         outcome, columns, said = guess.y, list(guess.prob), guess.said or None
-    return Columns(outcome, columns, weight[0] if weight else None, keys, said)
+    return Columns(outcome, columns, weight[0] if weight else None, keys, said, clusters)
 
 
 def _from_table(
@@ -154,6 +160,7 @@ def _from_table(
     prob: str | list[str] | tuple[str, ...] | None,
     sample_weight: Any,
     by: Any,
+    groups: Any,
     how: Reading,
     labels: ArrayLike | None,
     caller: str,
@@ -164,16 +171,20 @@ def _from_table(
         prob=prob,
         sample_weight=sample_weight,
         by=by,
+        groups=groups,
         scale=how.scale,
         caller=caller,
     )
     table = open_table(source, columns=names.all, caller=caller)
-    groups = None
+    subgroups = None
     if names.by:
         values = [table.column(key, caller=caller, param="by") for key in names.by]
-        groups = group_rows(values, bins=how.by_bins, caller=caller)
+        subgroups = group_rows(values, bins=how.by_bins, caller=caller)
     elif by is not None:
-        groups = group_rows([by], bins=how.by_bins, caller=caller)
+        subgroups = group_rows([by], bins=how.by_bins, caller=caller)
+    if names.groups:
+        keys = [table.column(key, caller=caller, param="groups") for key in names.groups]
+        groups = keys[0] if len(keys) == 1 else group_rows(keys, caller=caller).codes
     if names.sample_weight is not None:
         weight = table.column(names.sample_weight, caller=caller, param="sample_weight")
         sample_weight = NamedArray(weight, (names.sample_weight,))
@@ -181,10 +192,11 @@ def _from_table(
         labels_of(source, table, names.y, caller=caller),
         table.predictions(names.prob, scale=how.scale, caller=caller, param="prob"),
         sample_weight,
-        groups,
+        subgroups,
         labels,
         names.said,
         names.named,
+        groups,
     )
 
 

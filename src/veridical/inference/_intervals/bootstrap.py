@@ -6,16 +6,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.arrays import missing_values, to_numpy
 from veridical._core.sample import MulticlassSample, Sample
-from veridical._core.typing import (
-    ArrayLike,
-    BoolArray,
-    ColumnNames,
-    FloatArray,
-    IntArray,
-    WeightType,
-)
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.inference._intervals.binned import l1_limits, l2_limits, l2_vector_limits
 from veridical.inference._intervals.function import method_for, resampled_interval
@@ -178,11 +170,11 @@ def bootstrap_interval(
     options = check_interval_options(
         wanted, confidence_level, n_resamples, rng, caller=_CALLER, methods=_METHODS
     )
-    raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
-    data = raw.weighted(sample_weight, weight_type).check(caller=_CALLER)
-    induced = data.through(lens, caller=_CALLER, whole=estimator.whole)
-    clusters = None if groups is None else check_groups(groups, data.kept, caller=_CALLER)
-    interval, notes = interval_core(estimator, induced, options, groups=clusters, stratify=stratify)
+    raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups)
+    induced = raw.weighted(sample_weight, weight_type).through(
+        lens, caller=_CALLER, whole=estimator.whole
+    )
+    interval, notes = interval_core(estimator, induced, options, stratify=stratify)
     warn_of((*induced.notes, *notes), caller=_CALLER)
     return interval
 
@@ -192,14 +184,11 @@ def interval_core(
     induced: Induced,
     options: IntervalOptions,
     *,
-    groups: IntArray | None = None,
     stratify: bool = False,
 ) -> tuple[Interval, tuple[str, ...]]:
-    """The interval of checked data, which holds no notes: they come beside it.
-
-    `groups` are clusters of the rows of the sample, numbered from 0.
-    """
+    """The interval of checked data, which holds no notes: they come beside it."""
     sample, problem = induced.sample, induced.problem
+    groups = sample.clusters
     notes: tuple[str, ...] = ()
     strata = np.unique(sample.y, return_inverse=True)[1] if stratify else None
     by_rows = isinstance(estimator, (MeanScore, FunctionMeasure))
@@ -262,26 +251,6 @@ def scores_by_row(
         got = f"{number} of {len(scores)} infinite {estimator.name} scores"
         raise invalid(caller, "y_prob", "such that all scores are finite", got, hint=hint)
     return scores
-
-
-def check_groups(groups: ArrayLike | None, kept: BoolArray, *, caller: str) -> IntArray | None:
-    """Return the cluster of each kept row, numbered from 0."""
-    if groups is None:
-        return None
-    keys = to_numpy(groups, caller=caller, param="groups")
-    if keys.shape != kept.shape:
-        hint = "pass one cluster per row."
-        raise invalid(caller, "groups", f"of shape {kept.shape}", f"{keys.shape}", hint=hint)
-    missing = missing_values(keys)
-    if missing.any():
-        hint = "give rows that belong to no cluster a name of their own."
-        got = f"a missing key at index {missing.argmax()} ({missing.sum()} of {len(keys)})"
-        raise invalid(caller, "groups", "free of missing values", got, hint=hint)
-    try:
-        return np.unique(keys[kept], return_inverse=True)[1].reshape(-1)
-    except TypeError as error:
-        hint = "use keys of one kind, for instance all strings."
-        raise invalid(caller, "groups", "keys of one kind", "a mixture", hint=hint) from error
 
 
 def _check_binned(

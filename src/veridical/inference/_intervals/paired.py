@@ -10,7 +10,7 @@ import numpy as np
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid, warn_of
-from veridical.inference._intervals.bootstrap import check_groups, has_interval, scores_by_row
+from veridical.inference._intervals.bootstrap import has_interval, scores_by_row
 from veridical.inference._intervals.function import method_for, resampled_interval
 from veridical.inference._intervals.mean import (
     IntervalOptions,
@@ -152,7 +152,9 @@ def paired_difference(
         raise invalid(_CALLER, "other", "predictions to compare with", "None", hint=hint)
 
     def read(values: ArrayLike | None, columns: ColumnNames | None) -> CheckedData:
-        data = RawData(y_true, values, y=y, prob=columns, labels=labels, pos_label=pos_label)
+        data = RawData(
+            y_true, values, y=y, prob=columns, labels=labels, pos_label=pos_label, groups=groups
+        )
         return data.weighted(sample_weight, weight_type).check(caller=_CALLER)
 
     first = read(y_prob, prob)
@@ -166,24 +168,17 @@ def paired_difference(
         hint = "pass predictions of the same classes in the same form."
         got = f"{len(pair[1].sample.classes)} classes for {len(pair[0].sample.classes)}"
         raise invalid(_CALLER, "other", "of the same classes as `y_prob`", got, hint=hint)
-    clusters = check_groups(groups, first.kept, caller=_CALLER)
-    difference, notes = difference_core(estimator, pair, options, groups=clusters)
+    difference, notes = difference_core(estimator, pair, options)
     warn_of((*first.notes, *notes), caller=_CALLER)
     return difference
 
 
 def difference_core(
-    estimator: Estimator,
-    pair: tuple[Induced, Induced],
-    options: IntervalOptions,
-    *,
-    groups: IntArray | None = None,
+    estimator: Estimator, pair: tuple[Induced, Induced], options: IntervalOptions
 ) -> tuple[Difference, tuple[str, ...]]:
-    """Difference of checked data on the same rows, and what is in doubt about it.
-
-    `groups` are clusters of the rows of the sample, numbered from 0.
-    """
+    """Difference of checked data on the same rows, and what is in doubt about it."""
     name, sample = estimator.name, pair[0].sample
+    groups = sample.clusters
     notes: tuple[str, ...] = ()
     if isinstance(estimator, FunctionMeasure):
         first, second = (estimator.measure(each.problem) for each in pair)

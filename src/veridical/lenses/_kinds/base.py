@@ -77,11 +77,13 @@ class CustomLens(Lens):
         caller = f"lens {self.name}"
         z, q = self.function(sample.index, sample.matrix)
         induced = check_sample(z, q, caller=caller)
-        if sample.weight is not None and induced.n != sample.n:
-            hint = "return as many rows as came in, or leave the weights out."
-            got = f"{induced.n} rows for {sample.n} weights"
-            raise invalid(caller, "z", "as long as the weights", got, hint=hint)
-        return replace(induced, weight=sample.weight, weight_type=sample.weight_type)
+        known = {"weights": sample.weight, "groups": sample.clusters}
+        for name, values in known.items():
+            if values is not None and induced.n != sample.n:
+                hint = f"return as many rows as came in, or leave the {name} out."
+                got = f"{induced.n} rows for {sample.n} {name}"
+                raise invalid(caller, "z", f"as long as the {name}", got, hint=hint)
+        return replace(induced, **about_rows(sample))
 
 
 def as_multiclass(sample: Sample) -> MulticlassSample:
@@ -89,13 +91,17 @@ def as_multiclass(sample: Sample) -> MulticlassSample:
     if isinstance(sample, MulticlassSample):
         return sample
     return MulticlassSample(
-        y=sample.index, p=sample.matrix, classes=sample.columns, **weights_of(sample)
+        y=sample.index, p=sample.matrix, classes=sample.columns, **about_rows(sample)
     )
 
 
-def weights_of(sample: Sample) -> dict[str, Any]:
-    """The weights of a sample, for another one of the same rows."""
-    return {"weight": sample.weight, "weight_type": sample.weight_type}
+def about_rows(sample: Sample) -> dict[str, Any]:
+    """Weights and clusters of a sample, for another one of the same rows."""
+    return {
+        "weight": sample.weight,
+        "weight_type": sample.weight_type,
+        "clusters": sample.clusters,
+    }
 
 
 def one_versus_rest(sample: MulticlassSample, index: int) -> BinarySample:
@@ -104,5 +110,5 @@ def one_versus_rest(sample: MulticlassSample, index: int) -> BinarySample:
         y=(sample.y == index).view(np.uint8),
         p=np.ascontiguousarray(sample.p[:, index]),
         classes=("rest", sample.classes[index]),
-        **weights_of(sample),
+        **about_rows(sample),
     )

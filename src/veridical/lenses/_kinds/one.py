@@ -10,7 +10,7 @@ import numpy as np
 from veridical._core.data.labels import find_label
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical.exceptions import invalid
-from veridical.lenses._kinds.base import Lens, as_multiclass, one_versus_rest, weights_of
+from veridical.lenses._kinds.base import Lens, about_rows, as_multiclass, one_versus_rest
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Confidence(Lens):
         several = as_multiclass(sample)
         top, right = several.top_label
         classes = ("wrong", "right")
-        return BinarySample(y=right.view(np.uint8), p=top, classes=classes, **weights_of(several))
+        return BinarySample(y=right.view(np.uint8), p=top, classes=classes, **about_rows(several))
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,12 @@ class Pooled(Lens):
         several = as_multiclass(sample)
         n_classes = len(several.classes)
         occurred = several.y[:, None] == np.arange(n_classes)
-        weight = None if several.weight is None else np.repeat(several.weight, n_classes)
+        weight, clusters = several.weight, several.clusters
         return BinarySample(
             y=occurred.reshape(-1).view(np.uint8),
             p=np.ascontiguousarray(several.p).reshape(-1),
-            weight=weight,
+            weight=None if weight is None else np.repeat(weight, n_classes),
             weight_type=several.weight_type,
             classes=("rest", "class"),
+            clusters=None if clusters is None else np.repeat(clusters, n_classes),
         )

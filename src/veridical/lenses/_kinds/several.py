@@ -12,7 +12,7 @@ from veridical._core.data.labels import find_label
 from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical.exceptions import invalid
-from veridical.lenses._kinds.base import ClasswiseProblem, Lens, as_multiclass, weights_of
+from veridical.lenses._kinds.base import ClasswiseProblem, Lens, about_rows, as_multiclass
 from veridical.lenses._kinds.one import Confidence
 
 
@@ -109,7 +109,7 @@ class TopK(Lens):
         np.maximum(remaining, 0, out=remaining)
         leading[:, self.k] = remaining.sum(axis=1)
         names = (*(f"top {i + 1}" for i in range(self.k)), "rest")
-        return MulticlassSample(y=rank, p=leading, classes=names, **weights_of(several))
+        return MulticlassSample(y=rank, p=leading, classes=names, **about_rows(several))
 
 
 @dataclass(frozen=True)
@@ -147,8 +147,8 @@ class Grouped(Lens):
         z = np.asarray(group_of)[several.y]
         if len(names) == 2:
             second = np.ascontiguousarray(q[:, 1])
-            return BinarySample(y=z, p=second, classes=tuple(names), pair=q, **weights_of(several))
-        return MulticlassSample(y=z, p=q, classes=tuple(names), **weights_of(several))
+            return BinarySample(y=z, p=second, classes=tuple(names), pair=q, **about_rows(several))
+        return MulticlassSample(y=z, p=q, classes=tuple(names), **about_rows(several))
 
     def _groups(self) -> list[tuple[str, list[Any]]]:
         named = isinstance(self.partition, Mapping)
