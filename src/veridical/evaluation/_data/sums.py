@@ -15,7 +15,7 @@ from veridical._core.sample import BinarySample, weighted_mean
 from veridical.binning import Binning, IntervalBinning, UniformBins
 from veridical.evaluation._data.source import Kind, NullSource, SampleSource, Source, auc_of_pooled
 from veridical.frames.inputs import UNNAMED, Named
-from veridical.inference.draws import Trials
+from veridical.inference.draws import Trials, cell_variances
 from veridical.lenses import Binary, Classwise, Lens
 from veridical.miscalibration import BinnedError
 from veridical.summaries import GridSummary, Summary
@@ -173,13 +173,14 @@ def outcomes_of(cells: Cells) -> Trials | None:
     """What is drawn for weighted cells; None where the frequencies say it.
 
     Where weights differ, as many outcomes as rows, each counting so much that the sum of a cell
-    has the mean and the variance (sum of w^2 p (1 - p)) of the weighted rows.
+    has the mean and the variance of the weighted rows.
     """
     if cells.unit == 1:
         return None
-    count, variance = cells.sums[0].sum(axis=1), cells.sums[5].sum(axis=1)
+    count = cells.sums[0].sum(axis=1)
     if cells.unit is not None:
         return Trials(cells.p, count, cells.unit)
+    variance = cell_variances(cells.p, cells.sums[:3], cells.sums[5].sum(axis=1))
     of_one = count * cells.p * (1 - cells.p)
     unit = np.sqrt(np.divide(variance, of_one, out=np.zeros(len(count)), where=of_one > 0))
     return Trials(cells.p, count, unit)

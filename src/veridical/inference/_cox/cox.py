@@ -15,6 +15,7 @@ from veridical.exceptions import invalid
 from veridical.inference._cox import multinomial as _cox_multinomial, null as _cox_null
 from veridical.inference._cox.binary import CoxFit, fit_binary
 from veridical.inference._cox.multinomial import Slopes, fit_multinomial
+from veridical.inference._draws.hypothesis import checked_redraw
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
 from veridical.inference._draws.rows import likelihood_weight
 from veridical.lenses import ClasswiseProblem
@@ -57,6 +58,7 @@ def cox_test(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> CoxTest:
     r"""Test intercept 0 and slope 1 in a logistic regression on the predictions' log-odds.
 
@@ -84,6 +86,9 @@ def cox_test(
         "frequency": a weight counts repetitions. "importance": the weighted log-likelihood is
         scaled as if there were (sum w)^2 / sum w^2 rows (Kish), which makes its likelihood ratio
         an approximation.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
+        are drawn together, with the correlation they have.
 
     Returns
     -------
@@ -155,7 +160,9 @@ def cox_test(
     check_option(_CALLER, "null", null, ("auto", "asymptotic", "monte-carlo"))
     clip = _check_clip(clip, caller=_CALLER)
     draws = check_draws(n_resamples, rng, caller=_CALLER)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = cox_core(
         induced, slopes=slopes, null=null, clip=clip, confidence_level=level, draws=draws
@@ -251,11 +258,18 @@ def _tested(
         "n_samples": induced.sample.n,
     }
     pvalue, words = _wilks_pvalue(statistic, df), _limit(df)
-    drawn = null == "monte-carlo" or (null == "auto" and doubtful and feasible)
+    assert not isinstance(induced.problem, ClasswiseProblem)
+    redraw = checked_redraw(induced.problem, null=null, simple=True, caller=_CALLER)
+    drawn = null == "monte-carlo" or (null == "auto" and (doubtful or redraw) and feasible)
+    wider = 1.0
     if drawn:
         sample = regression.redraw(*draws)
+        draws = draws._replace(n_resamples=len(sample))
         pvalue = monte_carlo_pvalue(statistic, sample, tolerance=_TIES * (1 + statistic))
         words = "outcomes drawn from the predictions"
+        if redraw is not None:
+            words = redraw.said
+            wider = max(float(sample.mean()) / df, 1.0) if df else 1.0
     what = "intervals and component tests" if drawn else "the chi-squared null"
     if doubtful and not (drawn and regression.interval == "profile likelihood"):
         note = f"the outcomes vary too little for {what} to be trusted"
@@ -273,10 +287,10 @@ def _tested(
         slopes=fit.slopes,
         intercepts_in_the_large=fit.in_the_large,
         intercept_test=_component(
-            fit.gain_intercepts, fit.df_intercepts, "intercepts 0, given slopes 1", common
+            fit.gain_intercepts / wider, fit.df_intercepts, "intercepts 0, given slopes 1", common
         ),
         slope_test=_component(
-            fit.gain_slopes, fit.df_slopes, "slopes 1, given free intercepts", common
+            fit.gain_slopes / wider, fit.df_slopes, "slopes 1, given free intercepts", common
         )
         if fit.df_slopes
         else None,

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from veridical._core.data.randomness import Draws
 from veridical._core.numeric.logistic import (
     NewtonFit,
     Objective,
@@ -21,6 +22,8 @@ from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._cox.binary import CoxFit, unknown
+from veridical.inference._draws.hypothesis import redraw_of
+from veridical.inference._draws.redraw import Redraw, drawn_samples, most_draws
 from veridical.inference._draws.rows import counts_outcomes, likelihood_weight
 from veridical.results import Coefficient
 
@@ -158,6 +161,9 @@ def null_statistics(
     rng: np.random.Generator,
 ) -> FloatArray:
     """Joint likelihood-ratio statistics of outcomes drawn from the predictions."""
+    redraw = redraw_of(sample)
+    if redraw is not None:
+        return _redrawn_statistics(redraw, sample, clip, slopes, Draws(n_resamples, rng))
     weight = likelihood_weight(sample)
     order = np.lexsort((weight, *sample.p.T))  # row order must not matter
     if counts_outcomes(sample):
@@ -177,6 +183,21 @@ def null_statistics(
         best = newton_by_decrement(objective, calibrated, tolerance=1e-5)
         statistics[index] = 2 * (objective(calibrated)[0] - best.value)
     return statistics
+
+
+def _redrawn_statistics(
+    redraw: Redraw, sample: MulticlassSample, clip: float, slopes: Slopes, draws: Draws
+) -> FloatArray:
+    """The same where rows are weighted by outcome or belong together."""
+    model = _Model(sample.p[redraw.rows], clip, slopes)
+    calibrated = model.start(np.zeros(model.n_intercepts))
+    statistics = []
+    some = most_draws(draws, redraw.n)
+    for drawn in drawn_samples(redraw, sample, some, "Monte-Carlo null of Cox's test"):
+        objective = model.free_slopes(drawn.y, likelihood_weight(drawn))
+        best = newton_by_decrement(objective, calibrated, tolerance=1e-5)
+        statistics.append(2 * (objective(calibrated)[0] - best.value))
+    return np.array(statistics)
 
 
 def _names(classes: tuple[object, ...], slopes: Slopes) -> list[str]:

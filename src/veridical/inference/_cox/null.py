@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from veridical._core.data.randomness import Draws
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
-from veridical.inference._draws.rows import counts_outcomes, likelihood_weight
+from veridical.inference._draws.hypothesis import redraw_of
+from veridical.inference._draws.redraw import Redraw, most_draws
+from veridical.inference._draws.rows import counts_outcomes, counts_rows, likelihood_weight
 from veridical.inference._draws.trials import Trials
 
 _BLOCK_VALUES = 1 << 20
@@ -34,6 +37,9 @@ def null_statistics(
     Outcomes matter only through the sum of outcomes and of outcomes times log-odds, so all
     resamples of a block are fitted together. Time O(n_resamples n), memory in blocks.
     """
+    redraw = redraw_of(sample)
+    if redraw is not None:
+        return _redrawn_statistics(redraw, sample, clip, Draws(n_resamples, rng))
     trials = _trials_of(sample)
     p, weight = trials.p.clip(clip, 1 - clip), trials.mass
     x = np.log(p / (1 - p))
@@ -45,6 +51,24 @@ def null_statistics(
         sums = trials.draw_successes(size, rng) @ columns.T
         statistics[first : first + size] = likelihood_ratios(x, weight, sums)
     return statistics
+
+
+def _redrawn_statistics(
+    redraw: Redraw, sample: BinarySample, clip: float, draws: Draws
+) -> FloatArray:
+    """The same where rows are weighted by outcome or belong together: residuals are drawn."""
+    rows = sample.take(redraw.rows)
+    p = redraw.p[:, 1].clip(clip, 1 - clip)
+    x = np.log(p / (1 - p))
+    columns = np.stack([np.ones(len(x)), x])
+    weight = np.ones(redraw.n) if counts_rows(sample) else likelihood_weight(rows)
+    scale = 1.0 if rows.weight is None or counts_rows(sample) else float(weight[0] / rows.weight[0])
+    residual = scale * redraw.residuals
+    statistics = []
+    for y in redraw.outcomes(most_draws(draws, redraw.n), "Monte-Carlo null of Cox's test"):
+        drawn = np.where(y, residual[:, 1], residual[:, 0]) @ columns.T
+        statistics.append(likelihood_ratios(x, weight, drawn + columns @ (weight * p)))
+    return np.concatenate(statistics)
 
 
 def likelihood_ratios(x: FloatArray, weight: FloatArray, sums: FloatArray) -> FloatArray:

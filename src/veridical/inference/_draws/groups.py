@@ -10,6 +10,7 @@ from veridical._core.data.randomness import Draws
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
+from veridical.inference._draws.redraw import Redraw, class_residuals, most_draws
 from veridical.inference._draws.rows import counts_rows
 from veridical.inference._draws.trials import Trials
 
@@ -126,6 +127,22 @@ def null_chi_squares(
         drawn[:, expected[held] <= 0] = 0.0  # what cannot happen did not, but for rounding
         statistics += chi_square(drawn * scale[held, None], expected[held])
     return statistics
+
+
+def redrawn_chi_squares(
+    redraw: Redraw, groups: IntArray, scale: FloatArray, expected: FloatArray, draws: Draws
+) -> FloatArray:
+    """The same where rows are weighted by outcome or belong together; `groups` of its rows.
+
+    Expected counts stay those of the data: what is drawn are the residuals.
+    """
+    n_groups, n_classes = expected.shape
+    keys = groups * n_classes + np.arange(n_classes)[:, None]
+    draws = most_draws(draws, redraw.n)
+    blocks = class_residuals(redraw, [keys], expected.size, draws, "null distribution")
+    residual = np.vstack(list(blocks)).reshape(-1, n_groups, n_classes)
+    residual[:, expected <= 0] = 0.0
+    return chi_square(expected + residual * scale[:, None], expected)
 
 
 def chi_square(observed: FloatArray, expected: FloatArray) -> FloatArray:

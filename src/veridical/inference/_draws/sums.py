@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import numpy as np
 from veridical._core.data.randomness import Draws
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray
+from veridical.inference._draws.hypothesis import redraw_of
+from veridical.inference._draws.redraw import Redraw, class_residuals, most_draws
 from veridical.inference._draws.rows import OutcomeDraws, counts_rows
 from veridical.inference._draws.trials import Trials
 from veridical.lenses import ClasswiseProblem
@@ -37,13 +40,22 @@ def null_summaries(
     or from a normal distribution where their variance exceeds 400. A row of a whole frequency is
     so many rows with outcomes of their own, which are never written out beyond a bounded number.
     Outcomes of rows of other weights and of several classes are drawn row by row; the problems of
-    one resample follow each other. `probabilities` are what to draw from, if not the predictions;
-    `cells` spares several calls for the same classes finding them again; `outcomes` are what a
-    binary problem draws, if its rows are not what happened one by one.
+    one resample follow each other. Where rows are weighted by their outcome, or belong together,
+    residuals are drawn (see :class:`Redraw`). `probabilities` are what to draw from, if not the
+    predictions; `cells` spares several calls for the same classes finding them again; `outcomes`
+    are what a binary problem draws, if its rows are not what happened one by one.
     """
     n_problems = len(summary.names)
+    sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+    plain = outcomes is None and probabilities is None
+    redraw = redraw_of(sample) if plain else None
+    if redraw is not None:
+        draws = most_draws(draws, redraw.n)
     shape = (draws.n_resamples, *summary.sum_w.shape)
-    if isinstance(problem, ClasswiseProblem):
+    if redraw is not None:
+        residual = residuals_of(redraw, sample.p[redraw.rows], summary, draws)
+        sum_wy: FloatArray = summary.sum_wp.reshape(1, -1) + residual
+    elif isinstance(problem, ClasswiseProblem):
         cells = cells or ClassCells(problem.sample, summary, probabilities)
         sum_wy = cells.sums(draws)
     else:
@@ -62,6 +74,19 @@ def null_summaries(
     )
 
 
+def residuals_of(redraw: Redraw, scores: FloatArray, summary: Summary, draws: Draws) -> FloatArray:
+    """Weighted residuals by problem and bin, (n_resamples, problems x bins); scores as given."""
+    n_bins = summary.sum_w.shape[1]
+    if scores.ndim == 1:
+        bins = summary.partitions[0].assign(scores)
+        return redraw.sums(redraw.residuals, bins, n_bins, draws, "null level")
+    columns = [np.ascontiguousarray(column) for column in scores.T]
+    pairs = enumerate(zip(summary.partitions, columns, strict=True))
+    keys = np.stack([partition.assign(column) + k * n_bins for k, (partition, column) in pairs])
+    blocks = class_residuals(redraw, [keys], summary.sum_w.size, draws, "null level")
+    return np.vstack(list(blocks))
+
+
 def resamples_at_once(summary: Summary) -> int:
     """How many resamples of a summary fit a bounded block of memory."""
     return max(1, _BLOCK_SUMS // summary.sum_w.size)
@@ -75,6 +100,15 @@ def null_vector_summaries(
 ) -> Iterator[VectorSummary]:
     """Yield a summary for each resample of the outcomes of whole vectors."""
     n_classes = len(sample.classes)
+    redraw = redraw_of(sample) if probabilities is None else None
+    if redraw is not None:
+        cell = summary.partition.assign(sample.p)[redraw.rows] * n_classes
+        keys = cell[None, :] + np.arange(n_classes)[:, None]
+        draws = most_draws(draws, redraw.n)
+        blocks = class_residuals(redraw, [keys], summary.sum_wy.size, draws, "null level")
+        for residual in chain.from_iterable(blocks):
+            yield replace(summary, sum_wy=summary.sum_wp + residual.reshape(summary.sum_wp.shape))
+        return
     outcomes = OutcomeDraws(sample, probabilities)
     base = summary.partition.assign(sample.p)[outcomes.order] * n_classes
     cells = base[None, :] + np.arange(n_classes)[:, None]

@@ -19,10 +19,13 @@ from veridical.inference._draws.groups import (
     null_chi_squares,
     null_sums,
     pooled_trials,
+    redrawn_chi_squares,
     two_columns,
     weight_notes,
 )
+from veridical.inference._draws.hypothesis import checked_redraw
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
+from veridical.inference._draws.redraw import Redraw
 from veridical.inference._draws.trials import Trials
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData
@@ -104,8 +107,8 @@ def judge(
     *,
     df: int,
     null: str,
-    n_resamples: int,
     simulate: Callable[[], FloatArray] | None,
+    redraw: Redraw | None = None,
 ) -> Finding:
     """Compare the statistic with its null distribution.
 
@@ -115,10 +118,10 @@ def judge(
     df : int
         Degrees of freedom.
     null : {"auto", "asymptotic", "monte-carlo"}
-    n_resamples : int
-        How many statistics `simulate` returns.
     simulate : callable or None
         Draws null statistics; None where the null hypothesis is not simple.
+    redraw : Redraw or None
+        How outcomes are drawn if not from the predictions, one by one: no chi-square then.
     """
     observed = cells.statistic
     if observed == np.inf:
@@ -128,11 +131,13 @@ def judge(
         note = "every prediction is certain and came true: there is nothing to test"
         return Finding(observed, 1.0, "exact", (note,))
     enough = _FEW if df > 2 else _FEW_ALONE
-    if simulate is not None and (
-        null == "monte-carlo" or (null == "auto" and cells.smallest < enough)
-    ):
-        words = f"Monte Carlo, {n_resamples} draws"
-        return Finding(observed, monte_carlo_pvalue(observed, simulate()), words, (), n_resamples)
+    few = cells.smallest < enough or redraw is not None
+    if simulate is not None and (null == "monte-carlo" or (null == "auto" and few)):
+        drawn = simulate()
+        words = f"Monte Carlo, {len(drawn)} draws"
+        if redraw is not None:
+            words = f"{words}: {redraw.said}"
+        return Finding(observed, monte_carlo_pvalue(observed, drawn), words, (), len(drawn))
     notes: tuple[str, ...] = ()
     if cells.smallest < _TOO_FEW:
         notes = (
@@ -167,6 +172,7 @@ def pearson_test(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> CalibrationTest:
     """Pearson's chi-square test over groups of rows with equal predictions.
 
@@ -187,6 +193,9 @@ def pearson_test(
     weight_type : {"importance", "frequency"}
         Frequencies are counts of rows; importance weights count by the effective size of each
         group, (sum w)^2 / sum w^2, so that their scale does not matter.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
+        are drawn together, with the correlation they have.
 
     Returns
     -------
@@ -218,7 +227,9 @@ def pearson_test(
     """
     check_null(null, caller=_CALLER)
     draws = check_draws(n_resamples, rng, caller=_CALLER)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = pearson_core(induced, null=null, draws=draws)
     return announced(test, induced, caller=_CALLER)
@@ -229,11 +240,15 @@ def pearson_core(induced: Induced, *, draws: Draws, null: str = "auto") -> Calib
     problem = single_problem(induced, caller=_CALLER)
     groups = group_predictions(problem)
     cells, scale = count_cells(problem, groups.index, len(groups.starts))
+    redraw = checked_redraw(problem, null=null, simple=True, caller=_CALLER)
 
     def simulate() -> FloatArray:
+        if redraw is not None:
+            held = groups.index[redraw.rows]
+            return redrawn_chi_squares(redraw, held, scale, cells.expected, draws)
         return _null_statistics(pooled_trials(problem), scale, cells, draws)
 
-    found = judge(cells, df=cells.df, null=null, n_resamples=draws.n_resamples, simulate=simulate)
+    found = judge(cells, df=cells.df, null=null, simulate=simulate, redraw=redraw)
     found = found._replace(notes=found.notes + weight_notes(problem, found.n_resamples))
     definition = f"{len(groups.starts)} distinct predictions"
     return found.test(induced, "Pearson's chi-square test", definition, cells.df)

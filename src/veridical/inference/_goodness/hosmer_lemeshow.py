@@ -20,9 +20,12 @@ from veridical.inference._draws.groups import (
     chi_square,
     null_chi_squares,
     pooled_trials,
+    redrawn_chi_squares,
     weight_notes,
 )
+from veridical.inference._draws.hypothesis import checked_redraw
 from veridical.inference._draws.monte_carlo import announced
+from veridical.inference._draws.redraw import Redraw
 from veridical.inference._draws.rows import repeated_rows, take_repeated
 from veridical.inference._draws.sums import null_summaries
 from veridical.inference._goodness.chi_square import (
@@ -109,6 +112,7 @@ def hosmer_lemeshow_test(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> CalibrationTest:
     """Hosmer-Lemeshow test: chi-square over groups between percentiles of the predictions.
 
@@ -137,6 +141,9 @@ def hosmer_lemeshow_test(
     weight_type : {"importance", "frequency"}
         Frequencies are counts of rows; importance weights count by the effective size of each
         group, (sum w)^2 / sum w^2, so that their scale does not matter.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
+        are drawn together, with the correlation they have.
 
     Returns
     -------
@@ -174,7 +181,9 @@ def hosmer_lemeshow_test(
     check_null(null, caller=_CALLER)
     wanted = _check_bins(n_bins, fitted, null, _CALLER)
     draws = check_draws(n_resamples, rng, caller=_CALLER)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = hosmer_lemeshow_core(
         induced, n_bins=wanted, fitted=fitted, reference=reference, null=null, draws=draws
@@ -193,16 +202,17 @@ def hosmer_lemeshow_core(
 ) -> CalibrationTest:
     """The test of checked data."""
     problem, binning = single_problem(induced, caller=_CALLER), PercentileBins(n_bins)
+    redraw = checked_redraw(problem, null=null, simple=not fitted, caller=_CALLER)
     if isinstance(problem, BinarySample):
         if reference is not None:
             hint = "rows of a binary problem are grouped by their prediction."
             raise invalid(_CALLER, "reference", "unset for two classes", repr(reference), hint=hint)
-        cells, simulate, doubt = _binary(problem, binning)
+        cells, simulate, doubt = _binary(problem, binning, redraw)
     else:
         index = 0
         if reference is not None:
             index = find_label(reference, problem.classes, caller=_CALLER, param="reference")
-        cells, simulate, doubt = _multinomial(problem, binning, index)
+        cells, simulate, doubt = _multinomial(problem, binning, index, redraw)
     n_groups, n_classes = cells.expected.shape
     fewest = _fewest_bins(fitted)
     if n_groups < fewest:
@@ -211,20 +221,26 @@ def hosmer_lemeshow_core(
         got = f"{n_groups} after keeping ties together"
         raise invalid(_CALLER, "y_prob", expected, got, hint=hint)
     df = (n_groups - 2) * (n_classes - 1) if fitted else cells.df
-    redraw = None if fitted else lambda: simulate(draws)
-    found = judge(cells, df=df, null=null, n_resamples=draws.n_resamples, simulate=redraw)
+    drawn = None if fitted else lambda: simulate(draws)
+    found = judge(cells, df=df, null=null, simulate=drawn, redraw=redraw)
     notes = (*([doubt] if doubt else []), *found.notes)
     notes += weight_notes(problem, found.n_resamples)
     definition = f"{n_groups} percentile bins" + (", fitted on these rows" if fitted else "")
     return found._replace(notes=notes).test(induced, "Hosmer-Lemeshow test", definition, df)
 
 
-def _binary(sample: BinarySample, binning: PercentileBins) -> tuple[Cells, Simulate, str | None]:
+def _binary(
+    sample: BinarySample, binning: PercentileBins, redraw: Redraw | None
+) -> tuple[Cells, Simulate, str | None]:
     summary = summarise(sample, binning)
     observed, expected = _by_outcome(summary)
     cells = Cells(observed[0], expected[0])
 
     def simulate(draws: Draws) -> FloatArray:
+        if redraw is not None:
+            held = summary.partitions[0].assign(sample.p[redraw.rows])
+            scale = summary.size[0] / summary.sum_w[0]
+            return redrawn_chi_squares(redraw, held, scale, cells.expected, draws)
         rows, of_rows = repeated_rows(sample), summary
         if rows is None and sample.weight is not None:
             return _simulate_rows(sample, summary, cells, draws)
@@ -238,7 +254,7 @@ def _binary(sample: BinarySample, binning: PercentileBins) -> tuple[Cells, Simul
 
 
 def _multinomial(
-    sample: MulticlassSample, binning: PercentileBins, reference: int
+    sample: MulticlassSample, binning: PercentileBins, reference: int, redraw: Redraw | None
 ) -> tuple[Cells, Simulate, str | None]:
     complement = _complement(sample.p, reference)
     of_rest = BinarySample(
@@ -248,6 +264,9 @@ def _multinomial(
     cells, scale = count_cells(sample, partition.assign(complement), partition.n_cells)
 
     def simulate(draws: Draws) -> FloatArray:
+        if redraw is not None:
+            held = partition.assign(complement)[redraw.rows]
+            return redrawn_chi_squares(redraw, held, scale, cells.expected, draws)
         trials = pooled_trials(sample)
         groups = partition.assign(_complement(trials.p, reference))
         return null_chi_squares(trials, groups, scale, cells.expected, draws)

@@ -13,7 +13,9 @@ from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.inference._draws.groups import null_sums, pooled_trials, weight_notes
+from veridical.inference._draws.hypothesis import checked_redraw
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
+from veridical.inference._draws.redraw import most_draws
 from veridical.inference._draws.rows import counts_rows
 from veridical.inference._goodness.chi_square import check_null, single_problem
 from veridical.lenses.reading import Induced, RawData
@@ -44,6 +46,7 @@ def spiegelhalter_test(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> CalibrationTest:
     """Spiegelhalter's test: is the Brier score what the predictions themselves lead to expect?
 
@@ -64,6 +67,9 @@ def spiegelhalter_test(
     weight_type : {"importance", "frequency"}
         Frequencies are counts of rows. With importance weights w the variance is the sum of
         w^2 times that of a row, so that their scale does not matter.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
+        are drawn together, with the correlation they have.
 
     Returns
     -------
@@ -94,7 +100,9 @@ def spiegelhalter_test(
     """
     check_null(null, caller=_CALLER)
     draws = check_draws(n_resamples, rng, caller=_CALLER)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = spiegelhalter_core(induced, null=null, draws=draws)
     return announced(test, induced, caller=_CALLER)
@@ -105,9 +113,16 @@ def spiegelhalter_core(induced: Induced, *, draws: Draws, null: str = "auto") ->
     problem = single_problem(induced, caller=_CALLER)
     excess = _measure(problem)
     statistic, notes = _standardised(excess)
+    redraw = checked_redraw(problem, null=null, simple=True, caller=_CALLER)
     drawn = None
     if notes:
         pvalue, words = (1.0 if statistic == 0 else 0.0), "exact"
+    elif redraw is not None and null != "asymptotic":
+        some, none = most_draws(draws, redraw.n), np.zeros(redraw.n, dtype=np.intp)
+        values = redraw.weight * _class_values(redraw.p)
+        sums = redraw.sums(values, none, 1, some, "null distribution")[:, 0]
+        pvalue, drawn = monte_carlo_pvalue(abs(excess.total), np.abs(sums)), len(sums)
+        words = f"Monte Carlo, {drawn} draws: {redraw.said}"
     elif null == "monte-carlo" or (null == "auto" and excess.step > _LARGEST_STEP):
         trials = pooled_trials(problem)
         sums = null_sums(trials, _class_values(trials.p), draws)

@@ -63,7 +63,7 @@ class Cells(NamedTuple):
     Attributes
     ----------
     residual : sum of w (y - p), as observed
-    variance : sum of w^2 p (1 - p), that of the residual if outcomes are drawn from p
+    variance : that of the residual if predictions are right, the sum of w^2 p (1 - p)
     odds : mean log odds, by variance
     """
 
@@ -73,10 +73,9 @@ class Cells(NamedTuple):
 
 
 def cells_of(
-    index: IntArray, n_cells: int, p: FloatArray, weight: FloatArray, residual: FloatArray
+    index: IntArray, n_cells: int, p: FloatArray, each: FloatArray, residual: FloatArray
 ) -> Cells:
-    """Sums by cell; `weight` counts in the variance as it is given (w^2, times outcomes)."""
-    each = weight * p * (1 - p)
+    """Sums by cell of predictions with residuals, whose variance is `each` if they are right."""
 
     def by_cell(values: FloatArray) -> FloatArray:
         sums = np.bincount(index, weights=values, minlength=n_cells)

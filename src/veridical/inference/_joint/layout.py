@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -252,6 +252,20 @@ def rows_of(
         place[p.argmax(axis=1)],
         None if sample.weight is None or counts_rows(sample) else sample.weight[at],
         None if codes is None else codes[at],
+    )
+
+
+def in_order(sample: MulticlassSample, layout: Layout) -> MulticlassSample:
+    """The sample with its classes in the order of a layout."""
+    place = np.argsort(layout.order)
+    order = tuple(sample.classes[k] for k in layout.order)
+    return replace(
+        sample,
+        p=sample.p[:, layout.order],
+        y=place[sample.y],
+        classes=order,
+        confidence=None,
+        right=None,
     )
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from veridical._core.data.randomness import Draws
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
+from veridical.inference._draws.hypothesis import redraw_of
+from veridical.inference._draws.redraw import REDRAWN, Redraw, most_draws
 from veridical.inference._draws.rows import counts_rows
 from veridical.inference._joint.draws import Trials, drawn_residuals
 from veridical.inference._joint.family import Found
@@ -38,6 +40,7 @@ class Line:
     impossible : whether something happened that had no probability, of each entry
     rows : how many rows there are
     codes : group of each entry, None without groups
+    redraw : how outcomes are drawn, if not from the predictions row by row; entries are its rows
     """
 
     trials: Trials
@@ -46,46 +49,56 @@ class Line:
     impossible: BoolArray
     rows: int
     codes: IntArray | None = None
+    redraw: Redraw | None = None
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of the residual of each entry if predictions are right."""
+        if self.redraw is not None:
+            return self.redraw.variance[:, 1]
+        return self.trials.square * self.trials.p * (1 - self.trials.p)
+
+    @property
+    def said(self) -> str:
+        """Where outcomes are drawn from, in words."""
+        return REDRAWN if self.redraw is None else self.redraw.said
 
 
 def line_of(sample: BinarySample, codes: IntArray | None) -> Line:
     """Rows of a sample in the order of their predictions, and weights within equal ones."""
+    redraw = redraw_of(sample)
     weight, counted = sample.weight, counts_rows(sample)
-    order = np.argsort(sample.p) if weight is None else np.lexsort((weight, sample.p))
+    if redraw is not None:
+        order = redraw.rows
+        weight = None if counted else weight  # a row of a whole frequency is there so often
+    else:
+        order = np.argsort(sample.p) if weight is None else np.lexsort((weight, sample.p))
     p, y = sample.p[order].astype(np.float64), sample.y[order]
-    w = np.ones(sample.n) if weight is None else weight[order]
-    trials = Trials(p, w) if counted else Trials(p, np.ones(sample.n), w)
+    w = np.ones(len(p)) if weight is None else weight[order]
+    trials = Trials(p, w) if counted else Trials(p, np.ones(len(p)), w)
     impossible = ((y == 1) & (p <= 0)) | ((y == 0) & (p >= 1))
     held = None if codes is None else codes[order]
-    return Line(trials, w * (y - p), w * p, impossible, sample.n, held)
+    return Line(trials, w * (y - p), w * p, impossible, sample.n, held, redraw)
 
 
 def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Found]:
     """Level, spread and shape of a binary problem, and each of its groups, from the same draws."""
-    p, n = line.trials.p, draws.n_resamples
-    square = line.trials.square
+    p, variance = line.trials.p, line.variance
     most = MOST_CELLS if line.codes is None else MOST_CELLS_BY_GROUP
-    edges = with_corners(upper_edges(p, p * (1 - p) * square, most, line.trials.count), p)
+    edges = with_corners(upper_edges(p, variance, most, line.trials.count), p)
     cell = np.searchsorted(edges, p)
-    whole = cells_of(cell, len(edges), p, square, line.residual)
-    residuals = np.zeros((1 + n, len(edges)))
-    residuals[0] = whole.residual
+    whole = cells_of(cell, len(edges), p, variance, line.residual)
+    drawn, of_groups = _drawn(line, cell, len(edges), len(keys), draws)
+    residuals = np.vstack([whole.residual, drawn])
     groups = []
-    if line.codes is None:
-        residuals[1:] = drawn_residuals(line.trials, cell, len(edges), n, draws.rng)
-    else:
-        for label, rows in zip(keys, _rows_of_groups(line.codes, len(keys)), strict=True):
-            held, place = np.unique(cell[rows], return_inverse=True)
-            place, trials = place.reshape(-1), line.trials.take(rows)
-            drawn = drawn_residuals(trials, place, len(held), n, draws.rng)
-            residuals[1:, held] += drawn
-            cells = cells_of(place, len(held), trials.p, trials.square, line.residual[rows])
-            form = form_of_all(Cells(*(each[None] for each in cells)))
-            values = form.values(np.vstack([cells.residual, drawn])[:, None])
-            direction = float(form.directions(cells.residual[None])[0])
-            impossible = bool(line.impossible[rows].any())
-            group = Found("group", lens, values, len(rows), direction, label, impossible)
-            groups.append(group)
+    for label, (rows, held, some) in zip(keys, of_groups, strict=True):
+        place = np.searchsorted(held, cell[rows])
+        cells = cells_of(place, len(held), p[rows], variance[rows], line.residual[rows])
+        form = form_of_all(Cells(*(each[None] for each in cells)))
+        values = form.values(np.vstack([cells.residual, some])[:, None])
+        direction = float(form.directions(cells.residual[None])[0])
+        impossible = bool(line.impossible[rows].any())
+        groups.append(Found("group", lens, values, len(rows), direction, label, impossible))
     impossible = bool(line.impossible.any())
     parts = []
     for name, form in three_forms(whole).items():
@@ -99,10 +112,48 @@ def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Fou
     return [*parts, *groups]
 
 
+class _OfGroup(NamedTuple):
+    """Entries of a group, the cells they are in, and its residuals by these cells, drawn."""
+
+    rows: IntArray
+    held: IntArray
+    drawn: FloatArray
+
+
+def _drawn(
+    line: Line, cell: IntArray, n_cells: int, n_groups: int, draws: Draws
+) -> tuple[FloatArray, list[_OfGroup]]:
+    """Residuals by cell, drawn, of all rows and of every group."""
+    n, rng = draws
+    redraw = line.redraw
+    groups = [] if line.codes is None else _rows_of_groups(line.codes, n_groups)
+    held = [np.unique(cell[rows]) for rows in groups]
+    if redraw is not None:
+        draws = most_draws(draws, redraw.n)
+        what = "joint null distribution"
+        if line.codes is None:
+            return redraw.sums(redraw.residuals, cell, n_cells, draws, what), []
+        column = line.codes * n_cells + cell
+        every = redraw.sums(redraw.residuals, column, n_groups * n_cells, draws, what)
+        by_group = every.reshape(draws.n_resamples, n_groups, n_cells)
+        triples = zip(groups, held, range(n_groups), strict=True)
+        found = [_OfGroup(rows, cells, by_group[:, g][:, cells]) for rows, cells, g in triples]
+        return by_group.sum(axis=1), found
+    if line.codes is None:
+        return drawn_residuals(line.trials, cell, n_cells, n, rng), []
+    total, found = np.zeros((n, n_cells)), []
+    for rows, cells in zip(groups, held, strict=True):
+        place = np.searchsorted(cells, cell[rows])
+        some = drawn_residuals(line.trials.take(rows), place, len(cells), n, rng)
+        total[:, cells] += some
+        found.append(_OfGroup(rows, cells, some))
+    return total, found
+
+
 def _counted(line: Line, cell: IntArray, n_cells: int) -> tuple[FloatArray, FloatArray]:
     """Expected sum of outcomes of each cell, and what one of them counts."""
     p, expected = line.trials.p, line.expected
-    each: list[FloatArray] = [expected, expected * (1 - p), line.trials.square * p * (1 - p)]
+    each: list[FloatArray] = [expected, expected * (1 - p), line.variance]
     mean, first, square = (
         np.bincount(cell, weights=one, minlength=n_cells).astype(np.float64) for one in each
     )

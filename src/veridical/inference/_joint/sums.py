@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.randomness import Draws
+from veridical.inference._draws.hypothesis import cell_variances
+from veridical.inference._draws.redraw import REDRAWN
 from veridical.inference._joint.draws import Trials, drawn_residuals
 from veridical.inference._joint.family import Found, holm_test_of, joint_test_of
 from veridical.inference._joint.forms import Cells, cells_of, form_of_all, upper_edges
@@ -21,7 +23,6 @@ from veridical.results import JointTest
 from veridical.summaries import GridSummary
 from veridical.summaries.core import Cells as GridCells, problem_of
 
-_REDRAWN = "outcomes redrawn from the predictions"
 _APART = (
     "whole vectors were left out and parts corrected by Holm's method: sums of single classes do"
     " not say how these go together; read the rows for more power",
@@ -40,14 +41,14 @@ def joint_sums_core(
             found += _line(grid, "confidence", "confidence", keys, draws)
         held = [k for k in range(len(grid.classes)) if k in grid.problems]
         found += [_class(grid, k, draws) for k in held]
-        return holm_test_of(found, lens="whole prediction", null=_REDRAWN, notes=_APART, **about)
+        return holm_test_of(found, lens="whole prediction", null=REDRAWN, notes=_APART, **about)
     if isinstance(lens, Classwise):
         found = [_class(grid, k, draws) for k in range(len(grid.classes))]
-        return holm_test_of(found, lens=lens.name, null=_REDRAWN, notes=_APART, **about)
+        return holm_test_of(found, lens=lens.name, null=REDRAWN, notes=_APART, **about)
     problem = "binary" if lens is None else problem_of(lens, grid, caller=caller)
     name = "binary" if lens is None else lens.name
     found = _line(grid, problem, name, keys, draws)
-    return joint_test_of(found, lens=name, null=_REDRAWN, notes=(), **about)
+    return joint_test_of(found, lens=name, null=REDRAWN, notes=(), **about)
 
 
 def _line(
@@ -87,10 +88,10 @@ def _line(
 def _class(grid: GridSummary, index: int, draws: Draws) -> Found:
     """One class against the rest."""
     line = line_of_cells(grid.cells(index), grid.n_samples)
-    p, square = line.trials.p, line.trials.square
-    edges = upper_edges(p, p * (1 - p) * square, MOST_CELLS, line.trials.count)
+    p, variance = line.trials.p, line.variance
+    edges = upper_edges(p, variance, MOST_CELLS, line.trials.count)
     cell = np.searchsorted(edges, p)
-    cells = cells_of(cell, len(edges), p, square, line.residual)
+    cells = cells_of(cell, len(edges), p, variance, line.residual)
     drawn = drawn_residuals(line.trials, cell, len(edges), *draws)
     form = form_of_all(Cells(*(each[None] for each in cells)))
     return Found(
@@ -108,7 +109,7 @@ def line_of_cells(cells: GridCells, rows: int) -> Line:
     """Sums by cell as outcomes of the mean prediction of each cell.
 
     Where weights differ, as many outcomes as rows, each counting so much that the sum of a cell
-    has the variance of the weighted rows, the sum of w^2 p (1 - p).
+    has the variance of the weighted rows.
     """
     count, p = cells.sums[0].sum(axis=1), cells.p
     expected = cells.sums[3].sum(axis=1)
@@ -118,6 +119,6 @@ def line_of_cells(cells: GridCells, rows: int) -> Line:
         scaled = (residual / cells.unit, expected / cells.unit)
         return Line(Trials(p, count), *scaled, impossible, rows)
     of_one = count * p * (1 - p)
-    variance = cells.sums[5].sum(axis=1)
+    variance = cell_variances(p, cells.sums[:3], cells.sums[5].sum(axis=1))
     unit = np.sqrt(np.divide(variance, of_one, out=np.zeros(len(p)), where=of_one > 0))
     return Line(Trials(p, count, unit), residual, expected, impossible, rows)

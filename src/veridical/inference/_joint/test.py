@@ -20,7 +20,6 @@ from veridical.lenses.reading import RawData, default_lens, named_lens
 from veridical.results import JointTest
 
 _CALLER = "joint_test"
-_REDRAWN = "outcomes redrawn from the predictions"
 
 
 def joint_test(
@@ -38,6 +37,7 @@ def joint_test(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> JointTest:
     r"""Test at one level whether predictions are wrong in any respect, and name the respects.
 
@@ -59,6 +59,9 @@ def joint_test(
         Seed; the same seed gives the same p-values.
     weight_type : {"importance", "frequency"}
         What weights mean. Importance weights must not depend on the outcomes.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
+        are drawn together, with the correlation they have.
 
     Returns
     -------
@@ -106,7 +109,9 @@ def joint_test(
     """
     check_level(_CALLER, level, "level")
     draws = check_draws(n_resamples, rng, caller=_CALLER)
-    raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+    raw = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by, groups=groups
+    )
     data = raw.weighted(sample_weight, weight_type).check(caller=_CALLER)
     chosen = None if lens is None else named_lens(lens, caller=_CALLER)
     groups = None if data.by is None else data.by.kept(data.kept, _CALLER)
@@ -133,12 +138,11 @@ def joint_core(
     name = "whole prediction" if whole else chosen.name
     codes, keys = (None, []) if by is None else (by.codes, list(by.keys))
     if isinstance(problem, BinarySample):
-        found = line_parts(line_of(problem, codes), name, keys, draws)
+        line = line_of(problem, codes)
+        found, said = line_parts(line, name, keys, draws), line.said
     else:
         one_by_one = isinstance(problem, ClasswiseProblem)
         rows = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-        found = whole_parts(rows, name, codes, keys, draws, only_classes=one_by_one)
+        found, said = whole_parts(rows, name, codes, keys, draws, only_classes=one_by_one)
     notes = weight_notes(sample, draws.n_resamples)
-    return joint_test_of(
-        found, lens=name, level=level, n_samples=sample.n, null=_REDRAWN, notes=notes
-    )
+    return joint_test_of(found, lens=name, level=level, n_samples=sample.n, null=said, notes=notes)

@@ -13,6 +13,8 @@ from veridical._core.data.randomness import Draws
 from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
+from veridical.inference._draws.hypothesis import redraw_of
+from veridical.inference._draws.redraw import REDRAWN, Redraw, class_residuals, most_draws
 from veridical.inference._joint.draws import NORMAL_FROM
 from veridical.inference._joint.family import Found
 from veridical.inference._joint.forms import (
@@ -30,6 +32,7 @@ from veridical.inference._joint.layout import (
     Rows,
     Sums,
     all_sums,
+    in_order,
     layout_of,
     outcomes_in,
     rows_of,
@@ -82,18 +85,24 @@ def whole_parts(
     draws: Draws,
     *,
     only_classes: bool = False,
-) -> list[Found]:
-    """Every part of whole predictions, from the same draws of outcomes."""
+) -> tuple[list[Found], str]:
+    """Every part of whole predictions, from the same draws of outcomes, and what these are."""
     layout = layout_of(sample, codes, len(keys))
     blocks = ["class"] if only_classes else ["confidence", "class", "vector"]
     blocks += ["group confidence", "group class"] if codes is not None else []
     sums = all_sums(sample, layout, codes, blocks)
+    redraw = redraw_of(in_order(sample, layout))
+    if redraw is None:
+        drawn = drawn_sums(sample, layout, codes, sums, draws)
+    else:
+        sums = with_variances(redraw, sample, layout, codes, sums)
+        drawn = redrawn_sums(redraw, sample, layout, codes, blocks, draws)
     looks = _looks(sample, layout, sums)
     if codes is not None:
         looks += _looks_at_groups(sample, lens, layout, sums, codes, keys)
     observed = {name: each.residual[None, :] for name, each in sums.items()}
     values: list[list[FloatArray]] = [[] for _ in looks]
-    for residuals in chain([observed], drawn_sums(sample, layout, codes, sums, draws)):
+    for residuals in chain([observed], drawn):
         for look, held in zip(looks, values, strict=True):
             held.append(look.values(residuals[look.block]))
     none = np.zeros(0, dtype=np.intp)
@@ -118,7 +127,8 @@ def whole_parts(
                 bool(look.impossible[index]),
             )
     place = np.argsort(layout.order)
-    return [found[name, place[k] if name == "class" else k] for name, k in found]
+    parts = [found[name, place[k] if name == "class" else k] for name, k in found]
+    return parts, REDRAWN if redraw is None else redraw.said
 
 
 def _looks(sample: MulticlassSample, layout: Layout, sums: dict[str, Sums]) -> list[Look]:
@@ -207,6 +217,46 @@ def drawn_sums(
         heavy[name] -= sums[name].mean - rest[name].mean
         heavy[name] += _with_laws(values, rest[name], draws)
     yield heavy
+
+
+def redrawn_sums(
+    redraw: Redraw,
+    sample: MulticlassSample,
+    layout: Layout,
+    codes: IntArray | None,
+    names: list[str],
+    draws: Draws,
+) -> Iterator[dict[str, FloatArray]]:
+    """The same where rows are weighted or belong together: every outcome is drawn."""
+    rows = rows_of(sample, layout, codes, redraw.rows)
+    widths = [layout.columns[name] for name in names]
+    first = np.cumsum([0, *widths])
+    keys = []
+    for name, width, start in zip(names, widths, first, strict=False):
+        own = layout.keys(rows, name)
+        keys.append(np.where(own < width, own + start, first[-1]))
+    draws = most_draws(draws, redraw.n * len(layout.order))
+    what = "joint null distribution"
+    for drawn in class_residuals(redraw, keys, int(first[-1]), draws, what):
+        yield {name: drawn[:, a : a + w] for name, a, w in zip(names, first, widths, strict=False)}
+
+
+def with_variances(
+    redraw: Redraw,
+    sample: MulticlassSample,
+    layout: Layout,
+    codes: IntArray | None,
+    sums: dict[str, Sums],
+) -> dict[str, Sums]:
+    """Sums with the variances that residuals have if they are drawn so."""
+    rows, each = rows_of(sample, layout, codes, redraw.rows), redraw.variance.T.ravel()
+    result = {}
+    for name, known in sums.items():
+        column, size = layout.keys(rows, name).ravel(), layout.columns[name] + 1
+        variance = np.bincount(column, each, minlength=size)[:-1].astype(np.float64)
+        ratio = np.divide(variance, known.variance, out=np.ones(size - 1), where=known.variance > 0)
+        result[name] = known._replace(variance=variance, unit=known.unit * ratio)
+    return result
 
 
 def _all_of(blocks: Iterator[dict[str, FloatArray]], names: Iterable[str]) -> dict[str, FloatArray]:

@@ -13,6 +13,9 @@ from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, one_hot
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
+from veridical.inference._draws.hypothesis import redraw_of
+from veridical.inference._draws.redraw import Redraw
+from veridical.inference._draws.rows import counts_rows
 from veridical.inference._draws.trials import Trials
 
 _BLOCK = 1 << 21  # numbers held by a block of resamples
@@ -26,10 +29,18 @@ class ObservedTrials:
     ----------
     trials : rows as independent trials, with a count and a weight each
     counts : observed successes (m,), or rows of each class (m, K), of an entry
+    redraw : how outcomes are drawn, if not from the predictions row by row; entries are its rows
     """
 
     trials: Trials
     counts: FloatArray
+    redraw: Redraw | None = None
+
+    @property
+    def said(self) -> str:
+        """Where outcomes are drawn from, in words."""
+        words = "draws of outcomes from the predictions"
+        return words if self.redraw is None else f"draws: {self.redraw.said}"
 
     @property
     def p(self) -> FloatArray:
@@ -74,11 +85,28 @@ class ObservedTrials:
         self, draws: Draws, what: str, numbers: int = _BLOCK
     ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
         """Blocks of about so many numbers: which resamples, and what `observed` gives for each."""
+        if self.redraw is not None:
+            yield from self._redrawn(self.redraw, draws, what)
+            return
         size = max(1, min(draws.n_resamples, numbers // self.p.size))
         for block in track(-(-draws.n_resamples // size), what):
             which = slice(block * size, min((block + 1) * size, draws.n_resamples))
             counts = self.trials.draw_counts(which.stop - which.start, draws.rng)
             yield (which, *self.residuals(counts))
+
+    def _redrawn(
+        self, redraw: Redraw, draws: Draws, what: str
+    ) -> Iterator[tuple[slice, FloatArray, FloatArray]]:
+        """The same where rows are weighted by outcome or belong together."""
+        done, at = 0, np.arange(redraw.n)
+        first = 1 if self.width == 1 else 0
+        for y in redraw.outcomes(draws, what):
+            weight = redraw.weight[at, y]
+            happened = y[:, :, None] == np.arange(first, redraw.p.shape[1])
+            charge = weight[:, :, None] * (happened - redraw.p[:, first:])
+            square = np.square(charge).sum(axis=2)
+            yield slice(done, done + len(y)), charge.transpose(1, 2, 0), square.T
+            done += len(y)
 
     def residuals(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Per entry and resample: sum of w e, (n, width, R), and of w^2 |e|^2, (n, R).
@@ -101,6 +129,14 @@ class ObservedTrials:
 def observed_trials(sample: Sample, *, caller: str) -> ObservedTrials:
     """Rows as trials: equal scores of rows of equal weight are one entry, frequencies copies."""
     weight, kind = sample.weight, sample.weight_type
+    redraw = redraw_of(sample)
+    if redraw is not None:
+        rows = sample.take(redraw.rows)
+        each = np.ones(redraw.n)
+        p = redraw.p[:, 1] if isinstance(rows, BinarySample) else redraw.p
+        counts = rows.y.astype(np.float64) if isinstance(rows, BinarySample) else one_hot(rows)
+        own = each if rows.weight is None or counts_rows(sample) else rows.weight
+        return ObservedTrials(Trials(p, each, own), counts, redraw)
     if weight is not None and kind == "frequency" and (weight != np.rint(weight)).any():
         hint = 'outcomes are drawn for every row: round the weights, or use "importance".'
         raise invalid(caller, "sample_weight", "whole numbers as frequencies", "others", hint=hint)

@@ -15,6 +15,7 @@ from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
+from veridical.inference._draws.redraw import most_draws
 from veridical.inference._kernel.nulls import ObservedTrials, doubts_of, observed_trials
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData
@@ -167,6 +168,7 @@ def t_cal_test(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> CalibrationTest:
     r"""T-Cal: test calibration with the debiased squared error over bins of several widths.
 
@@ -188,6 +190,9 @@ def t_cal_test(
         Seed; the same seed gives the same numbers.
     weight_type : {"importance", "frequency"}
         What weights mean; frequencies must be whole numbers.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
+        are drawn together, with the correlation they have.
 
     Returns
     -------
@@ -237,7 +242,9 @@ def t_cal_test(
     """
     _check_smoothness(adaptive, smoothness)
     draws = check_draws(n_resamples, rng, caller=_CALLER)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER)
     test = t_cal_core(induced, smoothness=smoothness, draws=draws)
     return announced(test, induced, caller=_CALLER)
@@ -252,6 +259,8 @@ def t_cal_core(
         hint = 'test the whole vector with "canonical", or each class with `ClassSpecific`.'
         raise invalid(_CALLER, "lens", "of one problem", "'classwise'", hint=hint)
     trials = observed_trials(problem, caller=_CALLER)
+    if trials.redraw is not None:
+        draws = most_draws(draws, trials.redraw.n)
     scales = _scales(problem, smoothness)
     tree = CellTree(trials, scales)
     deviation = np.sqrt(tree.variances())
@@ -271,7 +280,7 @@ def t_cal_core(
     axis = " an axis" if trials.width > 1 else ""
     statistic, words = (
         float(observed[best]),
-        f"{draws.n_resamples} draws of outcomes from the predictions",
+        f"{draws.n_resamples} {trials.said}",
     )
     # Of the size of standard deviations: rounding is far below.
     pvalue = monte_carlo_pvalue(statistic, null, tolerance=1e-9)

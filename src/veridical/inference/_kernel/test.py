@@ -14,6 +14,7 @@ from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
+from veridical.inference._draws.redraw import most_draws
 from veridical.inference._kernel.nulls import (
     ObservedTrials,
     Similarity,
@@ -137,6 +138,7 @@ def kernel_test(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> CalibrationTest:
     r"""Test calibration with a kernel: do residuals of similar predictions agree?
 
@@ -163,6 +165,9 @@ def kernel_test(
         Seed; the same seed gives the same numbers.
     weight_type : {"importance", "frequency"}
         What weights mean; frequencies must be whole numbers where outcomes are drawn.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
+        are drawn together, with the correlation they have.
 
     Returns
     -------
@@ -232,7 +237,9 @@ def kernel_test(
     error = KernelError(kernel, bandwidth, "block" if blocks else estimator, block_size)
     embedding = UCMEError(test_predictions, test_targets, kernel, bandwidth)
     draws = check_draws(n_resamples, rng, caller=_CALLER)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER, whole=True)
     test = kernel_core(induced, method=method, error=error, embedding=embedding, draws=draws)
     return announced(test, induced, caller=_CALLER)
@@ -271,7 +278,9 @@ def _resampled(
 ) -> Finding:
     """Observed statistic against those of resamples."""
     trials = observed_trials(sample, caller=_CALLER)
-    words = f"{draws.n_resamples} draws of outcomes from the predictions"
+    if trials.redraw is not None:
+        draws = most_draws(draws, trials.redraw.n)
+    words = f"{draws.n_resamples} {trials.said}"
     if method == "ucme":
         places, classes = embedding.places(sample)
         observed, null = embedding_null(trials, places, classes, by, draws)
@@ -300,7 +309,11 @@ def _check_size(sample: Sample) -> None:
 
 
 def _check_weights(sample: Sample, method: str, estimator: str) -> None:
-    """Raise where a method has no meaning for these weights."""
+    """Raise where a method has no meaning for these weights, or for rows that belong together."""
+    if sample.clusters is not None and method not in ("consistency", "ucme"):
+        hint = 'use `method="consistency"`, which redraws outcomes by groups.'
+        got = "rows that depend on each other"
+        raise invalid(_CALLER, "groups", f"unset for {method!r}", got, hint=hint)
     if sample.weight is None:
         return
     if sample.weight_type == "frequency":

@@ -12,6 +12,8 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
 from veridical.binning import SweepBins
 from veridical.binning.counts import SortedScores
+from veridical.inference._draws.hypothesis import redraw_of
+from veridical.inference._draws.redraw import most_draws
 from veridical.inference._draws.rows import counts_rows
 from veridical.inference._draws.trials import Trials
 from veridical.miscalibration import BinnedError, Estimator
@@ -70,6 +72,13 @@ class CellDraws:
         weight, mean = np.diff(scores.cum_w[cuts]), np.diff(predicted[cuts])
         value = np.clip(mean / weight, 0.0, 1.0)
         size = min(draws.n_resamples, _MOST_DRAWS)
+        redraw = redraw_of(sample) if outcomes is None else None
+        if redraw is not None:
+            some = most_draws(Draws(size, draws.rng), redraw.n)
+            ends = pooled.value[last]
+            cell = np.minimum(np.searchsorted(ends, sample.p[redraw.rows]), len(ends) - 1)
+            residual = redraw.sums(redraw.residuals, cell, len(ends), some, "null levels")
+            return cls(value, weight, np.vstack([np.diff(scores.cum_wy[cuts]), mean + residual]))
         counted = sample.weight is None or counts_rows(sample)
         if outcomes is None and counted:
             drawn = _draw_counts(np.rint(weight), value, Draws(size, draws.rng))

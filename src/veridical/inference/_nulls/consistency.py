@@ -48,6 +48,7 @@ def consistency_test(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> ConsistencyTest:
     """Test calibration with any estimator, by drawing outcomes from the predictions.
 
@@ -80,6 +81,9 @@ def consistency_test(
         Seed; the same seed gives the same p-value.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
+        are drawn together, with the correlation they have.
 
     Returns
     -------
@@ -111,7 +115,9 @@ def consistency_test(
     check_option(_CALLER, "predictions", predictions, ("fixed", "bootstrap"))
     check_option(_CALLER, "alternative", alternative, ("greater", "less", "two-sided"))
     draws = check_draws(n_resamples, rng, caller=_CALLER)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     induced = data.weighted(sample_weight, weight_type).through(
         lens, caller=_CALLER, whole=estimator.whole
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -13,7 +14,9 @@ from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import invalid, warn_of
+from veridical.inference._draws.hypothesis import redraw_of
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
+from veridical.inference._draws.redraw import drawn_samples, most_draws
 from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._draws.sums import null_summaries
 from veridical.inference._nulls.null import (
@@ -115,6 +118,7 @@ def multiple_test(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> MultipleTest:
     """Consistency tests of every class, bin or group, corrected for how many there are.
 
@@ -142,6 +146,9 @@ def multiple_test(
         Seed; the same seed gives the same p-values.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
+        are drawn together, with the correlation they have.
 
     Returns
     -------
@@ -167,7 +174,9 @@ def multiple_test(
     estimator = as_estimator(estimator, caller=_CALLER)
     check_option(_CALLER, "correction", correction, _CORRECTIONS)
     draws = check_draws(n_resamples, rng, caller=_CALLER)
-    raw = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by)
+    raw = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, by=by, groups=groups
+    )
     data = raw.weighted(sample_weight, weight_type).check(caller=_CALLER)
     question = over or _default(data.sample, by)
     check_option(_CALLER, "over", question, ("classes", "bins", "groups"))
@@ -222,25 +231,40 @@ def _classes(estimator: Estimator, sample: Sample, draws: Draws) -> Family:
     if isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator):
         null = _class_errors(estimator, drawn, draws)
     else:
-        null = np.empty((draws.n_resamples, len(observed)))
-        outcomes = OutcomeDraws(drawn.sample)
-        for r in track(draws.n_resamples, f"null of {estimator.name} by class"):
-            resampled = with_outcomes(drawn, outcomes(draws.rng))
-            assert isinstance(resampled, ClasswiseProblem)
-            for k in range(len(observed)):
-                null[r, k] = estimator.measure(resampled.problem(k))
+        title = f"null of {estimator.name} by class"
+        null = np.array(
+            [
+                [estimator.measure(resampled.problem(k)) for k in range(len(observed))]
+                for resampled in _redrawn_classes(drawn, draws, title)
+            ]
+        )
     rows = (sample.n,) * len(observed)
     return Family("class", problem.sample.classes, rows, observed, null, "one-vs-rest")
+
+
+def _redrawn_classes(
+    problem: ClasswiseProblem, draws: Draws, title: str
+) -> Iterator[ClasswiseProblem]:
+    """The same rows with outcomes that were drawn."""
+    redraw = redraw_of(problem.sample)
+    if redraw is not None:
+        draws = most_draws(draws, redraw.n)
+        for sample in drawn_samples(redraw, problem.sample, draws, title):
+            yield ClasswiseProblem(sample)  # type: ignore[arg-type]
+        return
+    outcomes = OutcomeDraws(problem.sample)
+    for _ in track(draws.n_resamples, title):
+        resampled = with_outcomes(problem, outcomes(draws.rng))
+        assert isinstance(resampled, ClasswiseProblem)
+        yield resampled
 
 
 def _class_errors(estimator: BinnedError, problem: ClasswiseProblem, draws: Draws) -> FloatArray:
     summary = estimator.summarise(problem)
     assert isinstance(summary, Summary)
-    null = np.empty((draws.n_resamples, len(summary.names)))
     title = f"null of {estimator.name} by class"
-    for at, drawn in summaries_of_classes(problem, summary, draws, title):
-        null[at] = estimator.each(drawn).reshape(-1, len(summary.names))
-    return null
+    drawn = summaries_of_classes(problem, summary, draws, title)
+    return np.vstack([estimator.each(some).reshape(-1, len(summary.names)) for _, some in drawn])
 
 
 def _bins(estimator: Estimator, sample: Sample, lens: Any, draws: Draws) -> Family:

@@ -14,6 +14,8 @@ from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.binning import EdgeBins, QuantileBins, SimplexBinning, UniformBins
 from veridical.exceptions import invalid, warn_of
+from veridical.inference._draws.hypothesis import redraw_of
+from veridical.inference._draws.redraw import Redraw, drawn_samples, most_draws
 from veridical.inference._draws.rows import OutcomeDraws, repeated_rows, take_repeated
 from veridical.inference._draws.sums import (
     ClassCells,
@@ -44,6 +46,7 @@ def null_level(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> NullLevel:
     """What an estimator reads on a perfectly calibrated model with these same predictions.
 
@@ -63,6 +66,9 @@ def null_level(
         Seed; the same seed gives the same numbers.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
+        are drawn together, with the correlation they have.
 
     Returns
     -------
@@ -89,7 +95,9 @@ def null_level(
     caller = "null_level"
     estimator = as_estimator(estimator, caller=caller)
     draws = check_draws(n_resamples, rng, caller=caller)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     induced = data.weighted(sample_weight, weight_type).through(
         lens, caller=caller, whole=estimator.whole
     )
@@ -132,6 +140,12 @@ def null_sample(
         if isinstance(estimator, BinnedError) and (fixed_bins or depends_on_fixed_sums(estimator))
         else None
     )
+    sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+    redraw = redraw_of(sample) if probabilities is None else None
+    if redraw is not None:
+        draws = most_draws(draws, redraw.n)
+        if binned is None:
+            return _of_redrawn(estimator, problem, redraw, draws)
     if binned is None or not isinstance(problem, BinarySample):
         problem, probabilities = repeat_rows(problem, probabilities)
     if binned is not None:  # of a binary problem, sums by bin need no row written out
@@ -142,6 +156,18 @@ def null_sample(
     for index in track(draws.n_resamples, f"null level of {estimator.name}"):
         values[index] = estimator.measure(with_outcomes(problem, outcomes(draws.rng)))
     return values
+
+
+def _of_redrawn(estimator: Estimator, problem: Problem, redraw: Redraw, draws: Draws) -> FloatArray:
+    """Estimates on rows whose outcomes, and the weights these have, were drawn."""
+    sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+    values = []
+    for drawn in drawn_samples(redraw, sample, draws, f"null level of {estimator.name}"):
+        resampled: Problem = drawn
+        if isinstance(problem, ClasswiseProblem) and isinstance(drawn, MulticlassSample):
+            resampled = ClasswiseProblem(drawn)
+        values.append(estimator.measure(resampled))
+    return np.array(values)
 
 
 def as_estimator(estimator: Any, *, caller: str) -> Estimator:
@@ -198,6 +224,10 @@ def summaries_of_classes(
     probabilities: FloatArray | None = None,
 ) -> Iterator[tuple[slice, Summary]]:
     """Summaries of drawn outcomes of all classes, some at a time, and which draws they are."""
+    if probabilities is None and redraw_of(problem.sample) is not None:
+        drawn = null_summaries(problem, summary, draws)
+        yield slice(0, len(drawn.names) // len(summary.names)), drawn
+        return
     cells = ClassCells(problem.sample, summary, probabilities)
     step = min(resamples_at_once(summary), 50)  # often enough for a progress bar
     for block in track(-(-draws.n_resamples // step), title):

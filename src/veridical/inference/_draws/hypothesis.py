@@ -1,0 +1,294 @@
+r"""Outcomes that a right prediction would have given, where rows are weighted or belong together.
+
+Rows that count alike and are independent have outcomes drawn from the predictions. Two things
+change that.
+
+**Weights.** An importance weight says what a row stands for, and the hypothesis is about that:
+:math:`E[w (1\{y = k\} - p_k)] = 0` for rows of prediction p. A row whose outcome is k weighs
+:math:`u m_k`, so among the rows that were sampled outcomes have the odds of :math:`p_k / m_k` (King
+& Zeng 2001, doi 10.1093/oxfordjournals.pan.a004868, section 4.1). With one weight for each label
+this is exact: u = 1 and m is that weight. With any other weights m is how much more the rows of a
+label weigh than others like them, u what is left, and every residual is multiplied by a factor that
+gives it the variance that residuals of similar predictions have: a wild bootstrap (Liu 1988, doi
+10.1214/aos/1176351062) that keeps outcomes what they are, 0 or 1, so that few events stay few. Both
+are shrunk to one by as much as chance could have made them.
+
+**Groups.** Rows of one group share their outcome's uniform number, each with the chance
+:math:`\sqrt\rho` that makes :math:`\rho` of the pairs share it: predictions stay what they are and
+residuals of like predictions have the correlation :math:`\rho`, which is that of the data (a moment
+estimate, free of level and slope). Few groups do not tell it well: every draw takes
+:math:`\rho \nu / \chi^2_\nu` for :math:`\nu + 1` groups, as Student's distribution does with a
+variance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from veridical._core.sample import BinarySample, Sample
+from veridical._core.typing import FloatArray, IntArray
+from veridical.exceptions import invalid
+from veridical.inference._draws.redraw import REDRAWN, Redraw, Sharing
+from veridical.inference._draws.rows import counts_rows, repeated_rows, take_repeated
+
+_CELLS = 8  # of like predictions, in which weights are compared
+_ROUNDS = 10
+_DOUBT = 5.0  # rows of weight one that a label's weight is averaged with
+_SURE = 0.5  # deviation of a variance from what is expected that is common
+_TINY = 1e-300
+_SHARED = 64  # draws that say how much shared outcomes have in common
+
+
+def redraw_of(sample: Sample) -> Redraw | None:
+    """How outcomes of a sample are drawn; None if from the predictions, row by row and alike."""
+    grouped = sample.clusters is not None and sample.n > len(np.unique(sample.clusters)) > 1
+    weighted = sample.weight is not None and sample.weight_type == "importance"
+    weighted = weighted and bool((sample.weight != sample.weight[0]).any())  # type: ignore[index]
+    if not (grouped or weighted):
+        return None
+    index: IntArray = np.arange(sample.n)
+    repeated = repeated_rows(sample)
+    if repeated is not None:
+        sample, index = take_repeated(sample, repeated), repeated
+    order = _value_order(sample)
+    sample, index = sample.take(order), index[order]
+    p = _matrix(sample)
+    weight, said = _weights(sample, p) if weighted else (_constant(sample, p), "")
+    chance = p / weight
+    chance /= chance.sum(axis=1, keepdims=True)
+    made = Redraw(p, chance, weight, None, said or REDRAWN, index)
+    if weighted and said == _MULTIPLIED:
+        made = _with_variances(made, sample)
+    if not grouped:
+        return made
+    sharing = _sharing(made, sample)
+    words = (
+        f"{made.said}, together within {int(sharing.group.max()) + 1:,} groups (correlation"
+        f" {sharing.correlation:.2g})"
+    )
+    return Redraw(p, made.chance, made.weight, sharing, words, index)
+
+
+_BY_LABEL = "outcomes redrawn with the odds of the sample, one weight a label"
+_MULTIPLIED = "outcomes redrawn with the odds of the sample, residuals multiplied to their variance"
+
+
+def _matrix(sample: Sample) -> FloatArray:
+    p = sample.p.astype(np.float64)
+    return np.column_stack([1 - p, p]) if isinstance(sample, BinarySample) else p
+
+
+def _constant(sample: Sample, p: FloatArray) -> FloatArray:
+    if sample.weight is None or counts_rows(sample):
+        return np.ones_like(p)
+    return np.broadcast_to(sample.weight[:, None], p.shape).copy()
+
+
+def _value_order(sample: Sample) -> IntArray:
+    """Rows in an order that does not depend on the one they came in."""
+    p = sample.p if sample.p.ndim == 1 else sample.p[:, 0]
+    keys: list[FloatArray] = [] if sample.p.ndim == 1 else list(sample.p.T[:0:-1])
+    if sample.weight is not None:
+        keys.insert(0, sample.weight)
+    if sample.clusters is not None:
+        keys.insert(0, _ranks(sample))
+    keys.insert(0, sample.y.astype(np.float64))
+    return np.lexsort((*keys, p))
+
+
+def _ranks(sample: Sample) -> FloatArray:
+    """Rank of the group of each row among groups, by what the groups hold."""
+    assert sample.clusters is not None
+    codes = np.unique(sample.clusters, return_inverse=True)[1].reshape(-1)
+    p = (
+        sample.p
+        if sample.p.ndim == 1
+        else sample.p @ np.sqrt(np.arange(2.0, sample.p.shape[1] + 2))
+    )
+    p = p.astype(np.float64)
+    sums = [np.bincount(codes, values) for values in (sample.y * p, sample.y, p * p, p, p > -1)]
+    order = np.lexsort([np.round(each, 9) for each in sums])
+    rank = np.empty(len(order))
+    rank[order] = np.arange(len(order))
+    return rank[codes]
+
+
+def _weights(sample: Sample, p: FloatArray) -> tuple[FloatArray, str]:
+    """What a row of each outcome would weigh, and how that is known."""
+    assert sample.weight is not None
+    weight, y, n_classes = sample.weight, sample.y.astype(np.intp), p.shape[1]
+    count = np.bincount(y, minlength=n_classes)
+    if (count > 0).all():
+        first = np.zeros(n_classes)
+        first[y[::-1]] = weight[::-1]
+        if (weight == first[y]).all():
+            return np.broadcast_to(first, p.shape).copy(), _BY_LABEL
+    factor = _label_factors(weight / weight.mean(), y, _cells(p), n_classes)
+    base = weight / factor[y]
+    return base[:, None] * factor, _MULTIPLIED
+
+
+def _cells(p: FloatArray) -> IntArray:
+    """Cells of like predictions: of the positive class, or by the most probable one."""
+    if p.shape[1] > 2:
+        return p.argmax(axis=1)
+    rank = np.searchsorted(np.sort(p[:, 1]), p[:, 1], side="left")
+    return (rank * _CELLS) // len(p)
+
+
+def _label_factors(weight: FloatArray, y: IntArray, cell: IntArray, n_classes: int) -> FloatArray:
+    """How much more rows of a label weigh than others in their cell.
+
+    Weights are products of what is common to a cell and to a label (fitted in turn, as in Deming &
+    Stephan 1940, doi 10.1214/aoms/1177731829), labels with a few rows of no effect added.
+    """
+    factor = np.ones(n_classes)
+    total = np.bincount(cell, weight)
+    by_label = np.bincount(y, weight, minlength=n_classes)
+    for _ in range(_ROUNDS):
+        common = total / np.maximum(np.bincount(cell, factor[y], minlength=len(total)), _TINY)
+        expected = np.bincount(y, common[cell], minlength=n_classes)
+        factor = (by_label + _DOUBT) / (expected + _DOUBT)
+    return factor
+
+
+def _with_variances(made: Redraw, sample: Sample) -> Redraw:
+    """Multiply residuals so that they vary as those of similar predictions did."""
+    y = sample.y.astype(np.intp)
+    at = np.arange(made.n)
+    indicator = -made.p
+    indicator[at, y] += 1
+    seen = np.square(made.weight[at, y]) * np.square(indicator).sum(axis=1)
+    square = np.square(made.p).sum(axis=1, keepdims=True)
+    each = np.square(made.weight) * (1 - 2 * made.p + square)  # what every outcome would give
+    expected = (made.chance * each).sum(axis=1)
+    noise = (made.chance * np.square(each)).sum(axis=1) - np.square(expected)
+    factor = _ratios(seen, expected, noise, _cells(made.p))
+    return replace(made, weight=made.weight * np.sqrt(factor)[:, None])
+
+
+def _sharing(made: Redraw, sample: Sample) -> Sharing:
+    """Correlation within groups, by moments of residuals from which level and slope are taken."""
+    assert sample.clusters is not None
+    group = np.unique(sample.clusters, return_inverse=True)[1].reshape(-1)
+    n_groups = int(group.max()) + 1
+    y = sample.y.astype(np.intp)
+    binary = made.p.shape[1] == 2
+    classes = [1] if binary else list(range(made.p.shape[1]))
+    own, whole = np.zeros(n_groups), np.zeros(n_groups)
+    at = np.arange(made.n)
+    each = made.variance
+    for k in classes:
+        residual = made.weight[at, y] * ((y == k) - made.p[:, k])
+        residual = _without_line(residual, each[:, k], made.p[:, k])
+        own += np.bincount(group, residual**2)
+        whole += np.square(np.bincount(group, residual))
+    shared = _shared_by_all(made, group, n_groups, classes)
+    variance = np.bincount(group, each[:, classes].sum(axis=1))
+    total = float(shared.sum())
+    pairs = float(whole.sum()) * n_groups / (n_groups - 1) - float(own.sum())
+    correlation = min(max(pairs / total, 0.0), 1.0) if total > 0 else 0.0
+    spread = variance + correlation * shared
+    freedom = max(float(spread.sum()) ** 2 / max(float(spread @ spread), _TINY) - 1, 1.0)
+    wider = 1 + correlation * total / max(float(variance.sum()), _TINY)
+    return Sharing(group, correlation, freedom, wider)
+
+
+def _without_line(residual: FloatArray, variance: FloatArray, p: FloatArray) -> FloatArray:
+    """Residuals less what level and slope explain, which is not what groups have in common."""
+    inside = np.clip(p, 1e-9, 1 - 1e-9)
+    odds = np.log(inside) - np.log1p(-inside)
+    columns = np.stack([np.ones_like(odds), odds / max(float(np.abs(odds).max()), 1.0)])
+    information = (columns * variance) @ columns.T
+    line = np.linalg.pinv(information, rcond=1e-10) @ (columns @ residual)
+    return np.asarray(residual - variance * (line @ columns))
+
+
+def _shared_by_all(made: Redraw, group: IntArray, n_groups: int, classes: list[int]) -> FloatArray:
+    """Sum over pairs of a group of the covariance of residuals that share their uniform number."""
+    if len(classes) == 1:
+        return _shared_by_two(made, group, n_groups)
+    shared = np.zeros(n_groups)
+    rng = np.random.default_rng(0)
+    reached = np.cumsum(made.chance, axis=1)
+    reached /= reached[:, -1:]
+    at = np.arange(made.n)
+    for _ in range(_SHARED):
+        y = (rng.random(n_groups)[group][:, None] >= reached[:, :-1]).sum(axis=1)
+        weight = made.weight[at, y]
+        for k in classes:
+            residual = weight * ((y == k) - made.p[:, k])
+            sums = np.square(np.bincount(group, residual))
+            shared += sums - np.bincount(group, residual**2)
+    return shared / _SHARED
+
+
+def _shared_by_two(made: Redraw, group: IntArray, n_groups: int) -> FloatArray:
+    """The same of two classes, exactly: the covariance of 1[u < a] and 1[u < b] is min - a b."""
+    residual = made.residuals
+    order = np.lexsort((made.chance[:, 1], group))
+    g = group[order]
+    step: FloatArray = (residual[:, 1] - residual[:, 0])[order]
+    chance: FloatArray = made.chance[order, 1]
+    upto = np.cumsum(step)
+    last = upto[np.append(np.flatnonzero(np.diff(g)), len(g) - 1)][g]
+    least = np.bincount(g, 2 * step * chance * (last - upto), minlength=n_groups)
+    product = np.square(np.bincount(g, step * chance, minlength=n_groups))
+    product -= np.bincount(g, np.square(step * chance), minlength=n_groups)
+    return np.asarray(least - product)
+
+
+def mean_design_effect(sample: Sample) -> float:
+    """How much larger the variance of a sum of residuals is because rows belong together."""
+    made = redraw_of(sample)
+    return 1.0 if made is None or made.sharing is None else max(made.sharing.design_effect, 1.0)
+
+
+def checked_redraw(sample: Sample, *, null: str, simple: bool, caller: str) -> Redraw | None:
+    """How outcomes are drawn if not from the predictions, one by one.
+
+    Raise where rows belong together and nothing may be drawn: a hypothesis that is not `simple`.
+    """
+    redraw = redraw_of(sample)
+    if redraw is None or redraw.sharing is None:
+        return redraw
+    if null == "asymptotic" or not simple:
+        hint = 'use null="auto" and rows the model has not seen: outcomes are redrawn by groups.'
+        got = "rows that depend on each other"
+        raise invalid(caller, "groups", "unset for a chi-square distribution", got, hint=hint)
+    return redraw
+
+
+def cell_variances(p: FloatArray, sums: FloatArray, variance: FloatArray) -> FloatArray:
+    """Variance of the sum of residuals of each cell, of sums of an engine.
+
+    `sums` are numbers of rows, sums of weights and of their squares, (3, m, 2) by outcome;
+    `variance` is the sum of w^2 p (1 - p). As for rows: p (1 - p) times the weights of both labels
+    where these have one each, else multiplied to what is seen.
+    """
+    count, weight, square = sums.sum(axis=1)
+    alone = np.square(weight) - count * square
+    if (count > 0).all() and (np.abs(alone) <= 1e-9 * np.square(weight)).all():
+        return np.asarray(sums[0].sum(axis=1) * p * (1 - p) * np.prod(weight / count))
+    seen = sums[2, :, 1] * np.square(1 - p) + sums[2, :, 0] * np.square(p)
+    rows, squares, spread = sums[0].sum(axis=1), sums[2].sum(axis=1), p * (1 - p)
+    noise = 3 * np.square(squares) / np.maximum(rows, 1) * spread * (1 - 3 * spread)
+    reached = np.cumsum(rows)
+    likes = np.minimum((reached - rows / 2) * _CELLS / reached[-1], _CELLS - 1).astype(np.intp)
+    return np.asarray(variance * _ratios(seen, variance, noise, likes))
+
+
+def _ratios(
+    seen: FloatArray, expected: FloatArray, noise: FloatArray, likes: IntArray
+) -> FloatArray:
+    """What multiplies expected variances, of all and then of likes, as far as chance allows."""
+    factor = np.ones(len(seen))
+    for cell in (np.zeros(len(seen), dtype=np.intp), likes):
+        total = np.bincount(cell, factor * expected)
+        doubt = np.bincount(cell, np.square(factor) * noise) / np.square(np.maximum(total, _TINY))
+        ratio = np.bincount(cell, seen) / np.maximum(total, _TINY)
+        step = 1 + (ratio - 1) * _SURE**2 / (_SURE**2 + doubt)
+        factor = factor * np.where(total > 0, step, 1.0)[cell]
+    return factor

@@ -1,0 +1,172 @@
+"""Outcomes drawn as a right prediction would give them, and what each of them counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from veridical._core.data.randomness import Draws
+from veridical._core.runtime.progress import track
+from veridical._core.sample import MulticlassSample, Sample
+from veridical._core.typing import FloatArray, IntArray
+
+REDRAWN = "outcomes redrawn from the predictions"
+
+_BLOCK = 1 << 20  # outcomes drawn at once
+_MOST = 2e8  # outcomes drawn in all; beyond, fewer draws
+_FEWEST = 199  # of them
+
+
+def most_draws(draws: Draws, n: int) -> Draws:
+    """As many draws as asked for, fewer where they would be of very many outcomes."""
+    count = max(_FEWEST, int(_MOST / max(n, 1)))
+    return Draws(min(draws.n_resamples, count), draws.rng)
+
+
+class Sharing(NamedTuple):
+    """Rows that belong together.
+
+    Attributes
+    ----------
+    group : number of the group of each row
+    correlation : of the residuals of like predictions within a group
+    freedom : how many groups of equal size would tell it as well, less one
+    design_effect : how much larger the variance of the sum of residuals is than without groups
+    """
+
+    group: IntArray
+    correlation: float
+    freedom: float
+    design_effect: float
+
+
+@dataclass(frozen=True)
+class Redraw:
+    """How outcomes are drawn, and what each counts.
+
+    Attributes
+    ----------
+    p : predictions in double precision, (n, K); of a binary problem (negative, positive)
+    chance : probability with which each outcome is drawn, (n, K)
+    weight : what a row of each outcome weighs, (n, K)
+    sharing : rows that belong together, None if they are independent
+    said : where outcomes come from, in words
+    rows : which rows of the sample these are, in an order that their values decide
+    """
+
+    p: FloatArray
+    chance: FloatArray
+    weight: FloatArray
+    sharing: Sharing | None
+    said: str
+    rows: IntArray
+
+    @property
+    def n(self) -> int:
+        """Number of outcomes."""
+        return len(self.p)
+
+    def outcomes(self, draws: Draws, what: str = "null distribution") -> Iterator[IntArray]:
+        """Classes drawn, (draws, n), some draws at a time."""
+        reached = np.cumsum(self.chance, axis=1)
+        reached /= reached[:, -1:]
+        thresholds = np.ascontiguousarray(reached[:, :-1].T)
+        kind = np.dtype(np.uint8 if self.p.shape[1] <= 256 else np.uint32)
+        step = max(1, _BLOCK // self.n)
+        for index in track(-(-draws.n_resamples // step), what):
+            size = min(step, draws.n_resamples - index * step)
+            uniform = self._uniform(size, draws.rng)
+            y: IntArray = np.zeros(uniform.shape, dtype=kind)
+            for threshold in thresholds:
+                y += uniform >= threshold
+            yield y
+
+    def _uniform(self, size: int, rng: np.random.Generator) -> FloatArray:
+        uniform = rng.random((size, self.n))
+        together = self.sharing
+        if together is None or together.correlation == 0:
+            return uniform
+        known = rng.chisquare(together.freedom, size) / together.freedom
+        share = np.sqrt(np.minimum(together.correlation / known, 1.0))
+        common = rng.random((size, int(together.group.max()) + 1))[:, together.group]
+        return np.where(rng.random((size, self.n)) < share[:, None], common, uniform)
+
+    def sums(
+        self, values: FloatArray, cell: IntArray, n_cells: int, draws: Draws, what: str = "null"
+    ) -> FloatArray:
+        """Sums by cell of the value of what was drawn, (draws, cells).
+
+        `values` are those of every outcome of a row, (n, K), `cell` where the row counts, both in
+        the order of `rows`.
+        """
+        order = np.argsort(cell, kind="stable")
+        held, starts = np.unique(cell[order], return_index=True)
+        table = np.ascontiguousarray(values.T)
+        result, done = np.zeros((draws.n_resamples, n_cells)), 0
+        at = np.arange(self.n)
+        in_order = bool((order == at).all())
+        for y in self.outcomes(draws, what):
+            drawn = np.where(y, table[1], table[0]) if len(table) == 2 else table[y, at]
+            drawn = drawn if in_order else drawn[:, order]
+            result[done : done + len(y), held] = np.add.reduceat(drawn, starts, axis=1)
+            done += len(y)
+        return result
+
+    @property
+    def residuals(self) -> FloatArray:
+        """Weighted residual of the positive class for every outcome, (n, 2), of two classes."""
+        return np.column_stack(
+            [-self.weight[:, 0] * self.p[:, 1], self.weight[:, 1] * self.p[:, 0]]
+        )
+
+    @property
+    def variance(self) -> FloatArray:
+        """Variance of the weighted residual of each class, (n, K)."""
+        hit = self.chance * np.square(self.weight)
+        total = hit.sum(axis=1, keepdims=True)
+        return hit * (1 - 2 * self.p) + total * np.square(self.p)
+
+
+def drawn_samples(made: Redraw, sample: Sample, draws: Draws, what: str) -> Iterator[Sample]:
+    """The rows with outcomes that were drawn and the weights these have, one draw at a time."""
+    rows = sample.take(made.rows)
+    plain = bool((made.weight == 1).all())
+    at = np.arange(made.n)
+    for block in made.outcomes(draws, what):
+        for y in block:
+            weight = None if plain else made.weight[at, y]
+            if isinstance(rows, MulticlassSample):
+                yield replace(rows, y=y, weight=weight, confidence=None, right=None)
+            else:
+                yield replace(rows, y=y, weight=weight)
+
+
+def class_residuals(
+    made: Redraw, keys: Sequence[IntArray], n_columns: int, draws: Draws, what: str
+) -> Iterator[FloatArray]:
+    """Sums by column of w (1[y = k] - p_k), (draws, columns), some draws at a time.
+
+    A row counts in column ``key[k]`` for every key, (K, n) in the order of `rows`; a column of
+    `n_columns` is nowhere.
+    """
+    from scipy.sparse import csr_array
+
+    at = np.arange(made.n)
+    share = csr_array((made.n, n_columns))
+    for key in keys:
+        row, kind = np.nonzero(n_columns > key.T)
+        share = share + csr_array((made.p[row, kind], (row, key[kind, row])), share.shape)
+    alike = bool((made.weight == made.weight[:, :1]).all())
+    mean = made.weight[:, 0] @ share
+    width = n_columns + 1
+    for y in made.outcomes(draws, what):
+        weight = made.weight[at, y]
+        sums = np.zeros((len(y), n_columns))
+        for key in keys:
+            column = key[y, at] + (np.arange(len(y)) * width)[:, None]
+            counted = np.bincount(column.ravel(), weight.ravel(), minlength=len(y) * width)
+            sums += counted.reshape(len(y), width)[:, :-1]
+        yield sums - (mean if alike else weight @ share)
