@@ -287,8 +287,9 @@ def _ratios(
     factor = np.ones(len(seen))
     for cell in (np.zeros(len(seen), dtype=np.intp), likes):
         total = np.bincount(cell, factor * expected)
-        doubt = np.bincount(cell, np.square(factor) * noise) / np.square(np.maximum(total, _TINY))
-        ratio = np.bincount(cell, seen) / np.maximum(total, _TINY)
+        some = np.where(total > 0, total, 1.0)
+        doubt = np.bincount(cell, np.square(factor) * noise) / np.square(some)
+        ratio = np.bincount(cell, seen) / some
         step = 1 + (ratio - 1) * _SURE**2 / (_SURE**2 + doubt)
         factor = factor * np.where(total > 0, step, 1.0)[cell]
     return factor
