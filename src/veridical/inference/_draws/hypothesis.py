@@ -4,14 +4,14 @@ Rows that count alike and are independent have outcomes drawn from the predictio
 change that.
 
 **Weights.** An importance weight says what a row stands for, and the hypothesis is about that:
-:math:`E[w (1\{y = k\} - p_k)] = 0` for rows of prediction p. A row whose outcome is k weighs
-:math:`u m_k`, so among the rows that were sampled outcomes have the odds of :math:`p_k / m_k` (King
-& Zeng 2001, doi 10.1093/oxfordjournals.pan.a004868, section 4.1). With one weight for each label
-this is exact: u = 1 and m is that weight. With any other weights m is how much more the rows of a
-label weigh than others like them, u what is left, and every residual is multiplied by a factor that
-gives it the variance that residuals of similar predictions have: a wild bootstrap (Liu 1988, doi
-10.1214/aos/1176351062) that keeps outcomes what they are, 0 or 1, so that few events stay few. Both
-are shrunk to one by as much as chance could have made them.
+:math:`E[w (1\{y = k\} - p_k)] = 0` for rows of prediction p. If a row would weigh :math:`w_k` had
+its outcome been k, outcomes among the rows as they were sampled have the odds of :math:`p_k / w_k`
+(King & Zeng 2001, doi 10.1093/oxfordjournals.pan.a004868, section 4.1), and the weighted residual
+of a drawn outcome has the mean zero. With one weight for each label this is exact. With any other
+weights a row keeps its own for the outcome it has, and would weigh for another as much more as the
+rows of that label do, by a factor that gives residuals of like predictions the variance they have:
+a wild bootstrap (Liu 1988, doi 10.1214/aos/1176351062) of two points whose one is what was seen, so
+that few events stay few and weights that have nothing to do with labels are drawn as they are.
 
 **Groups.** Rows of one group share their outcome's uniform number, each with the chance
 :math:`\sqrt\rho` that makes :math:`\rho` of the pairs share it: predictions stay what they are and
@@ -23,8 +23,6 @@ variance.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from veridical._core.sample import BinarySample, Sample
@@ -34,10 +32,11 @@ from veridical.inference._draws.redraw import REDRAWN, Redraw, Sharing
 from veridical.inference._draws.rows import counts_rows, repeated_rows, take_repeated
 
 _CELLS = 8  # of like predictions, in which weights are compared
+_ROWS = 100  # of a cell, at least
 _ROUNDS = 10
-_DOUBT = 5.0  # rows of weight one that a label's weight is averaged with
-_SURE = 0.5  # deviation of a variance from what is expected that is common
-_TINY = 1e-300
+_SURE = 0.5  # relative deviation from what is expected that is common
+_TINY = 1e-12
+_CHANCE = 3.0  # how often chance is counted where differences are looked for
 _SHARED = 64  # draws that say how much shared outcomes have in common
 
 
@@ -59,8 +58,6 @@ def redraw_of(sample: Sample) -> Redraw | None:
     chance = p / weight
     chance /= chance.sum(axis=1, keepdims=True)
     made = Redraw(p, chance, weight, None, said or REDRAWN, index)
-    if weighted and said == _MULTIPLIED:
-        made = _with_variances(made, sample)
     if not grouped:
         return made
     sharing = _sharing(made, sample)
@@ -72,7 +69,7 @@ def redraw_of(sample: Sample) -> Redraw | None:
 
 
 _BY_LABEL = "outcomes redrawn with the odds of the sample, one weight a label"
-_MULTIPLIED = "outcomes redrawn with the odds of the sample, residuals multiplied to their variance"
+_LIKE_THOSE_SEEN = "outcomes redrawn with the odds of the sample, weights like those of the label"
 
 
 def _matrix(sample: Sample) -> FloatArray:
@@ -126,47 +123,66 @@ def _weights(sample: Sample, p: FloatArray) -> tuple[FloatArray, str]:
         if (weight == first[y]).all():
             return np.broadcast_to(first, p.shape).copy(), _BY_LABEL
     factor = _label_factors(weight / weight.mean(), y, _cells(p), n_classes)
-    base = weight / factor[y]
-    return base[:, None] * factor, _MULTIPLIED
+    return weight[:, None] * factor / factor[np.arange(len(y)), y][:, None], _LIKE_THOSE_SEEN
 
 
 def _cells(p: FloatArray) -> IntArray:
     """Cells of like predictions: of the positive class, or by the most probable one."""
     if p.shape[1] > 2:
-        return p.argmax(axis=1)
+        enough = len(p) >= _ROWS * p.shape[1]
+        return p.argmax(axis=1) if enough else np.zeros(len(p), dtype=np.intp)
+    n_cells = min(max(len(p) // _ROWS, 1), _CELLS)
     rank = np.searchsorted(np.sort(p[:, 1]), p[:, 1], side="left")
-    return (rank * _CELLS) // len(p)
+    return (rank * n_cells) // len(p)
 
 
 def _label_factors(weight: FloatArray, y: IntArray, cell: IntArray, n_classes: int) -> FloatArray:
-    """How much more rows of a label weigh than others in their cell.
+    """How heavy a row of each label is where another would be, (n, K), up to a factor.
 
-    Weights are products of what is common to a cell and to a label (fitted in turn, as in Deming &
-    Stephan 1940, doi 10.1214/aoms/1177731829), labels with a few rows of no effect added.
+    That is the sum of squares of the weights of the label over their sum: with it, residuals have
+    the variance that they have in the data, whatever the law of the weights of each label. First
+    of all rows, freed of what is common to cells of like predictions (in turn, as in Deming &
+    Stephan 1940, doi 10.1214/aoms/1177731829), then of every cell; each is drawn towards the
+    coarser one, and that of all towards one, by as much as chance could have made it.
     """
-    factor = np.ones(n_classes)
-    total = np.bincount(cell, weight)
-    by_label = np.bincount(y, weight, minlength=n_classes)
+    label = np.ones(n_classes)
+    total, by_label = np.bincount(cell, weight), np.bincount(y, weight, minlength=n_classes)
+    common = np.ones(len(total))
     for _ in range(_ROUNDS):
-        common = total / np.maximum(np.bincount(cell, factor[y], minlength=len(total)), _TINY)
+        inside = np.bincount(cell, label[y], minlength=len(total))
+        common = np.where(inside > 0, total / np.where(inside > 0, inside, 1.0), 1.0)
         expected = np.bincount(y, common[cell], minlength=n_classes)
-        factor = (by_label + _DOUBT) / (expected + _DOUBT)
-    return factor
+        label = np.where(expected > 0, by_label / np.where(expected > 0, expected, 1.0), 1.0)
+    own = weight / common[cell]
+    heavy = np.full(n_classes, float(own @ own / own.sum()))
+    heavy = _drawn_to(heavy, own, y, n_classes)
+    part = cell * n_classes + y
+    by_cell = _drawn_to(np.tile(heavy, len(total)), own, part, n_classes * len(total))
+    return by_cell.reshape(-1, n_classes)[cell]
 
 
-def _with_variances(made: Redraw, sample: Sample) -> Redraw:
-    """Multiply residuals so that they vary as those of similar predictions did."""
-    y = sample.y.astype(np.intp)
-    at = np.arange(made.n)
-    indicator = -made.p
-    indicator[at, y] += 1
-    seen = np.square(made.weight[at, y]) * np.square(indicator).sum(axis=1)
-    square = np.square(made.p).sum(axis=1, keepdims=True)
-    each = np.square(made.weight) * (1 - 2 * made.p + square)  # what every outcome would give
-    expected = (made.chance * each).sum(axis=1)
-    noise = (made.chance * np.square(each)).sum(axis=1) - np.square(expected)
-    factor = _ratios(seen, expected, noise, _cells(made.p))
-    return replace(made, weight=made.weight * np.sqrt(factor)[:, None])
+def _drawn_to(coarse: FloatArray, weight: FloatArray, part: IntArray, n_parts: int) -> FloatArray:
+    """Sum of squares over sum of the weights of every part, drawn towards what is known before.
+
+    By as much as the parts differ less than chance makes them (empirical Bayes, Efron & Morris
+    1975, doi 10.1080/01621459.1975.10479864, chance counted more than once to be sure).
+    """
+    number, first, second = (
+        np.bincount(part, weight**power, minlength=n_parts) for power in (0, 1, 2)
+    )
+    some = number > 0
+    ratio = np.where(some, second / np.where(some, first, 1.0), coarse)
+    # Variance of a ratio of sums, that of w^2 - r w over the square of the mean of w^2, which few
+    # rows do not tell: that of all rows, over the number of those of the part.
+    scale = np.where(some, second / np.maximum(number, 1.0), 1.0)
+    spread = np.square((weight**2 - ratio[part] * weight) / scale[part])
+    noise = spread.sum() / max(len(weight) - int(some.sum()), 1) / np.maximum(number, 1.0)
+    apart = np.log(ratio / coarse)
+    apart -= number @ apart / number.sum()
+    exact = np.where(some, 1 / (noise + _TINY), 0.0)
+    differ = float(exact @ (np.square(apart) - _CHANCE * noise) / max(exact.sum(), _TINY))
+    share = np.where(some, differ / (differ + noise + _TINY), 0.0) if differ > 0 else 0.0
+    return np.asarray(coarse * np.exp(share * apart))
 
 
 def _sharing(made: Redraw, sample: Sample) -> Sharing:
