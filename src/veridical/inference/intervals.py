@@ -7,6 +7,7 @@ from veridical.inference._intervals.bootstrap import (
     scores_by_row,
 )
 from veridical.inference._intervals.bounded import Support
+from veridical.inference._intervals.effective import independent_sums
 from veridical.inference._intervals.mean import (
     IntervalOptions,
     MeanInterval,
@@ -27,6 +28,7 @@ __all__ = [
     "check_interval_options",
     "has_interval",
     "has_vector_interval",
+    "independent_sums",
     "make_units",
     "mean_interval",
     "normal_interval",

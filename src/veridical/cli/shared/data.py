@@ -115,8 +115,13 @@ def add_reading_arguments(
 
 
 def add_group_arguments(parser: argparse.ArgumentParser, meaning: str) -> None:
-    """Add subgroups, and how fractions are made into some."""
+    """Add subgroups and how fractions are made into some, and rows that belong together."""
     parser.add_argument("--by", metavar="COLUMN[,COLUMN]", help=meaning)
+    parser.add_argument(
+        "--groups",
+        metavar="COLUMN",
+        help="what rows belong to that depend on each other (patient, prompt, day)",
+    )
     parser.add_argument(
         "--by-bins",
         type=int,
@@ -180,7 +185,8 @@ def asked_of_file(arguments: argparse.Namespace, *, caller: str) -> dict[str, An
 
 def known_otherwise(arguments: argparse.Namespace) -> list[str | None]:
     """Columns that hold neither outcomes nor predictions, as they were named for something else."""
-    return [arguments.weight, *(split_names(arguments.by) or [])]
+    named = [split_names(arguments.by), split_names(getattr(arguments, "groups", None))]
+    return [arguments.weight, *(name for names in named for name in names or [])]
 
 
 def read_drawing_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -203,6 +209,7 @@ def read_data_arguments(arguments: argparse.Namespace, typed: LabelReader) -> di
         "n_bins": parse_count(arguments.n_bins),
         "sample_weight": arguments.weight,
         "by": split_names(arguments.by),
+        "groups": getattr(arguments, "groups", None),
     }
 
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 from veridical._core.data.randomness import check_resamples, check_seed
 from veridical._core.data.reading import Missing, Reading, Scale
-from veridical._core.data.validation import check_level
+from veridical._core.data.validation import check_level, check_option
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike
+from veridical._core.typing import ArrayLike, WeightType
 from veridical.binning import UniformBins
 from veridical.evaluation._battery.battery import check_names, common_part, group_test, run_tests
 from veridical.evaluation._battery.pushed import battery_of
@@ -40,8 +40,10 @@ def calibration_tests(
     labels: ArrayLike | None = None,
     pos_label: Any = None,
     sample_weight: Any = None,
+    weight_type: WeightType = "importance",
     by: Any = None,
     by_bins: int = 4,
+    groups: Any = None,
     scale: Scale = "probability",
     missing: Missing = "error",
     normalize: bool = False,
@@ -56,8 +58,10 @@ def calibration_tests(
 
     Parameters
     ----------
-    y_true, y_prob, y, prob, lens, labels, pos_label, sample_weight
+    y_true, y_prob, y, prob, lens, labels, pos_label, sample_weight, weight_type
         As in :func:`evaluate`: arrays, or a frame, query or file with column names, or a summary.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other, as in :func:`evaluate`.
     by : array-like, column name or list of column names, optional
         Subgroups, each tested by itself in `TestReport.groups`.
     scale, missing, normalize, by_bins
@@ -130,10 +134,14 @@ def calibration_tests(
         labels=labels,
         pos_label=pos_label,
         by=by,
+        groups=groups,
         reading=reading,
     )
-    request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=_CALLER)
-    source = request.read(engine)
+    check_option(_CALLER, "weight_type", weight_type, ("importance", "frequency"))
+    data = data.weighted(sample_weight, weight_type)
+    request = DataRequest(data, lens=lens, n_bins=n_bins, caller=_CALLER)
+    frequencies = weight_type == "frequency" and sample_weight is not None
+    source = request.read(engine, needs_rows="frequencies" if frequencies else None)
     seed = check_seed(rng, caller=_CALLER)
     report, doubts = run_battery(
         source, tests=tests, level=level, n_bins=n_bins, n_resamples=count, seed=seed

@@ -28,12 +28,13 @@ from veridical.inference.draws import (
     CellDraws,
     Trials,
     depends_on_fixed_sums,
+    independent_rows,
     knows_cells,
     monte_carlo_pvalue,
     null_sample,
     null_summaries,
 )
-from veridical.inference.intervals import IntervalOptions
+from veridical.inference.intervals import IntervalOptions, independent_sums
 from veridical.lenses import (
     Binary,
     Canonical,
@@ -273,6 +274,15 @@ class Source(ABC):
         """Sums that a binned error is a function of, through this lens or the classwise one."""
 
     @abstractmethod
+    def independent(self, summary: Summary | VectorSummary) -> Summary | VectorSummary:
+        """Sums of the lens's own problem, or of whole vectors, as independent rows would vary."""
+
+    @property
+    @abstractmethod
+    def size(self) -> float:
+        """Independent rows that would tell as much."""
+
+    @abstractmethod
     def null_of(self, through: Lens) -> NullSource | None:
         """What outcomes are drawn from; None if that is not known."""
 
@@ -403,6 +413,17 @@ class SampleSource(Source):
     def binned(self, estimator: BinnedError, through: Lens) -> Summary | VectorSummary:
         """Sums by bin of the problem of a lens."""
         return estimator.summarise(self._problem_of(through))
+
+    def independent(self, summary: Summary | VectorSummary) -> Summary | VectorSummary:
+        """Bins of sizes that weights and groups leave."""
+        if isinstance(summary, VectorSummary):
+            return independent_sums(summary, self.sample)
+        return independent_sums(summary, self.binary)
+
+    @cached_property
+    def size(self) -> float:
+        """Effective number of rows over their design effect."""
+        return independent_rows(self.binary)
 
     def null_of(self, through: Lens) -> NullSource:
         """The rows themselves."""

@@ -14,11 +14,12 @@ from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical.binning import Binning, IntervalBinning, UniformBins
 from veridical.evaluation._data.source import Kind, NullSource, SampleSource, Source, auc_of_pooled
+from veridical.evaluation._data.together import notes_on_groups
 from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.draws import Trials, cell_variances
 from veridical.lenses import Binary, Classwise, Lens
 from veridical.miscalibration import BinnedError
-from veridical.summaries import GridSummary, Summary
+from veridical.summaries import GridSummary, Summary, VectorSummary
 from veridical.summaries.core import Cells, find_problem, problem_of
 
 
@@ -130,6 +131,15 @@ class SumsSource(Source):
             return self.grid.summary(estimator.binning, "classwise")
         return self.summary(estimator.binning)
 
+    def independent(self, summary: Summary | VectorSummary) -> Summary | VectorSummary:
+        """The same: rows of an engine are taken as independent, of fixed weights."""
+        return summary
+
+    @property
+    def size(self) -> float:
+        """Effective number of rows."""
+        return self.binary.size
+
     def null_of(self, through: Lens) -> NullSource | None:
         """Counts by cell; nothing is known of how the outcomes of several classes go together."""
         if isinstance(through, Classwise):
@@ -192,7 +202,8 @@ About = Literal["figures", "models", "tests"]
 def notes_on_origin(source: Source, n_bins: Any, about: About = "figures") -> list[str]:
     """What was guessed, and how exact figures are that no row was kept for; no doubts."""
     guessed = [] if source.guessed is None else [source.guessed]
-    return [*guessed, *source.said, *notes_on_sums(source, n_bins, about)]
+    together = notes_on_groups(source.sample) if isinstance(source, SampleSource) else []
+    return [*guessed, *source.said, *together, *notes_on_sums(source, n_bins, about)]
 
 
 def notes_on_sums(source: Source, n_bins: Any, about: About = "figures") -> list[str]:

@@ -35,6 +35,7 @@ def evaluate(
     weight_type: WeightType = "importance",
     by: Any = None,
     by_bins: int = 4,
+    groups: Any = None,
     scale: Scale = "probability",
     missing: Missing = "error",
     normalize: bool = False,
@@ -76,6 +77,10 @@ def evaluate(
         debiased errors. "frequency" reads rows into memory.
     by : array-like, column name or list of column names, optional
         Subgroups, each evaluated by itself in `Evaluation.groups`.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day). Nulls draw outcomes
+        of a group together, intervals count groups, and `design_effect` says what that costs.
+        Reads rows into memory.
     scale : {"probability", "percent", "logit"}, default "probability"
         What predictions are. Percentages are divided by 100; logits become probabilities, by the
         sigmoid of one column and the softmax of several.
@@ -141,6 +146,7 @@ def evaluate(
         labels=labels,
         pos_label=pos_label,
         by=by,
+        groups=groups,
         reading=reading if fitted is None else fitted.reading(reading),
     )
     check_option(caller, "weight_type", weight_type, ("importance", "frequency"))

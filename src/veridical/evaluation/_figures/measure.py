@@ -243,7 +243,8 @@ def measure_errors(
             else:
                 known = source.kind == "binary" and lens is source.lens and has_interval(estimator)
             if known:
-                beside["low"], beside["high"] = binned_limits(estimator, summary, level)
+                effective = source.independent(summary)
+                beside["low"], beside["high"] = binned_limits(estimator, effective, level)
         else:
             value = estimator.measure(source.binary)
         if not beside and source.kind == "binary" and lens is source.lens:

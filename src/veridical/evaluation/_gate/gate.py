@@ -109,6 +109,7 @@ def check_requirements(
     sample_weight: Any = None,
     by: Any = None,
     by_bins: int = 4,
+    groups: Any = None,
     scale: Scale = "probability",
     missing: Missing = "error",
     normalize: bool = False,
@@ -142,6 +143,8 @@ def check_requirements(
     by : array-like, column name or list of column names, optional
         Subgroups: every requirement is asked of all rows and of each group, or only of one of
         these if it starts with ``all:`` or ``groups:``.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other, as in :func:`evaluate`.
     scale, missing, normalize, by_bins
         How values are read, as in :func:`evaluate`.
     against : GateBaseline, Evaluation or path, optional
@@ -242,6 +245,7 @@ def check_requirements(
             labels=labels,
             pos_label=pos_label,
             by=by,
+            groups=groups,
             reading=reading,
         )
         request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=CALLER)

@@ -147,7 +147,7 @@ def is_reversed(source: Source, auc: float | None) -> bool:
     """Whether predictions of two classes rank the wrong way round, beyond doubt."""
     if auc is None or not is_binary(source):
         return False
-    size, (_, rate) = source.binary.size, source.base_rate
+    size, (_, rate) = source.size, source.base_rate
     error = area_error(auc, size * rate, size * (1 - rate))
     return auc < 0.5 - _STANDARD_ERRORS * error
 

@@ -13,6 +13,7 @@ from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import Plan, detectable_core, required_core
+from veridical.inference.draws import independent_rows
 from veridical.results import SampleSize
 
 MATTERS = 0.01  # share of the log loss
@@ -96,7 +97,7 @@ def _non_centrality(gained: float, k: int, q: float) -> float:
 def _cells(sample: BinarySample) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Predictions and sums of outcomes, in units of rows; many rows in cells of equal mass."""
     pooled = sample.pooled
-    scale = sample.size / float(pooled.weight.sum())
+    scale = independent_rows(sample) / float(pooled.weight.sum())
     p, weight = pooled.value.astype(np.float64), pooled.weight * scale
     positive = pooled.positive * scale
     if len(p) > 2 * _CELLS:
@@ -146,7 +147,7 @@ def reach_of(sample: BinarySample, n_bins: Any, level: float) -> Reach | None:
     """
     p = _as_drawn(sample).astype(np.float64)
     spread = float((p * (1 - p)).mean())
-    rows = round(sample.size)
+    rows = round(independent_rows(sample))
     if spread == 0 or rows < 2:
         return None
     open_ones = p[(p > 0) & (p < 1)]
@@ -154,13 +155,14 @@ def reach_of(sample: BinarySample, n_bins: Any, level: float) -> Reach | None:
     matters = math.sqrt(2 * MATTERS * float(entropy) / len(p) * spread)
     bins = UniformBins(n_bins).fit(sample).n_cells
     plan = Plan(power=POWER, level=level, n_bins=bins)
+    wider = plan._replace(design_effect=max(sample.n / rows, 1.0))
     found = needed = None
     try:
         found = detectable_core(rows, p, plan)
     except InvalidInputError:  # too few rows to find any error there can be
         found = None
     try:
-        needed = required_core(matters, p, plan)
+        needed = required_core(matters, p, wider)
     except InvalidInputError:  # no gap of this kind is that large
         needed = None
     return Reach(found, needed, matters)

@@ -15,8 +15,10 @@ from veridical._core.typing import ArrayLike, ColumnNames, WeightType
 from veridical.binning import QuantileBins, UniformBins
 from veridical.curves.core import simultaneous_band
 from veridical.exceptions import invalid
+from veridical.inference._draws.hypothesis import independent_rows
 from veridical.inference._draws.monte_carlo import announced
 from veridical.inference._intervals.bootstrap import binned_limits, has_interval
+from veridical.inference._intervals.effective import independent_sums
 from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError
 from veridical.results import EquivalenceTest
@@ -74,6 +76,7 @@ def equivalence_test(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> EquivalenceTest:
     r"""Test whether a model is calibrated to within `delta`.
 
@@ -104,6 +107,9 @@ def equivalence_test(
         confidence for more.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters; "band" takes "frequency" only.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other, for "error": sizes of bins are divided by
+        the design effect.
 
     Returns
     -------
@@ -160,7 +166,9 @@ def equivalence_test(
     margin = check_margin(delta, caller=_CALLER)
     level = check_level(_CALLER, level, "level")
     estimator = equivalence_error(n_bins, strategy, norm)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER)
     test = equivalence_core(induced, delta=margin, method=method, estimator=estimator, level=level)
     return announced(test, induced, caller=_CALLER)
@@ -245,9 +253,9 @@ def equivalence_error(n_bins: Any, strategy: str = "uniform", norm: Any = 2) -> 
 
 
 def _error(estimator: BinnedError, problem: BinarySample) -> _Finding:
-    summary = estimator.summarise(problem)
+    summary = independent_sums(estimator.summarise(problem), problem)
     assert isinstance(summary, Summary)
-    rows = problem.size / int(summary.occupied.sum())
+    rows = independent_rows(problem) / int(summary.occupied.sum())
     notes: tuple[str, ...] = ()
     if rows < _ROWS_A_BIN:
         notes = (
@@ -266,6 +274,10 @@ def _error(estimator: BinnedError, problem: BinarySample) -> _Finding:
 
 
 def _band(problem: BinarySample) -> _Finding:
+    if problem.clusters is not None:
+        hint = 'use method="error" with groups.'
+        got = "rows that depend on each other"
+        raise invalid(_CALLER, "groups", 'unset for method="band"', got, hint=hint)
     if problem.weight is not None and problem.weight_type == "importance":
         expected = 'left out, or counts with weight_type="frequency", for method="band"'
         hint = 'use method="error" with importance weights.'

@@ -16,6 +16,7 @@ from veridical._core.data.validation import (
     check_probabilities,
     float_array,
     is_integer,
+    is_number,
 )
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
@@ -162,6 +163,7 @@ class Plan(NamedTuple):
     goal: Goal = "detect"
     shape: Shape = "even"
     n_bins: int = 15
+    design_effect: float = 1.0
 
 
 def required_sample_size(
@@ -173,6 +175,7 @@ def required_sample_size(
     shape: Shape = "even",
     y_prob: ArrayLike | None = None,
     n_bins: int = 15,
+    design_effect: float = 1.0,
 ) -> SampleSize:
     r"""How many rows a test of the binned root-mean-square error needs.
 
@@ -196,6 +199,10 @@ def required_sample_size(
         Predictions as they will be, for instance of a pilot study; default uniform on [0, 1].
     n_bins : int, default 15
         Number of bins of equal width.
+    design_effect : float, default 1
+        How many rows tell as much as one independent row, where rows belong together: 1 + (m - 1) r
+        for groups of m rows with correlation r (Kish 1965, section 5.4). `evaluate` with `groups`
+        notes that of a pilot study.
 
     Returns
     -------
@@ -227,7 +234,7 @@ def required_sample_size(
     """
     caller = "required_sample_size"
     margin = check_delta(delta, caller=caller)
-    plan = Plan(power, level, goal, shape, n_bins)
+    plan = Plan(power, level, goal, shape, n_bins, design_effect)
     size = required_core(margin, _check(caller, plan, y_prob), plan)
     warn_of(size.notes, caller=caller)
     return size
@@ -236,7 +243,7 @@ def required_sample_size(
 def required_core(delta: float, p: FloatArray | None, plan: Plan) -> SampleSize:
     """Rows needed, with predictions like `p`."""
     caller = "required_sample_size"
-    power, level, goal, shape, n_bins = plan
+    power, level, goal, shape, n_bins, wider = plan
     design, words = _design(p, n_bins)
     if goal == "equivalence":
         n = smallest_count(lambda n: equivalence_power(design, delta, n, level), power, _MOST)
@@ -250,7 +257,7 @@ def required_core(delta: float, p: FloatArray | None, plan: Plan) -> SampleSize:
     if n is None:
         hint = "ask for a larger `delta`."
         raise invalid(caller, "delta", f"within reach of {_MOST:.0e} rows", f"{delta:g}", hint=hint)
-    return _result(n, delta, plan, words, _doubts(design, n))
+    return _result(math.ceil(n * wider), delta, plan, words, _doubts(design, n))
 
 
 def detectable_error(
@@ -262,6 +269,7 @@ def detectable_error(
     shape: Shape = "even",
     y_prob: ArrayLike | None = None,
     n_bins: int = 15,
+    design_effect: float = 1.0,
 ) -> SampleSize:
     """Smallest miscalibration that `n` rows can detect, or margin they can show.
 
@@ -269,7 +277,7 @@ def detectable_error(
     ----------
     n : int
         Number of rows.
-    power, level, goal, shape, y_prob, n_bins
+    power, level, goal, shape, y_prob, n_bins, design_effect
         As in :func:`required_sample_size`.
 
     Returns
@@ -288,7 +296,7 @@ def detectable_error(
     if not (is_integer(n) and 2 <= n <= _MOST):
         hint = "pass the number of rows."
         raise invalid(caller, "n", f"an integer from 2 to {_MOST:.0e}", repr(n), hint=hint)
-    plan = Plan(power, level, goal, shape, n_bins)
+    plan = Plan(power, level, goal, shape, n_bins, design_effect)
     size = detectable_core(int(n), _check(caller, plan, y_prob), plan)
     warn_of(size.notes, caller=caller)
     return size
@@ -296,7 +304,7 @@ def detectable_error(
 
 def detectable_core(n: int, p: FloatArray | None, plan: Plan) -> SampleSize:
     """The smallest error that two rows or more can show, with predictions like `p`."""
-    power, level, goal, shape, n_bins = plan
+    power, level, goal, shape, n_bins, wider = plan
     design, words = _design(p, n_bins)
     largest = 0.999
     if goal == "detect":
@@ -304,20 +312,21 @@ def detectable_core(n: int, p: FloatArray | None, plan: Plan) -> SampleSize:
 
     def missing(delta: float) -> float:
         if goal == "equivalence":
-            return equivalence_power(design, delta, n, level) - power
-        return detection_power(design, design.miscalibrated(shape, delta), n, level) - power
+            return equivalence_power(design, delta, n / wider, level) - power
+        truth = design.miscalibrated(shape, delta)
+        return detection_power(design, truth, n / wider, level) - power
 
     if missing(largest) < 0:
         hint = "use more rows or fewer bins."
         got = f"{n}, too few for an error of {largest:.4f}, the largest there is"
         raise invalid("detectable_error", "n", "enough for some error", got, hint=hint)
     delta = find_root(missing, 1e-9, largest)
-    return _result(n, delta, plan, words, _doubts(design, n))
+    return _result(n, delta, plan, words, _doubts(design, n / wider))
 
 
 def _check(caller: str, plan: Plan, y_prob: Any) -> FloatArray | None:
     """Check what both functions take; the predictions as they will be."""
-    power, level, goal, shape, n_bins = plan
+    power, level, goal, shape, n_bins, wider = plan
     if check_level(caller, power, "power") <= check_level(caller, level, "level"):
         hint = "a coin that ignores the data reaches the level."
         raise invalid(caller, "power", "above `level`", f"{power!r}", hint=hint)
@@ -326,6 +335,9 @@ def _check(caller: str, plan: Plan, y_prob: Any) -> FloatArray | None:
     if not (is_integer(n_bins) and n_bins >= 1):
         hint = "a rule that depends on the number of rows cannot be planned with."
         raise invalid(caller, "n_bins", "a positive integer", repr(n_bins), hint=hint)
+    if not (is_number(wider) and wider >= 1):
+        hint = "1 + (m - 1) r for groups of m rows with correlation r."
+        raise invalid(caller, "design_effect", "a number of at least 1", repr(wider), hint=hint)
     if y_prob is None:
         return None
     p = check_probabilities(float_array(y_prob, caller=caller, param="y_prob"), caller=caller)
@@ -345,7 +357,7 @@ def _design(p: FloatArray | None, n_bins: int) -> tuple[Design, str]:
     return Design(p.astype(np.float64), n_bins), f"rmsce, {n_bins} equal-width bins, {like}"
 
 
-def _doubts(design: Design, n: int) -> tuple[str, ...]:
+def _doubts(design: Design, n: float) -> tuple[str, ...]:
     sparse = int((design.share * n < 5).sum())
     if not sparse:
         return ()
@@ -353,6 +365,7 @@ def _doubts(design: Design, n: int) -> tuple[str, ...]:
 
 
 def _result(n: int, delta: float, plan: Plan, words: str, notes: tuple[str, ...]) -> SampleSize:
+    wider = plan.design_effect
     return SampleSize(
         n=n,
         delta=delta,
@@ -360,6 +373,6 @@ def _result(n: int, delta: float, plan: Plan, words: str, notes: tuple[str, ...]
         level=float(plan.level),
         goal=plan.goal,
         shape=plan.shape if plan.goal == "detect" else None,
-        definition=words,
+        definition=words + ("" if wider == 1 else f", design effect {wider:.3g}"),
         notes=notes,
     )

@@ -256,10 +256,23 @@ def _shared_by_two(made: Redraw, group: IntArray, n_groups: int) -> FloatArray:
     return np.asarray(least - product)
 
 
-def mean_design_effect(sample: Sample) -> float:
-    """How much larger the variance of a sum of residuals is because rows belong together."""
+def design_effect(sample: Sample) -> float:
+    """How much larger the variance of the sum of residuals is than that of independent rows.
+
+    These have fixed weights: the sum of w^2 p (1 - p) over rows and classes.
+    """
     made = redraw_of(sample)
-    return 1.0 if made is None or made.sharing is None else max(made.sharing.design_effect, 1.0)
+    if made is None:
+        return 1.0
+    weight = made.weight if sample.weight is None else sample.weight[made.rows][:, None]
+    alone = float((np.square(weight) * made.p * (1 - made.p)).sum())
+    wider = 1.0 if made.sharing is None else max(made.sharing.design_effect, 1.0)
+    return wider * float(made.variance.sum()) / alone if alone > 0 else wider
+
+
+def independent_rows(sample: Sample) -> float:
+    """Independent rows of one weight that would tell as much of the level."""
+    return sample.size / design_effect(sample)
 
 
 def checked_redraw(sample: Sample, *, null: str, simple: bool, caller: str) -> Redraw | None:

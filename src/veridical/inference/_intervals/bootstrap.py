@@ -10,6 +10,7 @@ from veridical._core.sample import MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.inference._intervals.binned import l1_limits, l2_limits, l2_vector_limits
+from veridical.inference._intervals.effective import independent_sums
 from veridical.inference._intervals.function import method_for, resampled_interval
 from veridical.inference._intervals.gaps import variation_limits
 from veridical.inference._intervals.mean import (
@@ -68,8 +69,8 @@ def bootstrap_interval(
         "auto" is "analytic", of a function "percentile". The bootstraps are for mean scores and
         functions only (see Notes).
     groups : array-like of shape (n,), optional
-        Cluster of each row (patient, user, day): rows of one cluster may depend on each other,
-        clusters do not. Mean scores and functions only.
+        Cluster of each row (patient, user, day), or the column that holds it: rows of one cluster
+        may depend on each other, clusters do not. Sizes of bins are divided by the design effect.
     stratify : bool, default False
         Treat the number of rows of each class as fixed. Mean scores and functions only, without
         `groups`.
@@ -215,7 +216,7 @@ def interval_core(
         found = mean_interval(units, options, support=support)
         low, high = max(found.low, min(0.0, float(scores.min()))), found.high
     else:
-        binned = _check_binned(estimator, problem, options.method, groups, stratify=stratify)
+        binned = _check_binned(estimator, problem, options.method, stratify=stratify)
         low, high, rows = _binned_limits(binned, problem, options.level)
         if rows < _FEW_ROWS and binned.power == 2:
             notes = (f"{rows:.3g} rows a bin on average: limits of rare outcomes may be too small",)
@@ -257,7 +258,6 @@ def _check_binned(
     estimator: Estimator,
     problem: Problem,
     method: str,
-    groups: ArrayLike | None,
     *,
     stratify: bool,
 ) -> BinnedError:
@@ -276,10 +276,9 @@ def _check_binned(
             raise _no_interval("estimator", expected, got)
     elif not has_interval(estimator):
         raise _no_interval("estimator", "a mean score or a hard-binned error of norm 1 or 2", got)
-    for param, given in (("groups", groups is not None), ("stratify", stratify)):
-        if given:
-            hint = "the interval of a calibration error supposes independent rows."
-            raise invalid(_CALLER, param, "unset for a calibration error", "a value", hint=hint)
+    if stratify:
+        hint = "the interval of a calibration error supposes that outcomes were drawn."
+        raise invalid(_CALLER, "stratify", "unset for a calibration error", "a value", hint=hint)
     assert isinstance(estimator, BinnedError)
     return estimator
 
@@ -311,7 +310,8 @@ def _binned_limits(
         raise _no_interval("lens", "one that induces a single problem", "several problems")
     summary = estimator.summarise(problem)
     count = summary.count if isinstance(summary, VectorSummary) else summary.count[summary.occupied]
-    return *binned_limits(estimator, summary, level), problem.size / len(count)
+    limits = binned_limits(estimator, independent_sums(summary, problem), level)
+    return *limits, problem.size / len(count)
 
 
 def binned_limits(

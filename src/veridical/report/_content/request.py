@@ -88,7 +88,7 @@ class ReportRequest(RawData):
     def read(self) -> dict[str, Source]:
         """Read whichever form was given: the data of every model, of a single one named ""."""
         options: dict[str, Any] = {"lens": self.lens, "n_bins": self.n_bins, "caller": CALLER}
-        names = ("labels", "pos_label", "by", "sample_weight", "reading")
+        names = ("labels", "pos_label", "by", "groups", "sample_weight", "reading")
         beside = {name: getattr(self, name) for name in names}
         if isinstance(self.y_true, Mapping):
             _check_names(self.y_true, "y_true")

@@ -31,6 +31,7 @@ def make_report(
     pos_label: Any = None,
     n_bins: Any = 15,
     sample_weight: Any = None,
+    groups: Any = None,
     by: Any = None,
     by_bins: int = 4,
     scale: Scale = "probability",
@@ -57,7 +58,7 @@ def make_report(
     y, prob : str; str, list of str or mapping, optional
         Columns of a frame, as in :func:`evaluate`; a mapping such as ``{"a": "p_a", "b": "p_b"}``
         names the columns of several models.
-    lens, labels, pos_label, n_bins, sample_weight, by, by_bins, scale, missing, normalize
+    lens, labels, pos_label, n_bins, sample_weight, groups, by, by_bins, scale, missing, normalize
         As in :func:`evaluate`.
     confidence_level : float, default 0.95
         Of all intervals; tests are at the level 1 - `confidence_level`.
@@ -111,6 +112,7 @@ def make_report(
         pos_label=pos_label,
         n_bins=n_bins,
         sample_weight=sample_weight,
+        groups=groups,
         by=by,
         reading=Reading(scale, missing, normalize, by_bins).checked(caller=CALLER),
         confidence_level=confidence_level,
