@@ -61,7 +61,7 @@ def test_errors_of_several_classes_have_a_null_unless_it_takes_long(monkeypatch)
     assert measured.null_mean == pytest.approx(level.mean, abs=6 * level.std / np.sqrt(1000))
     beyond = (level.sample >= measured.value).mean()
     assert measured.pvalue == pytest.approx(beyond, abs=0.08)
-    monkeypatch.setattr("veridical.evaluation._data.source._MOST_DRAWN", 600 * 3 * 999)
+    monkeypatch.setattr("veridical.evaluation._data.null_levels._MOST_DRAWN", 600 * 3 * 999)
     assert evaluate(y, P, n_bins=5).error("classwise ECE").null_mean is None
 
 

@@ -89,8 +89,8 @@ def assert_binned_alike(found, expected, *, drawn=0.0):
         assert other.definition == error.definition
         if "equal-width" in error.definition:
             close(other.value, error.value)
-            for name in ("low", "high"):
-                close(getattr(other, name), getattr(error, name))
+            for name in ("low", "high"):  # of weighted rows, with predictions at the mean of a cell
+                close(getattr(other, name), getattr(error, name), 1e-5 if drawn else 1e-9)
             if other.pvalue is not None:
                 close(other.null_mean, error.null_mean, 1e-9 + 3 * drawn * error.null_q95)
                 close(other.pvalue, error.pvalue, 1e-9 + 5 * drawn)
@@ -111,7 +111,9 @@ def test_lazy_frames_give_the_evaluation_of_their_rows(lazy, frame):
 
 
 def test_weights_and_single_precision(lazy):
-    single = make(dtype=np.float32)
+    single = make(dtype=np.float32).with_columns(
+        w=pl.when(pl.col("y") == 1).then(2.0).otherwise(5.0)
+    )
     options = {"y": "y", "prob": "p", "sample_weight": "w", "n_bins": N_BINS, "n_resamples": 1000}
     expected = evaluate(single, **options, engine="memory")
     found = evaluate(lazy(single), **options)

@@ -1,9 +1,9 @@
 """What an evaluation is made from: rows or sums, read once."""
 
 from veridical.evaluation._comparison.models import RowModels, read_models
+from veridical.evaluation._data.null_levels import NullDraws
 from veridical.evaluation._data.read import DataRequest
 from veridical.evaluation._data.source import (
-    NullDraws,
     SampleSource,
     Source,
     default_error,

@@ -11,6 +11,7 @@ from veridical.inference._intervals.effective import independent_sums
 from veridical.inference._intervals.mean import (
     IntervalOptions,
     MeanInterval,
+    Units,
     check_interval_options,
     make_units,
     mean_interval,
@@ -24,6 +25,7 @@ __all__ = [
     "IntervalOptions",
     "MeanInterval",
     "Support",
+    "Units",
     "binned_limits",
     "check_interval_options",
     "has_interval",

@@ -33,6 +33,7 @@ def decision_curve(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> DecisionCurve:
     r"""Net benefit of acting on a model, against acting always or never.
 
@@ -55,6 +56,8 @@ def decision_curve(
         ``ClassSpecific("cat")``; default the confidence lens.
     weight_type : {"importance", "frequency"}
         What weights mean where the sample size matters.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, day): limits count groups.
 
     Returns
     -------
@@ -101,7 +104,9 @@ def decision_curve(
     if prevalence is not None and not 0 < _check_number(prevalence, "prevalence", "a share") < 1:
         hint = "pass the share of positives where the model is used."
         raise invalid(_CALLER, "prevalence", "between 0 and 1", repr(prevalence), hint=hint)
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     induced = data.weighted(sample_weight, weight_type).through(lens, caller=_CALLER)
     problem = one_problem(induced, caller=_CALLER)
     curve = decision_curve_of(problem, at, harm=cost, prevalence=prevalence, level=level)
@@ -130,6 +135,9 @@ def decision_curve_of(
     odds = at / (1 - at)
     benefit, spread = rates.net_benefit(odds, hit=1.0, missed=0.0)
     against_all, all_spread = rates.net_benefit(odds, hit=0.0, missed=-1.0)
+    if sample.clusters is not None:
+        spread = _spread_of_groups(sample, at, rates, hit=1.0, missed=0.0)
+        all_spread = _spread_of_groups(sample, at, rates, hit=0.0, missed=-1.0)
     treat_all = rates.prevalence - (1 - rates.prevalence) * odds
     better_all = treat_all > 0
     advantage = np.where(better_all, against_all, benefit) - harm
@@ -197,6 +205,34 @@ class _Rates:
             deviation += (every - called) * (unit * missed - centre) ** 2
             variance += scale**2 * deviation
         return np.asarray(benefit), np.sqrt(np.maximum(variance, 0.0))
+
+
+def _spread_of_groups(
+    sample: BinarySample, at: FloatArray, rates: _Rates, *, hit: float, missed: float
+) -> FloatArray:
+    """Standard errors from sums over groups, which are independent where rows are not.
+
+    Of a mean, Liang & Zeger (1986), doi 10.1093/biomet/73.1.13, with G / (G - 1) for G groups.
+    """
+    assert sample.clusters is not None
+    group = np.unique(sample.clusters, return_inverse=True)[1].reshape(-1)
+    n_groups = int(group.max()) + 1
+    weight = np.ones(sample.n) if sample.weight is None else sample.weight
+    positive = sample.y == 1
+    share = weight / weight.sum()
+    if rates.known:
+        for kind, mass in ((positive, rates.prevalence), (~positive, 1 - rates.prevalence)):
+            share = np.where(kind, mass * weight / weight[kind].sum(), share)
+    spread = np.empty(len(at))
+    for index, threshold in enumerate(at):
+        unit = np.where(positive, 1.0, -threshold / (1 - threshold))
+        value = unit * np.where(sample.p >= sample.p.dtype.type(threshold), hit, missed)
+        kinds = (positive, ~positive) if rates.known else (np.ones(sample.n, dtype=bool),)
+        for kind in kinds:
+            value = np.where(kind, value - value[kind] @ share[kind] / share[kind].sum(), value)
+        sums = np.bincount(group, share * value)
+        spread[index] = np.sqrt(n_groups / max(n_groups - 1, 1) * (sums @ sums))
+    return spread
 
 
 def _rates(sample: BinarySample, at: FloatArray, prevalence: float | None) -> _Rates:

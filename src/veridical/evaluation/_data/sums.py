@@ -13,7 +13,8 @@ from veridical._core.data.left_out import LeftOut
 from veridical._core.data.validation import is_integer
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical.binning import Binning, IntervalBinning, UniformBins
-from veridical.evaluation._data.source import Kind, NullSource, SampleSource, Source, auc_of_pooled
+from veridical.evaluation._data.null_levels import NullSource
+from veridical.evaluation._data.source import Kind, SampleSource, Source, auc_of_pooled
 from veridical.evaluation._data.together import notes_on_groups
 from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.draws import Trials, cell_variances
@@ -132,8 +133,16 @@ class SumsSource(Source):
         return self.summary(estimator.binning)
 
     def independent(self, summary: Summary | VectorSummary) -> Summary | VectorSummary:
-        """The same: rows of an engine are taken as independent, of fixed weights."""
-        return summary
+        """Bins of sizes that weights leave; rows of an engine are taken as independent."""
+        if not self.cells.weighted or not isinstance(summary, Summary) or len(summary.names) > 1:
+            return summary
+        cells, usual = self.cells, self.cells.sums[5].sum(axis=1)
+        variance = cell_variances(cells.p, cells.sums[:3], usual)
+        bins, size = summary.partitions[0].assign(cells.p), summary.sum_w.shape[1]
+        own, alone = (np.bincount(bins, values, minlength=size) for values in (variance, usual))
+        factor = np.divide(own, alone, out=np.ones(size), where=alone > 0)
+        square = summary.sum_w if summary.weight_type == "frequency" else summary.sum_w2
+        return replace(summary, sum_w2=square * factor, weight_type="importance")
 
     @property
     def size(self) -> float:

@@ -15,8 +15,8 @@ from veridical._core.sample import weighted_mean
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.curves.core import curve_from_summary
 from veridical.decomposition.core import decompose_isotonic
+from veridical.evaluation._data.null_levels import NullDraws
 from veridical.evaluation._data.source import (
-    NullDraws,
     SampleSource,
     Source,
     default_error,

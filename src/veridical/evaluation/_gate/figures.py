@@ -9,7 +9,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from veridical._core.sample import BinarySample
+from veridical._core.sample import BinarySample, Sample
+from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
 from veridical.evaluation._data.source import SampleSource, Source, paired_difference_of
 from veridical.evaluation._gate.language import spelt
@@ -18,6 +19,7 @@ from veridical.inference.core import line_limits
 from veridical.inference.intervals import (
     IntervalOptions,
     Support,
+    Units,
     make_units,
     mean_interval,
     score_support,
@@ -139,18 +141,23 @@ def _score_limits(source: SampleSource, level: float) -> dict[str, dict[str, Any
             limits[name] = {"low": math.inf, "high": math.inf}
             continue
         support = score_support(score, problem, by_row)
-        found = mean_interval(make_units(by_row, sample.weight), options, support=support)
+        found = mean_interval(_units(sample, by_row), options, support=support)
         limits[name] = {"low": found.low, "high": found.high}
     wrong = limits["zero_one"]
     limits["accuracy"] = {"low": 1 - wrong["high"], "high": 1 - wrong["low"]}
     return limits
 
 
+def _units(sample: Sample, by_row: FloatArray) -> Units:
+    """Rows or groups of them, as they count."""
+    frequency = sample.weight_type == "frequency"
+    return make_units(by_row, sample.weight, by_frequency=frequency, groups=sample.clusters)
+
+
 def _line_limits(problem: BinarySample, level: float) -> dict[str, dict[str, Any]]:
     """Limits of slope, intercept and mean(y - p), with any number of events."""
     p = problem.p.astype(float)
-    frequency = problem.weight_type == "frequency"
-    units = make_units(problem.y - p, problem.weight, by_frequency=frequency)
+    units = _units(problem, problem.y - p)
     support = Support(-float(p.max()), 1 - float(p.min()))
     gap = mean_interval(units, IntervalOptions("analytic", level), support=support)
     line = line_limits(problem, level)
