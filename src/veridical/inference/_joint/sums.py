@@ -119,6 +119,6 @@ def line_of_cells(cells: GridCells, rows: int) -> Line:
         scaled = (residual / cells.unit, expected / cells.unit)
         return Line(Trials(p, count), *scaled, impossible, rows)
     of_one = count * p * (1 - p)
-    variance = cell_variances(p, cells.sums[:3], cells.sums[5].sum(axis=1))
+    variance = cell_variances(p, cells.sums[:3])
     unit = np.sqrt(np.divide(variance, of_one, out=np.zeros(len(p)), where=of_one > 0))
     return Line(Trials(p, count, unit), residual, expected, impossible, rows)
