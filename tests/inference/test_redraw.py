@@ -21,7 +21,12 @@ from veridical.inference import (
     spiegelhalter_test,
     t_cal_test,
 )
-from veridical.inference._draws.hypothesis import _shared_by_two, cell_variances, redraw_of
+from veridical.inference._draws.hypothesis import (
+    _shared_by_two,
+    cell_means,
+    cell_variances,
+    redraw_of,
+)
 from veridical.inference._draws.redraw import Redraw, Sharing, class_residuals
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
@@ -142,7 +147,7 @@ def similar_pairs(outcome):
     return float(charge @ alike @ charge - (charge**2).sum())
 
 
-EVERY = chi_square([P == value for value in np.unique(P)])
+EVERY = chi_square([value == P for value in np.unique(P)])
 
 
 @pytest.mark.parametrize(
@@ -274,7 +279,10 @@ def test_sums_of_cells_and_rows_have_the_same_variance(law, n):
     cells = grid_summary(y, p, sample_weight=weight, n_bins=10).cells()
     found = cell_variances(cells.p, cells.sums[:3]).sum()
     assert found == pytest.approx(redraw.variance[:, 1].sum(), rel=0.02)
+    mean = cell_means(cells.p, cells.sums[:3]).sum()
+    assert mean == pytest.approx(redraw.expected_weight @ redraw.p[:, 1], rel=0.02)
     if law == "label":
+        assert mean == pytest.approx((p / (p / W[1] + (1 - p) / W[0])).sum(), rel=1e-4)
         assert found == pytest.approx(W[0] * W[1] * (p * (1 - p)).sum(), rel=1e-4)
     if law in ("gamma", "prediction"):
         assert found == pytest.approx((weight**2 * p * (1 - p)).sum(), rel=0.02)

@@ -312,6 +312,19 @@ def cell_variances(p: FloatArray, sums: FloatArray) -> FloatArray:
     rows: a row of either label would weigh as much more for the other as the rows of that do, so
     that the variance is p (1 - p) times the sum of w_0 w_1.
     """
+    ratio = _cell_ratios(sums)
+    return np.asarray(p * (1 - p) * (sums[2] * ratio[:, ::-1] / ratio).sum(axis=1))
+
+
+def cell_means(p: FloatArray, sums: FloatArray) -> FloatArray:
+    """Sum of w p expected before outcomes are known: p times w_0 w_1 / (p w_0 + (1 - p) w_1)."""
+    ratio = _cell_ratios(sums)
+    average = p * ratio[:, 0] + (1 - p) * ratio[:, 1]
+    return np.asarray(p * (sums[1] * ratio[:, ::-1]).sum(axis=1) / average)
+
+
+def _cell_ratios(sums: FloatArray) -> FloatArray:
+    """How heavy a row of either label is in each cell, (m, 2), up to a factor."""
     count = sums[0].sum(axis=1)
     reached = np.cumsum(count)
     n_likes = min(max(int(reached[-1]) // _ROWS, 1), _CELLS)
@@ -323,6 +336,4 @@ def cell_variances(p: FloatArray, sums: FloatArray) -> FloatArray:
     heavy = np.full(2, float(own[2].sum() / own[1].sum()))
     for part in (own.sum(axis=1), own.reshape(3, -1)):
         heavy = _drawn_to(np.tile(heavy, part.shape[1] // 2), part, _noise_of_sums(part))
-    ratio = heavy.reshape(-1, 2)[likes]
-    products = sums[2] * ratio[:, ::-1] / ratio
-    return np.asarray(p * (1 - p) * products.sum(axis=1))
+    return heavy.reshape(-1, 2)[likes]
