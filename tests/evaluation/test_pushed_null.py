@@ -80,11 +80,17 @@ def test_repeated_rows_and_frequencies_draw_the_same():
     )
 
 
-def test_weights_keep_mean_and_variance():
-    """The variance of a weighted sum is the sum of w^2 p (1 - p), whatever the cells."""
+@pytest.mark.parametrize("wrong", [False, True])
+@pytest.mark.parametrize("by_label", [False, True])
+def test_weights_keep_mean_and_variance(by_label, wrong):
+    """A sum of w (y - p) varies by the sum of w^2 p (1 - p), or of w_0 w_1 p (1 - p) with one
+    weight a label, whatever the cells and whether or not predictions are right.
+    """
     rng = np.random.default_rng(2)
-    p, w = np.repeat([0.2, 0.21, 0.7], 100), rng.gamma(1.0, 1.0, 300)
-    y = (rng.random(300) < p).astype(int)
+    p = np.repeat([0.2, 0.21, 0.7], 100)
+    y = (rng.random(300) < (1 - p if wrong else p)).astype(int)
+    w = np.array([20.0, 1.5])[y] if by_label else rng.gamma(1.0, 1.0, 300)
+    square = 30.0 if by_label else w**2
     cells = grid_summary(y, p, sample_weight=w, n_bins=2).cells()
     summary = cells.summary(UniformBins(2))
     drawn = null_summaries(
@@ -92,8 +98,8 @@ def test_weights_keep_mean_and_variance():
     )
     low = p < 0.5
     for k, rows_of in enumerate((low, ~low)):
-        w2 = (w**2 * p * (1 - p))[rows_of].sum()
-        assert_moments(drawn.sum_wy[:, k], (w * p)[rows_of].sum(), w2)
+        variance = (square * p * (1 - p))[rows_of].sum()
+        assert_moments(drawn.sum_wy[:, k], (w * p)[rows_of].sum(), variance)
 
 
 def test_many_weighted_cells_are_drawn_as_normal():

@@ -153,19 +153,33 @@ def test_frequency_weights_of_several_classes_are_repeated_rows(lens, multiclass
 
 
 @pytest.mark.parametrize("lens", ["classwise", "canonical"])
-def test_weighted_sums_by_class_are_those_of_a_naive_loop(lens, multiclass):
-    """Same uniforms, same thresholds: the estimate of each draw is the estimator's own."""
-    from veridical.inference._draws.rows import OutcomeDraws
-    from veridical.inference._nulls.null import null_sample, with_outcomes
+@pytest.mark.parametrize("by_label", [False, True])
+def test_weighted_sums_by_class_are_those_of_a_naive_loop(lens, by_label, multiclass):
+    """Same outcomes: the residual of a cell is drawn, what it is divided by is that of the data."""
+    from veridical.inference._draws.hypothesis import redraw_of
+    from veridical.inference._nulls.null import null_sample
     from veridical.lenses.reading import RawData
 
-    y, p, w = multiclass.y, multiclass.p, multiclass.w
+    y, p = multiclass.y, multiclass.p
+    w = np.array([1.0, 4.0, 0.5])[y] if by_label else multiclass.w
     induced = RawData(y, p).weighted(w).through(lens, caller="test")
     estimator = BinnedError(UniformBins(4))
     fast = null_sample(estimator, induced.problem, Draws(20, np.random.default_rng(0)))
-    draws, rng = OutcomeDraws(induced.sample), np.random.default_rng(0)
-    slow = [estimator.measure(with_outcomes(induced.problem, draws(rng))) for _ in range(20)]
-    np.testing.assert_allclose(fast, slow, rtol=1e-12)
+    redraw = redraw_of(induced.sample)
+    drawn = np.vstack(list(redraw.outcomes(Draws(20, np.random.default_rng(0)))))
+    q, total = p[redraw.rows], w.sum()
+    cell = np.clip(np.ceil(q * 4) - 1, 0, 3).astype(int)  # (a, b], as bins are
+    slow = []
+    for outcome in drawn:
+        sums = {}
+        for i, k in enumerate(outcome):
+            weight = redraw.weight[i, k]
+            for c in range(3):
+                key = (c, cell[i, c]) if lens == "classwise" else (c, *cell[i])
+                sums[key] = sums.get(key, 0.0) + weight * ((k == c) - q[i, c])
+        apart = sum(abs(each) for each in sums.values()) / total
+        slow.append(apart / (3 if lens == "classwise" else 2))  # mean of classes, half of L1
+    np.testing.assert_allclose(fast, slow, rtol=1e-9)
 
 
 def test_a_null_map_is_what_outcomes_are_drawn_from():

@@ -41,13 +41,15 @@ def test_level_and_spread_are_the_score_tests():
     rng = np.random.default_rng(0)
     p, w = rng.random(60), rng.exponential(size=60)
     y = _draw(p, rng)
-    for weight in (None, w):
-        each = np.ones(60) if weight is None else w
+    of_label = np.array([7.0, 2.0])
+    # Weights of the rows vary by w^2 pq, with one weight a label by w_0 w_1 pq.
+    for weight, squares in ((None, 1.0), (w, w**2), (of_label[y], 14.0)):
+        each = np.ones(60) if weight is None else weight
         test = joint_test(y, p, sample_weight=weight, n_resamples=19, rng=0)
-        variance = each**2 * p * (1 - p)
+        variance = squares * p * (1 - p)
         level = (each @ (y - p)) ** 2 / variance.sum()
         odds = np.log(p / (1 - p))
-        # The score of a slope of variances: residuals w (y - p), centred with variances w^2 pq.
+        # The score of a slope of variances: residuals w (y - p), centred with their variances.
         centred = odds - (variance @ odds) / variance.sum()
         score = centred @ (each * (y - p))
         spread = score**2 / (variance @ centred**2)
@@ -255,7 +257,11 @@ def test_sums_say_what_rows_say():
     rng = np.random.default_rng(10)
     p, by = rng.random(3000).round(3), rng.integers(2, size=3000)
     w, y = rng.exponential(size=3000), _draw(p, rng)
-    for options in ({}, {"sample_weight": w}, {"by": by}, {"by": by, "sample_weight": w}):
+    of_label = np.array([5.0, 1.0])[y]
+    for options in (
+        *({"sample_weight": each} for each in (None, w, of_label)),
+        *({"by": by, "sample_weight": each} for each in (None, w, of_label)),
+    ):
         rows = joint_test(y, p, rng=0, **options)
         grid = grid_summary(y, p, **options)
         sums = joint_sums_core(grid, None, draws=Draws(1000, rng), caller="test")

@@ -199,7 +199,7 @@ def outcomes_of(cells: Cells) -> Trials | None:
     count = cells.sums[0].sum(axis=1)
     if cells.unit is not None:
         return Trials(cells.p, count, cells.unit)
-    variance = cell_variances(cells.p, cells.sums[:3], cells.sums[5].sum(axis=1))
+    variance = cell_variances(cells.p, cells.sums[:3])
     of_one = count * cells.p * (1 - cells.p)
     unit = np.sqrt(np.divide(variance, of_one, out=np.zeros(len(count)), where=of_one > 0))
     return Trials(cells.p, count, unit)

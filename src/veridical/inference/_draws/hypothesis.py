@@ -34,15 +34,16 @@ from veridical.inference._draws.rows import counts_rows, repeated_rows, take_rep
 _CELLS = 8  # of like predictions, in which weights are compared
 _ROWS = 100  # of a cell, at least
 _ROUNDS = 10
-_SURE = 0.5  # relative deviation from what is expected that is common
 _TINY = 1e-12
+_ROUNDED = 1e-9  # relative variance of weights that are alike but for rounding
 _CHANCE = 3.0  # how often chance is counted where differences are looked for
 _SHARED = 64  # draws that say how much shared outcomes have in common
 
 
 def redraw_of(sample: Sample) -> Redraw | None:
     """How outcomes of a sample are drawn; None if from the predictions, row by row and alike."""
-    grouped = sample.clusters is not None and sample.n > len(np.unique(sample.clusters)) > 1
+    outcomes = sample.size if counts_rows(sample) else sample.n  # copies of a row are a group
+    grouped = sample.clusters is not None and outcomes > len(np.unique(sample.clusters)) > 1
     weighted = sample.weight is not None and sample.weight_type == "importance"
     weighted = weighted and bool((sample.weight != sample.weight[0]).any())  # type: ignore[index]
     if not (grouped or weighted):
@@ -105,8 +106,10 @@ def _ranks(sample: Sample) -> FloatArray:
         else sample.p @ np.sqrt(np.arange(2.0, sample.p.shape[1] + 2))
     )
     p = p.astype(np.float64)
-    sums = [np.bincount(codes, values) for values in (sample.y * p, sample.y, p * p, p, p > -1)]
-    order = np.lexsort([np.round(each, 9) for each in sums])
+    values = [sample.y * p, sample.y, p * p, p, p > -1]
+    if sample.weight is not None:
+        values = [sample.weight * p, sample.weight * sample.y, sample.weight, *values]
+    order = np.lexsort([np.round(np.bincount(codes, each), 9) for each in values])
     rank = np.empty(len(order))
     rank[order] = np.arange(len(order))
     return rank[codes]
@@ -145,38 +148,63 @@ def _label_factors(weight: FloatArray, y: IntArray, cell: IntArray, n_classes: i
     Stephan 1940, doi 10.1214/aoms/1177731829), then of every cell; each is drawn towards the
     coarser one, and that of all towards one, by as much as chance could have made it.
     """
-    label = np.ones(n_classes)
-    total, by_label = np.bincount(cell, weight), np.bincount(y, weight, minlength=n_classes)
-    common = np.ones(len(total))
-    for _ in range(_ROUNDS):
-        inside = np.bincount(cell, label[y], minlength=len(total))
-        common = np.where(inside > 0, total / np.where(inside > 0, inside, 1.0), 1.0)
-        expected = np.bincount(y, common[cell], minlength=n_classes)
-        label = np.where(expected > 0, by_label / np.where(expected > 0, expected, 1.0), 1.0)
-    own = weight / common[cell]
+    part, n_parts = cell * n_classes + y, (int(cell.max()) + 1) * n_classes
+    number, first = (np.bincount(part, weight**power, minlength=n_parts) for power in (0, 1))
+    own = weight / _common(number.reshape(-1, n_classes), first.reshape(-1, n_classes))[cell]
     heavy = np.full(n_classes, float(own @ own / own.sum()))
-    heavy = _drawn_to(heavy, own, y, n_classes)
-    part = cell * n_classes + y
-    by_cell = _drawn_to(np.tile(heavy, len(total)), own, part, n_classes * len(total))
-    return by_cell.reshape(-1, n_classes)[cell]
+    for each, size in ((y, n_classes), (part, n_parts)):
+        coarse = np.tile(heavy, size // n_classes)
+        sums = np.stack([np.bincount(each, own**power, minlength=size) for power in (0, 1, 2)])
+        heavy = _drawn_to(coarse, sums, _noise(own, each, sums))
+    return heavy.reshape(-1, n_classes)[cell]
 
 
-def _drawn_to(coarse: FloatArray, weight: FloatArray, part: IntArray, n_parts: int) -> FloatArray:
+def _common(number: FloatArray, weight: FloatArray) -> FloatArray:
+    """What weights of a cell have in common, of numbers and sums of weights, (cells, K)."""
+    label, common = np.ones(number.shape[1]), np.ones(len(number))
+    for _ in range(_ROUNDS):
+        inside = number @ label
+        common = np.where(inside > 0, weight.sum(axis=1) / np.where(inside > 0, inside, 1.0), 1.0)
+        expected = common @ number
+        label = np.where(
+            expected > 0, weight.sum(axis=0) / np.where(expected > 0, expected, 1.0), 1.0
+        )
+    return common
+
+
+def _noise(weight: FloatArray, part: IntArray, sums: FloatArray) -> float:
+    """Variance of the logarithm of a ratio of the sum of squares to the sum, of one row.
+
+    That of w^2 - r w over the square of the mean of w^2, which few rows do not tell: that of all.
+    """
+    number, first, second = sums
+    some = number > 0
+    ratio = second / np.where(some, first, 1.0)
+    scale = np.where(some, second / np.maximum(number, 1.0), 1.0)
+    spread = np.square((weight**2 - ratio[part] * weight) / scale[part])
+    return float(spread.sum()) / max(len(weight) - int(some.sum()), 1)
+
+
+def _noise_of_sums(sums: FloatArray) -> float:
+    """The same of sums alone, as if the weights of every part had a gamma distribution."""
+    number, first, second = sums
+    wide = np.maximum(number * second / np.where(first > 0, np.square(first), 1.0) - 1, 0.0)
+    wide[wide < _ROUNDED] = 0.0
+    freedom = np.maximum(number - 1, 0.0)
+    return float(freedom @ (wide * (1 + 3 * wide) / (1 + wide)) / max(freedom.sum(), 1.0))
+
+
+def _drawn_to(coarse: FloatArray, sums: FloatArray, noise_of_one: float) -> FloatArray:
     """Sum of squares over sum of the weights of every part, drawn towards what is known before.
 
     By as much as the parts differ less than chance makes them (empirical Bayes, Efron & Morris
-    1975, doi 10.1080/01621459.1975.10479864, chance counted more than once to be sure).
+    1975, doi 10.1080/01621459.1975.10479864, chance counted more than once to be sure). `sums` are
+    numbers of rows, sums of weights and of their squares by part.
     """
-    number, first, second = (
-        np.bincount(part, weight**power, minlength=n_parts) for power in (0, 1, 2)
-    )
+    number, first, second = sums
     some = number > 0
     ratio = np.where(some, second / np.where(some, first, 1.0), coarse)
-    # Variance of a ratio of sums, that of w^2 - r w over the square of the mean of w^2, which few
-    # rows do not tell: that of all rows, over the number of those of the part.
-    scale = np.where(some, second / np.maximum(number, 1.0), 1.0)
-    spread = np.square((weight**2 - ratio[part] * weight) / scale[part])
-    noise = spread.sum() / max(len(weight) - int(some.sum()), 1) / np.maximum(number, 1.0)
+    noise = noise_of_one / np.maximum(number, 1.0)
     apart = np.log(ratio / coarse)
     apart -= number @ apart / number.sum()
     exact = np.where(some, 1 / (noise + _TINY), 0.0)
@@ -188,7 +216,7 @@ def _drawn_to(coarse: FloatArray, weight: FloatArray, part: IntArray, n_parts: i
 def _sharing(made: Redraw, sample: Sample) -> Sharing:
     """Correlation within groups, by moments of residuals from which level and slope are taken."""
     assert sample.clusters is not None
-    group = np.unique(sample.clusters, return_inverse=True)[1].reshape(-1)
+    group = _ranks(sample).astype(np.intp)  # not by their names
     n_groups = int(group.max()) + 1
     y = sample.y.astype(np.intp)
     binary = made.p.shape[1] == 2
@@ -290,35 +318,35 @@ def checked_redraw(sample: Sample, *, null: str, simple: bool, caller: str) -> R
     return redraw
 
 
-def cell_variances(p: FloatArray, sums: FloatArray, variance: FloatArray) -> FloatArray:
+def cell_variances(p: FloatArray, sums: FloatArray) -> FloatArray:
     """Variance of the sum of residuals of each cell, of sums of an engine.
 
-    `sums` are numbers of rows, sums of weights and of their squares, (3, m, 2) by outcome;
-    `variance` is the sum of w^2 p (1 - p). As for rows: p (1 - p) times the weights of both labels
-    where these have one each, else multiplied to what is seen.
+    `sums` are numbers of rows, sums of weights and of their squares, (3, m, 2) by outcome. As for
+    rows: a row of either label would weigh as much more for the other as the rows of that do, so
+    that the variance is p (1 - p) times the sum of w_0 w_1.
     """
-    count, weight, square = sums.sum(axis=1)
-    alone = np.square(weight) - count * square
-    if (count > 0).all() and (np.abs(alone) <= 1e-9 * np.square(weight)).all():
-        return np.asarray(sums[0].sum(axis=1) * p * (1 - p) * np.prod(weight / count))
-    seen = sums[2, :, 1] * np.square(1 - p) + sums[2, :, 0] * np.square(p)
-    rows, squares, spread = sums[0].sum(axis=1), sums[2].sum(axis=1), p * (1 - p)
-    noise = 3 * np.square(squares) / np.maximum(rows, 1) * spread * (1 - 3 * spread)
-    reached = np.cumsum(rows)
-    likes = np.minimum((reached - rows / 2) * _CELLS / reached[-1], _CELLS - 1).astype(np.intp)
-    return np.asarray(variance * _ratios(seen, variance, noise, likes))
+    ratio = _cell_ratios(sums)
+    return np.asarray(p * (1 - p) * (sums[2] * ratio[:, ::-1] / ratio).sum(axis=1))
 
 
-def _ratios(
-    seen: FloatArray, expected: FloatArray, noise: FloatArray, likes: IntArray
-) -> FloatArray:
-    """What multiplies expected variances, of all and then of likes, as far as chance allows."""
-    factor = np.ones(len(seen))
-    for cell in (np.zeros(len(seen), dtype=np.intp), likes):
-        total = np.bincount(cell, factor * expected)
-        some = np.where(total > 0, total, 1.0)
-        doubt = np.bincount(cell, np.square(factor) * noise) / np.square(some)
-        ratio = np.bincount(cell, seen) / some
-        step = 1 + (ratio - 1) * _SURE**2 / (_SURE**2 + doubt)
-        factor = factor * np.where(total > 0, step, 1.0)[cell]
-    return factor
+def cell_means(p: FloatArray, sums: FloatArray) -> FloatArray:
+    """Sum of w p expected before outcomes are known: p times w_0 w_1 / (p w_0 + (1 - p) w_1)."""
+    ratio = _cell_ratios(sums)
+    average = p * ratio[:, 0] + (1 - p) * ratio[:, 1]
+    return np.asarray(p * (sums[1] * ratio[:, ::-1]).sum(axis=1) / average)
+
+
+def _cell_ratios(sums: FloatArray) -> FloatArray:
+    """How heavy a row of either label is in each cell, (m, 2), up to a factor."""
+    count = sums[0].sum(axis=1)
+    reached = np.cumsum(count)
+    n_likes = min(max(int(reached[-1]) // _ROWS, 1), _CELLS)
+    likes = np.minimum((reached - count / 2) * n_likes / reached[-1], n_likes - 1).astype(np.intp)
+    of_likes = np.zeros((3, n_likes, 2))
+    np.add.at(of_likes, (slice(None), likes), sums)
+    common = _common(of_likes[0], of_likes[1])
+    own = of_likes / np.stack([np.ones_like(common), common, np.square(common)])[:, :, None]
+    heavy = np.full(2, float(own[2].sum() / own[1].sum()))
+    for part in (own.sum(axis=1), own.reshape(3, -1)):
+        heavy = _drawn_to(np.tile(heavy, part.shape[1] // 2), part, _noise_of_sums(part))
+    return heavy.reshape(-1, 2)[likes]

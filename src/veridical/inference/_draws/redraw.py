@@ -123,6 +123,11 @@ class Redraw:
         )
 
     @property
+    def expected_weight(self) -> FloatArray:
+        """What a row weighs on average, whichever outcome it has, (n,)."""
+        return np.asarray((self.chance * self.weight).sum(axis=1))
+
+    @property
     def variance(self) -> FloatArray:
         """Variance of the weighted residual of each class, (n, K)."""
         hit = self.chance * np.square(self.weight)

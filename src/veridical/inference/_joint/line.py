@@ -78,7 +78,9 @@ def line_of(sample: BinarySample, codes: IntArray | None) -> Line:
     trials = Trials(p, w) if counted else Trials(p, np.ones(len(p)), w)
     impossible = ((y == 1) & (p <= 0)) | ((y == 0) & (p >= 1))
     held = None if codes is None else codes[order]
-    return Line(trials, w * (y - p), w * p, impossible, sample.n, held, redraw)
+    # What is expected must not tell which outcome was seen, by its weight.
+    mean = w * p if redraw is None else redraw.expected_weight * p
+    return Line(trials, w * (y - p), mean, impossible, sample.n, held, redraw)
 
 
 def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Found]:

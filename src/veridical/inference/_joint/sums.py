@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.randomness import Draws
-from veridical.inference._draws.hypothesis import cell_variances
+from veridical.inference._draws.hypothesis import cell_means, cell_variances
 from veridical.inference._draws.redraw import REDRAWN
 from veridical.inference._joint.draws import Trials, drawn_residuals
 from veridical.inference._joint.family import Found, holm_test_of, joint_test_of
@@ -119,6 +119,6 @@ def line_of_cells(cells: GridCells, rows: int) -> Line:
         scaled = (residual / cells.unit, expected / cells.unit)
         return Line(Trials(p, count), *scaled, impossible, rows)
     of_one = count * p * (1 - p)
-    variance = cell_variances(p, cells.sums[:3], cells.sums[5].sum(axis=1))
+    variance, expected = cell_variances(p, cells.sums[:3]), cell_means(p, cells.sums[:3])
     unit = np.sqrt(np.divide(variance, of_one, out=np.zeros(len(p)), where=of_one > 0))
     return Line(Trials(p, count, unit), residual, expected, impossible, rows)

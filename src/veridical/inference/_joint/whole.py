@@ -24,6 +24,7 @@ from veridical.inference._joint.forms import (
     form_of_all,
     form_of_totals,
     form_of_vectors,
+    log_odds,
     surprises,
     three_forms,
 )
@@ -248,14 +249,19 @@ def with_variances(
     codes: IntArray | None,
     sums: dict[str, Sums],
 ) -> dict[str, Sums]:
-    """Sums with the variances that residuals have if they are drawn so."""
-    rows, each = rows_of(sample, layout, codes, redraw.rows), redraw.variance.T.ravel()
+    """Sums with the means and variances that residuals have if they are drawn so."""
+    rows, p = rows_of(sample, layout, codes, redraw.rows), redraw.p.T
+    mean, spread = redraw.expected_weight * p, redraw.variance.T
+    values = [each.ravel() for each in (mean, mean * (1 - p), spread, spread * log_odds(p))]
     result = {}
     for name, known in sums.items():
         column, size = layout.keys(rows, name).ravel(), layout.columns[name] + 1
-        variance = np.bincount(column, each, minlength=size)[:-1].astype(np.float64)
-        ratio = np.divide(variance, known.variance, out=np.ones(size - 1), where=known.variance > 0)
-        result[name] = known._replace(variance=variance, unit=known.unit * ratio)
+        total, first, variance, odds = (
+            np.bincount(column, each, minlength=size)[:-1].astype(np.float64) for each in values
+        )
+        unit = np.divide(variance, first, out=np.zeros_like(odds), where=first > 0)
+        centre = np.divide(odds, variance, out=np.zeros_like(odds), where=variance > 0)
+        result[name] = Sums(known.residual, total, variance, unit, centre)
     return result
 
 

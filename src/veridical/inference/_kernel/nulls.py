@@ -65,6 +65,20 @@ class ObservedTrials:
         return self.trials.mass
 
     @property
+    def expected_mass(self) -> FloatArray:
+        """The same before outcomes are known, where weights are those of outcomes."""
+        return self.mass if self.redraw is None else self.redraw.expected_weight
+
+    @property
+    def expected_square(self) -> FloatArray:
+        """Factor of p (1 - p) in the variance of each entry: the sum of w^2, or of w_0 w_1."""
+        if self.redraw is None:
+            return self.mass * self.weight
+        variance, p = self.redraw.variance.sum(axis=1), self.redraw.p
+        plain = (p * (1 - p)).sum(axis=1)
+        return np.divide(variance, plain, out=np.zeros_like(plain), where=plain > 0)
+
+    @property
     def width(self) -> int:
         """Numbers a count consists of: one, or one a class."""
         return 1 if self.p.ndim == 1 else self.p.shape[1]

@@ -61,7 +61,7 @@ class CellTree:
 
         1 / W sum over cells of (|sum of charges|^2 - sum of squares) / W_B.
         """
-        return self._pairs(charge, square, power=1) / float(self._trials.mass.sum())
+        return self._pairs(charge, square, power=1) / float(self._trials.expected_mass.sum())
 
     def variances(self) -> FloatArray:
         """Var T of every scale for a calibrated model with these predictions.
@@ -70,7 +70,7 @@ class CellTree:
         C of the outcome of a row.
         """
         trials = self._trials
-        squared = trials.mass * trials.weight
+        squared = trials.expected_square
         p, variances = trials.p, np.zeros(len(self.scales))
         for k in range(trials.width):  # one row of all covariances at a time
             if p.ndim == 1:
@@ -78,10 +78,11 @@ class CellTree:
             else:
                 row = -p[:, k, None] * p
                 row[:, k] += p[:, k]
-            square = squared * trials.weight**2 * np.square(row).sum(axis=1)
+            each = trials.weight**2 if trials.redraw is None else squared
+            square = squared * each * np.square(row).sum(axis=1)
             charge = (squared[:, None] * row)[:, :, None]
             variances += self._pairs(charge, square[:, None], power=2)[:, 0]
-        return 2 * variances / float(trials.mass.sum()) ** 2
+        return 2 * variances / float(trials.expected_mass.sum()) ** 2
 
     def _pairs(self, charge: FloatArray, square: FloatArray, *, power: int) -> FloatArray:
         """Sums over cells of sum_{i != j} <c_i, c_j> / mass^power, (scales, R)."""
@@ -89,7 +90,7 @@ class CellTree:
         pairs = np.zeros((len(sums), size))  # within each cell; none within a row
         several = self._several
         pairs[several] = np.square(sums[several]).sum(axis=1) - square[several]
-        value = (1 / self._trials.mass[several] ** power) @ pairs[several]
+        value = (1 / self._trials.expected_mass[several] ** power) @ pairs[several]
         values = np.empty((len(self.scales), size))
         for level, merge in enumerate(self._merges):
             value = value - (1 / merge.mass_before**power) @ pairs[merge.before]
@@ -111,7 +112,7 @@ class CellTree:
 def _merges(trials: ObservedTrials, scales: list[int]) -> Iterator[_Merge]:
     """Which cells merge at each scale."""
     axes = trials.p[:, None] if trials.p.ndim == 1 else trials.p
-    cells, mass, several = np.arange(len(axes)), trials.mass.copy(), trials.count > 1
+    cells, mass, several = np.arange(len(axes)), trials.expected_mass.copy(), trials.count > 1
     for m in scales:
         bins = _bins(axes[cells], m)
         order = np.lexsort(bins.T)
