@@ -137,7 +137,7 @@ class SumsSource(Source):
         if not self.cells.weighted or not isinstance(summary, Summary) or len(summary.names) > 1:
             return summary
         cells, usual = self.cells, self.cells.sums[5].sum(axis=1)
-        variance = cell_variances(cells.p, cells.sums[:3], usual)
+        variance = cell_variances(cells.p, cells.sums[:3])
         bins, size = summary.partitions[0].assign(cells.p), summary.sum_w.shape[1]
         own, alone = (np.bincount(bins, values, minlength=size) for values in (variance, usual))
         factor = np.divide(own, alone, out=np.ones(size), where=alone > 0)
