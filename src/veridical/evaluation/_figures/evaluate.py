@@ -34,6 +34,7 @@ def evaluate(
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
     by: Any = None,
+    groups: Any = None,
     by_bins: int = 4,
     scale: Scale = "probability",
     missing: Missing = "error",
@@ -76,6 +77,9 @@ def evaluate(
         debiased errors. "frequency" reads rows into memory.
     by : array-like, column name or list of column names, optional
         Subgroups, each evaluated by itself in `Evaluation.groups`.
+    groups : array-like of shape (n,), column name or list of column names, optional
+        What rows belong to that depend on each other (patients, prompts): intervals then count
+        rows of a cluster as fewer. Reads rows into memory.
     scale : {"probability", "percent", "logit"}, default "probability"
         What predictions are. Percentages are divided by 100; logits become probabilities, by the
         sigmoid of one column and the softmax of several.
@@ -92,7 +96,7 @@ def evaluate(
         A fitted calibrator: its output for these predictions is evaluated, and a warning says if
         it was fitted on the same rows.
     confidence_level : float, default 0.95
-        Of the intervals of the reliability curve (Wilson) and of the binned errors.
+        Of all intervals.
     n_resamples : int, default 1000
         Draws for the null levels of the errors, of those without fixed bins 200 at most; 0 leaves
         them out.
@@ -106,9 +110,11 @@ def evaluate(
     Returns
     -------
     Evaluation
-        `print` it, or use `to_frame`, `to_dict`, `to_json`. Errors of a binary problem come with
+        `print` it, or use `to_frame`, `to_dict`, `to_json`. Figures come with a confidence interval
+        of their population value, ``interval("AUC")``, that holds with few events, weights and
+        clusters (see `docs/evidence/intervals.csv`). Errors of a binary problem also come with
         their null level: what a perfectly calibrated model with these same predictions would have
-        scored; ECE and RMSCE also with a confidence interval of their population value. For smECE,
+        scored. For smECE,
         KS and sweep bins the null level is that of outcomes drawn in fine cells of scores, where
         the p-value compares like with like.
 
@@ -141,6 +147,7 @@ def evaluate(
         labels=labels,
         pos_label=pos_label,
         by=by,
+        groups=groups,
         reading=reading if fitted is None else fitted.reading(reading),
     )
     check_option(caller, "weight_type", weight_type, ("importance", "frequency"))
