@@ -190,7 +190,9 @@ def test_what_sums_cannot_compare_reads_the_rows(frame):
     options = {"y": "y", "groups": "g", "n_resamples": 20}
     expected = compare(MODELS, frame, **options)
     assert compare(MODELS, frame.lazy(), **options).to_dict() == expected.to_dict()
-    with pytest.raises(InvalidInputError, match='`engine` must be "auto" or "memory" here; got gr'):
+    with pytest.raises(
+        InvalidInputError, match='`engine` must be "auto" or "memory" here; got groups'
+    ):
         compare(MODELS, frame, **options, engine="pushdown")
     with pytest.raises(InvalidInputError, match="`predictions` must be names of columns"):
         compare({"a": frame["a"], "b": "b"}, frame, y="y")

@@ -121,14 +121,23 @@ def test_weighted_rows_are_drawn_with_their_weights(binary):
     np.testing.assert_allclose(limits(interval), expected, atol=0.025 * interval.width)
 
 
-def test_clusters_are_drawn_as_a_whole(binary):
+def test_rows_of_clusters_count_as_fewer(binary):
+    """Rows of a Bayesian bootstrap, so many fewer as their variance over clusters is larger."""
     y, p, w = binary.y, binary.p, binary.w
     groups = np.arange(len(y)) // 7
-    weight = np.bincount(groups, w)
-    means = np.bincount(groups, w * (p - y) ** 2) / weight
+    order = np.argsort((p - y) ** 2 + np.random.default_rng(0).random(len(y)))  # some are alike
+    y, p, w = y[order], p[order], w[order]
+    each = (p - y) ** 2
+    away = w * (each - np.average(each, weights=w))
+    ratio = (np.bincount(groups, away) ** 2).sum() / (away**2).sum()
+    assert ratio > 1.5
+    few, many = groups[-1] + 1, len(y) / ratio
+    t = [stats.t.ppf(0.975, k - 1) ** 2 * k / (k - 1) for k in (few, max(few, many))]
+    effect = ratio * t[0] / t[1]
     possible = np.concatenate([p**2, (1 - p) ** 2])
+    copies = np.full(len(y), 1 / effect)
+    expected = drawn(each, possible.min(), possible.max(), weight=w * effect, copies=copies)
     interval = bootstrap_interval(BrierScore(), y, p, sample_weight=w, groups=groups)
-    expected = drawn(means, possible.min(), possible.max(), weight=weight)
     np.testing.assert_allclose(limits(interval), expected, atol=0.025 * interval.width)
 
 

@@ -9,7 +9,6 @@ from veridical.inference._design.equivalence import (
     equivalence_error,
 )
 from veridical.inference._design.sample_size import Plan, detectable_core, required_core
-from veridical.inference._intervals.line import line_limits
 from veridical.inference._intervals.paired import difference_core
 from veridical.inference._joint.sums import joint_sums_core
 from veridical.inference._joint.test import joint_core
@@ -36,7 +35,6 @@ __all__ = [
     "joint_core",
     "joint_sums_core",
     "judged",
-    "line_limits",
     "multiple_core",
     "recalibration_line",
     "required_core",

@@ -1,17 +1,16 @@
 """Intervals of checked data: of means, of scores by row and of figures of bins."""
 
+from veridical.inference._intervals.areas import area_limits
 from veridical.inference._intervals.bootstrap import (
     binned_limits,
     has_interval,
     has_vector_interval,
     scores_by_row,
 )
-from veridical.inference._intervals.bounded import Support
 from veridical.inference._intervals.effective import independent_sums
 from veridical.inference._intervals.mean import (
     IntervalOptions,
     MeanInterval,
-    Units,
     check_interval_options,
     make_units,
     mean_interval,
@@ -19,15 +18,18 @@ from veridical.inference._intervals.mean import (
     normal_limits,
     standard_error,
 )
+from veridical.inference._intervals.parts import part_limits
+from veridical.inference._intervals.roots import gap_limits, ratio_limits
+from veridical.inference._intervals.rows import rows_of
 from veridical.inference._intervals.support import score_support
 
 __all__ = [
     "IntervalOptions",
     "MeanInterval",
-    "Support",
-    "Units",
+    "area_limits",
     "binned_limits",
     "check_interval_options",
+    "gap_limits",
     "has_interval",
     "has_vector_interval",
     "independent_sums",
@@ -35,6 +37,9 @@ __all__ = [
     "mean_interval",
     "normal_interval",
     "normal_limits",
+    "part_limits",
+    "ratio_limits",
+    "rows_of",
     "score_support",
     "scores_by_row",
     "standard_error",

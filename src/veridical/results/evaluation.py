@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any, ClassVar
 
@@ -16,6 +16,7 @@ from veridical.results.verdict import Verdict
 _UNTESTED = Verdict()
 _MOST_CLASSES = 6  # base rates beyond these are summarised
 _PARTS = ("miscalibration", "discrimination", "uncertainty")
+_SCORE_HEADER = ("score", "value", "interval")
 _ERROR_HEADER = ("calibration error", "value", "interval", "null", "95 % up to", "p", "definition")
 _WORDS = ("calibration error", "definition")
 _WIDE = 110  # from here on there is room for definitions beside the errors
@@ -31,7 +32,7 @@ def _pvalue(m: MeasuredError) -> str:
 
 def _coefficient(value: Coefficient) -> str:
     estimate = "unknown" if value.estimate is None else f"{value.estimate:.4f}"
-    return f"{estimate} ({value.low:.4f} to {value.high:.4f})"
+    return f"{estimate} ({_range(value.low, value.high)})"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -60,6 +61,8 @@ class Evaluation(Result):
     default_error : name of the error that speaks for the lens
     verdict : what may be said about calibration; `str` gives the words
     confidence_level : of all intervals
+    limits : confidence limits (low, high) of figures by their name in `figures`, see `interval`;
+        errors and coefficients hold their own
     notes : statistical doubts in words
     groups : (key, Evaluation) of each subgroup, in order, if `by` was given
     """
@@ -95,6 +98,7 @@ class Evaluation(Result):
     intercept: Coefficient | None = None
     default_error: str = "ECE"
     verdict: Verdict = _UNTESTED
+    limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     groups: tuple[tuple[Any, Evaluation], ...] = ()
 
@@ -106,6 +110,24 @@ class Evaluation(Result):
         known = ", ".join(repr(measured.name) for measured in self.errors)
         msg = f"{name!r} was not measured; there is {known}"
         raise KeyError(msg)
+
+    def interval(self, name: str) -> tuple[float, float]:
+        """Return (low, high) of the figure of that name; KeyError lists the figures with limits.
+
+        Names are those of `figures`, such as "AUC", "accuracy", "brier", "calibration in the
+        large", "observed/expected", "brier miscalibration" or "ECE"; and "slope", "intercept".
+        """
+        known = dict(self.limits)
+        for m in self.errors:
+            if m.low is not None and m.high is not None:
+                known[m.name] = (m.low, m.high)
+        for line in ("slope", "intercept"):
+            if (coefficient := getattr(self, line)) is not None:
+                known[line] = (coefficient.low, coefficient.high)
+        if name not in known:
+            msg = f"{name!r} has no interval; there is {', '.join(map(repr, known))}"
+            raise KeyError(msg)
+        return known[name]
 
     @property
     def default(self) -> MeasuredError:
@@ -142,7 +164,7 @@ class Evaluation(Result):
         """Plain tables without scripts or outside resources; everything escaped."""
         parts = [f"<p>{escape(self.verdict.text)}</p>"] if self.verdict.text else []
         parts.append(html_table(["figure", "value"], self._overview()))
-        parts.append(html_table(*self._scores()))
+        parts.append(html_table(_SCORE_HEADER, self._score_rows("{rule} {part}")))
         parts.append(html_table(_ERROR_HEADER, self._error_rows()))
         c = self.curve
         bins = []
@@ -183,58 +205,60 @@ class Evaluation(Result):
             rates = ", ".join(f"{label}:\xa0{rate:.3f}" for label, rate in pairs)
             more = len(self.classes) - _MOST_CLASSES
             rates += f", and {more} more" if more > 0 else ""
-        auc = "undefined (a class did not occur)" if self.auc is None else f"{self.auc:.4f}"
-        if self.auc is not None and len(self.classes) > 2:
-            auc += " (mean of one-vs-rest)"
+        auc = "undefined (a class did not occur)"
+        if self.auc is not None:
+            auc = f"{self.auc:.4f}{self._beside('AUC')}"
+            auc += "" if len(self.classes) == 2 else ", mean of one-vs-rest"
+        large = f"{self.calibration_in_the_large:+.4f}{self._beside('calibration in the large')}"
+        ratio = f"{self.mean_observed:.4f} / {self.mean_predicted:.4f}"
+        if self.observed_expected is not None:
+            ratio += f" = {self.observed_expected:.4f}{self._beside('observed/expected')}"
         lines = [
             (f"recalibration {name}", _coefficient(value))
             for name, value in (("slope", self.slope), ("intercept", self.intercept))
             if value is not None
         ]
-        ratio = "" if self.observed_expected is None else f", ratio {self.observed_expected:.4f}"
         return [
             ("base rate", rates),
-            ("accuracy", f"{self.accuracy:.4f}"),
+            ("accuracy", f"{self.accuracy:.4f}{self._beside('accuracy')}"),
             ("AUC", auc),
-            (
-                "calibration in the large",
-                f"{self.calibration_in_the_large:+.4f} (observed {self.mean_observed:.4f},"
-                f" predicted {self.mean_predicted:.4f}{ratio})",
-            ),
+            ("calibration in the large", large),
+            ("observed / expected", ratio),
             *lines,
         ]
 
+    def _beside(self, name: str) -> str:
+        """The interval of a figure in brackets, if it has one."""
+        return f" ({_range(*self.limits[name])})" if name in self.limits else ""
+
     def _score_lines(self, width: int) -> list[str]:
         """Scores, and the parts of those that have some, with what they mean below."""
-        header, rows = self._scores()
-        lines = table_lines(header, rows, width=width, words=("score",))
+        rows = self._score_rows("\xa0\xa0{part}")
+        lines = table_lines(_SCORE_HEADER, rows, width=width, words=("score",))
         if not self.decompositions:
             return lines
         first = self.decompositions[0]
-        whole = "score" if len(header) == 5 else f"score of the {first.lens} lens"
-        meaning = f"{whole} = miscalibration - discrimination + uncertainty ({first.definition})"
+        meaning = f"score = miscalibration - discrimination + uncertainty ({first.definition})"
         return [*lines, *wrapped(meaning, width)]
 
-    def _scores(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Header and rows of the table of scores.
+    def _score_rows(self, name_of_part: str) -> list[tuple[str, ...]]:
+        """Rows of the table of scores, each followed by its parts.
 
-        Where only a lens of the whole prediction is split, its own score is beside.
+        Where only a lens of the whole prediction is split, its own score is a row before them.
         """
-        parts = {}
-        whole = True
-        for d in self.decompositions:
-            whole = whole and len(self.classes) == 2 and d.lens == "binary"
-            values = (d.score, d.miscalibration, d.discrimination, d.uncertainty)
-            parts[d.rule] = tuple(f"{value:z.4f}" for value in values)
-        lens = self.decompositions[0].lens if self.decompositions else ""
-        header = ("score", "value", lens, *_PARTS)
-        rows = [
-            (name, f"{value:.4f}", *parts.get(name, ("",) * 4))
-            for name, value in self.scores.items()
-        ]
-        if whole:
-            return (*header[:2], *header[3:]), [(*row[:2], *row[3:]) for row in rows]
-        return header, rows
+        parts = {d.rule: d for d in self.decompositions}
+        rows: list[tuple[str, ...]] = []
+        for rule, score in self.scores.items():
+            rows.append((rule, f"{score:.4f}", _range(*self.limits.get(rule, (None, None)))))
+            if (d := parts.get(rule)) is None:
+                continue
+            if len(self.classes) > 2 or d.lens != "binary":
+                rows.append((f"{rule} of the {d.lens} lens", f"{d.score:.4f}", ""))
+            for part in _PARTS:
+                limits = self.limits.get(f"{rule} {part}", (None, None))
+                name = name_of_part.format(rule=rule, part=part)
+                rows.append((name, f"{getattr(d, part):z.4f}", _range(*limits)))
+        return rows
 
     def _error_lines(self, width: int) -> list[str]:
         """Calibration errors; where definitions find no room beside them, they are below."""
@@ -303,7 +327,7 @@ class Evaluation(Result):
         return found
 
     def _columns(self) -> dict[str, list[Any]]:
-        """One row a figure; `group` is None for the whole sample, the rest for errors only."""
+        """One row a figure; `group` is None for the whole sample, null levels are of errors."""
         rows = self._rows(None)
         for key, evaluation in self.groups:
             rows += evaluation._rows(str(key))
@@ -312,7 +336,11 @@ class Evaluation(Result):
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
     def _rows(self, group: str | None) -> list[tuple[Any, ...]]:
-        beside = {m.name: (m.null_mean, m.null_q95, m.low, m.high, m.pvalue) for m in self.errors}
+        beside: dict[str, tuple[Any, ...]] = {
+            name: (None, None, low, high, None) for name, (low, high) in self.limits.items()
+        }
+        for m in self.errors:
+            beside[m.name] = (m.null_mean, m.null_q95, m.low, m.high, m.pvalue)
         nothing = (None,) * 5
         return [(group, *row, *beside.get(row[0], nothing)) for row in self.figures()]
 

@@ -77,9 +77,9 @@ def evaluate(
         debiased errors. "frequency" reads rows into memory.
     by : array-like, column name or list of column names, optional
         Subgroups, each evaluated by itself in `Evaluation.groups`.
-    groups : array-like of shape (n,) or column name, optional
-        What rows belong to that depend on each other (patient, prompt, day). Nulls draw outcomes
-        of a group together, intervals count groups, and `design_effect` says what that costs.
+    groups : array-like of shape (n,), column name or list of column names, optional
+        What rows belong to that depend on each other (patients, prompts, days). Nulls draw outcomes
+        of a group together, intervals count groups, and a note says what that leaves of the rows.
         Reads rows into memory.
     scale : {"probability", "percent", "logit"}, default "probability"
         What predictions are. Percentages are divided by 100; logits become probabilities, by the
@@ -97,7 +97,7 @@ def evaluate(
         A fitted calibrator: its output for these predictions is evaluated, and a warning says if
         it was fitted on the same rows.
     confidence_level : float, default 0.95
-        Of the intervals of the reliability curve (Wilson) and of the binned errors.
+        Of all intervals.
     n_resamples : int, default 1000
         Draws for the null levels of the errors, of those without fixed bins 200 at most; 0 leaves
         them out.
@@ -111,9 +111,11 @@ def evaluate(
     Returns
     -------
     Evaluation
-        `print` it, or use `to_frame`, `to_dict`, `to_json`. Errors of a binary problem come with
+        `print` it, or use `to_frame`, `to_dict`, `to_json`. Figures come with a confidence interval
+        of their population value, ``interval("AUC")``, that holds with few events, weights and
+        clusters (see `docs/evidence/intervals.csv`). Errors of a binary problem also come with
         their null level: what a perfectly calibrated model with these same predictions would have
-        scored; ECE and RMSCE also with a confidence interval of their population value. For smECE,
+        scored. For smECE,
         KS and sweep bins the null level is that of outcomes drawn in fine cells of scores, where
         the p-value compares like with like.
 

@@ -22,6 +22,7 @@ from veridical.evaluation._data.source import (
     default_error,
     default_error_name,
 )
+from veridical.evaluation._figures.limits import figure_limits
 from veridical.evaluation._verdict.fitted import suspicion
 from veridical.evaluation._verdict.judge import Judged, Judging, is_reversed, judge, judge_group
 from veridical.evaluation._verdict.words import Figures
@@ -148,6 +149,7 @@ def measure_figures(source: Source, options: Measuring) -> Evaluation:
     errors, binning_doubts = measure_errors(source, questions, null, confidence_level)
     areas = source.areas
     known = [area for area in areas if area is not None]
+    auc = float(np.mean(known)) if len(known) == len(areas) else None
     evaluation = Evaluation(
         n_samples=source.n,
         sum_weight=source.sum_weight,
@@ -155,7 +157,7 @@ def measure_figures(source: Source, options: Measuring) -> Evaluation:
         lens=source.lens.name,
         base_rate=source.base_rate,
         accuracy=1 - source.scores["zero-one"],
-        auc=float(np.mean(known)) if len(known) == len(areas) else None,
+        auc=auc,
         auc_by_class=areas,
         scores=source.scores,
         decompositions=tuple(
@@ -175,6 +177,7 @@ def measure_figures(source: Source, options: Measuring) -> Evaluation:
         curve=curve,
         confidence_level=confidence_level,
         default_error=default_error_name(source),
+        limits=figure_limits(source, auc, confidence_level),
         **means_and_line(source, confidence_level),
     )
     notes = dict.fromkeys([*doubts_of(source, evaluation), *suspicion(source), *binning_doubts])

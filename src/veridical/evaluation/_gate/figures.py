@@ -9,45 +9,33 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from veridical._core.sample import BinarySample, Sample
-from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
-from veridical.evaluation._data.source import SampleSource, Source, paired_difference_of
+from veridical.evaluation._data.source import SampleSource, paired_difference_of
+from veridical.evaluation._figures.limits import SCORES
 from veridical.evaluation._gate.language import spelt
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.inference.core import line_limits
-from veridical.inference.intervals import (
-    IntervalOptions,
-    Support,
-    Units,
-    make_units,
-    mean_interval,
-    score_support,
-    scores_by_row,
-)
-from veridical.lenses import Binary, Canonical
-from veridical.miscalibration import BinnedError, BrierScore, LogScore, SphericalScore, ZeroOneLoss
-from veridical.miscalibration.core import MeanScore
+from veridical.miscalibration import BinnedError
 from veridical.results import Coefficient, Evaluation, GateBaseline, GateFigure
 
-SCORES: dict[str, MeanScore] = {
-    "brier": BrierScore(),
-    "log": LogScore(),
-    "spherical": SphericalScore(),
-    "zero_one": ZeroOneLoss(),
-}
-_UNBIASED = (*SCORES, "accuracy", "calibration_in_the_large")
+_UNBIASED = (
+    *map(spelt, SCORES),
+    "accuracy",
+    "auc",
+    "calibration_in_the_large",
+    "observed_expected",
+)
 
 
 # Errors whose plain estimate is biased upwards, and the figure that is not.
 _DEBIASED = {"ece": "ece_debiased", "ece_equal_mass": "ece_debiased", "rmsce": "rmsce_debiased"}
 
 
-def figures_of(
-    evaluation: Evaluation, *, group: str | None = None, source: Source | None = None
-) -> dict[str, GateFigure]:
-    """Every figure of an evaluation; with its data also limits of scores, line and level."""
+def figures_of(evaluation: Evaluation, *, group: str | None = None) -> dict[str, GateFigure]:
+    """Every figure of an evaluation with its limits."""
     beside: dict[str, dict[str, Any]] = {
+        spelt(name): {"low": low, "high": high} for name, (low, high) in evaluation.limits.items()
+    }
+    beside |= {
         spelt(m.name): {
             "low": m.low,
             "high": m.high,
@@ -57,11 +45,6 @@ def figures_of(
         }
         for m in evaluation.errors
     }
-    level = evaluation.confidence_level
-    if isinstance(source, SampleSource):
-        beside |= _score_limits(source, level)
-    if source is not None:
-        beside |= _line_limits(source.binary, level)
     values = {spelt(m.name): m.value for m in evaluation.errors}
     for name, better in _DEBIASED.items():
         if name in beside and better in values:
@@ -83,7 +66,7 @@ def figures_of(
     for name in ("slope", "intercept"):
         coefficient = getattr(evaluation, name)
         if coefficient is not None:
-            found[name] = _of_line(name, coefficient, evaluation, group, beside.get(name, {}))
+            found[name] = _of_line(name, coefficient, evaluation, group)
     return found
 
 
@@ -109,11 +92,7 @@ def _version() -> str:
 
 
 def _of_line(
-    name: str,
-    coefficient: Coefficient,
-    evaluation: Evaluation,
-    group: str | None,
-    limits: dict[str, Any],
+    name: str, coefficient: Coefficient, evaluation: Evaluation, group: str | None
 ) -> GateFigure:
     estimate = coefficient.estimate
     return GateFigure(
@@ -124,49 +103,9 @@ def _of_line(
         lens=evaluation.curve.lens,
         n_samples=evaluation.n_samples,
         unbiased=estimate is not None and math.isfinite(estimate),
-        **limits,
+        low=coefficient.low,
+        high=coefficient.high,
     )
-
-
-def _score_limits(source: SampleSource, level: float) -> dict[str, dict[str, Any]]:
-    """Limits of the mean scores of the whole prediction, and of the accuracy."""
-    sample, options = source.sample, IntervalOptions("analytic", level)
-    lens = Binary() if len(sample.classes) == 2 else Canonical()
-    problem = lens.induce(sample)
-    limits: dict[str, dict[str, Any]] = {}
-    for name, score in SCORES.items():
-        try:
-            by_row = scores_by_row(score, problem, sample, caller="check_requirements")
-        except InvalidInputError:  # something happened that was given probability 0
-            limits[name] = {"low": math.inf, "high": math.inf}
-            continue
-        support = score_support(score, problem, by_row)
-        found = mean_interval(_units(sample, by_row), options, support=support)
-        limits[name] = {"low": found.low, "high": found.high}
-    wrong = limits["zero_one"]
-    limits["accuracy"] = {"low": 1 - wrong["high"], "high": 1 - wrong["low"]}
-    return limits
-
-
-def _units(sample: Sample, by_row: FloatArray) -> Units:
-    """Rows or groups of them, as they count."""
-    frequency = sample.weight_type == "frequency"
-    return make_units(by_row, sample.weight, by_frequency=frequency, groups=sample.clusters)
-
-
-def _line_limits(problem: BinarySample, level: float) -> dict[str, dict[str, Any]]:
-    """Limits of slope, intercept and mean(y - p), with any number of events."""
-    p = problem.p.astype(float)
-    units = _units(problem, problem.y - p)
-    support = Support(-float(p.max()), 1 - float(p.min()))
-    gap = mean_interval(units, IntervalOptions("analytic", level), support=support)
-    line = line_limits(problem, level)
-    ends = {
-        "slope": line.slope,
-        "intercept": line.in_the_large,
-        "calibration_in_the_large": (gap.low, gap.high),
-    }
-    return {name: {"low": low, "high": high} for name, (low, high) in ends.items()}
 
 
 _HINT = "write one with `veridical check ... --save-baseline PATH`, or `evaluate --format json`."
@@ -218,7 +157,7 @@ def _unreadable(path: Path, why: str, caller: str) -> InvalidInputError:
     return invalid(caller, "against", "a readable JSON file of a baseline", got, hint=_HINT)
 
 
-PAIRED = (*SCORES, "accuracy", "squared_rmsce")
+PAIRED = (*map(spelt, SCORES), "accuracy", "squared_rmsce")
 
 
 class Change(NamedTuple):
@@ -242,7 +181,7 @@ def paired_change(
     if name == "squared_rmsce":
         estimator: Any = BinnedError(UniformBins("sqrt" if n_bins == "cv" else n_bins), norm=2)
     else:
-        estimator = SCORES["zero_one" if name == "accuracy" else name]
+        estimator = SCORES["zero-one" if name in ("accuracy", "zero_one") else name]
     try:
         found = paired_difference_of(estimator, pair, level)
     except InvalidInputError as error:  # an infinite score

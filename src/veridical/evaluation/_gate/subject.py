@@ -90,7 +90,7 @@ class Subject:
     @cached_property
     def figures(self) -> dict[str, GateFigure]:
         """Every figure by name."""
-        return figures_of(self.evaluation, group=self.group, source=self._source)
+        return figures_of(self.evaluation, group=self.group)
 
     @property
     def verdict(self) -> Verdict:

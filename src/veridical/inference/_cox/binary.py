@@ -8,89 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veridical._core.numeric.logistic import (
-    NewtonFit,
-    Objective,
-    binary_objective,
-    newton_by_decrement,
-)
+from veridical._core.numeric.logistic import NewtonFit, binary_objective, newton_by_decrement
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray
+from veridical.inference._cox.limits import Line, line_limits
 from veridical.inference._draws.rows import likelihood_weight
+from veridical.inference._intervals.rows import Rows, rows_of
 from veridical.results import Coefficient
-
-_CLOSE = 1e-3  # of the root; the last correction squares what is left
-_INNER = 1e-4  # decrement of the other parameters: moves the root by its square
-_MAX_STEPS = 200
-
-
-def profile_limit(
-    objective: Objective,
-    best: float,
-    start: FloatArray,
-    index: int,
-    *,
-    side: int,
-    z: float,
-    inside: float = math.nan,
-) -> float:
-    """Where the profile likelihood of one parameter has fallen by z^2 / 2.
-
-    The signed root r = sqrt(2 (value - best)) of the profile is nearly linear in the parameter
-    (a straight line would be a Wald interval), so Newton's method finds r = z in a few steps; a
-    bracket keeps it safe. Venzon & Moolgavkar (1988), doi 10.2307/2347496, define the same limits.
-
-    Parameters
-    ----------
-    objective : negative log-likelihood
-    best : its infimum over all parameters
-    start : first guess of all parameters
-    index : which parameter
-    side : 1 for the upper limit, -1 for the lower
-    z : normal quantile of the confidence level
-    inside : a value known to lie in the interval, if any
-    """
-    outside = math.nan
-    at = start
-    for _ in range(_MAX_STEPS):
-        fit = newton_by_decrement(objective, at, held=index, tolerance=_INNER)
-        here = float(fit.parameters[index])
-        root = math.sqrt(max(2 * (fit.value - best), 0.0))
-        slope = float(fit.gradient[index]) / root if root > 0 else 0.0  # of the profile's root
-        guess = here - (root - z) / slope if slope * side > 0 else math.nan
-        if abs(root - z) <= _CLOSE * z and math.isfinite(guess):
-            return guess
-        if root < z:
-            inside = here
-        else:
-            outside = here
-        new = _safe(guess, here, inside, outside, side)
-        if new == here:
-            break
-        at = along(fit.hessian, index, fit.parameters, new)
-    return here
-
-
-def _safe(guess: float, here: float, inside: float, outside: float, side: int) -> float:
-    """Return the guess if it lies in the bracket; else halve it, or widen it."""
-    if math.isnan(inside) or math.isnan(outside):
-        reach = (side if math.isnan(outside) else -side) * (abs(here) + 1)
-        # A guess in the right direction that does not leap is as good as any.
-        return guess if 0 < (guess - here) / reach < 1 else here + reach
-    low, high = min(inside, outside), max(inside, outside)
-    return guess if low < guess < high else (low + high) / 2
-
-
-def along(hessian: FloatArray, index: int, at: FloatArray, new: float) -> FloatArray:
-    """Set one parameter to a new value, and the others where, to first order, they will go."""
-    moved = at.copy()
-    rest = np.delete(np.arange(len(at)), index)
-    change = new - at[index]
-    with np.errstate(all="ignore"):
-        coupled = np.linalg.pinv(hessian[np.ix_(rest, rest)], rcond=1e-10) @ hessian[rest, index]
-    moved[rest] -= coupled * change
-    moved[index] = new
-    return moved
 
 
 @dataclass(frozen=True)
@@ -143,8 +67,10 @@ def clipped_log_odds(p: FloatArray, clip: float = 1e-12) -> FloatArray:
     return np.log(inside / (1 - inside))
 
 
-def fit_binary(sample: BinarySample, clip: float, z: float) -> CoxFit:
-    """Fit both models and find the intervals; `z` is the normal quantile of their level."""
+def fit_binary(
+    sample: BinarySample, clip: float, level: float, rows: Rows, *, with_intercept: bool = True
+) -> CoxFit:
+    """Fit both models, and find limits of this confidence level from the same rows."""
     x = clipped_log_odds(sample.p, clip)
     weight = likelihood_weight(sample)
     happened = sample.y == 1
@@ -152,42 +78,35 @@ def fit_binary(sample: BinarySample, clip: float, z: float) -> CoxFit:
     ones = np.ones((1, len(x)))
     shift = binary_objective(ones, positive, negative, offset=x)
     null = shift(np.zeros(1))[0]
-    level = newton_by_decrement(shift, np.zeros(1))
+    shifted = newton_by_decrement(shift, np.zeros(1))
     one_class = _one_class(happened)
-    large = _coefficient(
-        IN_THE_LARGE, shift, level, 0, z, up=one_class == math.inf, down=one_class == -math.inf
-    )
-    gain = 2 * max(null - level.value, 0.0)
+    large = _Estimate(shifted, 0, up=one_class == math.inf, down=one_class == -math.inf)
+    gain = 2 * max(null - shifted.value, 0.0)
+    odds = clipped_log_odds(rows.p, clip)
     if x.min() == x.max():
         note = "all predictions are equal, so there is no slope: only the intercept is tested"
-        return CoxFit((unknown(INTERCEPT),), (unknown(SLOPE),), (large,), gain, 0.0, 1, 0, (note,))
+        limits = line_limits(rows, odds, Line(None, None, large.value), level)
+        found = large.coefficient(IN_THE_LARGE, limits.in_the_large)
+        return CoxFit((unknown(INTERCEPT),), (unknown(SLOPE),), (found,), gain, 0.0, 1, 0, (note,))
     objective = binary_objective(np.vstack([ones, x]), positive, negative)
-    fit = newton_by_decrement(
-        objective, np.array([level.parameters[0] if one_class == 0 else 0.0, 1.0])
-    )
+    start = shifted.parameters[0] if one_class == 0 else 0.0
+    fit = newton_by_decrement(objective, np.array([start, 1.0]))
     escape = _find_escape(x, happened)
-    notes = _notes(escape, one_class, sample, fit, x, weight, clip)
-    slope_up = escape is not None and escape.slope != -math.inf
-    slope_down = escape is not None and escape.slope != math.inf
+    intercept, slope = _Estimate(fit, 0), _Estimate(fit, 1)
+    if escape is not None:
+        intercept = _Estimate(fit, 0, up=escape.up, down=escape.down)
+        slope = _Estimate(fit, 1, up=escape.slope != -math.inf, down=escape.slope != math.inf)
+    line = Line(slope.value, intercept.value, large.value)
+    limits = line_limits(rows, odds, line, level, with_intercept=with_intercept)
     return CoxFit(
-        intercepts=(
-            _coefficient(
-                INTERCEPT,
-                objective,
-                fit,
-                0,
-                z,
-                up=escape is not None and escape.up,
-                down=escape is not None and escape.down,
-            ),
-        ),
-        slopes=(_coefficient(SLOPE, objective, fit, 1, z, up=slope_up, down=slope_down),),
-        in_the_large=(large,),
+        intercepts=(intercept.coefficient(INTERCEPT, limits.intercept),),
+        slopes=(slope.coefficient(SLOPE, limits.slope),),
+        in_the_large=(large.coefficient(IN_THE_LARGE, limits.in_the_large),),
         gain_intercepts=gain,
-        gain_slopes=2 * max(level.value - fit.value, 0.0),
+        gain_slopes=2 * max(shifted.value - fit.value, 0.0),
         df_intercepts=1,
         df_slopes=1,
-        notes=notes,
+        notes=_notes(escape, one_class, sample, fit, x, weight, clip),
     )
 
 
@@ -198,26 +117,38 @@ def _one_class(happened: BoolArray) -> float:
     return 0.0 if happened.any() else -math.inf
 
 
-def _coefficient(
-    name: str, objective: Objective, fit: NewtonFit, index: int, z: float, *, up: bool, down: bool
-) -> Coefficient:
-    """Estimate and profile interval; `up` and `down`: the likelihood never falls there."""
-    ends = {-1: -math.inf, 1: math.inf}
-    if up or down:
-        estimate = None if up and down else math.inf if up else -math.inf
-        start = np.array([0.0, 1.0][: len(fit.parameters)])  # calibrated
-        for side, free in ((-1, down), (1, up)):
-            if not free:
-                ends[side] = profile_limit(objective, fit.value, start, index, side=side, z=z)
+@dataclass(frozen=True)
+class _Estimate:
+    """A fitted coefficient; the likelihood never falls where it goes `up`, or `down`."""
+
+    fit: NewtonFit
+    index: int
+    up: bool = False
+    down: bool = False
+
+    @property
+    def value(self) -> float | None:
+        """The estimate; infinite where the likelihood rises for ever, None if either way."""
+        if self.up or self.down:
+            return None if self.up and self.down else math.inf if self.up else -math.inf
+        return float(self.fit.parameters[self.index])
+
+    def coefficient(self, name: str, limits: tuple[float, float]) -> Coefficient:
+        """With its limits, which hold the estimate."""
+        low, high = limits
+        if self.up or self.down:
+            low, high = -math.inf if self.down else low, math.inf if self.up else high
+            return Coefficient(
+                name=name, estimate=self.value, standard_error=None, low=low, high=high
+            )
+        best = float(self.fit.parameters[self.index])
         return Coefficient(
-            name=name, estimate=estimate, standard_error=None, low=ends[-1], high=ends[1]
+            name=name,
+            estimate=best,
+            standard_error=_standard_error(self.fit.hessian, self.index),
+            low=min(low, best),
+            high=max(high, best),
         )
-    best = float(fit.parameters[index])
-    error = _standard_error(fit.hessian, index)
-    for side in ends:
-        start = along(fit.hessian, index, fit.parameters, best + side * z * error)
-        ends[side] = profile_limit(objective, fit.value, start, index, side=side, z=z, inside=best)
-    return Coefficient(name=name, estimate=best, standard_error=error, low=ends[-1], high=ends[1])
 
 
 def _standard_error(hessian: FloatArray, index: int) -> float:
@@ -279,8 +210,6 @@ def _notes(
 
 
 _CLIP = 1e-12
-_WIDEST = 28.0  # log-odds of the clip, rounded up
-_N_CELLS = 1 << 12
 _EXACT_UP_TO = 1 << 15
 
 
@@ -292,40 +221,11 @@ class Recalibration(NamedTuple):
 
 
 def recalibration_line(sample: BinarySample, confidence_level: float) -> Recalibration:
-    """Return what `cox_test` finds, without testing.
-
-    Beyond 32,768 rows those with log-odds within 0.014 of each other are fitted as one, which
-    moves coefficients by far less than their standard error.
-    """
-    from scipy.special import ndtri
-
-    fit = fit_binary(
-        in_cells(sample),
-        _CLIP,
-        float(ndtri((1 + confidence_level) / 2)),
-    )
+    """Return what `cox_test` finds, without testing; of very many rows by cells of log-odds."""
+    rows = rows_of(sample)
+    if sample.n > _EXACT_UP_TO:
+        sample = BinarySample(
+            y=rows.y.astype(np.intp), p=rows.p, weight=rows.total, weight_type="frequency"
+        )
+    fit = fit_binary(sample, _CLIP, confidence_level, rows, with_intercept=False)
     return Recalibration(fit.slopes[0], fit.in_the_large[0])
-
-
-def in_cells(sample: BinarySample) -> BinarySample:
-    """Rows that stand for all; those there are, if they are not very many."""
-    if sample.n <= _EXACT_UP_TO:
-        return sample
-    p = sample.p.astype(np.float64, copy=False).clip(_CLIP, 1 - _CLIP)
-    odds = np.log(p / (1 - p))
-    cell = ((odds + _WIDEST) * (_N_CELLS / (2 * _WIDEST))).astype(np.intp)
-    weight = likelihood_weight(sample)
-
-    def by_cell(values: FloatArray) -> FloatArray:
-        return np.bincount(cell, weights=values, minlength=_N_CELLS).astype(np.float64)
-
-    total, positive = by_cell(weight), by_cell(weight * sample.y)
-    held = total > 0
-    mean = by_cell(weight * p)[held] / total[held]
-    # A count that rounding leaves below zero is none.
-    outcomes = np.concatenate([positive[held], np.maximum(total[held] - positive[held], 0.0)])
-    y = np.repeat([1, 0], len(mean))
-    rows = outcomes > 1e-9
-    return BinarySample(
-        y=y[rows], p=np.tile(mean, 2)[rows], weight=outcomes[rows], weight_type="frequency"
-    )

@@ -18,6 +18,7 @@ from veridical.inference._cox.multinomial import Slopes, fit_multinomial
 from veridical.inference._draws.hypothesis import checked_redraw
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
 from veridical.inference._draws.rows import likelihood_weight
+from veridical.inference._intervals.rows import rows_of
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest, CoxTest
@@ -215,13 +216,13 @@ def _regression(
     p = problem.p.astype(np.float64, copy=False)
     variance = likelihood_weight(problem) @ (p * (1 - p))
     if isinstance(problem, BinarySample):
-        fit = fit_binary(problem, clip, z)
+        fit = fit_binary(problem, clip, level, rows_of(problem))
         return _Regression(
             fit=fit,
             variance=float(variance) / (fit.df_intercepts + fit.df_slopes),
             values=problem.n,
             redraw=lambda count, rng: _cox_null.null_statistics(problem, clip, count, rng),
-            interval="profile likelihood",
+            interval="bounded means",
             coefficients="intercept 0 and slope 1" if fit.df_slopes else "intercept 0",
         )
     fit = fit_multinomial(problem, clip, z, slopes)
@@ -247,9 +248,7 @@ def _tested(
     doubtful = regression.variance < _ENOUGH
     statistic = fit.gain_intercepts + fit.gain_slopes
     df = fit.df_intercepts + fit.df_slopes
-    most = (
-        _MOST_REDRAWN if regression.interval == "profile likelihood" else _MOST_REDRAWN_OF_CLASSES
-    )
+    most = _MOST_REDRAWN if regression.interval == "bounded means" else _MOST_REDRAWN_OF_CLASSES
     feasible = regression.values <= most
     notes = fit.notes
     common: dict[str, Any] = {
@@ -271,7 +270,7 @@ def _tested(
             words = redraw.said
             wider = max(float(sample.mean()) / df, 1.0) if df else 1.0
     what = "intervals and component tests" if drawn else "the chi-squared null"
-    if doubtful and not (drawn and regression.interval == "profile likelihood"):
+    if doubtful and not (drawn and regression.interval == "bounded means"):
         note = f"the outcomes vary too little for {what} to be trusted"
         notes = (*notes, f"{note}: {regression.variance:.2g} per parameter, {_ENOUGH:g} are enough")
     return CoxTest(

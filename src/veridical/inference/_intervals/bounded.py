@@ -59,6 +59,12 @@ class Masses(NamedTuple):
         """The same with the sign of the values changed."""
         return self._replace(value=-self.value)
 
+    def thinned(self, effect: float) -> Masses:
+        """The same with `effect` rows counting as one, which has the weight of all of them."""
+        if effect == 1:
+            return self
+        return Masses(self.value, self.shape / effect, self.scale * effect)
+
     def pooled(self) -> Masses:
         """The same with neighbouring values taken together where there are very many."""
         if len(self.value) <= _MOST:

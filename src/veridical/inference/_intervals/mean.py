@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from veridical._core.data.validation import check_level, check_option
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray, IntArray
 from veridical.inference._intervals.bounded import Masses, Support, mean_limits, mean_pvalue
+from veridical.inference._intervals.rows import design_effect
 
 METHODS = ("analytic", "percentile", "basic", "bca")
 _BLOCK_DRAWS = 1 << 22
@@ -87,12 +88,18 @@ class Units:
         How often each unit was seen (frequency weights); None means once.
     strata : array of shape (n_units,)
         Stratum of each unit, numbered from 0.
+    rows : Masses or None
+        Where units are clusters, the rows they are made of.
+    clusters : array of shape (n_rows,) or None
+        And the unit of each.
     """
 
     total: FloatArray
     weight: FloatArray
     copies: FloatArray | None
     strata: IntArray
+    rows: Masses | None = None
+    clusters: IntArray | None = None
 
     @property
     def estimate(self) -> float:
@@ -110,15 +117,26 @@ class Units:
         keys = (self.weight, self.total, self.strata)
         order = np.lexsort(keys if self.copies is None else (self.copies, *keys[1:]))
         kept = None if self.copies is None else self.copies[order]
-        return Units(self.total[order], self.weight[order], kept, self.strata[order])
+        strata = self.strata[order]
+        return replace(
+            self, total=self.total[order], weight=self.weight[order], copies=kept, strata=strata
+        )
 
-    @property
-    def masses(self) -> Masses:
-        """Mean of each unit, with the weights of a Bayesian bootstrap.
+    def masses(self, level: float) -> Masses:
+        """Values with the weights of a Bayesian bootstrap, for limits of this level.
 
-        In strata it is moved by what the mean of its stratum is off, which adds nothing to the
-        variance of a mean whose strata have fixed sizes.
+        Rows of clusters count as fewer, see `design_effect`. In strata a value is moved by what
+        the mean of its stratum is off, which adds nothing to the variance of a mean whose strata
+        have fixed sizes.
         """
+        if self.rows is not None and self.clusters is not None:
+            rows = self.rows
+            away = rows.value - rows.mean
+            by_weight = rows.shape * rows.scale * away
+            own = float(rows.shape @ (rows.scale * away) ** 2)
+            size = float(rows.shape.sum())
+            effect = design_effect(by_weight, own, size, self.clusters, level)
+            return rows.thinned(effect)
         copies = np.ones(len(self.total)) if self.copies is None else self.copies
         value = self.total / self.weight
         if self.strata.any():
@@ -140,14 +158,16 @@ def make_units(
     n = len(scores)
     weights: FloatArray = np.ones(n) if weight is None else weight
     total: FloatArray = scores * weights
-    copies = None
+    copies = rows = None
     if groups is not None:
+        ones = np.ones(n)
+        rows = Masses(scores, *((weights, ones) if by_frequency else (ones, weights)))
         total = np.bincount(groups, total).astype(np.float64)
         weights = np.bincount(groups, weights).astype(np.float64)
     elif weight is not None and by_frequency:
         total, weights, copies = scores, np.ones(n), weight
     layers = np.zeros(len(total), dtype=np.intp) if strata is None else strata
-    return Units(total, weights, copies, layers)
+    return Units(total, weights, copies, layers, rows, groups)
 
 
 def mean_interval(
@@ -165,7 +185,7 @@ def mean_interval(
     """
     centre = units.estimate if estimate is None else estimate
     if options.method == "analytic" and support is not None:
-        masses = units.masses.pooled()
+        masses = units.masses(options.level).pooled()
         low, high = mean_limits(masses, support, options.level)
         pvalue = mean_pvalue(masses, support)
         return MeanInterval(centre, min(low, centre), max(high, centre), pvalue)
