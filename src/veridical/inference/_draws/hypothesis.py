@@ -149,14 +149,20 @@ def _label_factors(weight: FloatArray, y: IntArray, cell: IntArray, n_classes: i
     coarser one, and that of all towards one, by as much as chance could have made it.
     """
     part, n_parts = cell * n_classes + y, (int(cell.max()) + 1) * n_classes
-    number, first = (np.bincount(part, weight**power, minlength=n_parts) for power in (0, 1))
+    number, first, _ = _power_sums(weight, part, n_parts)
     own = weight / _common(number.reshape(-1, n_classes), first.reshape(-1, n_classes))[cell]
     heavy = np.full(n_classes, float(own @ own / own.sum()))
     for each, size in ((y, n_classes), (part, n_parts)):
         coarse = np.tile(heavy, size // n_classes)
-        sums = np.stack([np.bincount(each, own**power, minlength=size) for power in (0, 1, 2)])
+        sums = _power_sums(own, each, size)
         heavy = _drawn_to(coarse, sums, _noise(own, each, sums))
     return heavy.reshape(-1, n_classes)[cell]
+
+
+def _power_sums(weight: FloatArray, part: IntArray, n_parts: int) -> FloatArray:
+    """Numbers of rows, sums of weights and of their squares by part, (3, parts)."""
+    powers = [np.bincount(part, weight**power, minlength=n_parts) for power in (0, 1, 2)]
+    return np.stack(powers).astype(np.float64)
 
 
 def _common(number: FloatArray, weight: FloatArray) -> FloatArray:
@@ -329,8 +335,9 @@ def _cell_ratios(sums: FloatArray) -> FloatArray:
     reached = np.cumsum(count)
     n_likes = min(max(int(reached[-1]) // _ROWS, 1), _CELLS)
     likes = np.minimum((reached - count / 2) * n_likes / reached[-1], n_likes - 1).astype(np.intp)
+    held, starts = np.unique(likes, return_index=True)
     of_likes = np.zeros((3, n_likes, 2))
-    np.add.at(of_likes, (slice(None), likes), sums)
+    of_likes[:, held] = np.add.reduceat(sums, starts, axis=1)
     common = _common(of_likes[0], of_likes[1])
     own = of_likes / np.stack([np.ones_like(common), common, np.square(common)])[:, :, None]
     heavy = np.full(2, float(own[2].sum() / own[1].sum()))
