@@ -126,14 +126,15 @@ def brier_excess(outcome):
 
 
 def chi_square(bins):
-    """Residuals of the outcomes over what the data lead to expect, at effective sizes."""
+    """Residuals of the outcomes over what is expected before they are known, at effective sizes."""
 
     def statistic(outcome):
         total = 0.0
         for rows in bins:
-            weight = W[Y][rows]
+            q = kept(P[rows])
+            weight, square = q * W[1] + (1 - q) * W[0], q * W[1] ** 2 + (1 - q) * W[0] ** 2
             share = float(weight @ P[rows]) / weight.sum()
-            size = weight.sum() ** 2 / (weight**2).sum()
+            size = weight.sum() ** 2 / square.sum()
             gap = residual_sum(outcome, rows) / weight.sum()
             total += size * gap**2 / (share * (1 - share))
         return total

@@ -175,7 +175,11 @@ def cluster_codes(groups: Any, kept: BoolArray, *, caller: str) -> IntArray:
         got = f"a missing key at index {missing.argmax()} ({missing.sum()} of {len(keys)})"
         raise invalid(caller, "groups", "free of missing values", got, hint=hint)
     try:
-        return np.unique(keys[kept], return_inverse=True)[1].reshape(-1)
+        found, codes = np.unique(keys[kept], return_inverse=True)
     except TypeError as error:
         hint = "use keys of one kind, for instance all strings."
         raise invalid(caller, "groups", "keys of one kind", "a mixture", hint=hint) from error
+    if len(found) == 1 and kept.sum() > 1:
+        hint = "one alone does not show how much groups differ; leave `groups` out."
+        raise invalid(caller, "groups", "more than one group", "one", hint=hint)
+    return codes.reshape(-1)

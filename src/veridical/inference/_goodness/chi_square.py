@@ -26,6 +26,7 @@ from veridical.inference._draws.groups import (
 from veridical.inference._draws.hypothesis import checked_redraw
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
 from veridical.inference._draws.redraw import Redraw
+from veridical.inference._draws.rows import counts_rows
 from veridical.inference._draws.trials import Trials
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData
@@ -100,6 +101,28 @@ def count_cells(
         scale = np.bincount(groups, weights=w) / np.bincount(groups, weights=w * w)
     observed = observed.reshape(n_groups, n_classes) * scale[:, None]
     return Cells(observed, expected * scale[:, None]), scale
+
+
+def redrawn_cells(
+    redraw: Redraw, sample: Sample, groups: IntArray, n_groups: int
+) -> tuple[Cells, FloatArray]:
+    """The same where labels weigh differently, or rows belong together.
+
+    What is expected must not tell which outcomes were seen, by their weights: rows count with what
+    they weigh on average, and residuals are those of the weights they have. `groups` of its rows.
+    """
+    n_classes = redraw.p.shape[1]
+    mean, square = redraw.expected_weight, (redraw.chance * redraw.weight**2).sum(axis=1)
+    rows = sample.take(redraw.rows)
+    own = np.ones(redraw.n) if rows.weight is None or counts_rows(sample) else rows.weight
+    total, squares = (np.bincount(groups, each, minlength=n_groups) for each in (mean, square))
+    scale = total / squares
+    expected, residual = np.empty((n_groups, n_classes)), np.empty((n_groups, n_classes))
+    for k, column in enumerate(redraw.p.T):
+        expected[:, k] = np.bincount(groups, mean * column, minlength=n_groups)
+        residual[:, k] = np.bincount(groups, own * ((rows.y == k) - column), minlength=n_groups)
+    observed = expected + np.where(expected > 0, residual, own.max() * (residual > 0))
+    return Cells(observed * scale[:, None], expected * scale[:, None]), scale
 
 
 def judge(
@@ -239,8 +262,12 @@ def pearson_core(induced: Induced, *, draws: Draws, null: str = "auto") -> Calib
     """The test of checked data."""
     problem = single_problem(induced, caller=_CALLER)
     groups = group_predictions(problem)
-    cells, scale = count_cells(problem, groups.index, len(groups.starts))
     redraw = checked_redraw(problem, null=null, simple=True, caller=_CALLER)
+    if redraw is None:
+        cells, scale = count_cells(problem, groups.index, len(groups.starts))
+    else:
+        index = groups.index[redraw.rows]
+        cells, scale = redrawn_cells(redraw, problem, index, len(groups.starts))
 
     def simulate() -> FloatArray:
         if redraw is not None:

@@ -12,8 +12,8 @@ from veridical._core.data.labels import find_label
 from veridical._core.data.options import check_flag
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import is_integer
-from veridical._core.sample import BinarySample, MulticlassSample
-from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.binning import IntervalBinning, IntervalPartition
 from veridical.exceptions import invalid
 from veridical.inference._draws.groups import (
@@ -33,6 +33,7 @@ from veridical.inference._goodness.chi_square import (
     check_null,
     count_cells,
     judge,
+    redrawn_cells,
     single_problem,
 )
 from veridical.lenses.reading import Induced, RawData
@@ -233,14 +234,14 @@ def _binary(
     sample: BinarySample, binning: PercentileBins, redraw: Redraw | None
 ) -> tuple[Cells, Simulate, str | None]:
     summary = summarise(sample, binning)
+    if redraw is not None:
+        held = summary.partitions[0].assign(sample.p[redraw.rows])
+        found = _redrawn(redraw, sample, held, summary.sum_w.shape[1])
+        return *found, summary.partitions[0].doubt
     observed, expected = _by_outcome(summary)
     cells = Cells(observed[0], expected[0])
 
     def simulate(draws: Draws) -> FloatArray:
-        if redraw is not None:
-            held = summary.partitions[0].assign(sample.p[redraw.rows])
-            scale = summary.size[0] / summary.sum_w[0]
-            return redrawn_chi_squares(redraw, held, scale, cells.expected, draws)
         rows, of_rows = repeated_rows(sample), summary
         if rows is None and sample.weight is not None:
             return _simulate_rows(sample, summary, cells, draws)
@@ -261,17 +262,28 @@ def _multinomial(
         y=sample.y, p=complement, weight=sample.weight, weight_type=sample.weight_type
     )
     partition = binning.fit(of_rest)
-    cells, scale = count_cells(sample, partition.assign(complement), partition.n_cells)
+    bins = partition.assign(complement)
+    if redraw is not None:
+        found = _redrawn(redraw, sample, bins[redraw.rows], partition.n_cells)
+        return *found, partition.doubt
+    cells, scale = count_cells(sample, bins, partition.n_cells)
 
     def simulate(draws: Draws) -> FloatArray:
-        if redraw is not None:
-            held = partition.assign(complement)[redraw.rows]
-            return redrawn_chi_squares(redraw, held, scale, cells.expected, draws)
         trials = pooled_trials(sample)
         groups = partition.assign(_complement(trials.p, reference))
         return null_chi_squares(trials, groups, scale, cells.expected, draws)
 
     return cells, simulate, partition.doubt
+
+
+def _redrawn(redraw: Redraw, sample: Sample, bins: IntArray, n_bins: int) -> tuple[Cells, Simulate]:
+    """Where labels weigh differently, or rows belong together."""
+    cells, scale = redrawn_cells(redraw, sample, bins, n_bins)
+
+    def simulate(draws: Draws) -> FloatArray:
+        return redrawn_chi_squares(redraw, bins, scale, cells.expected, draws)
+
+    return cells, simulate
 
 
 def _simulate_rows(
