@@ -77,8 +77,10 @@ def assert_binned_alike(found, expected, *, drawn=0.0):
     close(found.scores, expected.scores)
     np.testing.assert_array_equal(found.curve.count, expected.curve.count)
     for name in ("lower", "upper", "weight", "predicted", "observed", "low", "high"):
+        # Limits of weighted rows are made with predictions at the mean of a cell.
+        within = 1e-5 if drawn and name in ("low", "high") else 1e-9
         np.testing.assert_allclose(
-            getattr(found.curve, name), getattr(expected.curve, name), atol=1e-9
+            getattr(found.curve, name), getattr(expected.curve, name), atol=within
         )
     for error in expected.errors:
         if error.lens == "canonical":  # of whole vectors there are no sums

@@ -20,6 +20,7 @@ from veridical.curves._curve.bands import (
     resampled,
     simultaneous_band,
 )
+from veridical.curves._curve.groups import grouped_summary
 from veridical.curves._curve.points import Points, curve_from_summary, isotonic_points
 from veridical.curves._curve.smooth import (
     check_bandwidth,
@@ -155,6 +156,7 @@ def reliability_curve(
     pos_label: Any = None,
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
+    groups: Any = None,
 ) -> ReliabilityCurve:
     r"""Observed frequency against prediction.
 
@@ -214,6 +216,9 @@ def reliability_curve(
         Seed of these draws; the same seed gives the same limits.
     weight_type : {"importance", "frequency"}
         What weights mean for limits and bandwidths.
+    groups : array-like of shape (n,) or column name, optional
+        What rows belong to that depend on each other (patient, prompt, day): sizes behind
+        "binomial" limits of bins are divided by the design effect. No other limits know groups.
 
     Returns
     -------
@@ -275,7 +280,9 @@ def reliability_curve(
         n_resamples=n_resamples,
         rng=rng,
     )
-    data = RawData(y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label)
+    data = RawData(
+        y_true, y_prob, y=y, prob=prob, labels=labels, pos_label=pos_label, groups=groups
+    )
     return _curve_of_data(data.weighted(sample_weight, weight_type), lens, options, caller=caller)
 
 
@@ -305,6 +312,10 @@ def curve_core(
     problem: BinarySample, lens: str, options: CurveOptions, *, caller: str
 ) -> ReliabilityCurve:
     """The curve of one checked binary problem."""
+    if problem.clusters is not None and options.interval not in (None, *_BINOMIAL):
+        hint = 'use "binomial" limits of bins, which count groups.'
+        got = f"{options.interval!r} with `groups`"
+        raise invalid(caller, "interval", "one that knows groups", got, hint=hint)
     if options.interval in ("simultaneous", "pointwise"):
         check_counts(caller, problem)
     if options.binning is not None:
@@ -354,7 +365,7 @@ def _binned_curve(
 ) -> ReliabilityCurve:
     interval, level = options.interval, options.level
     drawn = interval in ("bootstrap", "consistency")
-    summary = summarise(sample, binning)
+    summary = grouped_summary(summarise(sample, binning), sample)
     curve = curve_from_summary(
         summary,
         lens=lens,

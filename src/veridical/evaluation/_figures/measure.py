@@ -201,8 +201,10 @@ def means_and_line(source: Source, level: float) -> dict[str, Any]:
 
 def binned_curve(source: Source, binning: Binning, level: float) -> ReliabilityCurve:
     """Reliability curve of the binary problem, with Wilson limits."""
+    summary = source.independent(source.summary(binning))
+    assert isinstance(summary, Summary)
     return curve_from_summary(
-        source.summary(binning),
+        summary,
         lens=source.binary_lens.name,
         definition=binning.name,
         interval="wilson",
