@@ -5,7 +5,7 @@ import pytest
 
 from veridical.calibrators import HistogramCalibrator
 from veridical.calibrators._base.rows import CheckedRows
-from veridical.calibrators._wrappers.wrapping import folds, held_out_masses, row_masses
+from veridical.calibrators._wrappers.folds import folds, held_out_masses, row_masses
 
 
 def rows_of(p, y, weight=None, weight_type="importance"):

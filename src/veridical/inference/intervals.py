@@ -8,6 +8,7 @@ from veridical.inference._intervals.bootstrap import (
     scores_by_row,
 )
 from veridical.inference._intervals.bounded import Support
+from veridical.inference._intervals.gain import Gains, corrected_gain, gain_core, gain_interval
 from veridical.inference._intervals.mean import (
     IntervalOptions,
     MeanInterval,
@@ -21,12 +22,16 @@ from veridical.inference._intervals.mean import (
 from veridical.inference._intervals.support import score_support
 
 __all__ = [
+    "Gains",
     "IntervalOptions",
     "MeanInterval",
     "Support",
     "binned_limits",
     "check_groups",
     "check_interval_options",
+    "corrected_gain",
+    "gain_core",
+    "gain_interval",
     "has_interval",
     "has_vector_interval",
     "make_units",

@@ -11,12 +11,17 @@ from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.decisions._costs.expected_cost import (
     checked_decision_rows,
     doubts_of_mean,
-    mean_cost,
     number_of_decisions,
 )
 from veridical.decisions._costs.matrix import CostTable, choose, outcome_of
 from veridical.exceptions import invalid, warn_of
-from veridical.inference.intervals import IntervalOptions, check_interval_options
+from veridical.inference.intervals import (
+    Gains,
+    IntervalOptions,
+    Support,
+    check_interval_options,
+    gain_interval,
+)
 from veridical.lenses.reading import RawData
 from veridical.results import MiscalibrationCost
 
@@ -126,23 +131,25 @@ def cost_of_miscalibration(
     sample: Sample, table: CostTable, calibrator: Calibrator, cv: int, options: IntervalOptions
 ) -> tuple[MiscalibrationCost, tuple[str, ...]]:
     """What recalibration in `cv` folds would have saved on checked rows, and notes of the fits."""
-    from veridical.calibrators.core import cross_fitted
+    from veridical.calibrators.core import cross_fitted, fitted_to_itself
 
     found = cross_fitted(sample, calibrator, cv)
-    calibrated = _with_predictions(sample.take(found.rows), found.p, found.weight)
-    table = table.take(found.rows)
-    before = choose(sample.take(found.rows), table).action
-    after = choose(calibrated, table).action
-    first = outcome_of(calibrated, table, before).cost
-    second = outcome_of(calibrated, table, after).cost
-    weights = (calibrated.weight, sample.weight_type)
-    saved = mean_cost(first - second, *weights, None, options, caller=_CALLER)
+    own = fitted_to_itself(sample, calibrator)[found.rows]
+    weights = (found.weight, sample.weight_type)
+    part, table = replace(sample.take(found.rows), weight=found.weight), table.take(found.rows)
+    before = choose(part, table).action
+    after, hindsight = (choose(_with_predictions(part, p), table).action for p in (found.p, own))
+    first, second, seen = (
+        outcome_of(part, table, action).cost for action in (before, after, hindsight)
+    )
+    gains = Gains(first - second, first - seen, cv, found.weight, weights[1] == "frequency")
+    saved = gain_interval(gains, options, support=_support(table))
     name = type(calibrator).__name__
     cost = MiscalibrationCost(
         **saved._asdict(),
-        first=weighted_mean(first, calibrated.weight),
-        second=weighted_mean(second, calibrated.weight),
-        changed=weighted_mean(before != after, calibrated.weight),
+        first=weighted_mean(first, found.weight),
+        second=weighted_mean(second, found.weight),
+        changed=weighted_mean(before != after, found.weight),
         calibrator=name,
         n_decisions=number_of_decisions(sample),
         notes=tuple(doubts_of_mean(first - second, *weights)),
@@ -181,8 +188,15 @@ def default_calibrator(sample: Sample) -> Calibrator:
     return BetaCalibrator() if two else StructuredVectorCalibrator()
 
 
-def _with_predictions(sample: Sample, p: FloatArray, weight: FloatArray | None) -> Sample:
-    """The same rows with other predictions (n, K) and weights."""
+def _with_predictions(sample: Sample, p: FloatArray) -> Sample:
+    """The same rows with other predictions (n, K)."""
     if isinstance(sample, BinarySample):
-        return replace(sample, p=p[:, 1], pair=p, weight=weight)
-    return replace(sample, p=p, weight=weight, confidence=None, right=None)
+        return replace(sample, p=p[:, 1], pair=p)
+    return replace(sample, p=p, confidence=None, right=None)
+
+
+def _support(table: CostTable) -> Support:
+    """The least and the most that another action can save."""
+    costs = table.rows(slice(None))
+    most = float((costs.max(axis=-1) - costs.min(axis=-1)).max())
+    return Support(-most, most)

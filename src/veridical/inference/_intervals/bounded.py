@@ -158,9 +158,9 @@ def _below(masses: Masses, mean: float) -> tuple[float, float]:
     ratio = x / (1 - tilt * x)
     spread = math.sqrt(float(shape @ ratio**2))
     direct = tilt * spread
-    if abs(direct) < _NEAR:
+    fall = float(shape @ np.log1p(-tilt * x))
+    if abs(direct) < _NEAR or fall <= 0:  # rounding may take away a small fall
         return float(ndtr(direct + float(shape @ ratio**3) / (3 * spread**3))), tilt / unit
-    fall = max(float(shape @ np.log1p(-tilt * x)), 0.0)
     root = math.copysign(math.sqrt(2 * fall), tilt)
     return float(ndtr(root + math.log(direct / root) / root)), tilt / unit
 

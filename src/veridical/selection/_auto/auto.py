@@ -18,7 +18,8 @@ from veridical.calibrators import Calibrator, OneVsRestCalibrator
 from veridical.calibrators.core import BinaryCalibrator, CheckedRows, Notes, WrappingCalibrator
 from veridical.exceptions import invalid
 from veridical.selection._auto.candidates import default_candidates, given_candidates
-from veridical.selection._auto.choice import choose, evidence_of
+from veridical.selection._auto.choice import choose
+from veridical.selection._auto.evidence import evidence_of
 
 _STRATEGIES = ("pool", "select")
 
