@@ -8,7 +8,7 @@ from veridical.inference._intervals.bootstrap import (
     scores_by_row,
 )
 from veridical.inference._intervals.bounded import Support
-from veridical.inference._intervals.gain import Gains, corrected_gain, gain_core, gain_interval
+from veridical.inference._intervals.gain import Gains, gain_core, gain_interval
 from veridical.inference._intervals.mean import (
     IntervalOptions,
     MeanInterval,
@@ -29,7 +29,6 @@ __all__ = [
     "binned_limits",
     "check_groups",
     "check_interval_options",
-    "corrected_gain",
     "gain_core",
     "gain_interval",
     "has_interval",

@@ -1,27 +1,6 @@
-r"""What a fitted map gains on new rows: estimate and limits from rows it was not fitted to.
+"""What a fitted map gains on new rows: limits from rows it was not fitted to.
 
-Cross-validation estimates the gain of maps fitted to a share (k - 1) / k of the rows, and its rows
-do not vary independently: every one of them helps to fit the maps that the others are judged by.
-Write g for the mean held-out gain, h for the mean gain of the map fitted to all rows on these same
-rows, and :math:`o = h - g` for its optimism. A map of p parameters loses p / 2m by being fitted to
-m rows, and seems to gain as much on its own rows (Akaike 1974, doi 10.1109/TAC.1974.1100705;
-Efron 1986, doi 10.1080/01621459.1986.10478291), in units of the log score, so with :math:`m = n
-(k - 1) / k`
-
-.. math:: h \approx G + \frac p n, \quad g \approx G - \frac{p}{2 n (k - 1)}, \quad
-    G \approx g + \frac{o}{2 k - 1}
-
-where G is the gain of the map that is shipped (the correction of Burman 1989, doi
-10.1093/biomet/76.3.503, without its k predictions of all rows).
-
-Near calibration the map moves little, so held-out gains of rows vary little, and the variance of
-their mean is far too small: what varies there is how far the map moved. With the score vector S of
-the p parameters, :math:`n g \approx |S|^2 / 2 - p` and :math:`n G = -|S|^2 / 2`: the error of the
-estimate is :math:`|S|^2 - p`, of variance 2 p, of the order of :math:`n o \approx p`. So the square
-of the optimism is added to the variance. No multiple of the variance of rows would do (Nadeau &
-Bengio 2003, doi 10.1023/A:1024068626366), since it vanishes with the map's move; nested
-cross-validation (Bates, Hastie & Tibshirani 2024, doi 10.1080/01621459.2023.2197686) takes hundreds
-of fits. `evidence/gains.py` measures the limits.
+The estimate, and what is added to the variance of rows, are those of `_core.numeric.optimism`.
 """
 
 from __future__ import annotations
@@ -31,7 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from veridical._core.typing import FloatArray
+from veridical._core.numeric.optimism import corrected_gain, fit_error
+from veridical._core.sample import effective_size
+from veridical._core.typing import FloatArray, WeightType
 from veridical.inference._intervals.bootstrap import scores_by_row
 from veridical.inference._intervals.bounded import Support, upper_limit
 from veridical.inference._intervals.mean import (
@@ -45,6 +26,7 @@ from veridical.inference._intervals.mean import (
 )
 from veridical.inference._intervals.support import difference_support
 from veridical.lenses.reading import Induced
+from veridical.miscalibration import ZeroOneLoss
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Difference
 
@@ -63,6 +45,7 @@ class Gains(NamedTuple):
     n_folds : of the partition
     weight : (n,) array, optional
     by_frequency : whether a weight is a number of repetitions
+    smooth : whether the score varies no more than it curves: log and Brier do, costs do not
     """
 
     held_out: FloatArray
@@ -70,6 +53,7 @@ class Gains(NamedTuple):
     n_folds: int
     weight: FloatArray | None = None
     by_frequency: bool = False
+    smooth: bool = False
 
     @property
     def units(self) -> Units:
@@ -86,19 +70,12 @@ class Gains(NamedTuple):
         """Gain of the map that is fitted to all rows."""
         return corrected_gain(self.units.estimate, self.optimism, self.n_folds)
 
-
-def corrected_gain(held_out: float, optimism: float, n_folds: int) -> float:
-    """Gain of a map fitted to all rows, from that of maps fitted to all folds but one.
-
-    Examples
-    --------
-    One parameter and 100 rows: optimism (1 + 1 / 8) / 100 with five folds, and a held-out gain of
-    -1.25 / 200 becomes -1 / 200.
-
-    >>> round(corrected_gain(-1.25 / 200, 1.125 / 100, 5), 6)
-    -0.005
-    """
-    return held_out + optimism / (2 * n_folds - 1)
+    @property
+    def fit_error(self) -> float:
+        """Standard error for how far the map moved."""
+        kind: WeightType = "frequency" if self.by_frequency else "importance"
+        size = effective_size(self.weight, len(self.held_out), kind)
+        return fit_error(self.optimism, size) if self.smooth else self.optimism
 
 
 def gain_interval(
@@ -111,20 +88,20 @@ def gain_interval(
     """
     from scipy.special import ndtri
 
-    units, optimism, estimate = gains.units, gains.optimism, gains.estimate
+    units, estimate, error = gains.units, gains.estimate, gains.fit_error
     found = mean_interval(units, options, support=support)
-    fitting = float(ndtri((1 + options.level) / 2)) * optimism
+    fitting = float(ndtri((1 + options.level) / 2)) * error
     below = math.hypot(max(units.estimate - found.low, 0.0), fitting)
     above = math.hypot(max(found.high - units.estimate, 0.0), fitting)
-    pvalue = _pvalue(units, optimism, estimate, support)
+    pvalue = _pvalue(units, error, estimate, support)
     return MeanInterval(estimate, estimate - below, estimate + above, pvalue)
 
 
-def _pvalue(units: Units, optimism: float, estimate: float, support: Support | None) -> float:
+def _pvalue(units: Units, error: float, estimate: float, support: Support | None) -> float:
     if estimate == 0:
         return 1.0
     if support is None:
-        spread = math.hypot(standard_error(units), optimism)
+        spread = math.hypot(standard_error(units), error)
         return normal_interval(estimate, spread, 0.95).pvalue
     from scipy.optimize import brentq
     from scipy.special import ndtr
@@ -137,7 +114,7 @@ def _pvalue(units: Units, optimism: float, estimate: float, support: Support | N
 
     def too_wide(z: float) -> float:
         limit = upper_limit(masses, end, float(ndtr(-z))).value
-        return math.hypot(limit - masses.mean, z * optimism) - abs(estimate)
+        return math.hypot(limit - masses.mean, z * error) - abs(estimate)
 
     if too_wide(0.0) >= 0:  # one row more at the end of the support does away with the gain
         return 1.0
@@ -165,7 +142,8 @@ def gain_core(
     )
     sample = before.sample
     frequency = sample.weight_type == "frequency"
-    gains = Gains(one - two, one - three, n_folds, sample.weight, by_frequency=frequency)
+    smooth = not isinstance(estimator, ZeroOneLoss)
+    gains = Gains(one - two, one - three, n_folds, sample.weight, frequency, smooth)
     support = difference_support(estimator, (before.problem, after.problem), gains.held_out)
     found = gain_interval(gains, options, support=support)
     second = estimator.measure(before.problem)

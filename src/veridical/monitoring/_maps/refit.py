@@ -163,7 +163,7 @@ def held_out_difference(
         np.log(happened(p, y)) for p in (before, after, columns.calibrated(calibrator, held))
     )
     options = IntervalOptions("analytic", confidence_level)
-    gain = gain_interval(Gains(new - now, own - now, len(folds)), options)
+    gain = gain_interval(Gains(new - now, own - now, len(folds), smooth=True), options)
     return HeldOutDifference((-gain.estimate, -gain.high, -gain.low), map_notes=found.notes)
 
 

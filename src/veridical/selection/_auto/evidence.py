@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from veridical._core.numeric.optimism import fit_error
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.calibrators.core import CheckedRows, row_masses
 from veridical.results import CandidateEvidence, Evidence
@@ -110,7 +111,8 @@ class _Table:
             difference, error = self.judge.mean_and_error(losses - self.own)
             if own is not None:
                 seen = self.judge.outcome(own, self.judge.fitted)
-                error = math.hypot(error, self.judge.optimism(seen, outcome))
+                optimism = self.judge.optimism(seen, outcome)
+                error = math.hypot(error, fit_error(optimism, self.judge.size))
             low, high = difference - self.wide * error, difference + self.wide * error
         return CandidateEvidence(
             candidate=name,
