@@ -63,7 +63,8 @@ def miscalibration_cost(
     cv : int, default 5
         Folds: each row is decided by a map fitted on the others.
     method : {"analytic", "percentile", "basic", "bca"}, default "analytic"
-        Interval of the mean of the rows' differences: normal, or by a bootstrap of the rows.
+        Of the rows' differences: limits of a bounded mean, which hold for few changed decisions,
+        or a bootstrap of the rows.
     n_resamples, rng
         Of a bootstrap.
     confidence_level : float, default 0.95
@@ -75,24 +76,31 @@ def miscalibration_cost(
     -------
     MiscalibrationCost
         With `estimate` (above 0: recalibration saves), `low`, `high`, `pvalue`, `first` and
-        `second` (cost before and after) and `changed`, the share of decisions that differ.
+        `second` (cost before and after, held out) and `changed`, the share of decisions that
+        differ. The estimate is of the map fitted to all rows, so not exactly `first` - `second`.
 
     Notes
     -----
-    .. math:: \tfrac1n \sum_i \bigl(C_{y_i a(p_i)} - C_{y_i a(c^{(-i)}(p_i))}\bigr)
+    .. math:: \tfrac1n \sum_i \bigl(C_{y_i a(p_i)} - C_{y_i a(c^{(-i)}(p_i))}\bigr) +
+        \frac{o}{2 k - 1}, \qquad
+        o = \tfrac1n \sum_i \bigl(C_{y_i a(c^{(-i)}(p_i))} - C_{y_i a(c(p_i))}\bigr)_+
 
-    with the Bayes decisions a of :func:`decide` and maps c fitted on other folds. Miscalibration
+    with the Bayes decisions a of :func:`decide`, maps :math:`c^{(-i)}` fitted on the other of k
+    folds, the map c fitted on all rows, and its optimism o (the sum, if positive). Miscalibration
     costs only where it moves a prediction across a decision boundary, so a large calibration error
     may cost nothing here and a small one much. The cost of Bayes decisions is a proper score
     (without being strictly so), and this is the recalibration gain under it: a lower bound of what
     any map would save, on average, since a fitted map of one family is not the best there is. On a
     calibrated model it is slightly negative.
 
-    The interval takes the fitted maps as given and ignores how they would vary with other rows. If
-    no decision changes, the estimate and its interval are 0. Folds are fixed: the same data give
-    the same figure in any order of rows, and an integer frequency weight equals repetition (with
-    costs of rows, as long as rows with the same prediction and class have the same costs).
-    Time: `cv` fits.
+    The interval is meant for what the map fitted to all rows saves on new ones: with the variance
+    of rows it counts the square of the optimism, since every row helps to fit the maps that others
+    are judged by. In simulations (`evidence/gains.py`) 95 % intervals cover 95 % and more, and p is
+    at most 0.05 in less than 3 % of calibrated samples. If no decision changes, the estimate is 0
+    and the limits are those of an event that none of n rows saw. Folds follow from the data: the
+    same data give the same figure in any order of rows, and an integer frequency weight equals
+    repetition (with costs of rows, as long as rows with the same prediction and class have the same
+    costs). Time: `cv` + 1 fits.
 
     References
     ----------

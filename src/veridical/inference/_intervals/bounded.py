@@ -100,7 +100,12 @@ def mean_pvalue(masses: Masses, support: Support) -> float:
 
 def tail_below_zero(masses: Masses, highest: float) -> float:
     """Smallest tail at which the upper limit of the mean is below zero."""
-    return 1 - _below(_with_one_more(masses, highest), 0.0)[0]
+    return 1 - chance_below(masses, highest, 0.0)
+
+
+def chance_below(masses: Masses, highest: float, value: float) -> float:
+    """Probability, one minus the tail, at which the upper limit of the mean is `value`."""
+    return _below(_with_one_more(masses, highest), value)[0]
 
 
 def upper_limit(masses: Masses, highest: float, tail: float) -> Limit:

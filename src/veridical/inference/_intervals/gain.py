@@ -14,7 +14,7 @@ from veridical._core.numeric.optimism import corrected_gain, fit_error
 from veridical._core.sample import effective_size
 from veridical._core.typing import FloatArray, WeightType
 from veridical.inference._intervals.bootstrap import scores_by_row
-from veridical.inference._intervals.bounded import Support, upper_limit
+from veridical.inference._intervals.bounded import Support, chance_below
 from veridical.inference._intervals.mean import (
     IntervalOptions,
     MeanInterval,
@@ -106,21 +106,21 @@ def _pvalue(units: Units, error: float, estimate: float, support: Support | None
     from scipy.optimize import brentq
     from scipy.special import ndtr
 
-    masses, end = units.masses.pooled(), support.lowest
+    masses, end = units.masses.pooled(), support.highest
     if estimate > 0:
-        masses, end = masses.mirrored(), -end
-    else:
-        end = support.highest
+        masses, end = masses.mirrored(), -support.lowest
+    middle, most = masses.mean, min(_SURELY, abs(estimate) / error if error > 0 else _SURELY)
 
-    def too_wide(z: float) -> float:
-        limit = upper_limit(masses, end, float(ndtr(-z))).value
-        return math.hypot(limit - masses.mean, z * error) - abs(estimate)
+    def excess(z: float) -> float:
+        """Whether the rows' limit of z deviations is nearer than the fit's part leaves room for."""
+        room = math.sqrt(max(estimate**2 - (z * error) ** 2, 0.0))
+        return chance_below(masses, end, middle + room) - float(ndtr(z))
 
-    if too_wide(0.0) >= 0:  # one row more at the end of the support does away with the gain
+    if excess(0.0) <= 0:  # one row more at the end of the support does away with the gain
         return 1.0
-    if too_wide(_SURELY) <= 0:
-        return float(2 * ndtr(-_SURELY))
-    return float(2 * ndtr(-brentq(too_wide, 0.0, _SURELY, xtol=1e-6)))
+    if excess(most) >= 0:
+        return float(2 * ndtr(-most))
+    return float(2 * ndtr(-brentq(excess, 0.0, most, xtol=1e-9)))
 
 
 def gain_core(

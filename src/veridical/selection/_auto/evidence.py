@@ -65,12 +65,11 @@ class _Table:
     def result(self, strategy: str) -> CandidateEvidence:
         """The row of what was made of the candidates."""
         choice = self.choice
-        own = sum_of_parts(choice, choice.weights, choice.identity_weight, own=True)
-        given = sum_of_parts(choice, choice.weights, choice.identity_weight)
-        if choice.identity_weight == 1 or not choice.fitted:
-            own = None  # nothing is fitted
-        else:
-            given = cross_weighted(choice, strategy)
+        given, own = choice.identity, None
+        if choice.identity_weight < 1 and choice.fitted:
+            given, own = cross_weighted(choice, strategy), in_hindsight(choice)
+        elif given is None:
+            given = np.empty((0, len(choice.calibrator.classes_)))
         return self.row(strategy, given, own, note="the result", chosen=False)
 
     def candidate(self, each: TriedCandidate, weight: float) -> CandidateEvidence:
@@ -128,18 +127,13 @@ class _Table:
         )
 
 
-def sum_of_parts(
-    choice: CalibratorChoice, weights: FloatArray, identity: float, *, own: bool = False
-) -> FloatArray:
-    """Held-out probabilities of parts with these weights, (m, K); or those of `CrossFit.own`."""
-    fitted, n_classes = choice.fitted, len(choice.calibrator.classes_)
-    rows = choice.judge.fitted if own and len(choice.judge.y) else slice(None)
-    total = np.zeros((len(choice.judge.y[rows]), n_classes))
+def in_hindsight(choice: CalibratorChoice) -> FloatArray:
+    """What the result of the first fold's maps says of the rows they were fitted to, (m, K)."""
+    total = np.zeros(choice.fitted[0][1].own.shape)
     if choice.identity is not None:
-        total += identity * choice.identity[rows]
-    for number, fit in fitted:
-        if weights[number] > 0:
-            total += weights[number] * (fit.own if own else fit.given)
+        total += choice.identity_weight * choice.identity[choice.judge.fitted]
+    for number, fit in choice.fitted:
+        total += choice.weights[number] * fit.own
     return total
 
 
