@@ -18,7 +18,7 @@ from veridical.calibrators import (
     PlattCalibrator,
 )
 from veridical.calibrators._base.rows import points_away
-from veridical.calibrators._wrappers.wrapping import cross_fitted
+from veridical.calibrators._wrappers.folds import cross_fitted
 from veridical.exceptions import VeridicalWarning
 from veridical.miscalibration import RecalibrationError
 

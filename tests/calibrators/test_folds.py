@@ -5,7 +5,7 @@ import pytest
 
 from veridical.calibrators import HistogramCalibrator
 from veridical.calibrators._base.rows import CheckedRows
-from veridical.calibrators._wrappers.wrapping import folds, held_out_masses, row_masses
+from veridical.calibrators._wrappers.folds import folds, held_out_masses, row_masses
 
 
 def rows_of(p, y, weight=None, weight_type="importance"):
@@ -24,11 +24,57 @@ def test_every_row_is_held_out_once():
 def test_classes_are_spread_as_evenly_as_can_be():
     y = np.repeat([0, 1, 2], [40, 7, 3])
     rows = rows_of(np.full((50, 3), 1 / 3), y)
-    held = np.array(list(held_out_masses(rows, 5)))
+    held = np.array(list(held_out_masses(rows, 5, even_classes=True)))
     for k, count in enumerate([40, 7, 3]):
         parts = held[:, y == k].sum(axis=1)
         assert parts.max() <= -(-count // 5)
         assert parts.min() >= count // 5
+
+
+def test_classes_are_dealt_at_random_as_a_hypergeometric_draw_would():
+    """20 of 100 rows are held out; 50 are of a class: variance 20/4 * 80/99 of their number."""
+    rng = np.random.default_rng(4)
+    numbers = []
+    for _ in range(400):
+        y = np.repeat([0, 1], 50)
+        rows = rows_of(rng.random(100), y)
+        numbers.append(next(iter(held_out_masses(rows, 5)))[y == 1].sum())
+    assert abs(np.mean(numbers) - 10) < 4 * np.sqrt(4.04 / 400)
+    assert abs(np.var(numbers) - 4.04) < 4 * 4.04 * np.sqrt(2 / 400)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_fold_holds_out_the_whole_of_a_class_of_two(seed):
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2, 3], [30, 2, 2, 3])
+    rows = rows_of(rng.dirichlet(np.ones(4), 37), y)
+    for mass in held_out_masses(rows, 3):
+        for k in range(4):
+            assert mass[y == k].min() == 0
+        assert mass.sum() in (12, 13)
+
+
+def test_samples_of_one_size_do_not_share_their_folds():
+    """Or the luck of one draw would be that of all of them."""
+    rng = np.random.default_rng(5)
+    y = np.repeat([0, 1], 20)
+    found = set()
+    for _ in range(10):
+        p = np.sort(rng.random(40))
+        found.add(tuple(next(iter(held_out_masses(rows_of(p, y), 4)))))
+    assert len(found) == 10
+
+
+def test_the_order_of_classes_does_not_matter():
+    rng = np.random.default_rng(6)
+    p, y = rng.dirichlet(np.ones(3), 60), rng.integers(0, 3, 60)
+    turned = np.array([2, 0, 1])
+    first = list(held_out_masses(rows_of(p, y), 4))
+    second = list(held_out_masses(rows_of(p[:, turned], np.argsort(turned)[y]), 4))
+    np.testing.assert_array_equal(first, second)
+    happened = (y > 1).astype(int)
+    one, other = rows_of(p[:, 0], happened), rows_of(1 - p[:, 0], 1 - happened)
+    np.testing.assert_array_equal(list(held_out_masses(one, 4)), list(held_out_masses(other, 4)))
 
 
 def test_order_of_rows_does_not_matter():

@@ -79,9 +79,9 @@ def test_folds_call_it(fits):
     AutoCalibrator(candidates=[CountingCalibrator()]).fit(p, y)
     assert len(fits) >= 30
     fits.clear()
-    RecalibrationError(CountingCalibrator(), cv=3)(y, p)
+    RecalibrationError(CountingCalibrator(), cv=3)(y, p)  # and once to all rows
     cross_fitted(BinarySample(y=y, p=p), CountingCalibrator(), 4)
-    assert len(fits) == 7
+    assert len(fits) == 8
 
 
 def test_classifiers_call_it(fits):

@@ -339,7 +339,7 @@ def _without_bins(add: Callable[..., None]) -> None:
         by_rule = v.DensityError(kernel=kernel)
         add(f"DensityError {kernel} rule", by_rule, "binary", repetition="frequency")
     add("RecalibrationError", v.RecalibrationError(), "both", "RecalibrationError",
-        repetition="never")  # fmt: skip
+        repetition="frequency")  # fmt: skip
     own = "DirichletKernelError"
     add(own, v.DirichletKernelError(0.02), "binary", own, repetition="frequency")
     for width in (0.02, "auto", "likelihood"):

@@ -5,11 +5,14 @@ import pytest
 
 from veridical import InvalidInputError, null_level
 from veridical.calibrators import (
+    BetaCalibrator,
     IdentityCalibrator,
     PlattCalibrator,
     StructuredMatrixCalibrator,
     TemperatureCalibrator,
 )
+from veridical.calibrators._base.rows import CheckedRows
+from veridical.calibrators._wrappers.folds import held_out_masses
 from veridical.miscalibration._errors.recalibration import RecalibrationError
 
 
@@ -47,20 +50,37 @@ def test_temperature_is_recovered_for_vectors():
         assert found <= expected + 0.005  # a lower bound, but for noise
 
 
-def test_it_is_the_mean_over_held_out_folds(binary):
-    """Refit by hand with the estimator's own folds."""
-    from veridical._core.data.validation import check_sample
-    from veridical.miscalibration._errors.recalibration import _folds
-
+def test_it_is_the_mean_over_held_out_folds_corrected_to_all_rows(binary):
+    """Refit by hand with the folds of the library: 4/5 held out and 1/5 of hindsight, for k = 3."""
     y, p = binary.y, binary.p
-    fold = _folds(check_sample(y, p, caller="test"), 3)
+    rows = CheckedRows(p, y, None, "importance", (0, 1))
+    fold = np.array(list(held_out_masses(rows, 3))).argmax(axis=0)
     assert sorted(np.unique(fold, return_counts=True)[1].tolist()) == [200, 200, 200]
     q = np.empty(len(p))
     for k in range(3):
         held = fold == k
         q[held] = PlattCalibrator().fit(p[~held], y[~held]).predict_proba(p[held])[:, 1]
-    by_hand = np.mean(np.where(y == 1, np.log(q) - np.log(p), np.log(1 - q) - np.log(1 - p)))
+    own = PlattCalibrator().fit(p, y).predict_proba(p)[:, 1]
+    one, two = (
+        np.mean(np.where(y == 1, np.log(r) - np.log(p), np.log(1 - r) - np.log(1 - p)))
+        for r in (q, own)
+    )
+    by_hand = one + (two - one) / 5
     assert RecalibrationError(PlattCalibrator(), cv=3)(y, p) == pytest.approx(by_hand, rel=1e-9)
+
+
+def test_it_is_the_gain_of_the_map_fitted_to_all_rows():
+    """Unbiased: against the population gain of each fitted map, known because the law is."""
+    rng = np.random.default_rng(7)
+    new = rng.random(4000)
+    errors = []
+    for _ in range(200):
+        p = rng.random(100)
+        y = (rng.random(100) < p).astype(int)
+        q = BetaCalibrator().fit(p, y).predict_proba(new)[:, 1]
+        gain = np.mean(new * np.log(q / new) + (1 - new) * np.log((1 - q) / (1 - new)))
+        errors.append(RecalibrationError()(y, p) - gain)
+    assert abs(np.mean(errors)) < 4 * np.std(errors) / np.sqrt(200)
 
 
 def test_a_calibrated_model_reads_about_zero_or_below():

@@ -102,20 +102,25 @@ def test_selects_the_identity_of_a_calibrated_model():
 def test_evidence_is_what_a_naive_cross_fit_finds():
     """Held-out losses of one candidate, from folds written out by hand."""
     from veridical.calibrators._base.rows import CheckedRows
-    from veridical.calibrators._wrappers.wrapping import held_out_masses
+    from veridical.calibrators._wrappers.folds import held_out_masses
 
     p, y = binary(700)
     auto = AutoCalibrator(candidates=FEW).fit(p, y)
-    losses = np.empty(700)
+    losses, hindsight = np.empty(700), None
     for held in held_out_masses(CheckedRows(p, y, None, "importance", (0, 1)), 10):
         out = held > 0
-        q = PlattCalibrator().fit(p[~out], y[~out]).predict_proba(p[out])
-        losses[out] = -np.log(q[np.arange(out.sum()), y[out]])
+        q = PlattCalibrator().fit(p[~out], y[~out]).predict_proba(p)[np.arange(700), y]
+        losses[out] = -np.log(q[out])
+        hindsight = (~out, -np.log(q)) if hindsight is None else hindsight
     own = -np.log(np.where(y == 1, p, 1 - p))
     row = auto.evidence_.candidate("platt")
     assert row.log_loss == pytest.approx(losses.mean(), rel=1e-12)
     assert row.difference == pytest.approx((losses - own).mean(), rel=1e-9)
-    spread = (losses - own).std() / np.sqrt(700)
+    first, seen = hindsight
+    optimism = (losses - seen)[first].mean()  # about 2 / n
+    assert 1 / 700 < optimism < 4 / 700
+    spread = np.hypot((losses - own).std(), np.sqrt(min(700 * optimism**2, 2 * optimism)))
+    spread /= np.sqrt(700)
     assert row.high - row.low == pytest.approx(2 * 1.959964 * spread, rel=1e-6)
 
 
@@ -288,7 +293,8 @@ def test_pool_weights_are_optimal():
 def test_zeros_stand_for_half_the_smallest_share():
     assert stand_in(np.array([[0.0, 1.0], [0.02, 0.98]])) == 0.01
     assert stand_in(np.array([[0.0, 1.0]])) == 1 / 8  # at most a quarter of a uniform share
-    judge = Judge(np.array([0, 1]), np.ones(2), by_frequency=False, size=2.0, floor=0.01, ends=(2,))
+    judge = Judge(np.array([0, 1]), np.ones(2), by_frequency=False, size=2.0, floor=0.01, ends=(2,),
+                  fold=np.arange(2))  # fmt: skip
     np.testing.assert_array_equal(judge.outcome(np.array([[0.0, 1.0], [0.0, 1.0]])), [0.01, 1.0])
     assert judge.surprises(np.array([[0.0, 1.0], [0.0, 1.0]])) == 1
 
@@ -312,11 +318,12 @@ def test_zeros_that_happened_are_said():
 
 
 def test_gate_is_the_normal_tail():
-    """Differences 0 and 2 of equal weight: mean 1, standard error 1 / sqrt 2; caution 10 / 100."""
+    """Differences 0 and 2 of equal weight: mean 1, standard error 1 / sqrt 2; caution 6 / 100."""
     judge = Judge(
-        np.zeros(2, dtype=int), np.ones(2), by_frequency=False, size=1e4, floor=1e-12, ends=(2,)
-    )
+        np.zeros(2, dtype=int), np.ones(2), by_frequency=False, size=1e4, floor=1e-12, ends=(2,),
+        fold=np.arange(2),
+    )  # fmt: skip
     share = identity_share(judge, np.exp([0.0, 2.0]), np.ones(2))
-    assert share == pytest.approx(norm.sf(np.sqrt(2) - 0.1), rel=1e-9)
+    assert share == pytest.approx(norm.sf(np.sqrt(2) - 0.06), rel=1e-9)
     assert identity_share(judge, np.exp([1.0, 3.0]), np.ones(2)) == 0.0  # hardly any
     assert identity_share(judge, np.exp([-1.0, -3.0]), np.ones(2)) == 1.0  # clearly worse

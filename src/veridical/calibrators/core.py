@@ -1,19 +1,22 @@
 """What calibrators are made of, for rooms that fit, wrap and choose them."""
 
 from veridical.calibrators._base.bases import BinaryCalibrator
-from veridical.calibrators._base.calibrator import Notes, fit_rows, fit_settled
+from veridical.calibrators._base.calibrator import Notes, fit_rows, fit_settled, predict_rows
 from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.rows import CheckedRows, check_rows, points_away
 from veridical.calibrators._base.scales import smallest_share
-from veridical.calibrators._wrappers.wrapping import (
-    WrappingCalibrator,
+from veridical.calibrators._wrappers.folds import (
     cross_fitted,
-    fit_part,
-    fit_part_if_possible,
-    fresh_part,
+    fitted_to_itself,
     held_out_masses,
     row_masses,
     rows_of_mass,
+)
+from veridical.calibrators._wrappers.wrapping import (
+    WrappingCalibrator,
+    fit_part,
+    fit_part_if_possible,
+    fresh_part,
 )
 
 __all__ = [
@@ -27,10 +30,12 @@ __all__ = [
     "fit_part_if_possible",
     "fit_rows",
     "fit_settled",
+    "fitted_to_itself",
     "fresh_part",
     "held_out_masses",
     "overlap_note",
     "points_away",
+    "predict_rows",
     "row_masses",
     "rows_of_mass",
     "smallest_share",

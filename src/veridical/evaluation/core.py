@@ -8,6 +8,7 @@ from veridical.evaluation._comparison.held_out import (
     compare_held_out,
     held_out,
     held_out_source,
+    own_predictions,
 )
 from veridical.evaluation._figures.measure import (
     Measuring,
@@ -40,5 +41,6 @@ __all__ = [
     "means_and_line",
     "measure_errors",
     "measure_figures",
+    "own_predictions",
     "run_battery",
 ]

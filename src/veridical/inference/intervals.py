@@ -8,6 +8,7 @@ from veridical.inference._intervals.bootstrap import (
     scores_by_row,
 )
 from veridical.inference._intervals.effective import independent_sums
+from veridical.inference._intervals.gain import Gains, gain_core, gain_interval
 from veridical.inference._intervals.mean import (
     IntervalOptions,
     MeanInterval,
@@ -24,11 +25,14 @@ from veridical.inference._intervals.rows import rows_of
 from veridical.inference._intervals.support import score_support
 
 __all__ = [
+    "Gains",
     "IntervalOptions",
     "MeanInterval",
     "area_limits",
     "binned_limits",
     "check_interval_options",
+    "gain_core",
+    "gain_interval",
     "gap_limits",
     "has_interval",
     "has_vector_interval",

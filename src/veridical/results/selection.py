@@ -19,8 +19,9 @@ class CandidateEvidence(Result):
     ----------
     candidate : name
     log_loss, brier : mean scores of held-out predictions; None if it was not tried
-    difference, low, high : log loss minus that of the identity on the same rows, with interval;
-        negative is better
+    difference, low, high : log loss minus that of the identity on the same rows; negative is
+        better. The interval is of what the map, or the result that is shipped, does to new rows: it
+        counts that rows of a fold helped to fit the maps of the others
     weight : share in the result
     chosen : whether the result contains it
     note : why, or why not

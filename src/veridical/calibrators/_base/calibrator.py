@@ -407,6 +407,15 @@ def fit_rows(calibrator: Calibrator, rows: CheckedRows) -> Notes:
     return calibrator._fit_rows(rows)
 
 
+def predict_rows(calibrator: Calibrator, rows: CheckedRows) -> FloatArray:
+    """Probabilities (n, K) of checked rows in their order: of two classes the positive one last."""
+    two, values = len(rows.classes) == 2, rows.values
+    if two and values.ndim == 2:
+        values = positive_last(values, calibrator.positive_index_)
+    p = calibrator.predict_proba(values)
+    return positive_last(p, calibrator.positive_index_) if two else p
+
+
 def fit_settled(calibrator: Calibrator, y_prob: Any, y: Any, sample_weight: Any) -> Notes:
     """Fit to data whose columns are known to be in order, so that direction is not doubted."""
     if type(calibrator).fit is not Calibrator.fit:

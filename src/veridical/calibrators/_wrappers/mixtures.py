@@ -15,11 +15,11 @@ from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.rows import CheckedRows
+from veridical.calibrators._wrappers.folds import folds
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
     fit_part_if_possible,
-    folds,
 )
 from veridical.exceptions import invalid
 

@@ -46,7 +46,8 @@ methods:
 
 `auto` averages several maps, or leaves the model alone, and prints its evidence. The calibrator is
 fitted to all rows. Before and after are compared on each fold with a calibrator fitted to the other
-folds, so that takes --folds times as long as the fit. Use rows the model was not trained on.
+folds, so that takes --folds times as long as the fit; differences of scores are those to expect of
+the calibrator that is saved. Use rows the model was not trained on.
 
 {data.GUESSING}"""
 
@@ -311,7 +312,9 @@ def _print(
     if evidence is not None:
         output.show(evidence, "")
     if result is not None:
-        output.show(f"Held out in {arguments.folds} folds\n", result, "")
+        words = "; differences of scores are of the calibrator fitted to all rows"
+        words = "" if arguments.input == "score" else words
+        output.show(f"Held out in {arguments.folds} folds{words}\n", result, "")
     for note in notes:
         output.show(f"  note: {note}")
     output.show(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")

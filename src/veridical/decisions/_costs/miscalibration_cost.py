@@ -11,12 +11,17 @@ from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.decisions._costs.expected_cost import (
     checked_decision_rows,
     doubts_of_mean,
-    mean_cost,
     number_of_decisions,
 )
 from veridical.decisions._costs.matrix import CostTable, choose, outcome_of
 from veridical.exceptions import invalid, warn_of
-from veridical.inference.intervals import IntervalOptions, check_interval_options
+from veridical.inference.intervals import (
+    Gains,
+    IntervalOptions,
+    Support,
+    check_interval_options,
+    gain_interval,
+)
 from veridical.lenses.reading import RawData
 from veridical.results import MiscalibrationCost
 
@@ -58,7 +63,8 @@ def miscalibration_cost(
     cv : int, default 5
         Folds: each row is decided by a map fitted on the others.
     method : {"analytic", "percentile", "basic", "bca"}, default "analytic"
-        Interval of the mean of the rows' differences: normal, or by a bootstrap of the rows.
+        Of the rows' differences: limits of a bounded mean, which hold for few changed decisions,
+        or a bootstrap of the rows.
     n_resamples, rng
         Of a bootstrap.
     confidence_level : float, default 0.95
@@ -70,24 +76,31 @@ def miscalibration_cost(
     -------
     MiscalibrationCost
         With `estimate` (above 0: recalibration saves), `low`, `high`, `pvalue`, `first` and
-        `second` (cost before and after) and `changed`, the share of decisions that differ.
+        `second` (cost before and after, held out) and `changed`, the share of decisions that
+        differ. The estimate is of the map fitted to all rows, so not exactly `first` - `second`.
 
     Notes
     -----
-    .. math:: \tfrac1n \sum_i \bigl(C_{y_i a(p_i)} - C_{y_i a(c^{(-i)}(p_i))}\bigr)
+    .. math:: \tfrac1n \sum_i \bigl(C_{y_i a(p_i)} - C_{y_i a(c^{(-i)}(p_i))}\bigr) +
+        \frac{o}{2 k - 1}, \qquad
+        o = \tfrac1n \sum_i \bigl(C_{y_i a(c^{(-i)}(p_i))} - C_{y_i a(c(p_i))}\bigr)_+
 
-    with the Bayes decisions a of :func:`decide` and maps c fitted on other folds. Miscalibration
+    with the Bayes decisions a of :func:`decide`, maps :math:`c^{(-i)}` fitted on the other of k
+    folds, the map c fitted on all rows, and its optimism o (the sum, if positive). Miscalibration
     costs only where it moves a prediction across a decision boundary, so a large calibration error
     may cost nothing here and a small one much. The cost of Bayes decisions is a proper score
     (without being strictly so), and this is the recalibration gain under it: a lower bound of what
     any map would save, on average, since a fitted map of one family is not the best there is. On a
     calibrated model it is slightly negative.
 
-    The interval takes the fitted maps as given and ignores how they would vary with other rows. If
-    no decision changes, the estimate and its interval are 0. Folds are fixed: the same data give
-    the same figure in any order of rows, and an integer frequency weight equals repetition (with
-    costs of rows, as long as rows with the same prediction and class have the same costs).
-    Time: `cv` fits.
+    The interval is meant for what the map fitted to all rows saves on new ones: with the variance
+    of rows it counts the square of the optimism, since every row helps to fit the maps that others
+    are judged by. In simulations (`evidence/gains.py`) 95 % intervals cover 95 % and more, and p is
+    at most 0.05 in less than 3 % of calibrated samples. If no decision changes, the estimate is 0
+    and the limits are those of an event that none of n rows saw. Folds follow from the data: the
+    same data give the same figure in any order of rows, and an integer frequency weight equals
+    repetition (with costs of rows, as long as rows with the same prediction and class have the same
+    costs). Time: `cv` + 1 fits.
 
     References
     ----------
@@ -126,23 +139,25 @@ def cost_of_miscalibration(
     sample: Sample, table: CostTable, calibrator: Calibrator, cv: int, options: IntervalOptions
 ) -> tuple[MiscalibrationCost, tuple[str, ...]]:
     """What recalibration in `cv` folds would have saved on checked rows, and notes of the fits."""
-    from veridical.calibrators.core import cross_fitted
+    from veridical.calibrators.core import cross_fitted, fitted_to_itself
 
     found = cross_fitted(sample, calibrator, cv)
-    calibrated = _with_predictions(sample.take(found.rows), found.p, found.weight)
-    table = table.take(found.rows)
-    before = choose(sample.take(found.rows), table).action
-    after = choose(calibrated, table).action
-    first = outcome_of(calibrated, table, before).cost
-    second = outcome_of(calibrated, table, after).cost
-    weights = (calibrated.weight, sample.weight_type)
-    saved = mean_cost(first - second, *weights, None, options, caller=_CALLER)
+    own = fitted_to_itself(sample, calibrator)[found.rows]
+    weights = (found.weight, sample.weight_type)
+    part, table = replace(sample.take(found.rows), weight=found.weight), table.take(found.rows)
+    before = choose(part, table).action
+    after, hindsight = (choose(_with_predictions(part, p), table).action for p in (found.p, own))
+    first, second, seen = (
+        outcome_of(part, table, action).cost for action in (before, after, hindsight)
+    )
+    gains = Gains(first - second, first - seen, cv, found.weight, weights[1] == "frequency")
+    saved = gain_interval(gains, options, support=_support(table))
     name = type(calibrator).__name__
     cost = MiscalibrationCost(
         **saved._asdict(),
-        first=weighted_mean(first, calibrated.weight),
-        second=weighted_mean(second, calibrated.weight),
-        changed=weighted_mean(before != after, calibrated.weight),
+        first=weighted_mean(first, found.weight),
+        second=weighted_mean(second, found.weight),
+        changed=weighted_mean(before != after, found.weight),
         calibrator=name,
         n_decisions=number_of_decisions(sample),
         notes=tuple(doubts_of_mean(first - second, *weights)),
@@ -181,8 +196,15 @@ def default_calibrator(sample: Sample) -> Calibrator:
     return BetaCalibrator() if two else StructuredVectorCalibrator()
 
 
-def _with_predictions(sample: Sample, p: FloatArray, weight: FloatArray | None) -> Sample:
-    """The same rows with other predictions (n, K) and weights."""
+def _with_predictions(sample: Sample, p: FloatArray) -> Sample:
+    """The same rows with other predictions (n, K)."""
     if isinstance(sample, BinarySample):
-        return replace(sample, p=p[:, 1], pair=p, weight=weight)
-    return replace(sample, p=p, weight=weight, confidence=None, right=None)
+        return replace(sample, p=p[:, 1], pair=p)
+    return replace(sample, p=p, confidence=None, right=None)
+
+
+def _support(table: CostTable) -> Support:
+    """The least and the most that another action can save."""
+    costs = table.rows(slice(None))
+    most = float((costs.max(axis=-1) - costs.min(axis=-1)).max())
+    return Support(-most, most)

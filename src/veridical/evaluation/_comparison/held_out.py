@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,12 +15,16 @@ from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import FloatArray
 from veridical.evaluation._comparison.compare import compare_models
 from veridical.evaluation._comparison.models import RowModels
-from veridical.evaluation._data.source import SampleSource
+from veridical.evaluation._data.source import SampleSource, lens_of
 from veridical.evaluation._figures.measure import evaluate_source
 from veridical.exceptions import InvalidInputError
 from veridical.frames.inputs import UNNAMED, Named
+from veridical.inference import adjust_pvalues
+from veridical.inference.intervals import IntervalOptions, gain_core
 from veridical.lenses.reading import resolve_lens
-from veridical.results import Comparison, Evaluation
+from veridical.miscalibration import BrierScore, LogScore, ZeroOneLoss
+from veridical.miscalibration.core import MeanScore
+from veridical.results import Comparison, Difference, Evaluation, ModelDifference
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
@@ -47,9 +52,11 @@ def held_out(
 ) -> HeldOut | LeftOut:
     """Predictions before and after calibration by maps fitted to the other folds.
 
-    Everything the calibrator decides, an automatic choice too, is decided anew in each fold, so
-    that the comparison is fair; it describes maps fitted to (n_folds - 1) / n_folds of the rows.
-    Scores are no probabilities and have no "before": then only what comes out is evaluated.
+    `calibrator` is fitted to all of the rows. Everything it decides, an automatic choice too, is
+    decided anew in each fold, so that the comparison is fair. The evaluation "after" is of maps
+    fitted to (n_folds - 1) / n_folds of the rows; differences of scores are those of the map that
+    was fitted to all. Scores are no probabilities and have no "before": then only what comes out is
+    evaluated.
     """
     from veridical.calibrators import IdentityCalibrator
     from veridical.selection.core import make_folds
@@ -69,8 +76,9 @@ def held_out(
     if isinstance(before, LeftOut):
         return before
     models = {"before": held_out_source(before.given, rows, folds, lens, named), "after": source}
+    own = {"after": held_out_source(own_predictions(calibrator, folds), rows, folds, lens, named)}
     try:
-        found = compare_held_out(models, "before", n_bins=n_bins)
+        found = compare_held_out(models, "before", own, len(folds), n_bins=n_bins)
     except InvalidInputError as error:
         if len(rows.y) >= _FEW_ROWS:
             raise
@@ -80,10 +88,54 @@ def held_out(
 
 
 def compare_held_out(
-    models: dict[str, SampleSource], reference: str, *, n_bins: Any = 15
+    models: dict[str, SampleSource],
+    reference: str,
+    own: dict[str, SampleSource],
+    n_folds: int,
+    *,
+    n_bins: Any = 15,
 ) -> Comparison:
-    """Compare held-out predictions of several maps with those of one of them."""
-    return compare_models(RowModels(models), reference=reference, n_bins=n_bins, **_OPTIONS)
+    """Compare held-out predictions of several maps with those of one that is not fitted.
+
+    `own` are what maps fitted to all rows say of the same rows: differences of scores become those
+    of these maps on new rows.
+    """
+    found = compare_models(RowModels(models), reference=reference, n_bins=n_bins, **_OPTIONS)
+    scores = {score.name: score for score in (BrierScore(), LogScore(), ZeroOneLoss())}
+    differences: list[ModelDifference] = []
+    for figure, group in groupby(found.differences, key=lambda d: d.difference.estimator):
+        pairs = list(group)
+        if figure in scores:
+            trios = [(models[reference], models[d.first], own[d.first]) for d in pairs]
+            level = found.confidence_level
+            gains = [_gain(scores[figure], trio, n_folds, level) for trio in trios]
+            adjusted = adjust_pvalues([gain.pvalue for gain in gains])
+            pairs = [
+                replace(d, difference=gain, adjusted=float(pvalue))
+                for d, gain, pvalue in zip(pairs, gains, adjusted, strict=True)
+            ]
+        differences += pairs
+    return replace(found, differences=tuple(differences))
+
+
+def _gain(
+    estimator: MeanScore,
+    trio: tuple[SampleSource, SampleSource, SampleSource],
+    n_folds: int,
+    level: float,
+) -> Difference:
+    """Score after minus before of the map fitted to all rows, from before, after and its own."""
+    lens = lens_of(estimator, trio[0])
+    before, after, own = (each.induced_by(lens) for each in trio)
+    options = IntervalOptions("analytic", level)
+    return gain_core(estimator, before, after, own, n_folds, options)
+
+
+def own_predictions(calibrator: Calibrator, folds: Sequence[Fold]) -> FloatArray:
+    """What a fitted calibrator says of the rows it was fitted to, fold after fold (m, K)."""
+    from veridical.calibrators.core import predict_rows
+
+    return np.concatenate([predict_rows(calibrator, fold.held) for fold in folds])
 
 
 def held_out_source(

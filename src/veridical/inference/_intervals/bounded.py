@@ -106,7 +106,12 @@ def mean_pvalue(masses: Masses, support: Support) -> float:
 
 def tail_below_zero(masses: Masses, highest: float) -> float:
     """Smallest tail at which the upper limit of the mean is below zero."""
-    return 1 - _below(_with_one_more(masses, highest), 0.0)[0]
+    return 1 - chance_below(masses, highest, 0.0)
+
+
+def chance_below(masses: Masses, highest: float, value: float) -> float:
+    """Probability, one minus the tail, at which the upper limit of the mean is `value`."""
+    return _below(_with_one_more(masses, highest), value)[0]
 
 
 def upper_limit(masses: Masses, highest: float, tail: float) -> Limit:
@@ -164,9 +169,9 @@ def _below(masses: Masses, mean: float) -> tuple[float, float]:
     ratio = x / (1 - tilt * x)
     spread = math.sqrt(float(shape @ ratio**2))
     direct = tilt * spread
-    if abs(direct) < _NEAR:
+    fall = float(shape @ np.log1p(-tilt * x))
+    if abs(direct) < _NEAR or fall <= 0:  # rounding may take away a small fall
         return float(ndtr(direct + float(shape @ ratio**3) / (3 * spread**3))), tilt / unit
-    fall = max(float(shape @ np.log1p(-tilt * x)), 0.0)
     root = math.copysign(math.sqrt(2 * fall), tilt)
     return float(ndtr(root + math.log(direct / root) / root)), tilt / unit
 

@@ -216,6 +216,13 @@ def t_cal_test(
     predictions, is compared with its own distribution under outcomes drawn from the predictions,
     which wastes no level. The p-value is exact given the predictions, up to the number of draws.
 
+    Use it for gaps that change their sign along the prediction. Of 400 uniform predictions, true
+    frequencies that swing by 0.2 about them four times (ten times) are found in 83 % (48 %) of
+    samples at 5 %, by :func:`joint_test` in 52 % (14 %), by :func:`kernel_test` in 9 % and by
+    :func:`cox_test` in 3 to 6 %. For what is wrong in level or spread it is not the test to take,
+    since it looks for any shape: over-confidence by T = 1.5 is found in 61 %, by Cox and the joint
+    test in 89 and 91 %; from 2,000 rows on the difference is gone.
+
     Optimal in rate against deviations that are smooth functions of the prediction; for those
     that no bins resolve (predictions that hardly repeat, with an erratic truth) no test has
     power. Bins are equally wide and right-closed; cells of the simplex are the cubes of

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Literal
 
 from veridical._core.data.options import check_folds
 from veridical._core.data.validation import check_option
-from veridical._core.numeric.order import value_order
-from veridical._core.sample import BinarySample, MulticlassSample, Sample
+from veridical._core.numeric.optimism import corrected_gain
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid, warn_of
 from veridical.miscalibration._errors.base import SampleEstimator
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 # Beyond so many classes a full matrix has more parameters than most samples can bear.
 _MOST_CLASSES_OF_A_MATRIX = 50
-_SEED = 0  # folds are part of the definition: the same data give the same figure
 
 
 @dataclass(frozen=True)
@@ -40,7 +38,12 @@ class RecalibrationError(SampleEstimator):
 
     Notes
     -----
-    .. math:: \bar S(p, y) - \bar S(c^{(-i)}(p), y)
+    .. math:: \bar S(p, y) - \bar S(c^{(-i)}(p), y) + \frac{1}{2 k - 1}
+        \bigl(\bar S(c^{(-i)}(p), y) - \bar S(c(p), y)\bigr)
+
+    with maps :math:`c^{(-i)}` fitted on the other of k folds and c fitted on all rows. The last
+    term corrects the gain of maps of (k - 1) / k of the rows to that of all, which is what would be
+    shipped; for maps of few parameters and a smooth score it is unbiased to first order.
 
     The calibration error under a proper score is the largest gain any map can bring [1]_; a map
     of a family, fitted elsewhere, brings at most that much on average. So the figure is a lower
@@ -51,8 +54,10 @@ class RecalibrationError(SampleEstimator):
     is what is left: the score minus this.
 
     With an infinite log score (an outcome of probability 0) it is infinite. Over a classwise lens
-    it is the mean over classes. Folds are random but fixed, and do not depend on the order of rows.
-    Time: `cv` fits.
+    it is the mean over classes. Folds are random: folds even in their classes would hide the cost
+    of fitting the level. They follow from the data and do not depend on the order of rows.
+    Intervals and p-values of gains are in `AutoCalibrator.evidence_`, `veridical calibrate` and
+    :func:`miscalibration_cost`. Time: `cv` + 1 fits.
 
     References
     ----------
@@ -95,38 +100,29 @@ class RecalibrationError(SampleEstimator):
         return f"mean {self.rule} score minus that after {chosen}, {self.cv}-fold cross-fitted"
 
     def measure_sample(self, sample: Sample) -> float:
-        """Fit in folds, and compare the scores."""
-        rule = get_rule(self.rule, caller=type(self).__name__)
-        return rule.mean(sample) - rule.mean(self._recalibrated(sample))
+        """Fit in folds and to all rows, and compare the scores."""
+        from veridical.calibrators.core import cross_fitted, fitted_to_itself
 
-    def _recalibrated(self, sample: Sample) -> Sample:
-        """The same rows with predictions of maps fitted on the others."""
         if sample.n < 2 * self.cv:
             hint = "use fewer folds, or more rows."
             expected = f"of {2 * self.cv} rows or more for {self.cv} folds"
             raise invalid(type(self).__name__, "y_true", expected, f"{sample.n}", hint=hint)
-        fold = _folds(sample, self.cv)
-        n_classes = len(sample.classes)
-        calibrated = np.empty((sample.n, n_classes))
-        for k in range(self.cv):
-            fitted, held = self._fitted(sample, fold != k), fold == k
-            calibrated[held] = fitted.predict_proba(sample.p[held])
-        if isinstance(sample, BinarySample):
-            return replace(sample, p=calibrated[:, 1], pair=None)
-        return replace(sample, p=calibrated, confidence=None, right=None)
+        rule = get_rule(self.rule, caller=type(self).__name__)
+        map = _default(sample) if self.calibrator is None else self.calibrator
+        found = cross_fitted(sample, map, self.cv)
+        warn_of(found.notes)
+        part = replace(sample.take(found.rows), weight=found.weight)
+        after = rule.mean(_with_predictions(part, found.p))
+        own = rule.mean(_with_predictions(sample, fitted_to_itself(sample, map)))
+        optimism = max(after - own, 0.0) if math.isfinite(own) else 0.0
+        return corrected_gain(rule.mean(sample) - after, optimism, self.cv)
 
-    def _fitted(self, sample: Sample, rows: Any) -> Calibrator:
-        from sklearn.base import clone
 
-        from veridical.calibrators.core import CheckedRows, fit_rows
-
-        chosen = _default(sample) if self.calibrator is None else clone(self.calibrator)
-        part = sample.take(rows)
-        classes = tuple(range(len(sample.classes)))
-        chosen.set_params(labels=list(classes), weight_type=part.weight_type)
-        rows = CheckedRows(part.p, part.y, part.weight, part.weight_type, classes)
-        warn_of(fit_rows(chosen, rows))
-        return chosen
+def _with_predictions(sample: Sample, p: FloatArray) -> Sample:
+    """The same rows with other predictions (n, K)."""
+    if isinstance(sample, BinarySample):
+        return replace(sample, p=p[:, 1], pair=None)
+    return replace(sample, p=p, confidence=None, right=None)
 
 
 def _default(sample: Sample) -> Calibrator:
@@ -141,11 +137,3 @@ def _default(sample: Sample) -> Calibrator:
     if len(sample.classes) <= _MOST_CLASSES_OF_A_MATRIX:
         return StructuredMatrixCalibrator()
     return StructuredVectorCalibrator()
-
-
-def _folds(sample: BinarySample | MulticlassSample, n_folds: int) -> FloatArray:
-    """Fold of each row: dealt out at random to rows in an order that their values decide."""
-    order = value_order(sample.p, sample.y, sample.weight)
-    fold = np.empty(sample.n)
-    fold[order] = np.random.default_rng(_SEED).permutation(sample.n) % n_folds
-    return fold

@@ -136,13 +136,15 @@ def held_out_difference(
 ) -> HeldOutDifference:
     """Held-out log loss minus that of the current map on the same rows, with its limits.
 
-    Maps are fitted to four fifths of the rows and scored on the rest, five times over; the limits
-    are normal, from the variance of the differences row by row, and take the rows as independent.
+    `calibrator` is fitted to these rows. Copies of it are fitted to four fifths of them and scored
+    on the rest, five times over, which is corrected to all rows; limits are normal, from the
+    variance of the differences row by row and the optimism of the fit, and take the rows as
+    independent.
     """
     from sklearn.base import clone
 
     from veridical.calibrators.core import CheckedRows
-    from veridical.inference.intervals import make_units, normal_limits
+    from veridical.inference.intervals import Gains, IntervalOptions, gain_interval
     from veridical.selection.core import cross_fit, make_folds
 
     n_classes = len(columns.labels)
@@ -157,10 +159,12 @@ def held_out_difference(
     held = np.concatenate([fold.held.values for fold in folds])
     before = columns.calibrated(current, held)
     after = found.given[:, 1] if n_classes == 2 else found.given
-    loss = np.log(happened(before, y)) - np.log(happened(after, y))
-    units = make_units(loss)
-    limits = (units.estimate, *normal_limits(units, confidence_level))
-    return HeldOutDifference(limits, map_notes=found.notes)
+    now, new, own = (
+        np.log(happened(p, y)) for p in (before, after, columns.calibrated(calibrator, held))
+    )
+    options = IntervalOptions("analytic", confidence_level)
+    gain = gain_interval(Gains(new - now, own - now, len(folds), smooth=True), options)
+    return HeldOutDifference((-gain.estimate, -gain.high, -gain.low), map_notes=found.notes)
 
 
 def suggestion(

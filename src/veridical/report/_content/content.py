@@ -27,9 +27,9 @@ class Recalibration(Result):
     calibrator : its name
     text : one sentence
     figure : "log loss" or "Brier score", the score that is compared
-    before, after : mean score
-    cut, low, high : share of `before` that is saved, and the limits of the paired difference as a
-        share of `before`; None where nothing was compared
+    before, after : mean score; after of the calibrator fitted to all rows, on new ones
+    cut, low, high : share of `before` that is saved, and its limits; None where nothing was
+        compared
     n_samples, n_folds : rows used and parts they were held out in
     comparison : all figures before and after; None where nothing could be held out
     evidence : candidates of the automatic choice, their times set to zero; None without a choice

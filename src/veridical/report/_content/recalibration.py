@@ -21,16 +21,18 @@ _FOLDS, _FOLDS_OF_SEVERAL = 5, 3  # maps of several classes take longer to fit
 _MOST_ROWS, _LEAST_ROWS = 20_000, 2_000
 _MOST_VALUES = 15_000  # probabilities of several classes, which take longer to fit to
 _FEW_ROWS = 20
+_FEW_EVENTS = 5  # fewer rows outside the most frequent class show nothing
 _MANY_CLASSES = 30  # beyond, one temperature is all that is tried
 
 RULE = (
-    f"Recalibration is measured on held-out rows: rows are dealt into {_FOLDS} folds"
+    f"Recalibration is measured on held-out rows: rows are dealt at random into {_FOLDS} folds"
     f" ({_FOLDS_OF_SEVERAL} for three classes or more), the"
     " calibrator chooses and fits on the others, and the predictions of all folds are compared"
-    " with the model's own. The saving is the paired difference in mean log loss over the mean"
-    " log loss before, and its limits are those of the difference over the same (the uncertainty"
-    " of the divisor is not counted). Where an outcome was given probability 0 the log loss is"
-    " infinite and the Brier score takes its place."
+    " with the model's own. The saving is that of the calibrator fitted to all rows, which the"
+    " folds are corrected to, as a share of the mean score before (whose uncertainty is not"
+    " counted); its limits count that folds share rows and that the map was fitted to these."
+    " With fewer than five rows outside the most frequent class nothing is claimed. Where an"
+    " outcome was given probability 0 the log loss is infinite and the Brier score takes its place."
 )
 
 
@@ -65,7 +67,10 @@ def recalibrate(source: Source, *, n_bins: Any, seed: int) -> Recalibration:
     evidence = getattr(calibrator, "evidence_", None)
     if evidence is not None:
         evidence = _timeless(evidence)
-    return _described(found.result, type(calibrator).__name__, evidence, n_folds, note)
+    counts = np.bincount(sample.y)
+    few = int(counts.sum() - counts.max()) < _FEW_EVENTS
+    name = type(calibrator).__name__
+    return _described(found.result, name, evidence, n_folds, note, few=few)
 
 
 def _calibrator(n_classes: int, weight_type: WeightType) -> Any:
@@ -78,7 +83,13 @@ def _calibrator(n_classes: int, weight_type: WeightType) -> Any:
 
 
 def _described(
-    found: Comparison, name: str, evidence: Evidence | None, n_folds: int, note: str
+    found: Comparison,
+    name: str,
+    evidence: Evidence | None,
+    n_folds: int,
+    note: str,
+    *,
+    few: bool,
 ) -> Recalibration:
     figure, title = "log", "log loss"
     if not all(math.isfinite(e.scores["log"]) for e in found.evaluations):
@@ -90,7 +101,7 @@ def _described(
     cut, low, high = (-v / before for v in (difference.estimate, difference.high, difference.low))
     return Recalibration(
         calibrator=name,
-        text=_sentence(name, title, cut, low, high),
+        text=_sentence(name, title, cut, low, high, few=few),
         figure=title,
         before=before,
         after=difference.first,
@@ -105,7 +116,12 @@ def _described(
     )
 
 
-def _sentence(name: str, figure: str, cut: float, low: float, high: float) -> str:
+def _sentence(name: str, figure: str, cut: float, low: float, high: float, *, few: bool) -> str:
+    if few:
+        return (
+            f"What recalibrating with {name} does to {figure} cannot be said: fewer than"
+            f" {_FEW_EVENTS} rows are not of the most frequent class."
+        )
     limits = f"({percent(low)} to {percent(high)} %)"
     if low > 0:
         return f"Recalibrating with {name} cuts {figure} by {percent(cut)} % {limits}."

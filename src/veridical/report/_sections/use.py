@@ -86,6 +86,7 @@ def _before_after(c: Comparison, n_folds: int) -> Table:
     for name, old, new, key in figures:
         difference = paired.get(key)
         limit = "" if difference is None else signed_limits(difference.low, difference.high)
+        new = new if difference is None else difference.first
         change = None if old is None or new is None else new - old
         rows.append((name, number(old), number(new), signed(change), limit))
     header = ("figure", "before", "after", "change", f"{level_words(c.confidence_level)} interval")

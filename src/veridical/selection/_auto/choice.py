@@ -1,16 +1,17 @@
-"""Candidates tried on held-out rows, what becomes of them, and the table that shows why."""
+"""Candidates tried on held-out rows, and what becomes of them."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from veridical._core.data.left_out import LeftOut
 from veridical._core.runtime.progress import track
-from veridical._core.typing import FloatArray
+from veridical._core.typing import BoolArray, FloatArray
 from veridical.calibrators import AveragedCalibrator, Calibrator, IdentityCalibrator
 from veridical.calibrators.core import (
     CheckedRows,
@@ -21,7 +22,6 @@ from veridical.calibrators.core import (
     held_out_masses,
     rows_of_mass,
 )
-from veridical.results import CandidateEvidence, Evidence
 from veridical.selection._auto import weighing
 from veridical.selection._auto.candidates import Candidate
 
@@ -71,16 +71,9 @@ class CalibratorChoice:
     notes: Notes = ()
 
     @property
-    def given(self) -> FloatArray:
-        """Held-out probabilities of the result, (n, K)."""
-        n, n_classes = len(self.judge.y), len(self.calibrator.classes_)
-        total = np.zeros((n, n_classes))
-        if self.identity is not None:
-            total += self.identity_weight * self.identity
-        for weight, each in zip(self.weights.tolist(), self.tried, strict=True):
-            if weight > 0 and each.fit is not None:
-                total += weight * each.fit.given
-        return total
+    def fitted(self) -> list[tuple[int, weighing.CrossFit]]:
+        """Candidates that were tried to the end, with their numbers."""
+        return [(i, each.fit) for i, each in enumerate(self.tried) if each.fit is not None]
 
 
 def choose(
@@ -121,7 +114,7 @@ def choose(
         len(used.y),
         notes,
     )
-    return _with_map((_selected if strategy == "select" else _pooled)(start), rows)
+    return _with_map(_weighed(start, strategy), rows)
 
 
 def _identity(rows: CheckedRows, input: str) -> Calibrator:
@@ -142,7 +135,8 @@ def _thinned(rows: CheckedRows) -> CheckedRows:
     most = min(_MOST_ROWS, max(_SOME_ROWS, _MOST_VALUES // len(rows.classes)))
     if len(rows.y) <= most:
         return rows
-    return rows_of_mass(rows, next(iter(held_out_masses(rows, -(-len(rows.y) // most)))))
+    parts = held_out_masses(rows, -(-len(rows.y) // most), even_classes=True)
+    return rows_of_mass(rows, next(iter(parts)))
 
 
 def _partitions(rows: CheckedRows) -> tuple[int, ...]:
@@ -151,48 +145,58 @@ def _partitions(rows: CheckedRows) -> tuple[int, ...]:
     return (10,) if len(rows.classes) == 2 or rows.size <= _SOME_ROWS else (5,)
 
 
-def _outcomes(choice: CalibratorChoice) -> tuple[list[int], FloatArray]:
-    """Numbers of the candidates that were tried, and what each gave to the outcomes (n, M)."""
-    fits = [(i, each.fit) for i, each in enumerate(choice.tried) if each.fit is not None]
-    given = [choice.judge.outcome(fit.given) for _, fit in fits]
-    return [i for i, _ in fits], np.column_stack(given) if given else np.empty((0, 0))
+class Shares(NamedTuple):
+    """Weight of each candidate that was tried, and of the identity in the result."""
+
+    maps: FloatArray
+    identity: float
 
 
-def _pooled(choice: CalibratorChoice) -> CalibratorChoice:
-    judge = choice.judge
-    numbers, given = _outcomes(choice)
-    if not numbers:
-        return choice
-    basic = np.array([choice.tried[i].basic for i in numbers])
+def shares_of(
+    judge: weighing.Judge,
+    given: FloatArray,
+    own: FloatArray | None,
+    basic: BoolArray,
+    strategy: str,
+) -> Shares:
+    """What is made of candidates, from what they (n, M) and the model gave to the outcomes."""
+    return (_selected if strategy == "select" else _pooled)(judge, given, own, basic)
+
+
+def _pooled(
+    judge: weighing.Judge, given: FloatArray, own: FloatArray | None, basic: BoolArray
+) -> Shares:
     found = weighing.pooled_weights(judge, given, basic)
     found[found < _NEGLIGIBLE] = 0.0
     found /= found.sum()
-    share = 0.0
-    if choice.identity is not None:
-        share = weighing.identity_share(judge, given @ found, judge.outcome(choice.identity))
-    weights = np.zeros(len(choice.tried))
-    weights[numbers] = found * (1 - share)
-    return replace(choice, weights=weights, identity_weight=share)
+    share = 0.0 if own is None else weighing.identity_share(judge, given @ found, own)
+    return Shares(found * (1 - share), share)
 
 
-def _selected(choice: CalibratorChoice) -> CalibratorChoice:
+def _selected(
+    judge: weighing.Judge, given: FloatArray, own: FloatArray | None, basic: BoolArray
+) -> Shares:
     """Take the simplest map within one standard error of the best, the identity being simplest."""
-    judge = choice.judge
-    numbers, given = _outcomes(choice)
-    if not numbers:
-        return choice
-    losses = -np.log(given)
-    order = list(numbers)
-    if choice.identity is not None:
-        own = -np.log(judge.outcome(choice.identity))
-        losses, order = np.column_stack([own, losses]), [-1, *order]
+    losses = -np.log(given if own is None else np.column_stack([own, given]))
     best = int(np.argmin([judge.mean(column) for column in losses.T]))
     near = (judge.mean_and_error(column - losses[:, best]) for column in losses.T)
-    number = next(i for i, (excess, error) in zip(order, near, strict=True) if excess <= error)
+    number = next(i for i, (excess, error) in enumerate(near) if excess <= error)
+    weights = np.eye(losses.shape[1])[number]
+    return Shares(weights, 0.0) if own is None else Shares(weights[1:], float(weights[0]))
+
+
+def _weighed(choice: CalibratorChoice, strategy: str) -> CalibratorChoice:
+    """With the weights of everything that was tried to the end."""
+    fitted = choice.fitted
+    if not fitted:
+        return choice
+    given = np.column_stack([choice.judge.outcome(fit.given) for _, fit in fitted])
+    own = None if choice.identity is None else choice.judge.outcome(choice.identity)
+    basic = np.array([choice.tried[i].basic for i, _ in fitted])
+    shares = shares_of(choice.judge, given, own, basic, strategy)
     weights = np.zeros(len(choice.tried))
-    if number >= 0:
-        weights[number] = 1.0
-    return replace(choice, weights=weights, identity_weight=float(number < 0))
+    weights[[i for i, _ in fitted]] = shares.maps
+    return replace(choice, weights=weights, identity_weight=shares.identity)
 
 
 def _with_map(choice: CalibratorChoice, rows: CheckedRows) -> CalibratorChoice:
@@ -221,160 +225,3 @@ def _with_map(choice: CalibratorChoice, rows: CheckedRows) -> CalibratorChoice:
     classes = np.arange(len(rows.classes))
     pool = AveragedCalibrator.of_fitted(parts, np.asarray(weights), classes)
     return replace(choice, calibrator=pool, notes=notes)
-
-
-_FEW_SHOWN = 50
-
-
-def evidence_of(
-    choice: CalibratorChoice, rows: CheckedRows, strategy: str, level: float
-) -> Evidence:
-    """Tabulate what was tried, against the identity on the same rows."""
-    table = _Table(choice, level)
-    entries = [table.identity()] if choice.identity is not None else []
-    entries += [
-        table.candidate(each, weight)
-        for each, weight in zip(choice.tried, choice.weights.tolist(), strict=True)
-    ]
-    result = table.row(strategy, choice.given, note="the result", chosen=False)
-    return Evidence(
-        candidates=(*entries, result),
-        strategy=strategy,
-        verdict=_verdict(choice, result),
-        n_samples=len(rows.y),
-        n_classes=len(rows.classes),
-        partitions=choice.partitions,
-        n_used=choice.n_used,
-        confidence_level=level,
-        notes=_notes(choice, rows),
-    )
-
-
-class _Table:
-    """Rows of the table, all against the same losses of the identity."""
-
-    def __init__(self, choice: CalibratorChoice, level: float) -> None:
-        from scipy.special import ndtri
-
-        self.choice = choice
-        self.judge = choice.judge
-        self.wide = float(ndtri((1 + level) / 2))
-        own = choice.identity
-        self.own = None if own is None else -np.log(self.judge.outcome(own))
-
-    def identity(self) -> CandidateEvidence:
-        share = self.choice.identity_weight
-        note = "the model's own predictions"
-        if share == 1:
-            note += "; kept: nothing beats them"
-        assert self.choice.identity is not None
-        return self.row("identity", self.choice.identity, weight=share, chosen=share > 0, note=note)
-
-    def candidate(self, each: TriedCandidate, weight: float) -> CandidateEvidence:
-        if each.fit is None:
-            return _untried(each.name, each.note)
-        return self.row(
-            each.name,
-            each.fit.given,
-            weight=weight,
-            chosen=weight > 0,
-            note=self._why(weight),
-            seconds=each.fit.seconds,
-        )
-
-    def _why(self, weight: float) -> str:
-        if weight > 0:
-            return ""
-        return "not better" if self.choice.identity_weight == 1 else "not needed"
-
-    def row(
-        self,
-        name: str,
-        given: FloatArray,
-        *,
-        weight: float = 1.0,
-        chosen: bool,
-        note: str,
-        seconds: float = 0.0,
-    ) -> CandidateEvidence:
-        if not len(given):
-            return _untried(name, note, weight=weight, chosen=chosen)
-        losses = -np.log(self.judge.outcome(given))
-        difference = low = high = None
-        if self.own is not None:
-            difference, error = self.judge.mean_and_error(losses - self.own)
-            low, high = difference - self.wide * error, difference + self.wide * error
-        return CandidateEvidence(
-            candidate=name,
-            log_loss=self.judge.mean(losses),
-            brier=self.judge.brier(given),
-            difference=difference,
-            low=low,
-            high=high,
-            weight=weight,
-            chosen=chosen,
-            note=note,
-            seconds=seconds,
-        )
-
-
-def _untried(
-    name: str, note: str, *, weight: float = 0.0, chosen: bool = False
-) -> CandidateEvidence:
-    """Entry without figures: nothing was held out."""
-    return CandidateEvidence(
-        candidate=name,
-        log_loss=None,
-        brier=None,
-        difference=None,
-        low=None,
-        high=None,
-        weight=weight,
-        chosen=chosen,
-        note=note,
-        seconds=0.0,
-    )
-
-
-def _verdict(choice: CalibratorChoice, result: CandidateEvidence) -> str:
-    if not len(choice.judge.y):
-        return "Leave the model alone: there are too few rows to hold any out."
-    if choice.identity_weight == 1:
-        return (
-            "Leave the model alone: no candidate beats its own predictions on held-out rows beyond "
-            "noise."
-        )
-    used = [each.name for each, w in zip(choice.tried, choice.weights, strict=True) if w > 0]
-    what = f"Use {used[0]}" if len(used) == 1 else f"Average {len(used)} maps"
-    if result.difference is None:
-        return f"{what}: log loss {result.log_loss:.4f} on held-out rows."
-    kept = ""
-    if choice.identity_weight > 0:
-        kept = f" and keep {choice.identity_weight:.0%} of the model's own predictions"
-    before = float(result.log_loss or 0.0) - result.difference
-    share = f" ({abs(result.difference) / before:.1%} of {before:.4f})" if before > 0 else ""
-    change = "lower" if result.difference < 0 else "higher"
-    doubt = "" if float(result.low or 0.0) * float(result.high or 0.0) > 0 else " but may be chance"
-    return (
-        f"{what}{kept}: on held-out rows log loss is {abs(result.difference):.4f} {change}{share}, "
-        f"interval {result.low:+.4f} to {result.high:+.4f}{doubt}."
-    )
-
-
-def _notes(choice: CalibratorChoice, rows: CheckedRows) -> tuple[str, ...]:
-    notes = []
-    if rows.size < _FEW_SHOWN:
-        notes.append(f"{rows.size:.0f} rows are few: intervals are rough")
-    if choice.n_used < len(rows.y):
-        notes.append(f"compared on {choice.n_used:,} rows, then fitted to all {len(rows.y):,}")
-    surprises = 0 if choice.identity is None else choice.judge.surprises(choice.identity)
-    if surprises:
-        what = "outcome" if surprises == 1 else "outcomes"
-        notes.append(
-            f"the model gave probability 0 to {surprises:,} {what} that happened, so its log loss "
-            f"is infinite; here zeros that happened count as {choice.judge.floor:.2g}"
-        )
-    present = len(np.unique(rows.y))
-    if present < len(rows.classes):
-        notes.append(f"{len(rows.classes) - present} of {len(rows.classes)} classes do not occur")
-    return tuple(notes)

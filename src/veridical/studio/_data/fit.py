@@ -11,7 +11,8 @@ import numpy as np
 from veridical._core.data.left_out import LeftOut
 from veridical.calibrators import Calibrator, IdentityCalibrator
 from veridical.calibrators.core import fit_rows
-from veridical.evaluation.core import compare_held_out, held_out_source
+from veridical.evaluation.core import compare_held_out, held_out_source, own_predictions
+from veridical.evaluation.data import SampleSource
 from veridical.exceptions import VeridicalError
 from veridical.results import Comparison
 from veridical.selection.core import CrossFit, Fold, calibrator_named, cross_fit, make_folds
@@ -95,6 +96,7 @@ class Fit:
             raise VeridicalError(msg)
         models = {BEFORE: held_out_source(before.given, rows, folds, named=named)}
         fitted: dict[str, Calibrator] = {}
+        own: dict[str, SampleSource] = {}
         for name in self.methods:
             part = calibrator_named(name, n_classes, caller="studio", param="methods")
             held = self._held_out(name, part, folds)
@@ -107,8 +109,10 @@ class Fit:
             fit_rows(fitted[name], rows)
             fitted[name].feature_names_in_ = np.asarray(data.mapping.prob)
             fitted[name].outcome_name_ = data.mapping.y
+            seen = own_predictions(fitted[name], folds)
+            own[name] = held_out_source(seen, rows, folds, named=named)
         self._step("comparing")
-        return fitted, compare_held_out(models, BEFORE)
+        return fitted, compare_held_out(models, BEFORE, own, len(folds))
 
     def _held_out(self, name: str, part: Calibrator, folds: list[Fold]) -> CrossFit | LeftOut:
         return cross_fit(part, folds, self._steps(name, len(folds)))

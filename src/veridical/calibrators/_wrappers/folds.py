@@ -1,0 +1,183 @@
+"""Folds that do not depend on the order of rows, and predictions of rows a map has not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+from zlib import crc32
+
+import numpy as np
+
+from veridical._core.numeric.order import class_order, value_order
+from veridical._core.sample import Sample
+from veridical._core.typing import FloatArray, IntArray
+from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.rows import CheckedRows
+from veridical.calibrators._wrappers.wrapping import fit_part, fresh_part
+
+_MOST_COPIES = 10_000_000  # beyond, copies are dealt out by their numbers
+
+
+def folds(rows: CheckedRows, n_folds: int) -> Iterator[tuple[CheckedRows, CheckedRows]]:
+    """Training and held-out rows, each row held out once; folds that leave either empty are not."""
+    for held in held_out_masses(rows, n_folds, even_classes=True):
+        yield rows_of_mass(rows, row_masses(rows) - held), rows_of_mass(rows, held)
+
+
+def row_masses(rows: CheckedRows) -> FloatArray:
+    """How many repetitions each row stands for: its weight if that is a frequency, else one."""
+    weight = rows.weight
+    if weight is None or rows.weight_type != "frequency" or np.any(weight != np.rint(weight)):
+        return np.ones(len(rows.y))
+    return weight
+
+
+def held_out_masses(
+    rows: CheckedRows, n_folds: int, *, seed: int = 0, even_classes: bool = False
+) -> Iterator[FloatArray]:
+    """Mass of each row that is held out, fold by fold; a row's parts add up to its mass.
+
+    Rows are dealt out at random, from sorted rows so that neither their order nor that of the
+    classes matters; the draw itself follows the data, or all samples of one size would share its
+    luck. Dealing neighbours out in turn would spread them more evenly, and be wrong:
+    each fold would repeat the chance fluctuations of the others, and overfitting would go
+    unnoticed. Dealing out class by class (`even_classes`) does the same to the base rate: a map
+    then seems to know it at no cost. It is for taking a part that stands for all. Either way a
+    class of two rows or more is in two folds or more, so that no map lacks it.
+
+    With frequency weights the repetitions a row stands for are dealt out one by one, so a row may
+    be in several folds with a part of its weight, and weights mean repetition exactly.
+    """
+    mass = row_masses(rows)
+    place = np.argsort(class_order(rows.values, rows.y, mass, len(rows.classes)))[rows.y]
+    order = value_order(rows.values, rows.y, rows.weight)
+    order = order[np.argsort(place[order], kind="stable")]
+    copies = mass[order].astype(np.int64)
+    rng = np.random.default_rng([seed, _signature(rows, order, mass, place)])
+    if copies.sum() > _MOST_COPIES:
+        dealt = rng.multinomial(copies, np.full(n_folds, 1 / n_folds)).T
+    else:
+        counts = np.add.reduceat(copies, _starts(place[order]))
+        fold_of = (_dealt_by_class if even_classes else _dealt)(counts, n_folds, rng)
+        first = np.cumsum(copies) - copies
+        dealt = np.array([np.add.reduceat(fold_of == fold, first) for fold in range(n_folds)])
+    for part in dealt:
+        held = np.empty(len(order))
+        held[order] = part
+        if held.max() > 0 and np.any(held < mass):
+            yield held
+
+
+def _signature(rows: CheckedRows, order: IntArray, mass: FloatArray, place: IntArray) -> int:
+    """A number that other data hardly share: count and spread of predictions in each class.
+
+    Neither the order of the rows, nor that of the classes, nor whether rows are repeated or
+    weighted, nor which of two columns is given, changes them by more than rounding.
+    """
+    values = rows.values.reshape(len(rows.y), -1)
+    own = values[:, 0] if values.shape[1] == 1 else values[np.arange(len(rows.y)), rows.y]
+    own, mass, place = own[order].astype(np.float64), mass[order], place[order]
+    count = np.bincount(place, mass)
+    known = np.maximum(count, 1)
+    away = own - (np.bincount(place, mass * own) / known)[place]
+    spread = np.sqrt(np.bincount(place, mass * away**2) / known)
+    words = [f"{n:.0f} {s:.8f}" for n, s in zip(count.tolist(), spread.tolist(), strict=True)]
+    return crc32(" ".join(words).encode())
+
+
+def rows_of_mass(rows: CheckedRows, mass: FloatArray) -> CheckedRows:
+    """Rows of which a mass is given; whole rows unless weights are frequencies."""
+    part = rows.take(mass > 0)
+    if row_masses(rows) is not rows.weight:
+        return part
+    return replace(part, weight=mass[mass > 0])
+
+
+def _starts(sorted_classes: IntArray) -> IntArray:
+    return np.flatnonzero(np.diff(sorted_classes, prepend=-1))
+
+
+def _spans(counts: IntArray) -> list[tuple[int, int]]:
+    """Where the items of each class begin and end."""
+    ends = np.cumsum(counts)
+    return list(zip((ends - counts).tolist(), ends.tolist(), strict=True))
+
+
+def _dealt_by_class(counts: IntArray, n_folds: int, rng: np.random.Generator) -> IntArray:
+    """Fold of each of `counts` items of each class: as even as can be in each class and in all."""
+    parts = [rng.permutation(np.arange(a, b)) % n_folds for a, b in _spans(counts)]
+    return np.concatenate(parts)
+
+
+def _dealt(counts: IntArray, n_folds: int, rng: np.random.Generator) -> IntArray:
+    """Fold of each item, at random; the last class is the most frequent.
+
+    A class that is in one fold only changes the place of one item with one of another class.
+    """
+    fold = rng.permutation(int(counts.sum())) % n_folds
+    spans = _spans(counts)
+    for a, b in spans:
+        if b - a > 1 and np.all(fold[a:b] == fold[a]):
+            others = np.flatnonzero(fold != fold[a])
+            frequent = others[others >= spans[-1][0]]
+            if len(others):
+                other = rng.choice(frequent if len(frequent) else others)
+                fold[[a, other]] = fold[[other, a]]
+    return fold
+
+
+class CrossFitted(NamedTuple):
+    """Numbers of rows, increasing, what maps fitted to other rows say of them, and weights.
+
+    With frequency weights a row may come several times, with a part of its weight each. `notes`
+    are what the fits leave in doubt.
+    """
+
+    rows: IntArray
+    p: FloatArray
+    weight: FloatArray | None
+    notes: Notes = ()
+
+    @property
+    def in_order(self) -> bool:
+        """Whether every row comes once, in its place."""
+        return bool(np.array_equal(self.rows, np.arange(len(self.rows))))
+
+
+def cross_fitted(sample: Sample, calibrator: Calibrator, n_folds: int) -> CrossFitted:
+    """Recalibrate every row by a copy of `calibrator` fitted to the other folds."""
+    rows = _rows_of(sample)
+    taken: list[IntArray] = []
+    predicted: list[FloatArray] = []
+    weights: list[FloatArray] = []
+    notes: Notes = ()
+    for mass in held_out_masses(rows, n_folds):
+        kept, held = rows_of_mass(rows, row_masses(rows) - mass), rows_of_mass(rows, mass)
+        part = _part_of(calibrator, rows)
+        notes += fit_part(part, kept)
+        taken.append(np.flatnonzero(mass))
+        predicted.append(part.predict_proba(held.values))
+        weights.append(np.ones(len(held.y)) if held.weight is None else held.weight)
+    order = np.argsort(np.concatenate(taken), kind="stable")
+    weight = None if sample.weight is None else np.concatenate(weights)[order]
+    return CrossFitted(
+        np.concatenate(taken)[order], np.concatenate(predicted)[order], weight, notes
+    )
+
+
+def fitted_to_itself(sample: Sample, calibrator: Calibrator) -> FloatArray:
+    """Recalibrate every row by a copy of `calibrator` fitted to all, (n, K)."""
+    rows = _rows_of(sample)
+    part = _part_of(calibrator, rows)
+    fit_part(part, rows)
+    return part.predict_proba(rows.values)
+
+
+def _rows_of(sample: Sample) -> CheckedRows:
+    return CheckedRows(sample.p, sample.y, sample.weight, sample.weight_type, sample.classes)
+
+
+def _part_of(calibrator: Calibrator, rows: CheckedRows) -> Calibrator:
+    labels = list(range(len(rows.classes)))
+    return fresh_part(calibrator, labels=labels, weight_type=rows.weight_type)
