@@ -7,6 +7,7 @@ from veridical.inference._intervals.bootstrap import (
     has_vector_interval,
     scores_by_row,
 )
+from veridical.inference._intervals.bounded import Support
 from veridical.inference._intervals.effective import independent_sums
 from veridical.inference._intervals.gain import Gains, gain_core, gain_interval
 from veridical.inference._intervals.mean import (
@@ -28,6 +29,7 @@ __all__ = [
     "Gains",
     "IntervalOptions",
     "MeanInterval",
+    "Support",
     "area_limits",
     "binned_limits",
     "check_interval_options",

@@ -106,7 +106,7 @@ def _pvalue(units: Units, error: float, estimate: float, support: Support | None
     from scipy.optimize import brentq
     from scipy.special import ndtr
 
-    masses, end = units.masses.pooled(), support.highest
+    masses, end = units.masses(0.95).pooled(), support.highest
     if estimate > 0:
         masses, end = masses.mirrored(), -support.lowest
     middle, most = masses.mean, min(_SURELY, abs(estimate) / error if error > 0 else _SURELY)
