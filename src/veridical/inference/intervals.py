@@ -17,7 +17,6 @@ from veridical.inference._intervals.mean import (
     make_units,
     mean_interval,
     normal_interval,
-    normal_limits,
     standard_error,
 )
 from veridical.inference._intervals.parts import part_limits
@@ -42,7 +41,6 @@ __all__ = [
     "make_units",
     "mean_interval",
     "normal_interval",
-    "normal_limits",
     "part_limits",
     "ratio_limits",
     "rows_of",
