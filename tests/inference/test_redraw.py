@@ -110,6 +110,25 @@ def test_binned_errors_have_the_law_of_kept_rows(norm):
     assert farthest(level.sample, exact) < FAR
 
 
+def test_another_hypothesis_has_its_own_odds():
+    """Outcomes occur as 0.2 + 0.6 p says; residuals are from p all the same."""
+    test = consistency_test(
+        BinnedError(UniformBins(2)),
+        Y,
+        P,
+        sample_weight=W[Y],
+        null_map=lambda q: 0.2 + 0.6 * q,
+        n_resamples=N,
+        rng=0,
+    )
+    exact = []
+    for outcome, chance in every_outcome(0.2 + 0.6 * P):
+        gaps = (W[outcome] * (outcome - P)).reshape(-1)
+        low, high = gaps[P <= 0.5].sum(), gaps[P > 0.5].sum()
+        exact.append(((abs(low) + abs(high)) / W[Y].sum(), chance))
+    assert farthest(test.null_level.sample, exact) < FAR
+
+
 def test_errors_without_bins_weigh_what_was_drawn():
     """Rows with their outcomes and the weights of these are measured as any rows are."""
     estimator = CumulativeError()

@@ -23,6 +23,8 @@ variance.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from veridical._core.sample import BinarySample, Sample
@@ -40,12 +42,19 @@ _CHANCE = 3.0  # how often chance is counted where differences are looked for
 _SHARED = 64  # draws that say how much shared outcomes have in common
 
 
-def redraw_of(sample: Sample) -> Redraw | None:
-    """How outcomes of a sample are drawn; None if from the predictions, row by row and alike."""
+def redraw_of(sample: Sample, probabilities: FloatArray | None = None) -> Redraw | None:
+    """How outcomes of a sample are drawn; None if from the predictions, row by row and alike.
+
+    `probabilities` are those of the hypothesis, if not the predictions, whose residuals these are
+    even so.
+    """
+    if probabilities is not None:
+        made = redraw_of(replace(sample, p=probabilities))
+        return None if made is None else replace(made, p=_matrix(sample.take(made.rows)))
     outcomes = sample.size if counts_rows(sample) else sample.n  # copies of a row are a group
     grouped = sample.clusters is not None and outcomes > len(np.unique(sample.clusters)) > 1
-    weighted = sample.weight is not None and sample.weight_type == "importance"
-    weighted = weighted and bool((sample.weight != sample.weight[0]).any())  # type: ignore[index]
+    differ = sample.weight is not None and bool((sample.weight != sample.weight[0]).any())
+    weighted = differ and not counts_rows(sample)
     if not (grouped or weighted):
         return None
     index: IntArray = np.arange(sample.n)
@@ -55,10 +64,11 @@ def redraw_of(sample: Sample) -> Redraw | None:
     order = _value_order(sample)
     sample, index = sample.take(order), index[order]
     p = _matrix(sample)
-    weight, said = _weights(sample, p) if weighted else (_constant(sample, p), "")
+    by_label = weighted and sample.weight_type == "importance"
+    weight, said = _weights(sample, p) if by_label else (_constant(sample, p), REDRAWN)
     chance = p / weight
     chance /= chance.sum(axis=1, keepdims=True)
-    made = Redraw(p, chance, weight, None, said or REDRAWN, index)
+    made = Redraw(p, chance, weight, None, said, index)
     if not grouped:
         return made
     sharing = _sharing(made, sample)

@@ -47,8 +47,7 @@ def null_summaries(
     """
     n_problems = len(summary.names)
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    plain = outcomes is None and probabilities is None
-    redraw = redraw_of(sample) if plain else None
+    redraw = redraw_of(sample, probabilities) if outcomes is None else None
     if redraw is not None:
         draws = most_draws(draws, redraw.n)
     shape = (draws.n_resamples, *summary.sum_w.shape)
@@ -100,7 +99,7 @@ def null_vector_summaries(
 ) -> Iterator[VectorSummary]:
     """Yield a summary for each resample of the outcomes of whole vectors."""
     n_classes = len(sample.classes)
-    redraw = redraw_of(sample) if probabilities is None else None
+    redraw = redraw_of(sample, probabilities)
     if redraw is not None:
         cell = summary.partition.assign(sample.p)[redraw.rows] * n_classes
         keys = cell[None, :] + np.arange(n_classes)[:, None]
@@ -163,8 +162,6 @@ def _binary_sums(
         count = sample.weight
     elif sample.weight is not None:
         unit = float(sample.weight[0])
-        if (sample.weight != unit).any():
-            return _weighted_sums(sample, summary, draws, probabilities)
     p = sample.p if probabilities is None else probabilities
     drawn = Trials(p, count, unit, score=sample.p)
     if probabilities is None:
@@ -195,23 +192,4 @@ def _drawn_sums(trials: Trials, summary: Summary, variance: FloatArray, draws: D
         for b in exact:
             held = trials.take(order[starts[b] : starts[b + 1]])
             sums[:, b] = held.draw_sum(float(mean[b]), *draws)
-    return sums
-
-
-def _weighted_sums(
-    sample: BinarySample, summary: Summary, draws: Draws, probabilities: FloatArray | None
-) -> FloatArray:
-    assert sample.weight is not None
-    # Sorted by bin, then by score and weight, so that row order does not matter.
-    bins = summary.partitions[0].assign(sample.p)
-    order = np.lexsort((sample.weight, sample.p, bins))
-    w, bins = sample.weight[order], bins[order]
-    p = (sample.p if probabilities is None else probabilities)[order]
-    held, starts = np.unique(bins, return_index=True)
-    sums = np.zeros((draws.n_resamples, summary.sum_w.shape[1]))
-    step = max(1, _BLOCK_DRAWS // len(p))
-    for first in range(0, draws.n_resamples, step):
-        size = min(step, draws.n_resamples - first)
-        happened = draws.rng.random((size, len(p))) < p
-        sums[first : first + size, held] = np.add.reduceat(happened * w, starts, axis=1)
     return sums

@@ -123,6 +123,7 @@ def spiegelhalter_core(induced: Induced, *, draws: Draws, null: str = "auto") ->
         sums = redraw.sums(values, none, 1, some, "null distribution")[:, 0]
         pvalue, drawn = monte_carlo_pvalue(abs(excess.total), np.abs(sums)), len(sums)
         words = f"Monte Carlo, {drawn} draws: {redraw.said}"
+        notes = weight_notes(problem, drawn)
     elif null == "monte-carlo" or (null == "auto" and excess.step > _LARGEST_STEP):
         trials = pooled_trials(problem)
         sums = null_sums(trials, _class_values(trials.p), draws)

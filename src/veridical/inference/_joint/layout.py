@@ -15,8 +15,6 @@ from veridical.inference._joint.forms import log_odds, upper_edges, with_corners
 
 _EVEN = 1e-12  # variance of predictions below which a cell is not split
 MOST_DRAWN = 20_000  # rows whose outcomes are drawn one by one
-# Of more rows, those of more than twice the median weight are heavy, up to a fifth of the drawn.
-_HEAVY, _HEAVY_SHARE = 2.0, 0.2
 _CONFIDENCE_CELLS, _CLASS_CELLS, _GROUP_CELLS = 64, 16, 8
 _VECTOR_CELLS, _MOST_VECTOR_SUMS = 128, 4096
 _ROWS = 1 << 15
@@ -56,8 +54,7 @@ class Layout:
     Attributes
     ----------
     order : columns of the sample in an order that their predictions decide, not their names
-    drawn : rows whose outcomes are drawn: all, or some of those that are not heavy
-    heavy : rows of large weight, which are drawn for themselves if not all are
+    drawn : rows whose outcomes are drawn: all, or some that are spread evenly
     confidence : upper edges of the cells of the confidence
     classes : upper edges for every class
     splits, n_vectors : cells of whole vectors
@@ -67,7 +64,6 @@ class Layout:
 
     order: IntArray
     drawn: IntArray
-    heavy: IntArray
     confidence: FloatArray
     classes: list[FloatArray]
     splits: list[Split]
@@ -117,7 +113,7 @@ class Layout:
 def layout_of(sample: MulticlassSample, codes: IntArray | None, n_groups: int) -> Layout:
     """Cells for a sample; of very many rows some decide where they are cut."""
     order = class_order(sample.p)
-    drawn, heavy = spread_rows(sample, order)
+    drawn = spread_rows(sample, order)
     some = sample.p[drawn][:, order].astype(np.float64, copy=False)
     largest = np.sort(some.max(axis=1))
     spread = largest * (1 - largest)
@@ -130,7 +126,6 @@ def layout_of(sample: MulticlassSample, codes: IntArray | None, n_groups: int) -
     return Layout(
         order,
         drawn,
-        heavy,
         with_corners(upper_edges(largest, spread, _CONFIDENCE_CELLS), largest),
         classes,
         splits,
@@ -201,37 +196,23 @@ def class_order(p: FloatArray) -> IntArray:
     return np.lexsort((second, first))
 
 
-def spread_rows(sample: MulticlassSample, order: IntArray) -> tuple[IntArray, IntArray]:
-    """At most `MOST_DRAWN` rows, evenly spread along one direction of the predictions, and heavy.
+def spread_rows(sample: MulticlassSample, order: IntArray) -> IntArray:
+    """At most `MOST_DRAWN` rows, evenly spread along one direction of the predictions.
 
-    Also an order of the rows that their predictions (and weights) decide. If not all are drawn
-    those that few others outweigh are kept apart, so that the sum of the rest has a smooth law.
+    Also an order of the rows that their predictions (and weights) decide.
     """
-    none = np.zeros(0, dtype=np.intp)
     direction = np.sqrt(np.arange(2.0, len(order) + 2)) % 1
     along = np.zeros(sample.n)
     for k, column in enumerate(order):
         along += direction[k] * sample.p[:, column]
-    if sample.weight is None:
-        ordered = np.argsort(along, kind="stable")
-    else:
-        ordered = np.lexsort((sample.weight, along))
     if sample.weight is None or not counts_rows(sample):
-        if sample.n <= MOST_DRAWN:
-            return ordered, none
-        heavy = none
-        if sample.weight is not None:
-            weight = sample.weight[ordered]
-            most = int(_HEAVY_SHARE * MOST_DRAWN)
-            heaviest = np.argsort(-weight, kind="stable")[:most]
-            apart = np.sort(heaviest[weight[heaviest] > _HEAVY * np.median(weight)])
-            heavy, ordered = ordered[apart], np.delete(ordered, apart)
-        n = MOST_DRAWN - len(heavy)
-        at = (np.arange(n) + 0.5) * (len(ordered) / n)
-        return ordered[at.astype(np.intp)], heavy
+        ordered = np.argsort(along, kind="stable")
+        n = min(sample.n, MOST_DRAWN)
+        return ordered[((np.arange(n) + 0.5) * (sample.n / n)).astype(np.intp)]
+    ordered = np.lexsort((sample.weight, along))
     upto = np.cumsum(sample.weight[ordered])
     n = min(MOST_DRAWN, int(upto[-1]))
-    return ordered[np.searchsorted(upto, (np.arange(n) + 0.5) * (upto[-1] / n))], none
+    return ordered[np.searchsorted(upto, (np.arange(n) + 0.5) * (upto[-1] / n))]
 
 
 def outcomes_in(sample: MulticlassSample) -> int:

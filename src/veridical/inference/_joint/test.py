@@ -58,7 +58,7 @@ def joint_test(
     rng : int, Generator or None
         Seed; the same seed gives the same p-values.
     weight_type : {"importance", "frequency"}
-        What weights mean. Importance weights must not depend on the outcomes.
+        What weights mean. Importance weights may depend on the outcomes, see Notes.
     groups : array-like of shape (n,) or column name, optional
         What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
         are drawn together, with the correlation they have.
@@ -88,8 +88,11 @@ def joint_test(
     out is sure to this level where all others are right, and a strong hint where they are not.
 
     Of three or more classes and more than 20,000 rows, outcomes of 20,000 of them are drawn, which
-    say how sums go together; each sum has its own law from all rows, in the unit of its weights,
-    and rows that weigh more than twice the median (up to 4,000) are drawn for themselves.
+    say how sums go together; each sum has its own law from all rows.
+
+    Where importance weights differ, outcomes are drawn with the odds that they have among rows so
+    weighted, and weigh what rows of their label do; with `groups` those of a group are drawn
+    together. `null` says so. All rows are drawn then, of very many fewer times.
 
     References
     ----------

@@ -194,8 +194,7 @@ def drawn_sums(
 
     Up to `MOST_DRAWN` rows every outcome is drawn. Of more rows, outcomes of some that are spread
     evenly say how sums go together: the ranks of their sums are given to draws from the law that
-    the sum of all rows has in each column (a copula). Rows of large weight are drawn for
-    themselves and added.
+    the sum of all rows has in each column (a copula).
     """
     rows = rows_of(sample, layout, codes, layout.drawn)
     blocks = _row_draws(rows, layout, list(sums), draws)
@@ -204,20 +203,7 @@ def drawn_sums(
             yield {name: values - sums[name].mean for name, values in drawn.items()}
         return
     held = _all_of(blocks, sums)
-    if not layout.heavy.size:
-        yield {name: _with_laws(values, sums[name], draws) for name, values in held.items()}
-        return
-    assert sample.weight is not None
-    light = sample.weight.copy()
-    light[layout.heavy] = 0.0
-    others = replace(sample, weight=light, weight_type="importance")
-    rest = all_sums(others, layout, codes, list(sums))
-    rows = rows_of(sample, layout, codes, layout.heavy)
-    heavy = _all_of(_row_draws(rows, layout, list(sums), draws), sums)
-    for name, values in held.items():
-        heavy[name] -= sums[name].mean - rest[name].mean
-        heavy[name] += _with_laws(values, rest[name], draws)
-    yield heavy
+    yield {name: _with_laws(values, sums[name], draws) for name, values in held.items()}
 
 
 def redrawn_sums(

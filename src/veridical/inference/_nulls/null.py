@@ -141,7 +141,7 @@ def null_sample(
         else None
     )
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    redraw = redraw_of(sample) if probabilities is None else None
+    redraw = redraw_of(sample, probabilities)
     if redraw is not None:
         draws = most_draws(draws, redraw.n)
         if binned is None:
@@ -224,8 +224,8 @@ def summaries_of_classes(
     probabilities: FloatArray | None = None,
 ) -> Iterator[tuple[slice, Summary]]:
     """Summaries of drawn outcomes of all classes, some at a time, and which draws they are."""
-    if probabilities is None and redraw_of(problem.sample) is not None:
-        drawn = null_summaries(problem, summary, draws)
+    if redraw_of(problem.sample, probabilities) is not None:
+        drawn = null_summaries(problem, summary, draws, probabilities)
         yield slice(0, len(drawn.names) // len(summary.names)), drawn
         return
     cells = ClassCells(problem.sample, summary, probabilities)
