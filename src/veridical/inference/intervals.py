@@ -16,7 +16,6 @@ from veridical.inference._intervals.mean import (
     make_units,
     mean_interval,
     normal_interval,
-    normal_limits,
     standard_error,
 )
 from veridical.inference._intervals.support import score_support
@@ -36,7 +35,6 @@ __all__ = [
     "make_units",
     "mean_interval",
     "normal_interval",
-    "normal_limits",
     "score_support",
     "scores_by_row",
     "standard_error",

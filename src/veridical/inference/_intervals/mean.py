@@ -186,12 +186,6 @@ def normal_interval(estimate: float, spread: float, level: float) -> MeanInterva
     return MeanInterval(estimate, estimate - half, estimate + half, float(2 * ndtr(-deviation)))
 
 
-def normal_limits(units: Units, level: float) -> tuple[float, float]:
-    """Limits of a normal interval from the linearised variance of the mean."""
-    found = mean_interval(units, IntervalOptions("analytic", level))
-    return found.low, found.high
-
-
 def standard_error(units: Units) -> float:
     """Root of the linearised variance of the mean."""
     copies = np.ones(len(units.total)) if units.copies is None else units.copies
