@@ -95,12 +95,13 @@ def miscalibration_cost(
 
     The interval is meant for what the map fitted to all rows saves on new ones: with the variance
     of rows it counts the square of the optimism, since every row helps to fit the maps that others
-    are judged by. In simulations (`evidence/gains.py`) 95 % intervals cover 95 % and more, and p is
-    at most 0.05 in less than 3 % of calibrated samples. If no decision changes, the estimate is 0
-    and the limits are those of an event that none of n rows saw. Folds follow from the data: the
-    same data give the same figure in any order of rows, and an integer frequency weight equals
-    repetition (with costs of rows, as long as rows with the same prediction and class have the same
-    costs). Time: `cv` + 1 fits.
+    are judged by. In simulations (`evidence/gains.py`) 95 % intervals cover in 97 to 100 % of
+    samples, and p is at most 0.05 in 0 to 3 % of calibrated ones. If no decision changes, the
+    estimate is 0 and the limits are those of an event that none of n rows saw.
+
+    Folds follow from the data: the same data give the same figure in any order of rows, and an
+    integer frequency weight equals repetition (with costs of rows, as long as rows with the same
+    prediction and class have the same costs). Time: `cv` + 1 fits.
 
     References
     ----------
