@@ -49,6 +49,7 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/coverage.py docs/evidence
 	$(PYTHON) evidence/more_coverage.py docs/evidence
 	$(PYTHON) evidence/gate.py docs/evidence
+	$(PYTHON) evidence/intervals.py docs/evidence
 	$(PYTHON) evidence/estimators.py docs/evidence
 	$(PYTHON) evidence/levels.py docs/evidence
 	$(PYTHON) evidence/verdict.py docs/evidence --page docs/which-test.md

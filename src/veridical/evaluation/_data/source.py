@@ -33,7 +33,7 @@ from veridical.inference.draws import (
     null_sample,
     null_summaries,
 )
-from veridical.inference.intervals import IntervalOptions
+from veridical.inference.intervals import IntervalOptions, Rows, rows_of
 from veridical.lenses import (
     Binary,
     Canonical,
@@ -202,6 +202,11 @@ class Source(ABC):
     def binary_lens(self) -> Lens:
         """The lens of `binary`."""
         return self.lens if self.kind == "binary" else Confidence()
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows of `binary` as limits take them."""
+        return rows_of(self.binary)
 
     @property
     @abstractmethod
