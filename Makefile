@@ -50,6 +50,8 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/more_coverage.py docs/evidence
 	$(PYTHON) evidence/gate.py docs/evidence
 	$(PYTHON) evidence/gains.py docs/evidence
+	$(PYTHON) evidence/intervals.py docs/evidence
+	$(PYTHON) evidence/dependence.py docs/evidence
 	$(PYTHON) evidence/estimators.py docs/evidence
 	$(PYTHON) evidence/levels.py docs/evidence
 	$(PYTHON) evidence/verdict.py docs/evidence --page docs/which-test.md

@@ -26,11 +26,12 @@ from veridical import BinnedError, BrierScore, LogScore, QuantileBins, Spherical
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import UniformBins, VarianceSplitBins
-from veridical.evaluation._gate.figures import _line_limits
+from veridical.inference._cox.binary import recalibration_line
 from veridical.inference._intervals.bootstrap import binned_limits, interval_core
-from veridical.inference._intervals.line import line_limits
 from veridical.inference._intervals.mean import IntervalOptions
 from veridical.inference._intervals.paired import difference_core
+from veridical.inference._intervals.roots import gap_limits
+from veridical.inference._intervals.rows import rows_of
 from veridical.lenses import Binary, Canonical, Confidence
 from veridical.lenses.reading import Induced
 
@@ -136,10 +137,10 @@ def limits_of(sample: BinarySample) -> dict[str, tuple[float, float]]:
         found[name] = interval.low, interval.high
         difference, _ = difference_core(score, both, options)
         found[f"difference({name})"] = difference.low, difference.high
-    line = line_limits(sample, LEVEL)
-    found["slope"], found["intercept"] = line.slope, line.in_the_large
-    gap = _line_limits(sample, LEVEL)["calibration_in_the_large"]
-    found["calibration_in_the_large"] = gap["low"], gap["high"]
+    line = recalibration_line(sample, LEVEL)
+    found["slope"] = line.slope.low, line.slope.high
+    found["intercept"] = line.in_the_large.low, line.in_the_large.high
+    found["calibration_in_the_large"] = gap_limits(rows_of(sample), LEVEL)
     return found
 
 

@@ -64,7 +64,7 @@ def test_a_model_does_not_differ_from_itself(estimator, binary):
 
 
 def test_squared_error_and_its_jackknife(binary):
-    """Influences are infinitesimal jackknife values: leaving out one row moves the plug-in."""
+    """The jackknife of the plug-in, less twice the squares of what pairs of rows add."""
     y, p = binary.y[:200], binary.p[:200]
     q = softened(p)
     estimator = BinnedError(UniformBins(5), norm=2)
@@ -75,8 +75,19 @@ def test_squared_error_and_its_jackknife(binary):
     d = paired_difference(estimator, y, p, q)
     everything = np.arange(200)
     moved = np.array([plug_in(np.delete(everything, i)) for i in range(200)])
-    jackknife = np.sqrt(199 / 200 * ((moved - moved.mean()) ** 2).sum())
-    assert (d.high - d.low) / 2 / 1.959964 == pytest.approx(jackknife, rel=0.05)
+    jackknife = 199 / 200 * ((moved - moved.mean()) ** 2).sum()
+
+    def pairs(p):
+        bins = np.ceil(p * 5).clip(min=1)
+        alike = bins[:, None] == bins
+        return alike * np.outer(y - p, y - p) / (200 * alike.sum(axis=1))
+
+    added = pairs(p) - pairs(q)
+    np.fill_diagonal(added, 0)
+    noise = (added**2).sum()
+    assert 0.02 < 2 * noise / jackknife < 0.5
+    error = (d.high - d.low) / 2 / 1.959964
+    assert error**2 == pytest.approx(jackknife - 2 * noise, rel=0.1)
     debiased = BinnedError(UniformBins(5), norm=2, debias=True)
     assert d.first == pytest.approx(debiased(y, p) ** 2, abs=1e-12)
     assert d.estimator == "squared RMSCE debiased"

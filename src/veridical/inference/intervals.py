@@ -6,6 +6,7 @@ from veridical.inference._intervals.bootstrap import (
     has_interval,
     has_vector_interval,
     scores_by_row,
+    unbinned_limits,
 )
 from veridical.inference._intervals.bounded import Support
 from veridical.inference._intervals.effective import independent_sums
@@ -21,13 +22,14 @@ from veridical.inference._intervals.mean import (
 )
 from veridical.inference._intervals.parts import part_limits
 from veridical.inference._intervals.roots import gap_limits, ratio_limits
-from veridical.inference._intervals.rows import rows_of
+from veridical.inference._intervals.rows import Rows, rows_of
 from veridical.inference._intervals.support import score_support
 
 __all__ = [
     "Gains",
     "IntervalOptions",
     "MeanInterval",
+    "Rows",
     "Support",
     "area_limits",
     "binned_limits",
@@ -47,4 +49,5 @@ __all__ = [
     "score_support",
     "scores_by_row",
     "standard_error",
+    "unbinned_limits",
 ]

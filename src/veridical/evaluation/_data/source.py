@@ -25,7 +25,7 @@ from veridical.evaluation._data.null_levels import NullSource
 from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.core import difference_core
 from veridical.inference.draws import independent_rows
-from veridical.inference.intervals import IntervalOptions, independent_sums
+from veridical.inference.intervals import IntervalOptions, Rows, independent_sums, rows_of
 from veridical.lenses import (
     Binary,
     Canonical,
@@ -111,6 +111,11 @@ class Source(ABC):
     def binary_lens(self) -> Lens:
         """The lens of `binary`."""
         return self.lens if self.kind == "binary" else Confidence()
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The rows of `binary` as limits take them."""
+        return rows_of(self.binary)
 
     @property
     @abstractmethod

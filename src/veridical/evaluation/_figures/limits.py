@@ -10,6 +10,7 @@ from veridical.evaluation._data.source import SampleSource, Source
 from veridical.exceptions import InvalidInputError
 from veridical.inference.intervals import (
     IntervalOptions,
+    Rows,
     area_limits,
     gap_limits,
     make_units,
@@ -36,7 +37,9 @@ _MOST_AREAS = 100_000_000  # predictions of several classes that are ranked once
 Limits = dict[str, tuple[float, float]]
 
 
-def figure_limits(source: Source, area: float | None, level: float) -> Limits:
+def figure_limits(
+    source: Source, area: float | None, level: float, *, with_parts: bool = True
+) -> Limits:
     """Limits of all figures but errors and coefficients; what is not known is left out.
 
     Sums know whole predictions of two classes only.
@@ -50,13 +53,13 @@ def figure_limits(source: Source, area: float | None, level: float) -> Limits:
     if sample is not None:
         limits |= _of_scores(sample, source.scores, level)
         if area is not None and sample.p.size <= _MOST_AREAS:
-            found = area_limits(_problems(sample), area, level)
+            found = area_limits(_problems(sample, source), area, level)
             limits |= {} if found is None else {"AUC": found}
-    rows = rows_of(source.binary)
+    rows = source.rows
     limits["calibration in the large"] = gap_limits(rows, level)
     if rows.p.max() > 0:
         limits["observed/expected"] = ratio_limits(rows, level)
-    for rule in ("brier", "log"):
+    for rule in ("brier", "log") if with_parts else ():
         parts = part_limits(rows, get_rule(rule, caller="evaluate"), level)
         if parts is not None:
             limits |= {f"{rule} {name}": found for name, found in parts._asdict().items()}
@@ -67,10 +70,10 @@ def _one_cluster(sample: Sample) -> bool:
     return sample.clusters is not None and bool((sample.clusters == sample.clusters[0]).all())
 
 
-def _problems(sample: Sample) -> Iterable[BinarySample]:
+def _problems(sample: Sample, source: Source) -> Iterable[Rows]:
     if isinstance(sample, BinarySample):
-        return [sample]
-    return (ClassSpecific(label).induce(sample) for label in sample.classes)
+        return [source.rows if isinstance(source.lens, Binary) else rows_of(sample)]
+    return (rows_of(ClassSpecific(label).induce(sample)) for label in sample.classes)
 
 
 def _of_scores(sample: Sample, scores: dict[str, float], level: float) -> Limits:

@@ -28,7 +28,12 @@ from veridical.evaluation._verdict.judge import Judged, Judging, is_reversed, ju
 from veridical.evaluation._verdict.words import Figures
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import recalibration_line
-from veridical.inference.intervals import binned_limits, has_interval, has_vector_interval
+from veridical.inference.intervals import (
+    binned_limits,
+    has_interval,
+    has_vector_interval,
+    unbinned_limits,
+)
 from veridical.lenses import Canonical, Classwise, Lens
 from veridical.lenses.reading import event_of
 from veridical.miscalibration import BinnedError, CumulativeError, Estimator, SmoothError
@@ -187,7 +192,7 @@ def measure_figures(source: Source, options: Measuring) -> Evaluation:
 def means_and_line(source: Source, level: float) -> dict[str, Any]:
     """Mean prediction and frequency of the binary problem, and its recalibration line."""
     problem = source.binary
-    line = recalibration_line(problem, level)
+    line = recalibration_line(problem, level, source.rows)
     predicted, observed = (weighted_mean(v, problem.weight) for v in (problem.p, problem.y))
     return {
         "mean_predicted": predicted,
@@ -229,8 +234,10 @@ def measure_errors(
     doubts: list[str] = []
     summaries: dict[tuple[Binning, str], Summary | VectorSummary] = {}
     by_cells: list[tuple[int, Estimator, Lens]] = []
+    independent = source.binary.clusters is None
     for name, estimator, lens in questions:
         beside: dict[str, Any] = {}
+        own = source.kind == "binary" and lens is source.lens
         if isinstance(estimator, BinnedError):
             key = (estimator.binning, lens.name)
             if key not in summaries:
@@ -246,13 +253,16 @@ def measure_errors(
             if isinstance(summary, VectorSummary):
                 known = has_vector_interval(estimator)
             else:
-                known = source.kind == "binary" and lens is source.lens and has_interval(estimator)
+                known = own and has_interval(estimator)
             if known:
                 effective = source.independent(summary)
                 beside["low"], beside["high"] = binned_limits(estimator, effective, level)
         else:
             value = estimator.measure(source.binary)
-        if not beside and source.kind == "binary" and lens is source.lens:
+            if own and independent and has_interval(estimator):
+                limits = unbinned_limits(estimator, source.rows, level)  # type: ignore[arg-type]
+                beside["low"], beside["high"] = limits
+        if "pvalue" not in beside and own:
             by_cells.append((len(measured), estimator, lens))
         measured.append(
             MeasuredError(

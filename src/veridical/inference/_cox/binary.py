@@ -220,9 +220,11 @@ class Recalibration(NamedTuple):
     in_the_large: Coefficient
 
 
-def recalibration_line(sample: BinarySample, confidence_level: float) -> Recalibration:
+def recalibration_line(
+    sample: BinarySample, confidence_level: float, rows: Rows | None = None
+) -> Recalibration:
     """Return what `cox_test` finds, without testing; of very many rows by cells of log-odds."""
-    rows = rows_of(sample)
+    rows = rows_of(sample) if rows is None else rows
     if sample.n > _EXACT_UP_TO:
         sample = BinarySample(
             y=rows.y.astype(np.intp), p=rows.p, weight=rows.total, weight_type="frequency"

@@ -21,20 +21,16 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.inference._intervals.bounded import Support, mean_limits
-from veridical.inference._intervals.rows import Rows, rows_of
+from veridical.inference._intervals.rows import Rows
 
 
-def area_limits(
-    problems: Iterable[BinarySample], area: float, level: float
-) -> tuple[float, float] | None:
+def area_limits(problems: Iterable[Rows], area: float, level: float) -> tuple[float, float] | None:
     """Limits of the mean area of problems on the same rows; None if one of them has none."""
     moved: FloatArray | None = None  # what each row, or cluster, adds to either distance
     alone, number = np.zeros(2), 0
-    for problem in problems:
-        rows = rows_of(problem)
+    for rows in problems:
         outscored = _outscored(rows)
         if outscored is None:
             return None

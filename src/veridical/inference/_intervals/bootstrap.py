@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.sample import MulticlassSample, Sample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.inference._intervals.binned import l1_limits, l2_limits, l2_vector_limits
@@ -19,11 +20,19 @@ from veridical.inference._intervals.mean import (
     make_units,
     mean_interval,
 )
+from veridical.inference._intervals.rows import Rows, rows_of
 from veridical.inference._intervals.support import score_support
+from veridical.inference._intervals.unbinned import cumulated_limits, largest_limits, smooth_limits
 from veridical.inference._nulls.null import Measure, as_estimator, depends_on_fixed_sums
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.lenses.reading import Induced, RawData
-from veridical.miscalibration import BinnedError, Estimator, FunctionMeasure
+from veridical.miscalibration import (
+    BinnedError,
+    CumulativeError,
+    Estimator,
+    FunctionMeasure,
+    SmoothError,
+)
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Interval
 from veridical.summaries import Summary, VectorSummary
@@ -57,8 +66,8 @@ def bootstrap_interval(
     Parameters
     ----------
     estimator : Estimator or callable
-        A mean score, e.g. ``BrierScore()``; a hard-binned error of norm 1 or 2 (whole vectors:
-        total variation, or norm 2 with ``distance="l2"``); or a function
+        A mean score, e.g. ``BrierScore()``; a hard-binned error of norm 1, 2 or max (whole vectors:
+        total variation, or norm 2 with ``distance="l2"``); KS or smECE; or a function
         ``(y_true, y_prob) -> float``, see `FunctionMeasure`.
     y_true, y_prob, y, prob, labels, pos_label, sample_weight
         As in :func:`evaluate`: arrays, or a frame or file with column names.
@@ -131,6 +140,10 @@ def bootstrap_interval(
       less its noise.
     - whole vectors, norm 2 and the Euclidean distance: as for norm 2, with the multinomial
       covariance of an outcome in the place of r (1 - r).
+
+    - KS, smECE and the largest gap (norm "max"): the upper limit is the largest of those of all
+      bets that the error is the largest of, as for norm 1; the lower one is the reading less as
+      much noise as there may be. Both err on the safe side, that of the largest gap by far.
 
     Those of norm 2 add the noise of the shares of the bins, and their upper limit is never below
     what the median reading of a calibrated model would give [2]_, so it does not vanish by luck.
@@ -216,10 +229,8 @@ def interval_core(
         found = mean_interval(units, options, support=support)
         low, high = max(found.low, min(0.0, float(scores.min()))), found.high
     else:
-        binned = _check_binned(estimator, problem, options.method, stratify=stratify)
-        low, high, rows = _binned_limits(binned, problem, options.level)
-        if rows < _FEW_ROWS and binned.power == 2:
-            notes = (f"{rows:.3g} rows a bin on average: limits of rare outcomes may be too small",)
+        error = _check_error(estimator, problem, options.method, stratify=stratify)
+        low, high, notes = _error_limits(error, problem, options.level)
     interval = Interval(
         estimate=estimator.measure(problem),
         low=low,
@@ -254,13 +265,13 @@ def scores_by_row(
     return scores
 
 
-def _check_binned(
+def _check_error(
     estimator: Estimator,
     problem: Problem,
     method: str,
     *,
     stratify: bool,
-) -> BinnedError:
+) -> BinnedError | CumulativeError | SmoothError:
     """Return the error, or raise unless an interval is known for it."""
     if method != "analytic":
         hint = (
@@ -275,20 +286,29 @@ def _check_binned(
             expected = "for whole vectors a hard-binned error of norm 1, or 2 with distance l2"
             raise _no_interval("estimator", expected, got)
     elif not has_interval(estimator):
-        raise _no_interval("estimator", "a mean score or a hard-binned error of norm 1 or 2", got)
+        raise _no_interval(
+            "estimator", "a mean score, a hard-binned error of norm 1, 2 or max, KS or smECE", got
+        )
     if stratify:
         hint = "the interval of a calibration error supposes that outcomes were drawn."
         raise invalid(_CALLER, "stratify", "unset for a calibration error", "a value", hint=hint)
-    assert isinstance(estimator, BinnedError)
+    assert isinstance(estimator, (BinnedError, CumulativeError, SmoothError))
+    if not isinstance(estimator, BinnedError) and getattr(problem, "clusters", None) is not None:
+        hint = "the interval of an error without bins supposes independent rows; use bins."
+        raise invalid(_CALLER, "groups", f"unset for {estimator.name}", "a value", hint=hint)
     return estimator
 
 
 def has_interval(estimator: Estimator) -> bool:
     """Whether an interval is known for this calibration error of a binary problem."""
+    if isinstance(estimator, CumulativeError):
+        return estimator.statistic == "ks"
+    if isinstance(estimator, SmoothError):
+        return estimator.bandwidth == "fixed-point"
     if not (isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator)):
         return False
     by_rows = estimator.average == "rows"
-    return estimator.power in (1, 2) and estimator.distance is None and by_rows
+    return estimator.power in (1, 2, math.inf) and estimator.distance is None and by_rows
 
 
 def has_vector_interval(estimator: Estimator) -> bool:
@@ -302,16 +322,22 @@ def has_vector_interval(estimator: Estimator) -> bool:
     return estimator.power == 2 and euclidean and estimator.average == "rows"
 
 
-def _binned_limits(
-    estimator: BinnedError, problem: Problem, level: float
-) -> tuple[float, float, float]:
-    """Both limits, and the mean number of rows of a bin."""
+def _error_limits(
+    estimator: BinnedError | CumulativeError | SmoothError, problem: Problem, level: float
+) -> tuple[float, float, tuple[str, ...]]:
+    """Both limits, and what is in doubt about them."""
     if isinstance(problem, ClasswiseProblem):
         raise _no_interval("lens", "one that induces a single problem", "several problems")
+    if not isinstance(estimator, BinnedError):
+        assert isinstance(problem, BinarySample)
+        return *unbinned_limits(estimator, rows_of(problem), level), ()
     summary = estimator.summarise(problem)
     count = summary.count if isinstance(summary, VectorSummary) else summary.count[summary.occupied]
-    limits = binned_limits(estimator, independent_sums(summary, problem), level)
-    return *limits, problem.size / len(count)
+    rows = problem.size / len(count)
+    notes: tuple[str, ...] = ()
+    if rows < _FEW_ROWS and estimator.power == 2:
+        notes = (f"{rows:.3g} rows a bin on average: limits of rare outcomes may be too small",)
+    return *binned_limits(estimator, independent_sums(summary, problem), level), notes
 
 
 def binned_limits(
@@ -320,7 +346,17 @@ def binned_limits(
     """Limits of a binned error from the sums alone; it must have an interval (see above)."""
     if isinstance(summary, VectorSummary):
         return (variation_limits if estimator.power == 1 else l2_vector_limits)(summary, level)
+    if math.isinf(estimator.power):
+        return largest_limits(summary, level)
     return (l1_limits if estimator.power == 1 else l2_limits)(summary, level)
+
+
+def unbinned_limits(
+    estimator: CumulativeError | SmoothError, rows: Rows, level: float
+) -> tuple[float, float]:
+    """Limits of an error without bins; it must have an interval (see above)."""
+    limits = cumulated_limits if isinstance(estimator, CumulativeError) else smooth_limits
+    return limits(rows, level)
 
 
 def _no_interval(param: str, expected: str, got: str) -> InvalidInputError:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-import numpy as np
-
 from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
+from veridical._core.typing import ArrayLike, ColumnNames, IntArray, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.inference._intervals.bootstrap import has_interval, scores_by_row
 from veridical.inference._intervals.function import method_for, resampled_interval
@@ -18,7 +16,9 @@ from veridical.inference._intervals.mean import (
     check_interval_options,
     make_units,
     mean_interval,
+    normal_interval,
 )
+from veridical.inference._intervals.squared import squared_difference
 from veridical.inference._intervals.support import difference_support
 from veridical.inference._nulls.null import Measure, as_estimator
 from veridical.lenses import ClasswiseProblem
@@ -26,36 +26,6 @@ from veridical.lenses.reading import CheckedData, Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator, FunctionMeasure
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Difference
-from veridical.summaries import Summary
-
-
-def squared_error(
-    estimator: BinnedError, problem: BinarySample | ClasswiseProblem
-) -> tuple[float, FloatArray]:
-    r"""Return the squared binned error (of norm 2), and the influence of each row on it.
-
-    With :math:`\theta = \sum_b (W_b / W)\, g_b^2`, a row in bin b moves it in proportion to
-    :math:`2 g_b (y - p) - g_b^2 - \theta` (the derivative of :math:`\sum_b S_b^2 / (W W_b)` with
-    respect to the row's weight, where :math:`S_b = W_b g_b`). Over classes both are means.
-    """
-    summary = estimator.summarise(problem)
-    assert isinstance(summary, Summary)
-    value = float(estimator.powered(summary).mean())
-    if isinstance(problem, BinarySample):
-        return value, _influence(summary, 0, problem)
-    total = np.zeros(problem.sample.n)
-    for k in range(problem.n_problems):
-        total += _influence(summary, k, problem.problem(k))
-    return value, total / problem.n_problems
-
-
-def _influence(summary: Summary, index: int, sample: BinarySample) -> FloatArray:
-    gap = np.where(summary.occupied[index], summary.mean_y[index] - summary.mean_p[index], 0.0)
-    theta = float(summary.share[index] @ gap**2)
-    own = gap[summary.partitions[index].assign(sample.p)]
-    residual = sample.y - sample.p.astype(np.float64)
-    return 2 * own * residual - own**2 - theta
-
 
 _CALLER = "paired_difference"
 _METHODS = ("auto", "analytic", "percentile", "basic", "bca")
@@ -123,10 +93,10 @@ def paired_difference(
     rows). Two p-values near each other say nothing of the difference; this does.
 
     For squared calibration errors the row-wise value is the influence
-    :math:`2 g_b (y - p) - g_b^2 - \theta` of the row on the error of its model. Near calibration
-    the influence of the noise itself makes the variance about twice too large, so intervals are
-    cautious there. Norm 1 is refused: its plug-in error is biased by an amount that differs
-    between models and does not cancel.
+    :math:`2 g_b (y - p) - g_b^2 - \theta` of the row on the error of its model, less what the noise
+    of the gaps adds to its variance, which near calibration is half of it; with clusters or more
+    than ten classes it is left in, so intervals are cautious there. Norm 1 is refused: its plug-in
+    error is biased by an amount that differs between models and does not cancel.
 
     Examples
     --------
@@ -209,7 +179,6 @@ def _by_rows(
 ) -> tuple[MeanInterval, float, float, str]:
     """Interval of the mean difference of rows, both figures, and what they are."""
     name = estimator.name
-    support = None
     if isinstance(estimator, MeanScore):
         first, second = (estimator.measure(each.problem) for each in pair)
         by_row = scores_by_row(estimator, pair[0].problem, pair[0].sample, caller=_CALLER)
@@ -217,9 +186,9 @@ def _by_rows(
         support = difference_support(estimator, (pair[0].problem, pair[1].problem), by_row)
     else:
         binned = _debiased(estimator, options.method)
-        (first, one), (second, two) = (squared_error(binned, _binary(each)) for each in pair)
-        by_row = one - two
-        name = f"squared {binned.name}"
+        both = squared_difference(binned, (_binary(pair[0]), _binary(pair[1])))
+        limits = normal_interval(both.first - both.second, both.standard_error, options.level)
+        return limits, both.first, both.second, f"squared {binned.name}"
     sample = pair[0].sample
     frequency = sample.weight_type == "frequency"
     units = make_units(by_row, sample.weight, by_frequency=frequency, groups=groups)

@@ -63,10 +63,13 @@ def verdict_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
 def _key_figures(m: ModelFindings) -> Iterator[tuple[str, str, str]]:
     e, level = m.evaluation, level_words(m.evaluation.confidence_level)
     yield "rows", f"{e.n_samples:,}", f"{e.verdict.about}, {e.lens} lens"
-    yield "accuracy", number(e.accuracy), "share of rows whose most probable class occurred"
-    yield "AUC", number(e.auc), "how well classes are ranked: 0.5 by chance, 1 without fault"
+    ranked = "how well classes are ranked: 0.5 by chance, 1 without fault"
+    right = "share of rows whose most probable class occurred"
+    yield "accuracy", _figure(e, "accuracy", e.accuracy), right
+    yield "AUC", _figure(e, "AUC", e.auc), ranked
     for rule in ("brier", "log"):
-        yield _SCORE_NAMES[rule], number(e.scores[rule]), "mean score: smaller is better"
+        shown = _figure(e, rule, e.scores[rule])
+        yield _SCORE_NAMES[rule], shown, "mean score: smaller is better"
     error = e.default
     what = f"mean gap; {level} interval {limits(error.low, error.high)}"
     if error.null_q95 is not None:
@@ -79,9 +82,18 @@ def _key_figures(m: ModelFindings) -> Iterator[tuple[str, str, str]]:
     )
     yield (
         "observed minus predicted",
-        signed(e.calibration_in_the_large),
+        signed(e.calibration_in_the_large) + _interval(e, "calibration in the large"),
         f"{number(e.mean_observed)} observed, {number(e.mean_predicted)} predicted on average",
     )
+
+
+def _figure(e: Evaluation, name: str, value: float | None) -> str:
+    """A figure with its interval in brackets, if it has one."""
+    return number(value) + _interval(e, name)
+
+
+def _interval(e: Evaluation, name: str) -> str:
+    return f" ({limits(*e.limits[name])})" if name in e.limits else ""
 
 
 def discrimination_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
@@ -108,15 +120,17 @@ def discrimination_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     calibrated = "1 if calibrated; below 1 too extreme"
     too_high = "0 if calibrated; below 0 predictions are too high"
     ratio = "1 if predictions are right on average"
+    accuracy = _figure(e, "accuracy", e.accuracy)
+    expected = _figure(e, "observed/expected", e.observed_expected)
     yield Table(
         f"Discrimination and calibration ({level_words(e.confidence_level)} intervals)",
         ("figure", "value", "about", "how to read it"),
         (
-            ("AUC", number(e.auc), "discrimination", _auc_words(e)),
-            ("accuracy", number(e.accuracy), "discrimination", "at equal costs of all errors"),
+            ("AUC", _figure(e, "AUC", e.auc), "discrimination", _auc_words(e)),
+            ("accuracy", accuracy, "discrimination", "at equal costs of all errors"),
             ("recalibration slope", coefficient(e.slope), "calibration", calibrated),
             ("recalibration intercept", coefficient(e.intercept), "calibration", too_high),
-            ("observed / expected", number(e.observed_expected), "calibration", ratio),
+            ("observed / expected", expected, "calibration", ratio),
         ),
     )
 
@@ -152,9 +166,9 @@ def scores_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         "read",
     )
     yield Table(
-        "Scores of the whole prediction",
+        f"Scores of the whole prediction ({level_words(e.confidence_level)} intervals)",
         ("score", "value"),
-        tuple((_SCORE_NAMES[name], number(value)) for name, value in e.scores.items()),
+        tuple((_SCORE_NAMES[rule], _figure(e, rule, value)) for rule, value in e.scores.items()),
     )
     yield Table.of(
         "Parts of the score",
@@ -162,12 +176,16 @@ def scores_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         {
             "score": lambda d: f"{_SCORE_NAMES[d.rule]} ({d.lens} lens)",
             "value": lambda d: number(d.score),
-            "miscalibration": lambda d: number(d.miscalibration),
-            "discrimination": lambda d: number(d.discrimination),
+            "miscalibration": lambda d: _part(e, d, "miscalibration"),
+            "discrimination": lambda d: _part(e, d, "discrimination"),
             "uncertainty": lambda d: number(d.uncertainty),
             "how": lambda d: d.definition,
         },
     )
+
+
+def _part(e: Evaluation, d: Decomposition, name: str) -> str:
+    return _figure(e, f"{d.rule} {name}", getattr(d, name))
 
 
 def errors_blocks(m: ModelFindings, index: int) -> Iterator[Block]:

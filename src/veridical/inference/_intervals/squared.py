@@ -1,0 +1,118 @@
+r"""The difference of the squared binned errors of two models of the same rows.
+
+The debiased squared error is a sum over pairs of rows of one bin, :math:`\sum_{i \ne j} h_{ij}`
+with :math:`h_{ij} = w_i w_j d_i d_j / (W W_b)` and d = y - p, and so is the difference of two. Its
+variance is that of the influences of the rows, :math:`4 \sum_i (\sum_{j \ne i} h_{ij})^2` as it is
+estimated, less :math:`2 \sum_{i \ne j} h_{ij}^2`: in squares of sums of noise the pairs are counted
+twice as often as they vary (Hoeffding 1948, doi 10.1214/aoms/1177730196). They are all there is
+where both models are calibrated.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from veridical._core.sample import BinarySample
+from veridical._core.typing import FloatArray, IntArray
+from veridical.inference._intervals.mean import make_units, standard_error
+from veridical.lenses import ClasswiseProblem
+from veridical.miscalibration import BinnedError
+from veridical.summaries import Summary
+
+_MOST_CLASSES = 10  # pairs of classes are summed up for two models
+
+
+class SquaredDifference(NamedTuple):
+    """Debiased squared errors of two models, and the standard error of their difference."""
+
+    first: float
+    second: float
+    standard_error: float
+
+
+class _Term(NamedTuple):
+    """Squared error of one binary problem: bin and residual of each row, weight of each bin."""
+
+    bins: IntArray
+    residual: FloatArray
+    weight: FloatArray
+    factor: float
+
+
+def squared_difference(
+    estimator: BinnedError,
+    pair: tuple[BinarySample | ClasswiseProblem, BinarySample | ClasswiseProblem],
+) -> SquaredDifference:
+    """Both errors, which are means over classes if there are several, and how sure they differ."""
+    values, terms = [], []
+    influence: FloatArray | float = 0.0
+    for problem, sign in zip(pair, (1.0, -1.0), strict=True):
+        summary = estimator.summarise(problem)
+        assert isinstance(summary, Summary)
+        values.append(float(estimator.powered(summary).mean()))
+        for index, part in enumerate(_problems(problem)):
+            factor = sign / len(summary.names)
+            influence = influence + factor * _influence(summary, index, part)
+            terms.append(_term(summary, index, part, factor))
+    sample = pair[0].sample if isinstance(pair[0], ClasswiseProblem) else pair[0]
+    counted = sample.weight_type == "frequency"
+    units = make_units(
+        np.asarray(influence), sample.weight, by_frequency=counted, groups=sample.clusters
+    )
+    error = standard_error(units)
+    if sample.clusters is None and len(terms) <= 2 * _MOST_CLASSES:
+        noise = max(0.0, _squares_of_pairs(terms, sample.weight, counted=counted))
+        error = math.sqrt(max(error**2 - 2 * noise, min(2 * noise, error**2)))
+    return SquaredDifference(values[0], values[1], error)
+
+
+def _problems(problem: BinarySample | ClasswiseProblem) -> list[BinarySample]:
+    if isinstance(problem, BinarySample):
+        return [problem]
+    return [problem.problem(k) for k in range(problem.n_problems)]
+
+
+def _influence(summary: Summary, index: int, sample: BinarySample) -> FloatArray:
+    r"""What each row adds to :math:`\theta = \sum_b (W_b / W)\, g_b^2`, but for its weight.
+
+    The derivative of :math:`\sum_b S_b^2 / (W W_b)` with respect to the weight of a row in bin b,
+    where :math:`S_b = W_b g_b`, is in proportion to :math:`2 g_b (y - p) - g_b^2 - \theta`.
+    """
+    gap = np.where(summary.occupied[index], summary.mean_y[index] - summary.mean_p[index], 0.0)
+    theta = float(summary.share[index] @ gap**2)
+    own = gap[summary.partitions[index].assign(sample.p)]
+    residual = sample.y - sample.p.astype(np.float64)
+    return 2 * own * residual - own**2 - theta
+
+
+def _term(summary: Summary, index: int, sample: BinarySample, factor: float) -> _Term:
+    bins = summary.partitions[index].assign(sample.p)
+    residual = sample.y.astype(np.float64) - sample.p
+    return _Term(bins, residual, summary.sum_w[index], factor)
+
+
+def _squares_of_pairs(terms: list[_Term], weight: FloatArray | None, *, counted: bool) -> float:
+    """Sum over pairs of different rows of the square of what they add to the difference."""
+    n = len(terms[0].bins)
+    w = np.ones(n) if weight is None else weight
+    total = float(w.sum())
+    # A row that stands for w rows has that many different copies; else it counts w times.
+    once, twice = (w, w) if counted else (w**2, w**4)
+    found = 0.0
+    for k, one in enumerate(terms):
+        for other in terms[k:]:
+            product = one.residual * other.residual
+            size = len(other.weight)
+            cell = one.bins * size + other.bins
+            sums, squares = (
+                np.bincount(cell, each, len(one.weight) * size)
+                for each in (once * product, twice * product**2)
+            )
+            held = np.flatnonzero(squares)
+            scale = total**2 * one.weight[held // size] * other.weight[held % size]
+            both = float(((sums[held] ** 2 - squares[held]) / scale).sum())
+            found += (1 if other is one else 2) * one.factor * other.factor * both
+    return found
