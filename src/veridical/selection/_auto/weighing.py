@@ -138,7 +138,7 @@ def _would_end(start: float, done: int, n_folds: int) -> float:
 _PSEUDO_ROWS = 5.0
 _LEAST = 1e-12  # smaller probabilities of what happened count as this
 _HARDLY = 0.01  # shares of the identity that are not worth the words
-_CAUTION = 6.0  # as good, with folds at random, as the 10 that the league chose with even classes
+_CAUTION = 6.0  # by simulation as good, with random folds, as the league's 10 with even classes
 
 
 @dataclass(frozen=True)
