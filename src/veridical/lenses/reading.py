@@ -265,6 +265,9 @@ class RawData:
         if inputs.groups is None:
             return data
         clusters = cluster_codes(inputs.groups, data.kept, caller=caller)
+        counted = sample.weight is not None and sample.weight_type == "frequency"
+        if clusters.max() + 1 == sample.n and not counted:  # each row is alone; copies would not be
+            return data
         return replace(data, sample=replace(sample, clusters=clusters))
 
     def through(self, lens: Any, *, caller: str, whole: bool = False) -> Induced:
