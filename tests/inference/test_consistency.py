@@ -156,7 +156,7 @@ def test_frequency_weights_of_several_classes_are_repeated_rows(lens, multiclass
 @pytest.mark.parametrize("by_label", [False, True])
 def test_weighted_sums_by_class_are_those_of_a_naive_loop(lens, by_label, multiclass):
     """Same outcomes: the residual of a cell is drawn, what it is divided by is that of the data."""
-    from veridical.inference._draws.hypothesis import redraw_of
+    from veridical._core.resampling.hypothesis import redraw_of
     from veridical.inference._nulls.null import null_sample
     from veridical.lenses.reading import RawData
 

@@ -215,7 +215,7 @@ def test_frequencies_too_many_to_write_out_are_drawn_as_binomials(monkeypatch):
     w = np.arange(40) % 3 + 1
     options = {"sample_weight": w, "weight_type": "frequency", "n_bins": 4}
     written = hosmer_lemeshow_test(y, p, rng=13, n_resamples=9999, **options)
-    monkeypatch.setattr("veridical.inference._draws.rows.MOST_REPEATED", 10)
+    monkeypatch.setattr("veridical._core.resampling.rows.MOST_REPEATED", 10)
     drawn = hosmer_lemeshow_test(y, p, rng=14, n_resamples=9999, **options)
     assert drawn.statistic == written.statistic
     error = math.sqrt(2 * written.pvalue * (1 - written.pvalue) / 9999)

@@ -9,6 +9,13 @@ from scipy import stats
 
 from veridical import BinnedError, CumulativeError, UniformBins
 from veridical._core.data.randomness import Draws
+from veridical._core.resampling.hypothesis import (
+    cell_means,
+    cell_variances,
+    redraw_of,
+    shared_by_two,
+)
+from veridical._core.resampling.redraw import Redraw, Sharing, class_residuals
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.inference import (
     consistency_test,
@@ -21,13 +28,6 @@ from veridical.inference import (
     spiegelhalter_test,
     t_cal_test,
 )
-from veridical.inference._draws.hypothesis import (
-    _shared_by_two,
-    cell_means,
-    cell_variances,
-    redraw_of,
-)
-from veridical.inference._draws.redraw import Redraw, Sharing, class_residuals
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
 
@@ -444,7 +444,7 @@ def test_what_a_group_shares_is_a_sum_over_pairs(weighted):
     p, group = rng.random(30).round(1), rng.permutation(np.repeat(np.arange(6), 5))
     y = np.arange(30) % 2
     redraw = redraw_of(sample_of(y, p, W[y] if weighted else rng.gamma(3.0, size=30)))
-    found = _shared_by_two(redraw, group, 6)
+    found = shared_by_two(redraw, group, 6)
     chance, step = redraw.chance[:, 1], redraw.residuals[:, 1] - redraw.residuals[:, 0]
     expected = np.zeros(6)
     for i, j in itertools.permutations(range(30), 2):

@@ -1,6 +1,5 @@
 """Outcomes drawn as if predictions were right, and what figures read on them."""
 
-from veridical.inference._draws.hypothesis import cell_variances, design_effect, independent_rows
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
 from veridical.inference._draws.sums import null_summaries
 from veridical.inference._draws.trials import Trials
@@ -10,10 +9,7 @@ from veridical.inference._nulls.null import depends_on_fixed_sums, null_sample
 __all__ = [
     "CellDraws",
     "Trials",
-    "cell_variances",
     "depends_on_fixed_sums",
-    "design_effect",
-    "independent_rows",
     "knows_cells",
     "monte_carlo_pvalue",
     "null_sample",

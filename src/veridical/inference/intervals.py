@@ -9,7 +9,6 @@ from veridical.inference._intervals.bootstrap import (
     unbinned_limits,
 )
 from veridical.inference._intervals.bounded import Support
-from veridical.inference._intervals.effective import independent_sums
 from veridical.inference._intervals.gain import Gains, gain_core, gain_interval
 from veridical.inference._intervals.mean import (
     IntervalOptions,
@@ -39,7 +38,6 @@ __all__ = [
     "gap_limits",
     "has_interval",
     "has_vector_interval",
-    "independent_sums",
     "make_units",
     "mean_interval",
     "normal_interval",

@@ -20,7 +20,6 @@ from veridical.curves._curve.bands import (
     resampled,
     simultaneous_band,
 )
-from veridical.curves._curve.groups import grouped_summary
 from veridical.curves._curve.points import Points, curve_from_summary, isotonic_points
 from veridical.curves._curve.smooth import (
     check_bandwidth,
@@ -32,8 +31,8 @@ from veridical.exceptions import invalid, warn_of
 from veridical.lenses import Binary, Confidence, Lens
 from veridical.lenses.reading import RawData, event_of, named_lens
 from veridical.results import ReliabilityCurve
-from veridical.summaries import GridSummary, summarise
-from veridical.summaries.core import problem_of
+from veridical.summaries import GridSummary, Summary, summarise
+from veridical.summaries.core import independent_sums, problem_of
 
 _BINOMIAL = ("binomial", "wilson", "clopper-pearson")
 _INTERVALS = ("auto", *_BINOMIAL, "bootstrap", "consistency", "simultaneous", "pointwise")
@@ -365,9 +364,11 @@ def _binned_curve(
 ) -> ReliabilityCurve:
     interval, level = options.interval, options.level
     drawn = interval in ("bootstrap", "consistency")
-    summary = grouped_summary(summarise(sample, binning), sample)
+    summary = summarise(sample, binning)
+    effective = independent_sums(summary, sample, each=True)
+    assert isinstance(effective, Summary)
     curve = curve_from_summary(
-        summary,
+        effective,
         lens=lens,
         definition=binning.name,
         interval=None if drawn else interval,

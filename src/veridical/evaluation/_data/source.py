@@ -12,6 +12,7 @@ import numpy as np
 
 from veridical._core.data.groups import Groups
 from veridical._core.data.left_out import LeftOut
+from veridical._core.resampling.hypothesis import independent_rows
 from veridical._core.sample import (
     BinarySample,
     MulticlassSample,
@@ -24,8 +25,7 @@ from veridical.binning import Binning, UniformBins, VarianceSplitBins
 from veridical.evaluation._data.null_levels import NullSource
 from veridical.frames.inputs import UNNAMED, Named
 from veridical.inference.core import difference_core
-from veridical.inference.draws import independent_rows
-from veridical.inference.intervals import IntervalOptions, Rows, independent_sums, rows_of
+from veridical.inference.intervals import IntervalOptions, Rows, rows_of
 from veridical.lenses import (
     Binary,
     Canonical,
@@ -40,6 +40,7 @@ from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import Difference
 from veridical.scores import RULES, get_rule
 from veridical.summaries import Summary, VectorSummary, summarise
+from veridical.summaries.core import independent_sums
 
 
 def auc_of_pooled(scores: PooledScores) -> float | None:
@@ -187,8 +188,13 @@ class Source(ABC):
         """Sums that a binned error is a function of, through this lens or the classwise one."""
 
     @abstractmethod
-    def independent(self, summary: Summary | VectorSummary) -> Summary | VectorSummary:
-        """Sums of the lens's own problem, or of whole vectors, as independent rows would vary."""
+    def independent(
+        self, summary: Summary | VectorSummary, *, each: bool = False
+    ) -> Summary | VectorSummary:
+        """Sums of the lens's own problem, or of whole vectors, as independent rows would vary.
+
+        All bins together, or `each` by itself.
+        """
 
     @property
     @abstractmethod
@@ -327,11 +333,13 @@ class SampleSource(Source):
         """Sums by bin of the problem of a lens."""
         return estimator.summarise(self._problem_of(through))
 
-    def independent(self, summary: Summary | VectorSummary) -> Summary | VectorSummary:
+    def independent(
+        self, summary: Summary | VectorSummary, *, each: bool = False
+    ) -> Summary | VectorSummary:
         """Bins of sizes that weights and groups leave."""
         if isinstance(summary, VectorSummary):
             return independent_sums(summary, self.sample)
-        return independent_sums(summary, self.binary)
+        return independent_sums(summary, self.binary, each=each)
 
     @cached_property
     def size(self) -> float:

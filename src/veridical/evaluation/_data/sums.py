@@ -11,13 +11,14 @@ import numpy as np
 
 from veridical._core.data.left_out import LeftOut
 from veridical._core.data.validation import is_integer
+from veridical._core.resampling.hypothesis import cell_variances
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical.binning import Binning, IntervalBinning, UniformBins
 from veridical.evaluation._data.null_levels import NullSource
 from veridical.evaluation._data.source import Kind, SampleSource, Source, auc_of_pooled
 from veridical.evaluation._data.together import notes_on_groups
 from veridical.frames.inputs import UNNAMED, Named
-from veridical.inference.draws import Trials, cell_variances
+from veridical.inference.draws import Trials
 from veridical.lenses import Binary, Classwise, Lens
 from veridical.miscalibration import BinnedError
 from veridical.summaries import GridSummary, Summary, VectorSummary
@@ -132,7 +133,9 @@ class SumsSource(Source):
             return self.grid.summary(estimator.binning, "classwise")
         return self.summary(estimator.binning)
 
-    def independent(self, summary: Summary | VectorSummary) -> Summary | VectorSummary:
+    def independent(
+        self, summary: Summary | VectorSummary, *, each: bool = False
+    ) -> Summary | VectorSummary:
         """Bins of sizes that weights leave; rows of an engine are taken as independent."""
         if not self.cells.weighted or not isinstance(summary, Summary) or len(summary.names) > 1:
             return summary

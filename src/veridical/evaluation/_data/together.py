@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from veridical._core.resampling.hypothesis import design_effect
 from veridical._core.sample import BinarySample, Sample
-from veridical.inference.draws import design_effect
 from veridical.lenses import Confidence
 
 _FEW = 10  # groups that say little of how much they differ

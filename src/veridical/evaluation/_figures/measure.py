@@ -206,7 +206,7 @@ def means_and_line(source: Source, level: float) -> dict[str, Any]:
 
 def binned_curve(source: Source, binning: Binning, level: float) -> ReliabilityCurve:
     """Reliability curve of the binary problem, with Wilson limits."""
-    summary = source.independent(source.summary(binning))
+    summary = source.independent(source.summary(binning), each=True)
     assert isinstance(summary, Summary)
     return curve_from_summary(
         summary,

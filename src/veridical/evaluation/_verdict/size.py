@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._core.numeric.logistic import binary_objective, newton_by_decrement
+from veridical._core.resampling.hypothesis import independent_rows
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import Plan, detectable_core, required_core
-from veridical.inference.draws import independent_rows
 from veridical.results import SampleSize
 
 MATTERS = 0.01  # share of the log loss

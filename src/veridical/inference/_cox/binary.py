@@ -9,10 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from veridical._core.numeric.logistic import NewtonFit, binary_objective, newton_by_decrement
+from veridical._core.resampling.rows import likelihood_weight
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.inference._cox.limits import Line, line_limits
-from veridical.inference._draws.rows import likelihood_weight
 from veridical.inference._intervals.rows import Rows, rows_of
 from veridical.results import Coefficient
 

@@ -9,15 +9,15 @@ import numpy as np
 
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_level, check_option, is_number
+from veridical._core.resampling.hypothesis import checked_redraw
+from veridical._core.resampling.rows import likelihood_weight
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._cox import multinomial as _cox_multinomial, null as _cox_null
 from veridical.inference._cox.binary import CoxFit, fit_binary
 from veridical.inference._cox.multinomial import Slopes, fit_multinomial
-from veridical.inference._draws.hypothesis import checked_redraw
 from veridical.inference._draws.monte_carlo import announced, monte_carlo_pvalue
-from veridical.inference._draws.rows import likelihood_weight
 from veridical.inference._intervals.rows import rows_of
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData

@@ -18,13 +18,13 @@ from veridical._core.numeric.logistic import (
     multinomial_objective,
     newton_by_decrement,
 )
+from veridical._core.resampling.hypothesis import redraw_of
+from veridical._core.resampling.redraw import Redraw, drawn_samples, most_draws
+from veridical._core.resampling.rows import counts_outcomes, likelihood_weight
 from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._cox.binary import CoxFit, unknown
-from veridical.inference._draws.hypothesis import redraw_of
-from veridical.inference._draws.redraw import Redraw, drawn_samples, most_draws
-from veridical.inference._draws.rows import counts_outcomes, likelihood_weight
 from veridical.results import Coefficient
 
 Slopes: TypeAlias = Literal["common", "diagonal", "matrix"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from veridical._core.data.randomness import Draws
+from veridical._core.resampling.hypothesis import redraw_of
+from veridical._core.resampling.redraw import Redraw, most_draws
+from veridical._core.resampling.rows import counts_outcomes, counts_rows, likelihood_weight
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
-from veridical.inference._draws.hypothesis import redraw_of
-from veridical.inference._draws.redraw import Redraw, most_draws
-from veridical.inference._draws.rows import counts_outcomes, counts_rows, likelihood_weight
 from veridical.inference._draws.trials import Trials
 
 _BLOCK_VALUES = 1 << 20

@@ -10,19 +10,19 @@ import numpy as np
 
 from veridical._core.data.validation import check_level, check_option, is_number
 from veridical._core.numeric.pava import isotonic_fit
+from veridical._core.resampling.hypothesis import independent_rows
 from veridical._core.sample import BinarySample, weighted_mean
 from veridical._core.typing import ArrayLike, ColumnNames, WeightType
 from veridical.binning import QuantileBins, UniformBins
 from veridical.curves.core import simultaneous_band
 from veridical.exceptions import invalid
-from veridical.inference._draws.hypothesis import independent_rows
 from veridical.inference._draws.monte_carlo import announced
 from veridical.inference._intervals.bootstrap import binned_limits, has_interval
-from veridical.inference._intervals.effective import independent_sums
 from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError
 from veridical.results import EquivalenceTest
 from veridical.summaries import Summary
+from veridical.summaries.core import independent_sums
 
 _CALLER = "equivalence_test"
 _SMALLEST = 1e-12  # p-values below are given as this

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.data.randomness import Draws
+from veridical._core.resampling.redraw import Redraw, class_residuals, most_draws
+from veridical._core.resampling.rows import counts_rows
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
-from veridical.inference._draws.redraw import Redraw, class_residuals, most_draws
-from veridical.inference._draws.rows import counts_rows
 from veridical.inference._draws.trials import Trials
 
 _BLOCK_DRAWS = 1 << 22

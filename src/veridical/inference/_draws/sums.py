@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.randomness import Draws
+from veridical._core.resampling.hypothesis import redraw_of
+from veridical._core.resampling.redraw import Redraw, class_residuals, most_draws
+from veridical._core.resampling.rows import OutcomeDraws, counts_rows
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray
-from veridical.inference._draws.hypothesis import redraw_of
-from veridical.inference._draws.redraw import Redraw, class_residuals, most_draws
-from veridical.inference._draws.rows import OutcomeDraws, counts_rows
 from veridical.inference._draws.trials import Trials
 from veridical.lenses import ClasswiseProblem
 from veridical.summaries import Summary, VectorSummary

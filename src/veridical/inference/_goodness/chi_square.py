@@ -10,6 +10,9 @@ import numpy as np
 
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_option
+from veridical._core.resampling.hypothesis import checked_redraw
+from veridical._core.resampling.redraw import Redraw
+from veridical._core.resampling.rows import counts_rows
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
@@ -23,10 +26,7 @@ from veridical.inference._draws.groups import (
     two_columns,
     weight_notes,
 )
-from veridical.inference._draws.hypothesis import checked_redraw
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
-from veridical.inference._draws.redraw import Redraw
-from veridical.inference._draws.rows import counts_rows
 from veridical.inference._draws.trials import Trials
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData

@@ -12,6 +12,9 @@ from veridical._core.data.labels import find_label
 from veridical._core.data.options import check_flag
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import is_integer
+from veridical._core.resampling.hypothesis import checked_redraw
+from veridical._core.resampling.redraw import Redraw
+from veridical._core.resampling.rows import repeated_rows, take_repeated
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.binning import IntervalBinning, IntervalPartition
@@ -23,10 +26,7 @@ from veridical.inference._draws.groups import (
     redrawn_chi_squares,
     weight_notes,
 )
-from veridical.inference._draws.hypothesis import checked_redraw
 from veridical.inference._draws.monte_carlo import announced
-from veridical.inference._draws.redraw import Redraw
-from veridical.inference._draws.rows import repeated_rows, take_repeated
 from veridical.inference._draws.sums import null_summaries
 from veridical.inference._goodness.chi_square import (
     Cells,

@@ -10,13 +10,13 @@ import numpy as np
 
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.numeric.blocks import ROWS, row_blocks
+from veridical._core.resampling.hypothesis import checked_redraw
+from veridical._core.resampling.redraw import most_draws
+from veridical._core.resampling.rows import counts_rows
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.inference._draws.groups import null_sums, pooled_trials, weight_notes
-from veridical.inference._draws.hypothesis import checked_redraw
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
-from veridical.inference._draws.redraw import most_draws
-from veridical.inference._draws.rows import counts_rows
 from veridical.inference._goodness.chi_square import check_null, single_problem
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest

@@ -11,7 +11,6 @@ from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.inference._intervals.binned import l1_limits, l2_limits, l2_vector_limits
-from veridical.inference._intervals.effective import independent_sums
 from veridical.inference._intervals.function import method_for, resampled_interval
 from veridical.inference._intervals.gaps import variation_limits
 from veridical.inference._intervals.mean import (
@@ -36,6 +35,7 @@ from veridical.miscalibration import (
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Interval
 from veridical.summaries import Summary, VectorSummary
+from veridical.summaries.core import independent_sums
 
 _CALLER = "bootstrap_interval"
 _FEW_ROWS = 20

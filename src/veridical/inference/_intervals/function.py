@@ -8,11 +8,11 @@ from collections.abc import Callable
 import numpy as np
 
 from veridical._core.numeric.order import value_order
+from veridical._core.resampling.rows import repeated_rows, take_repeated
 from veridical._core.runtime.progress import track
 from veridical._core.sample import Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.inference._draws.rows import repeated_rows, take_repeated
 from veridical.inference._intervals.mean import IntervalOptions, MeanInterval
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.miscalibration import Estimator, FunctionMeasure

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from veridical._core.numeric.blocks import row_blocks
+from veridical._core.resampling.rows import counts_rows
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import FloatArray, IntArray
-from veridical.inference._draws.rows import counts_rows
 from veridical.inference._joint.forms import log_odds, upper_edges, with_corners
 
 _EVEN = 1e-12  # variance of predictions below which a cell is not split

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._core.data.randomness import Draws
+from veridical._core.resampling.hypothesis import redraw_of
+from veridical._core.resampling.redraw import REDRAWN, Redraw, most_draws
+from veridical._core.resampling.rows import counts_rows
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
-from veridical.inference._draws.hypothesis import redraw_of
-from veridical.inference._draws.redraw import REDRAWN, Redraw, most_draws
-from veridical.inference._draws.rows import counts_rows
 from veridical.inference._joint.draws import Trials, drawn_residuals
 from veridical.inference._joint.family import Found
 from veridical.inference._joint.forms import (

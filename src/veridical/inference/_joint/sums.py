@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.randomness import Draws
-from veridical.inference._draws.hypothesis import cell_means, cell_variances
-from veridical.inference._draws.redraw import REDRAWN
+from veridical._core.resampling.hypothesis import cell_means, cell_variances
+from veridical._core.resampling.redraw import REDRAWN
 from veridical.inference._joint.draws import Trials, drawn_residuals
 from veridical.inference._joint.family import Found, holm_test_of, joint_test_of
 from veridical.inference._joint.forms import Cells, cells_of, form_of_all, upper_edges

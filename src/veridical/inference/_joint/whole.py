@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._core.data.randomness import Draws
+from veridical._core.resampling.hypothesis import redraw_of
+from veridical._core.resampling.redraw import REDRAWN, Redraw, class_residuals, most_draws
 from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
-from veridical.inference._draws.hypothesis import redraw_of
-from veridical.inference._draws.redraw import REDRAWN, Redraw, class_residuals, most_draws
 from veridical.inference._joint.draws import NORMAL_FROM
 from veridical.inference._joint.family import Found
 from veridical.inference._joint.forms import (

@@ -9,13 +9,13 @@ import numpy as np
 
 from veridical._core.data.randomness import Draws
 from veridical._core.numeric import gram
+from veridical._core.resampling.hypothesis import redraw_of
+from veridical._core.resampling.redraw import Redraw
+from veridical._core.resampling.rows import counts_rows
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, one_hot
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.inference._draws.hypothesis import redraw_of
-from veridical.inference._draws.redraw import Redraw
-from veridical.inference._draws.rows import counts_rows
 from veridical.inference._draws.trials import Trials
 
 _BLOCK = 1 << 21  # numbers held by a block of resamples

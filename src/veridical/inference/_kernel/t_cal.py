@@ -11,11 +11,11 @@ import numpy as np
 from veridical._core.data.options import check_flag
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import is_number
+from veridical._core.resampling.redraw import most_draws
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
-from veridical.inference._draws.redraw import most_draws
 from veridical.inference._kernel.nulls import ObservedTrials, doubts_of, observed_trials
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData

@@ -10,11 +10,11 @@ import numpy as np
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_option
 from veridical._core.numeric import gram
+from veridical._core.resampling.redraw import most_draws
 from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
-from veridical.inference._draws.redraw import most_draws
 from veridical.inference._kernel.nulls import (
     ObservedTrials,
     Similarity,

@@ -8,13 +8,13 @@ from typing import Self
 import numpy as np
 
 from veridical._core.data.randomness import Draws
+from veridical._core.resampling.hypothesis import redraw_of
+from veridical._core.resampling.redraw import most_draws
+from veridical._core.resampling.rows import counts_rows
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray
 from veridical.binning import SweepBins
 from veridical.binning.counts import SortedScores
-from veridical.inference._draws.hypothesis import redraw_of
-from veridical.inference._draws.redraw import most_draws
-from veridical.inference._draws.rows import counts_rows
 from veridical.inference._draws.trials import Trials
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.miscalibration.core import CellEstimator, sweep_errors

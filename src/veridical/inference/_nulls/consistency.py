@@ -9,12 +9,12 @@ import numpy as np
 
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_option, check_probabilities, float_array
+from veridical._core.resampling.rows import OutcomeDraws
 from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import invalid
 from veridical.inference._draws.monte_carlo import Alternative, announced, monte_carlo_pvalue
-from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._nulls.null import (
     Measure,
     as_estimator,

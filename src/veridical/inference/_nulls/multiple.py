@@ -10,14 +10,14 @@ import numpy as np
 
 from veridical._core.data.randomness import Draws, check_draws
 from veridical._core.data.validation import check_option, float_array
+from veridical._core.resampling.hypothesis import redraw_of
+from veridical._core.resampling.redraw import drawn_samples, most_draws
+from veridical._core.resampling.rows import OutcomeDraws
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
 from veridical.exceptions import invalid, warn_of
-from veridical.inference._draws.hypothesis import redraw_of
 from veridical.inference._draws.monte_carlo import monte_carlo_pvalue
-from veridical.inference._draws.redraw import drawn_samples, most_draws
-from veridical.inference._draws.rows import OutcomeDraws
 from veridical.inference._draws.sums import null_summaries
 from veridical.inference._nulls.null import (
     Measure,

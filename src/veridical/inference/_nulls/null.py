@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.randomness import Draws, check_draws
+from veridical._core.resampling.hypothesis import redraw_of
+from veridical._core.resampling.redraw import Redraw, drawn_samples, most_draws
+from veridical._core.resampling.rows import OutcomeDraws, repeated_rows, take_repeated
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.binning import EdgeBins, QuantileBins, SimplexBinning, UniformBins
 from veridical.exceptions import invalid, warn_of
-from veridical.inference._draws.hypothesis import redraw_of
-from veridical.inference._draws.redraw import Redraw, drawn_samples, most_draws
-from veridical.inference._draws.rows import OutcomeDraws, repeated_rows, take_repeated
 from veridical.inference._draws.sums import (
     ClassCells,
     null_summaries,

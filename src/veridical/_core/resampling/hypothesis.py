@@ -27,11 +27,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from veridical._core.resampling.redraw import REDRAWN, Redraw, Sharing
+from veridical._core.resampling.rows import counts_rows, repeated_rows, take_repeated
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
-from veridical.inference._draws.redraw import REDRAWN, Redraw, Sharing
-from veridical.inference._draws.rows import counts_rows, repeated_rows, take_repeated
 
 _CELLS = 8  # of like predictions, in which weights are compared
 _ROWS = 100  # of a cell, at least
@@ -269,7 +269,7 @@ def _without_line(residual: FloatArray, variance: FloatArray, p: FloatArray) -> 
 def _shared_by_all(made: Redraw, group: IntArray, n_groups: int, classes: list[int]) -> FloatArray:
     """Sum over pairs of a group of the covariance of residuals that share their uniform number."""
     if len(classes) == 1:
-        return _shared_by_two(made, group, n_groups)
+        return shared_by_two(made, group, n_groups)
     shared = np.zeros(n_groups)
     rng = np.random.default_rng(0)
     reached = np.cumsum(made.chance, axis=1)
@@ -285,7 +285,7 @@ def _shared_by_all(made: Redraw, group: IntArray, n_groups: int, classes: list[i
     return shared / _SHARED
 
 
-def _shared_by_two(made: Redraw, group: IntArray, n_groups: int) -> FloatArray:
+def shared_by_two(made: Redraw, group: IntArray, n_groups: int) -> FloatArray:
     """The same of two classes, exactly: the covariance of 1[u < a] and 1[u < b] is min - a b."""
     residual = made.residuals
     order = np.lexsort((made.chance[:, 1], group))
