@@ -31,15 +31,15 @@ def independent_sums(summary: Sums, sample: Sample, *, each: bool = False) -> Su
     wider: FloatArray | float = 1.0 if made.sharing is None else made.sharing.design_effect
     if isinstance(summary, Summary) and isinstance(sample, BinarySample):
         bins, size = summary.partitions[0].assign(sample.p[made.rows]), summary.sum_w.shape[1]
-        seen, usual = (np.bincount(bins, v[:, 1], minlength=size) for v in (own, alone))
+        seen, usual = _by_bin(own[:, 1], bins, size), _by_bin(alone[:, 1], bins, size)
         if each and made.sharing is not None:
-            together = np.bincount(bins, _shared(made, bins, size), minlength=size)
+            together = _by_bin(_shared(made, bins, size), bins, size)
             wider = 1 + made.sharing.correlation * _ratio(together, seen)
-        factor = wider * np.where(usual > 0, _ratio(seen, usual), 1.0)
-    else:
-        factor = wider * float(own.sum() / alone.sum()) if alone.sum() > 0 else wider
+        wider = wider * np.where(usual > 0, _ratio(seen, usual), 1.0)
+    elif alone.sum() > 0:
+        wider = wider * float(own.sum() / alone.sum())
     square = summary.sum_w if summary.weight_type == "frequency" else summary.sum_w2
-    return replace(summary, sum_w2=square * factor, weight_type="importance")
+    return replace(summary, sum_w2=square * wider, weight_type="importance")
 
 
 def _shared(made: Redraw, bins: IntArray, n_bins: int) -> FloatArray:
@@ -48,6 +48,10 @@ def _shared(made: Redraw, bins: IntArray, n_bins: int) -> FloatArray:
     cell = np.unique(made.sharing.group * n_bins + bins, return_inverse=True)[1].reshape(-1)
     n_cells = int(cell.max()) + 1
     return (shared_by_two(made, cell, n_cells) / np.bincount(cell, minlength=n_cells))[cell]
+
+
+def _by_bin(values: FloatArray, bins: IntArray, n_bins: int) -> FloatArray:
+    return np.bincount(bins, values, minlength=n_bins).astype(np.float64)
 
 
 def _ratio(top: FloatArray, bottom: FloatArray) -> FloatArray:
