@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from veridical import BinnedError, BrierScore, InvalidInputError, LogScore, SmoothError, SweepBins
+from veridical import (
+    BinnedError,
+    BrierScore,
+    CumulativeError,
+    InvalidInputError,
+    LoessError,
+    LogScore,
+    SmoothError,
+    SweepBins,
+)
 from veridical.inference._intervals.bootstrap import bootstrap_interval
 
 
@@ -22,8 +31,9 @@ def test_bootstraps_of_calibration_errors_are_refused_with_the_reason(method, es
 @pytest.mark.parametrize(
     "estimator",
     [
-        SmoothError(),
-        BinnedError(norm="max"),
+        SmoothError(bandwidth=0.1),
+        CumulativeError("kuiper"),
+        LoessError(),
         BinnedError(norm=3),
         BinnedError(SweepBins()),
         BinnedError(assignment="linear"),
@@ -33,7 +43,7 @@ def test_bootstraps_of_calibration_errors_are_refused_with_the_reason(method, es
     ids=lambda e: f"{e.name} {e.definition}",
 )
 def test_errors_without_a_known_interval_are_refused(estimator, binary):
-    with pytest.raises(InvalidInputError, match="`estimator` must be a mean score or a hard"):
+    with pytest.raises(InvalidInputError, match="`estimator` must be a mean score, a hard"):
         bootstrap_interval(estimator, binary.y, binary.p)
 
 

@@ -285,7 +285,7 @@ def test_cells_alike_and_their_null_level():
     assert error(y, p, lens="canonical") == pytest.approx(np.mean(gaps))
     level = null_level(error, y, p, lens="canonical", n_resamples=20, rng=0)
     assert level.estimate == pytest.approx(np.mean(gaps))
-    with pytest.raises(InvalidInputError, match="hard-binned error of norm 1 or 2"):
+    with pytest.raises(InvalidInputError, match="hard-binned error of norm 1, 2 or max"):
         bootstrap_interval(BinnedError(average="bins"), y, p)
 
 

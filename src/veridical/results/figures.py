@@ -21,7 +21,8 @@ class MeasuredError(Result):
     n_samples : rows it was computed from
     null_mean, null_q95 : mean and 95 % quantile of the figure on a perfectly calibrated model
         with these same predictions; None if not computed
-    low, high : confidence limits of the binned error in the population; None if none is known
+    low, high : confidence limits of the error (a binned one in these bins) in the population; None
+        if none is known
     pvalue : of the consistency test, is this more than a calibrated model shows; None if not drawn
     n_resamples : draws that `pvalue` comes from, None if not drawn
     """
@@ -150,7 +151,7 @@ class CoxTest(CalibrationTest):
     intercept_test : intercepts 0, given slopes 1
     slope_test : slopes 1, given free intercepts; None where no slope is identified
     confidence_level : of the intervals of the coefficients
-    interval : how these intervals were made, "profile likelihood" or "Wald"
+    interval : how these intervals were made, "bounded means" or "Wald"
     method, null, definition, lens, n_samples, n_resamples, notes : as in `CalibrationTest`
     """
 

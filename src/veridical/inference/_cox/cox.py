@@ -124,8 +124,10 @@ def cox_test(
     reject too often, and "auto" draws outcomes instead, or says so in `notes`. The p-value is
     then (1 + #{drawn >= observed}) / (1 + n_resamples); component tests stay asymptotic.
 
-    Intervals are profile-likelihood limits for binary problems, so the slope's excludes 1 exactly
-    where its component test rejects; for more classes they are Wald's. Edge cases: outcomes that
+    Intervals of binary problems need no model: a coefficient is within its limits where zero is
+    within those of the mean of its score, taken as a bounded variable. They hold with few events,
+    with weights, and where the curve is no line; with many rows they are those of a sandwich
+    variance [5]_. For more classes they are Wald's. Edge cases: outcomes that
     a threshold separates give an infinite slope and a finite statistic (the supremum of the
     likelihood); one class only gives an infinite intercept and no slope; equal predictions
     leave only the intercept to test (1 degree of freedom). All are said in `notes`.
@@ -142,6 +144,8 @@ def cox_test(
        of Clinical Epidemiology 74, 167-176, doi 10.1016/j.jclinepi.2015.12.005.
     .. [4] Van Hoorde et al. (2014), Assessing calibration of multinomial risk prediction models,
        Statistics in Medicine 33, 2585-2596, doi 10.1002/sim.6114.
+    .. [5] White (1982), Maximum likelihood estimation of misspecified models, Econometrica 50,
+       1-25, doi 10.2307/1912526.
 
     Examples
     --------

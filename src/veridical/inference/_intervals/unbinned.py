@@ -98,11 +98,10 @@ def smooth_limits(rows: Rows, level: float) -> tuple[float, float]:
     def upper(width: float) -> float:
         sign = np.sign(density.smoothed_density(gaps, width))
         level = np.full(_GRID + 1, math.copysign(1.0, float(nodes.sum())))
-        bets = {_climbed(rows, start, width, tail) for start in (sign, level, -level)}
-        best = sorted(bets, key=lambda bet: bet.limit)[-1]
-        return _upper(rows, best.on, tail)
+        bets = [_climbed(rows, start, width, tail) for start in (sign, level, -level)]
+        return _upper(rows, max(bets, key=lambda bet: bet.limit).on, tail)
 
-    low, high = _fixed_point(lower), max(_fixed_point(upper), min(upper(_NARROWEST), _NARROWEST))
+    low, high = _fixed_point(lower, below=0.0), _fixed_point(upper, below=_NARROWEST)
     return low, max(low, high)
 
 
@@ -137,14 +136,13 @@ def _climbed(rows: Rows, sign: FloatArray, width: float, tail: float) -> _Bet:
     return best
 
 
-def _fixed_point(limit: Callable[[float], float]) -> float:
-    """Bandwidth that a limit, which falls with it, is equal to; 0 if it is below any."""
+def _fixed_point(limit: Callable[[float], float], *, below: float) -> float:
+    """Bandwidth that a limit, which falls with it, is equal to; `below` if narrower than any."""
     from scipy.optimize import brentq
 
-    if limit(_NARROWEST) <= _NARROWEST:
-        return 0.0
-    if limit(1.0) >= 1.0:
-        return 1.0
+    ends = [limit(width) - width for width in (_NARROWEST, 1.0)]
+    if ends[0] <= 0 or ends[1] >= 0:
+        return below if ends[0] <= 0 else 1.0
     return float(brentq(lambda width: limit(width) - width, _NARROWEST, 1.0, xtol=1e-4, rtol=1e-3))
 
 
