@@ -63,7 +63,7 @@ def test_errors_over_several_problems_are_refused(multiclass):
         (BrierScore(), {"groups": [1, 1, 1]}, "`groups` must be more than one group"),
         (BrierScore(), {"groups": [1.0, np.nan, 2.0]}, "a missing key at index 1"),
         (BrierScore(), {"groups": np.array([1, "a", 2], dtype=object)}, "keys of one kind"),
-        (BrierScore(), {"groups": [1, 2, 3], "stratify": True}, "`stratify` must be False with"),
+        (BrierScore(), {"groups": [1, 1, 2], "stratify": True}, "`stratify` must be False with"),
         (BinnedError(), {"stratify": True}, "`stratify` must be unset"),
         (LogScore(), {}, "1 of 3 infinite log scores"),
         (BrierScore, {}, "`estimator` must be an estimator"),
