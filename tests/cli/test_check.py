@@ -144,7 +144,7 @@ def test_predictions_for_the_same_rows_are_paired(capsys):
         (["--require", "ecee.high < 1"], "check: `--require` must be of figures"),
         (["--require", "ece.hgh < 1"], "Hint: did you mean 'high'?"),
         (["--require", "ece"], "a comparison after 'ece.value'"),
-        (["--require", "auc.high < 1"], "figures with limits: accuracy"),
+        (["--require", "mean_observed.high < 1"], "figures with limits: accuracy"),
         (["--require", "difference(log).high < 1"], "`--against` must be given"),
         (["--require", "groups: ece < 1"], "`--by` must be given"),
         ([*EASY, "--against", "none.json"], "`--against` must be a readable JSON file"),

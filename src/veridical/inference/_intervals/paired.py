@@ -94,9 +94,10 @@ def paired_difference(
 
     For squared calibration errors the row-wise value is the influence
     :math:`2 g_b (y - p) - g_b^2 - \theta` of the row on the error of its model, less what the noise
-    of the gaps adds to its variance, which near calibration is half of it; with clusters or more
-    than ten classes it is left in, so intervals are cautious there. Norm 1 is refused: its plug-in
-    error is biased by an amount that differs between models and does not cancel.
+    of the gaps adds to its variance, which near calibration is half of it; with clusters, more than
+    ten classes or sums of an engine it is left in, so intervals are cautious there. Norm 1 is
+    refused: its plug-in error is biased by an amount that differs between models and does not
+    cancel.
 
     Examples
     --------
