@@ -19,6 +19,7 @@ from veridical.curves._curve.bands import (
     quantiles,
     resampled,
     simultaneous_band,
+    with_smoothing_bias,
 )
 from veridical.curves._curve.points import Points, curve_from_summary, isotonic_points
 from veridical.curves._curve.smooth import (
@@ -393,6 +394,8 @@ def _curve(
     elif interval is not None:
         draws = resampled(interval, sample, points.refit, options.n_resamples, options.rng)
         low, high = quantiles(draws, points.observed, level)
+        if interval == "bootstrap" and options.method in ("density", "smooth"):
+            low, high = with_smoothing_bias(sample, points, low, high)
     return ReliabilityCurve(
         lower=points.lower,
         upper=points.upper,
