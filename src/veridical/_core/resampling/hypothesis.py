@@ -38,6 +38,9 @@ _ROWS = 100  # of a cell, at least
 _ROUNDS = 10
 _TINY = 1e-12
 _ROUNDED = 1e-9  # relative variance of weights that are alike but for rounding
+_TOLD = 0.1  # mean variance of a logarithm beyond which nothing is told
+_NEAR, _PLACES = 15, 4096  # rows of a label near a prediction, and how often these are looked at
+_ALIKE = 0.8  # share of rows that weigh what those near them do
 _CHANCE = 3.0  # how often chance is counted where differences are looked for
 _SHARED = 64  # draws that say how much shared outcomes have in common
 
@@ -135,8 +138,34 @@ def _weights(sample: Sample, p: FloatArray) -> tuple[FloatArray, str]:
         first[y[::-1]] = weight[::-1]
         if (weight == first[y]).all():
             return np.broadcast_to(first, p.shape).copy(), _BY_LABEL
-    factor = _label_factors(weight / weight.mean(), y, _cells(p), n_classes)
-    return weight[:, None] * factor / factor[np.arange(len(y)), y][:, None], _LIKE_THOSE_SEEN
+    at, local = np.arange(len(y)), np.ones_like(p)
+    if n_classes == 2 and (count >= _NEAR).all():
+        local = _near_weights(weight, y, p[:, 1])
+    rest = weight / local[at, y]
+    factor = local * _label_factors(rest / rest.mean(), y, _cells(p), n_classes)
+    return weight[:, None] * factor / factor[at, y][:, None], _LIKE_THOSE_SEEN
+
+
+def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
+    """What rows of either label weigh near each prediction, (n, 2), where that is one value.
+
+    Rows that were kept with a chance by label and stretch of predictions have few different weights
+    and most of them that of their neighbours of the same label: its median. Else ones.
+    """
+    near = np.ones((len(p), 2))
+    for k in (0, 1):
+        rows = np.flatnonzero(y == k)
+        rows = rows[np.argsort(p[rows], kind="stable")]
+        first = np.linspace(0, len(rows) - _NEAR, min(len(rows) - _NEAR + 1, _PLACES))
+        window = first.astype(np.intp)[:, None] + np.arange(_NEAR)
+        middle = p[rows][window[:, _NEAR // 2]]
+        median = np.median(weight[rows][window], axis=1)
+        after = np.searchsorted(middle, p).clip(1, len(middle) - 1) if len(middle) > 1 else 0
+        if len(middle) > 1:
+            after = after - (p - middle[after - 1] < middle[after] - p)
+        near[:, k] = median[after]
+    alike = near[np.arange(len(y)), y] == weight
+    return near if alike.mean() >= _ALIKE else np.ones_like(near)
 
 
 def _cells(p: FloatArray) -> IntArray:
@@ -161,11 +190,12 @@ def _label_factors(weight: FloatArray, y: IntArray, cell: IntArray, n_classes: i
     part, n_parts = cell * n_classes + y, (int(cell.max()) + 1) * n_classes
     number, first = _power_sums(weight, part, n_parts)[:2].reshape(2, -1, n_classes)
     own = weight / _common(number, first)[cell]
-    heavy = np.full(n_classes, float(own @ own / own.sum()))
+    heavy, noise = np.full(n_classes, float(own @ own / own.sum())), 0.0
     for each, size in ((y, n_classes), (part, n_parts)):
         coarse = np.tile(heavy, size // n_classes)
         sums = _power_sums(own, each, size)
-        heavy = _drawn_to(coarse, sums, _noise(own, each, sums))
+        noise = max(noise, _noise(own, each, sums))  # small parts do not show how heavy rows can be
+        heavy = _drawn_to(coarse, sums, noise)
     return heavy.reshape(-1, n_classes)[cell]
 
 
@@ -189,16 +219,14 @@ def _common(number: FloatArray, weight: FloatArray) -> FloatArray:
 
 
 def _noise(weight: FloatArray, part: IntArray, sums: FloatArray) -> float:
-    """Variance of the logarithm of a ratio of the sum of squares to the sum, of one row.
+    """Variance of the logarithm of a sum of squares of weights, of one row.
 
-    That of w^2 - r w over the square of the mean of w^2, which few rows do not tell: that of all.
+    That of w^2 over the square of its mean, which few rows do not tell: that of all parts.
     """
-    number, first, second = sums
-    some = number > 0
-    ratio = second / np.where(some, first, 1.0)
-    scale = np.where(some, second / np.maximum(number, 1.0), 1.0)
-    spread = np.square((weight**2 - ratio[part] * weight) / scale[part])
-    return float(spread.sum()) / max(len(weight) - int(some.sum()), 1)
+    number, _, second = sums
+    scale = np.where(second > 0, second / np.maximum(number, 1.0), 1.0)
+    spread = np.square(weight**2 / scale[part] - 1)
+    return float(spread.sum()) / max(len(weight) - int((number > 0).sum()), 1)
 
 
 def _noise_of_sums(sums: FloatArray) -> float:
@@ -207,20 +235,24 @@ def _noise_of_sums(sums: FloatArray) -> float:
     wide = np.maximum(number * second / np.where(first > 0, np.square(first), 1.0) - 1, 0.0)
     wide[wide < _ROUNDED] = 0.0
     freedom = np.maximum(number - 1, 0.0)
-    return float(freedom @ (wide * (1 + 3 * wide) / (1 + wide)) / max(freedom.sum(), 1.0))
+    of_one = wide * (4 + 10 * wide) / (1 + wide)  # fourth moment over the square of the second
+    return float(freedom @ of_one / max(freedom.sum(), 1.0))
 
 
 def _drawn_to(coarse: FloatArray, sums: FloatArray, noise_of_one: float) -> FloatArray:
     """Sum of squares over sum of the weights of every part, drawn towards what is known before.
 
     By as much as the parts differ less than chance makes them (empirical Bayes, Efron & Morris
-    1975, doi 10.1080/01621459.1975.10479864, chance counted more than once to be sure). `sums` are
+    1975, doi 10.1080/01621459.1975.10479864, chance counted more than once to be sure); not at all
+    where a few heavy rows decide, of which one more or less makes the difference. `sums` are
     numbers of rows, sums of weights and of their squares by part.
     """
     number, first, second = sums
     some = number > 0
     ratio = np.where(some, second / np.where(some, first, 1.0), coarse)
     noise = noise_of_one / np.maximum(number, 1.0)
+    if float(number @ noise) > _TOLD * number.sum():
+        return coarse
     apart = np.log(ratio / coarse)
     apart -= number @ apart / number.sum()
     exact = np.where(some, 1 / (noise + _TINY), 0.0)
@@ -300,6 +332,14 @@ def shared_by_two(made: Redraw, group: IntArray, n_groups: int) -> FloatArray:
     return np.asarray(least - product)
 
 
+def fixed_variance(made: Redraw, sample: Sample) -> FloatArray:
+    """Variance of residuals of independent rows of fixed weights: w^2 p (1 - p), (n, K)."""
+    spread = made.p * (1 - made.p)
+    if sample.weight is None or counts_rows(sample):  # a row of a whole frequency is there so often
+        return spread
+    return np.square(sample.weight[made.rows])[:, None] * spread
+
+
 def design_effect(sample: Sample) -> float:
     """How much larger the variance of the sum of residuals is than that of independent rows.
 
@@ -308,8 +348,7 @@ def design_effect(sample: Sample) -> float:
     made = redraw_of(sample)
     if made is None:
         return 1.0
-    weight = made.weight if sample.weight is None else sample.weight[made.rows][:, None]
-    alone = float((np.square(weight) * made.p * (1 - made.p)).sum())
+    alone = float(fixed_variance(made, sample).sum())
     wider = 1.0 if made.sharing is None else max(made.sharing.design_effect, 1.0)
     return wider * float(made.variance.sum()) / alone if alone > 0 else wider
 
@@ -364,6 +403,8 @@ def _cell_ratios(sums: FloatArray) -> FloatArray:
     common = _common(of_likes[0], of_likes[1])
     own = of_likes / np.stack([np.ones_like(common), common, np.square(common)])[:, :, None]
     heavy = np.full(2, float(own[2].sum() / own[1].sum()))
+    noise = 0.0
     for part in (own.sum(axis=1), own.reshape(3, -1)):
-        heavy = _drawn_to(np.tile(heavy, part.shape[1] // 2), part, _noise_of_sums(part))
+        noise = max(noise, _noise_of_sums(part))
+        heavy = _drawn_to(np.tile(heavy, part.shape[1] // 2), part, noise)
     return heavy.reshape(-1, 2)[likes]

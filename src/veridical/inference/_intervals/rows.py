@@ -88,14 +88,28 @@ def design_effect(
     """
     from scipy.special import stdtrit
 
-    sums = np.bincount(clusters, away)
-    number = int((np.bincount(clusters) > 0).sum())
-    if number < 2 or n <= 1:
+    sums, sizes = np.bincount(clusters, away), np.bincount(clusters).astype(np.float64)
+    sizes = sizes[sizes > 0]
+    if len(sizes) < 2 or n <= 1:
         return np.inf
     ratio = max(1.0, float(sums @ sums) / own) if own > 0 else 1.0
+    number = _as_many_equal(sizes, ratio)
     left = max(n / ratio, number)
     few, many = (stdtrit(k - 1, (1 + level) / 2) ** 2 * k / (k - 1) for k in (number, left))
     return ratio * float(few / many)
+
+
+def _as_many_equal(sizes: FloatArray, ratio: float) -> float:
+    """As many clusters of equal size as tell a variance as well as these, at least two.
+
+    Of clusters with variances m (1 + (m - 1) r), r the correlation that gives this design effect
+    (Satterthwaite 1946, Biometrics Bulletin 2, 110-114).
+    """
+    pairs = sizes * (sizes - 1)
+    most = float(pairs.sum() / sizes.sum())
+    share = min((ratio - 1) / most, 1.0) if most > 0 else 0.0
+    spread = sizes + share * pairs
+    return max(float(spread.sum()) ** 2 / float(spread @ spread), 2.0)
 
 
 def rows_of(sample: BinarySample) -> Rows:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from veridical._core.resampling.hypothesis import redraw_of, shared_by_two
+from veridical._core.resampling.hypothesis import fixed_variance, redraw_of, shared_by_two
 from veridical._core.resampling.redraw import Redraw
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
@@ -26,8 +26,7 @@ def independent_sums(summary: Sums, sample: Sample, *, each: bool = False) -> Su
     made = redraw_of(sample)
     if made is None:
         return summary
-    weight = made.weight if sample.weight is None else sample.weight[made.rows][:, None]
-    alone, own = np.square(weight) * made.p * (1 - made.p), made.variance
+    alone, own = fixed_variance(made, sample), made.variance
     wider: FloatArray | float = 1.0 if made.sharing is None else made.sharing.design_effect
     if isinstance(summary, Summary) and isinstance(sample, BinarySample):
         bins, size = summary.partitions[0].assign(sample.p[made.rows]), summary.sum_w.shape[1]
