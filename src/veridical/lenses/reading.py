@@ -13,6 +13,7 @@ from veridical._core.data.groups import Groups, cluster_codes
 from veridical._core.data.labels import shortened
 from veridical._core.data.reading import AS_IT_IS, Reading, read_rows
 from veridical._core.data.validation import check_sample, kept_rows
+from veridical._core.resampling.rows import MOST_REPEATED
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike, BoolArray, ColumnNames, WeightType
 from veridical.exceptions import invalid, unknown_option
@@ -266,6 +267,10 @@ class RawData:
             return data
         clusters = cluster_codes(inputs.groups, data.kept, caller=caller)
         counted = sample.weight is not None and sample.weight_type == "frequency"
+        if counted and sample.size > MOST_REPEATED:
+            hint = "divide them, or leave `groups` out."
+            expected = f"frequencies of at most {MOST_REPEATED:,} rows with `groups`"
+            raise invalid(caller, "sample_weight", expected, f"{sample.size:,.0f}", hint=hint)
         if clusters.max() + 1 == sample.n and not counted:  # each row is alone; copies would not be
             return data
         return replace(data, sample=replace(sample, clusters=clusters))

@@ -116,11 +116,13 @@ def _folds(rows: Rows) -> FloatArray:
     """Share of every row or cell that is in each fold, by chance that knows values only."""
     rng = np.random.default_rng(0)
     if rows.clusters is not None:
-        number = int(rows.clusters.max()) + 1
-        fold = (rng.permutation(number) % _FOLDS)[rows.clusters]
+        y, p = rows.each(rows.y), rows.each(rows.p)
+        sums = [np.bincount(rows.clusters, each) for each in (y * p, y, p * p, p, np.ones(len(p)))]
+        by_content = np.argsort(np.lexsort([np.round(each, 9) for each in sums]))  # not by name
+        fold = (rng.permutation(len(by_content)) % _FOLDS)[by_content[rows.clusters]]
         cell = np.arange(len(rows.y)) if rows.cell is None else rows.cell
-        sums = np.bincount(cell * _FOLDS + fold, rows.weight, len(rows.y) * _FOLDS)
-        return sums.reshape(-1, _FOLDS) / rows.total[:, None]
+        held = np.bincount(cell * _FOLDS + fold, rows.weight, len(rows.y) * _FOLDS)
+        return held.reshape(-1, _FOLDS) / rows.total[:, None]
     order = np.lexsort((rows.scale, rows.y, rows.p))
     keys = np.column_stack([rows.scale, rows.y, rows.p])[order]
     starts = np.flatnonzero(np.concatenate([[True], (keys[1:] != keys[:-1]).any(axis=1)]))
