@@ -54,7 +54,7 @@ def held_out_masses(
     order = value_order(rows.values, rows.y, rows.weight)
     order = order[np.argsort(place[order], kind="stable")]
     copies = mass[order].astype(np.int64)
-    rng = np.random.default_rng([seed, _signature(rows, order, mass, place)])
+    rng = np.random.default_rng([seed, _signature(rows, mass, place)])
     if copies.sum() > _MOST_COPIES:
         dealt = rng.multinomial(copies, np.full(n_folds, 1 / n_folds)).T
     else:
@@ -69,21 +69,33 @@ def held_out_masses(
             yield held
 
 
-def _signature(rows: CheckedRows, order: IntArray, mass: FloatArray, place: IntArray) -> int:
-    """A number that other data hardly share: count and spread of predictions in each class.
+def _signature(rows: CheckedRows, mass: FloatArray, place: IntArray) -> int:
+    """A number that other data hardly share: how well predictions rank, or which classes they meet.
 
     Neither the order of the rows, nor that of the classes, nor whether rows are repeated or
-    weighted, nor which of two columns is given, changes them by more than rounding.
+    weighted, nor which of two columns is given, nor whether values are probabilities or logits
+    changes it.
     """
-    values = rows.values.reshape(len(rows.y), -1)
-    own = values[:, 0] if values.shape[1] == 1 else values[np.arange(len(rows.y)), rows.y]
-    own, mass, place = own[order].astype(np.float64), mass[order], place[order]
-    count = np.bincount(place, mass)
-    known = np.maximum(count, 1)
-    away = own - (np.bincount(place, mass * own) / known)[place]
-    spread = np.sqrt(np.bincount(place, mass * away**2) / known)
-    words = [f"{n:.0f} {s:.8f}" for n, s in zip(count.tolist(), spread.tolist(), strict=True)]
-    return crc32(" ".join(words).encode())
+    values = rows.values.reshape(len(rows.y), -1).astype(np.float64)
+    if values.shape[1] > 2:
+        of_class = np.zeros(len(rows.classes), dtype=np.intp)
+        of_class[rows.y] = place
+        met = of_class[values.argmax(axis=1)]
+        counts: FloatArray = np.bincount(place * (int(of_class.max()) + 1) + met, mass).astype(np.float64)
+    else:
+        score = values[:, 0] if values.shape[1] == 1 else values[:, 1] - values[:, 0]
+        first = place == 0
+        turned = bool(first.any()) and int(rows.y[first][0]) == 0  # the rarer class is scored
+        counts = _ranked(-score if turned else score, np.where(first, mass, 0.0), mass)
+    return crc32(" ".join(f"{each:.1f}" for each in counts.tolist()).encode())
+
+
+def _ranked(score: FloatArray, events: FloatArray, mass: FloatArray) -> FloatArray:
+    """Number of events, and of pairs in which one outscores another row, halves for ties."""
+    index = np.unique(score, return_inverse=True)[1].reshape(-1)
+    hits, others = np.bincount(index, events), np.bincount(index, mass - events)
+    below = np.cumsum(others) - others / 2
+    return np.array([events.sum(), mass.sum(), float(hits @ below)])
 
 
 def rows_of_mass(rows: CheckedRows, mass: FloatArray) -> CheckedRows:

@@ -151,6 +151,8 @@ def cross_weighted(choice: CalibratorChoice, strategy: str) -> FloatArray:
     basic = np.array([choice.tried[i].basic for i in numbers])
     total = np.empty((len(judge.y), len(choice.calibrator.classes_)))
     for held, others in _blocks(choice):
+        if not others.any():  # one fold is all there is: nothing was seen of others
+            others = held
         known = None if own is None else own[others]
         shares = shares_of(judge.among(others), given[others], known, basic, strategy)
         part = np.zeros((int(held.sum()), total.shape[1]))
