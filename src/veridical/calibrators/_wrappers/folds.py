@@ -81,7 +81,9 @@ def _signature(rows: CheckedRows, mass: FloatArray, place: IntArray) -> int:
         of_class = np.zeros(len(rows.classes), dtype=np.intp)
         of_class[rows.y] = place
         met = of_class[values.argmax(axis=1)]
-        counts: FloatArray = np.bincount(place * (int(of_class.max()) + 1) + met, mass).astype(np.float64)
+        counts: FloatArray = np.bincount(place * (int(of_class.max()) + 1) + met, mass).astype(
+            np.float64
+        )
     else:
         score = values[:, 0] if values.shape[1] == 1 else values[:, 1] - values[:, 0]
         first = place == 0

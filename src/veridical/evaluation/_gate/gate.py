@@ -211,7 +211,7 @@ def check_requirements(
     --------
     >>> p = [0.25] * 1000 + [0.75] * 1000
     >>> y = [0, 0, 0, 1] * 250 + [1, 1, 1, 0] * 250
-    >>> result = check_requirements(y, p, requirements=["ece.high < 0.05", "auc > 0.8"])
+    >>> result = check_requirements(y, p, requirements=["ece.high < 0.05", "auc.low > 0.8"])
     >>> result.passed, [check.outcome for check in result.checks]  # auc is 3/4
     (False, ['met', 'not met'])
     >>> few = check_requirements(

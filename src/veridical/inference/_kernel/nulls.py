@@ -143,6 +143,9 @@ class ObservedTrials:
 def observed_trials(sample: Sample, *, caller: str) -> ObservedTrials:
     """Rows as trials: equal scores of rows of equal weight are one entry, frequencies copies."""
     weight, kind = sample.weight, sample.weight_type
+    if weight is not None and kind == "frequency" and (weight != np.rint(weight)).any():
+        hint = 'outcomes are drawn for every row: round the weights, or use "importance".'
+        raise invalid(caller, "sample_weight", "whole numbers as frequencies", "others", hint=hint)
     redraw = redraw_of(sample)
     if redraw is not None:
         rows = sample.take(redraw.rows)
@@ -151,9 +154,6 @@ def observed_trials(sample: Sample, *, caller: str) -> ObservedTrials:
         counts = rows.y.astype(np.float64) if isinstance(rows, BinarySample) else one_hot(rows)
         own = each if rows.weight is None or counts_rows(sample) else rows.weight
         return ObservedTrials(Trials(p, each, own), counts, redraw)
-    if weight is not None and kind == "frequency" and (weight != np.rint(weight)).any():
-        hint = 'outcomes are drawn for every row: round the weights, or use "importance".'
-        raise invalid(caller, "sample_weight", "whole numbers as frequencies", "others", hint=hint)
     same = 1.0
     if weight is not None and kind == "importance" and (weight == weight[0]).all():
         same, weight = float(weight[0]), None
