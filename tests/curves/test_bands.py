@@ -59,8 +59,26 @@ def test_one_resample_is_the_curve_of_the_rows_drawn(method, kind):
         )
     else:
         expected = again.at(curve.predicted).observed
+        # Limits of smooth curves hold the curve, and the curve freed of what smoothing moves it by.
+        assert (curve.low <= expected + 3e-4).all()
+        assert (curve.high >= expected - 3e-4).all()
+        return
     np.testing.assert_allclose(curve.low, expected, atol=3e-4)
     np.testing.assert_array_equal(curve.low, curve.high)
+
+
+@pytest.mark.parametrize("method", ["density", "smooth"])
+def test_limits_of_smooth_curves_cover_ties(method):
+    """Calibrated predictions on a grid: 95 % limits at the scores, weighted by rows, 12 samples."""
+    held = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        p = rng.integers(1, 10, 400) / 10
+        y = (rng.random(400) < p).astype(int)
+        curve = reliability_curve(y, p, method=method, interval="bootstrap", n_resamples=99, rng=0)
+        low, high = (np.interp(p, curve.predicted, limit) for limit in (curve.low, curve.high))
+        held.append(np.mean((low - 1e-3 <= p) & (p <= high + 1e-3)))
+    assert np.mean(held) > 0.88
 
 
 @pytest.mark.parametrize("kind", ["plain", "weighted"])
