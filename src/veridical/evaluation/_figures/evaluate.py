@@ -86,7 +86,7 @@ def evaluate(
         sigmoid of one column and the softmax of several.
     missing : {"error", "drop"}, default "error"
         Whether a row without a label, a prediction or a weight is an error, or is dropped and
-        counted in `notes` by column. A missing group key is a group of its own, "(missing)".
+        counted in `notes` by column. A missing key of `by` is a group of its own, "(missing)".
     normalize : bool, default False
         Divide rows of several probabilities by their sums. Without it, rows of at most four
         decimals may miss 1 by what their rounding explains, others by 1e-6.
