@@ -72,7 +72,8 @@ class Piecewise:
     starts : shape (m + 1,)
         What is subtracted first, so that polynomials are in the distance from there.
     coefficients : shape (degree + 1, m + 1)
-        Constant, linear, quadratic term of each interval; degree 0 is a step function.
+        Constant, linear, quadratic, cubic term of each interval; degree 0 is a step function.
+    by : what is compared with the edges; None if it is `of` itself
     """
 
     of: Node
@@ -80,6 +81,7 @@ class Piecewise:
     side: Side
     starts: FloatArray
     coefficients: FloatArray
+    by: Node | None = None
 
     @property
     def degree(self) -> int:
@@ -234,7 +236,7 @@ def looks_up(node: object) -> bool:
         if isinstance(each, tuple):
             left.extend(each)
         elif isinstance(each, Node) and id(each) not in seen:
-            if isinstance(each, Piecewise) and each.degree < 2:
+            if isinstance(each, Piecewise) and (each.degree < 2 or each.by is not None):
                 return True
             seen.add(id(each))
             left.extend(vars(each).values())

@@ -1,7 +1,13 @@
 """What calibrators are made of, for rooms that fit, wrap and choose them."""
 
 from veridical.calibrators._base.bases import BinaryCalibrator
-from veridical.calibrators._base.calibrator import Notes, fit_rows, fit_settled, predict_rows
+from veridical.calibrators._base.calibrator import (
+    Notes,
+    fit_rows,
+    fit_settled,
+    has_formula,
+    predict_rows,
+)
 from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.rows import CheckedRows, check_rows, points_away
 from veridical.calibrators._base.scales import smallest_share
@@ -32,6 +38,7 @@ __all__ = [
     "fit_settled",
     "fitted_to_itself",
     "fresh_part",
+    "has_formula",
     "held_out_masses",
     "overlap_note",
     "points_away",

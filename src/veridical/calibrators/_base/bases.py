@@ -32,6 +32,7 @@ __all__ = [
     "NotFittedError",
     "Notes",
     "WeightedOutcomes",
+    "tails_of",
 ]
 
 _NEARLY_ONE = 15.0  # log odds beyond which 1 - p would lose digits
@@ -116,15 +117,19 @@ class LogisticCalibrator(BinaryCalibrator):
         return np.asarray(expit(odds, out=odds))
 
     def _tails(self, scores: BinaryScores) -> tuple[FloatArray, FloatArray]:
-        from scipy.special import expit
+        return tails_of(self._log_odds(scores))
 
-        odds = self._log_odds(scores)
-        sure = np.flatnonzero(odds > _NEARLY_ONE)
-        small = expit(-odds[sure])
-        p = expit(odds, out=odds)
-        rest = 1 - p
-        rest[sure] = small
-        return p, rest
+
+def tails_of(odds: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both probabilities from log odds of the positive class, whose array is used up."""
+    from scipy.special import expit
+
+    sure = np.flatnonzero(odds > _NEARLY_ONE)
+    small = expit(-odds[sure])
+    p = expit(odds, out=odds)
+    rest = 1 - p
+    rest[sure] = small
+    return p, rest
 
 
 class MulticlassCalibrator(Calibrator):

@@ -91,9 +91,10 @@ class AveragedCalibrator(WrappingCalibrator):
         They must know the classes as 0..K-1, of two classes the positive one last.
         """
         fitted = list(parts)
-        made = cls([clone(part) for part in fitted], input=fitted[0].input)
-        made.parts_ = fitted
-        made.weights_ = weights / weights.sum()
+        shares = weights / weights.sum()
+        unfitted = [clone(part) for part in fitted]
+        made = cls(unfitted, weights=shares.tolist(), input=fitted[0].input)
+        made.parts_, made.weights_ = fitted, shares
         made.classes_, made.positive_index_ = np.asarray(classes), 1
         return made
 

@@ -176,7 +176,7 @@ class GraphWriter:
 
     def _lookup(self, step: blocks.Lookup) -> str:
         """Binary search of all rows and columns at once: as many rounds as halvings of a table."""
-        of, (count, width) = self._values[step.of], step.edges.shape
+        of, by, (count, width) = self._values[step.of], self._values[step.by], step.edges.shape
         edges = np.pad(step.edges, ((0, 0), (0, 1)), constant_values=np.inf)
         edges[np.arange(width + 1) >= np.array(step.counts)[:, None]] = np.nan  # below nothing
         table = self.doubles(edges.ravel())
@@ -186,10 +186,10 @@ class GraphWriter:
         )
         while size:
             edge = self.node("Gather", table, place)
-            passed = self.node("LessOrEqual" if step.above else "Less", edge, of)
+            passed = self.node("LessOrEqual" if step.above else "Less", edge, by)
             ahead, back = (size // 2, -(size // 2)) if size > 1 else (1, 0)
-            by = self.node("Where", passed, self._small(ahead), self._small(back))
-            place, size = self.node("Add", place, by), size // 2
+            on = self.node("Where", passed, self._small(ahead), self._small(back))
+            place, size = self.node("Add", place, on), size // 2
         terms = [
             self.node("Gather", self.doubles(each.ravel()), place) for each in step.coefficients
         ]

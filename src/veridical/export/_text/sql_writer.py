@@ -250,7 +250,8 @@ class Writer:
         return f"CASE {cases}ELSE {self.write(node.branches[last])} END"
 
     def _pieces(self, node: maths.Piecewise) -> str:
-        compared, inside = self._compared(node.of), self.write(node.of)
+        compared = self._compared(node.of if node.by is None else node.by)
+        inside = self.write(node.of)
         edges, starts = node.edges.tolist(), node.starts.tolist()
         if not self._as_given:
             starts = [0.0 if abs(start) < self._tiny else start for start in starts]

@@ -1,0 +1,366 @@
+"""A map of two classes, however many maps it is made of, as one function of one number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import clone
+
+from veridical._core.formula import Clip, Linear, Log, Node, Nodes, Piecewise, Quotient
+from veridical._core.formula import Logistic as LogisticNode
+from veridical._core.formula import minus
+from veridical._core.typing import FloatArray
+from veridical.calibrators._base.bases import tails_of
+from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.rows import CheckedRows
+from veridical.calibrators._base.scales import FARTHEST
+from veridical.calibrators._compact.breaks import LARGEST, breaks_of
+from veridical.calibrators._compact.pieces import Cubics, Curve, follow, short
+from veridical.calibrators._steps.pieces import located
+from veridical.calibrators._wrappers.wrapping import WrappingCalibrator, fit_part
+from veridical.exceptions import invalid
+
+_LEAST = 1e-300  # probabilities below count as this: log odds up to 691
+_NEARLY_ONE = 1 - 2.0**-53  # the largest number below one
+_CERTAIN = 800.0  # log odds that are 0 or 1 as probabilities
+_IN_PROBABILITY, _IN_LOG_ODDS = 1e-6, 1e-4
+_DIGITS = 1e-10  # of log odds: what rounding a coefficient may cost
+_CONTINUOUS = 1e-7  # jumps below are none
+
+
+@dataclass(eq=False, repr=False)
+class CompactCalibrator(WrappingCalibrator):
+    r"""Any map of two classes as one function of one number: a few cubic polynomials.
+
+    With x the log odds of a prediction (or the logit or score itself) and v the prediction,
+
+    .. math:: \log\frac{c(v)}{1 - c(v)} = a_j + b_j t + c_j t^2 + d_j t^3, \quad t = x - s_j,
+              \quad e_{j-1} < v \le e_j
+
+    An average of a dozen maps costs as little as one of them, wherever it is computed: in Python,
+    in SQL, in an ONNX graph.
+
+    Parameters
+    ----------
+    calibrator : Calibrator
+        Map of two classes that is fitted, then followed by the polynomials.
+    input : {"probability", "logit", "score"}, default "probability"
+        What predictions are, as far as the wrapped calibrator takes them.
+    labels : array-like, optional
+        Classes in column order; default sorted, or 0..K-1 if all are such integers.
+    pos_label : label, optional
+        The positive class of two, which a single column is about; default the larger label.
+    weight_type : {"importance", "frequency"}
+        What weights mean where the sample size matters.
+
+    Attributes
+    ----------
+    edges_ : array of shape (m - 1,)
+        Predictions at which a piece ends; they belong to it.
+    starts_ : array of shape (m,)
+        What is subtracted from x in each piece.
+    coefficients_ : array of shape (4, m)
+        Constant, linear, quadratic and cubic term of each piece.
+    tail_edges_, tail_starts_, tail_coefficients_ : arrays
+        The same for what is added beyond log odds of 36.7, where a probability is 1 in double
+        precision and only the other column of a pair tells rows apart; no pieces where nothing is.
+    limits_ : tuple of two floats
+        x beyond is taken for these.
+    max_error_ : float
+        Largest difference in probability from the map that was followed, measured.
+    max_log_odds_error_ : float
+        Largest difference in log odds, measured.
+    classes_ : array of shape (2,)
+        Labels in the order of the columns of `predict_proba`.
+
+    Notes
+    -----
+    Pieces end where the map jumps or bends, which its formula tells to the last bit, and where a
+    cubic would be off by more than 1e-6 in probability or 1e-4 in log odds. Jumps are kept. There
+    are at most 600 pieces; a map that needs more loses its smallest jumps first, and `max_error_`
+    says what that costs. It is measured at 20 points in each piece, at every jump and bend and
+    beside it, and at the ends. A map that never falls does not fall as polynomials. Coefficients
+    are rounded to 1e-10 of log odds, so that they are short when written down.
+
+    References
+    ----------
+    .. [1] Fritsch & Carlson (1980), Monotone piecewise cubic interpolation, SIAM Journal on
+       Numerical Analysis 17, 238-246, doi 10.1137/0717021.
+
+    Examples
+    --------
+    >>> from veridical.calibrators import HistogramCalibrator
+    >>> p, y = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 1, 1, 1]
+    >>> map = CompactCalibrator(HistogramCalibrator(n_bins=2)).fit(p, y)  # 2/5 up to 1/2, 4/5 above
+    >>> map.predict_proba([0.5, 0.51])[:, 1].round(9).tolist()
+    [0.4, 0.8]
+    >>> map.edges_.tolist()
+    [0.5]
+    """
+
+    calibrator: Calibrator
+    edges_: FloatArray = field(init=False)
+    starts_: FloatArray = field(init=False)
+    coefficients_: FloatArray = field(init=False)
+    tail_edges_: FloatArray = field(init=False)
+    tail_starts_: FloatArray = field(init=False)
+    tail_coefficients_: FloatArray = field(init=False)
+    limits_: tuple[float, float] = field(init=False)
+    max_error_: float = field(init=False)
+    max_log_odds_error_: float = field(init=False)
+
+    @classmethod
+    def of_fitted(cls, calibrator: Calibrator, described_by: Calibrator | None = None) -> Self:
+        """Follow a map that was fitted elsewhere and knows its classes as 0 and 1.
+
+        `described_by` is the parameter `calibrator` of the result, by default a copy of the map
+        that is not fitted.
+        """
+        given = clone(calibrator) if described_by is None else described_by
+        made = cls(given, input=calibrator.input, weight_type=calibrator.weight_type)
+        made.classes_, made.positive_index_ = np.arange(2), 1
+        made._follow(calibrator)
+        return made
+
+    def _fit_checked(self, rows: CheckedRows) -> Notes:
+        if len(rows.classes) > 2:
+            hint = "wrap it: `OneVsRestCalibrator(CompactCalibrator(...))`."
+            got = f"{len(rows.classes)} classes"
+            raise invalid(type(self).__name__, "y_prob", "of two classes", got, hint=hint)
+        part = self._part()
+        notes = fit_part(part, rows)
+        self._follow(part)
+        return notes
+
+    def _follow(self, map: Calibrator) -> None:
+        """Find the pieces, and measure how far off they are."""
+        breaks = breaks_of(map)
+        self.limits_ = _limits(map, breaks)
+        curve = _curve(map, self.limits_)
+        first, last = _cells(curve, breaks, self.input, self.limits_)
+        points, runs = follow(curve, first, last)
+        cubics = Cubics.on(points, runs)
+        self.edges_ = points.v[np.append(runs[1:], len(points.v)) - 1, -1][:-1]
+        self.starts_, self.coefficients_ = _written(cubics)
+        self._follow_tail(map)
+        self._measure(map, points.v.ravel(), breaks)
+
+    def _follow_tail(self, map: Calibrator) -> None:
+        """Beyond the largest probability below one, only pairs of columns tell rows apart."""
+        self.tail_edges_ = self.tail_starts_ = np.empty(0)
+        self.tail_coefficients_ = np.empty((4, 0))
+        if self.input != "probability":
+            return
+        x = np.array([_FROM, -np.log(_LEAST)])
+        curve = _tail_curve(map)
+        first, last = x[:1], x[1:]
+        points, runs = follow(curve, first, last)
+        level = points.f[0, 0]
+        if np.abs(points.f - level).max() <= _DIGITS:
+            return
+        cubics = Cubics.on(points, runs)
+        self.tail_edges_ = points.x[runs[1:], 0]
+        self.tail_starts_, self.tail_coefficients_ = _written(cubics)
+        self.tail_coefficients_[0] -= self.tail_coefficients_[0, 0]
+
+    def _measure(self, map: Calibrator, points: FloatArray, breaks: FloatArray) -> None:
+        """Largest errors at many predictions, those at edges and beside them included."""
+        places = np.concatenate([points, breaks, self.edges_])
+        low, high = (0.0, 1.0) if self.input == "probability" else (-LARGEST, LARGEST)
+        ends = np.array([low, high, 5e-324, 1e-310, 1e-200, 1e-17, _NEARLY_ONE])
+        places = np.concatenate([places, np.nextafter(places, -np.inf), places, ends])
+        places = np.unique(np.clip(np.append(places, np.nextafter(places, np.inf)), low, high))
+        between = (places[1:] / 2 + places[:-1] / 2)[np.diff(places) > 0]
+        places = np.append(places, between)
+        own, other = self._combine(places), map.predict_proba(places)
+        self.max_error_ = float(np.abs(own - other).max())
+        with np.errstate(divide="ignore"):
+            odds = [np.clip(np.log(p[:, 1]) - np.log(p[:, 0]), -745, 745) for p in (own, other)]
+        self.max_log_odds_error_ = float(np.abs(odds[0] - odds[1]).max())
+
+    def _combine(self, values: FloatArray) -> FloatArray:
+        value, rest = values, None
+        if values.ndim == 2:
+            if self.input == "probability":
+                value, rest = values[:, 1], values[:, 0].astype(np.float64)
+            else:
+                value = values[:, 1] - values[:, 0]
+        odds = self._log_odds(value.astype(np.float64, copy=False), rest)
+        p, other = tails_of(odds)
+        result = np.empty((len(p), 2))
+        result[:, 0], result[:, 1] = other, p
+        return result
+
+    def _log_odds(self, value: FloatArray, rest: FloatArray | None) -> FloatArray:
+        result = np.empty(len(value))
+        table = np.ascontiguousarray(np.vstack([self.starts_, self.coefficients_]).T)
+        low, high = self.limits_
+        for block, index in located(self.edges_, value, "left"):
+            x = value[block]
+            if self.input == "probability":
+                x = _odds(x, None if rest is None else rest[block])
+            else:
+                x = np.clip(x, low, high)
+            beyond = None
+            if len(self.tail_starts_):
+                beyond = x
+                x = np.minimum(x, _FROM)
+            start, *terms = table.take(index, axis=0, mode="clip").T
+            t = x - start
+            odds = terms[3] * t
+            for term in terms[2:0:-1]:
+                odds += term
+                odds *= t
+            odds += terms[0]
+            if beyond is not None:
+                odds += self._tail(beyond)
+            result[block] = odds
+        return result
+
+    def _tail(self, x: FloatArray) -> FloatArray:
+        x = np.maximum(x, _FROM)
+        index = np.searchsorted(self.tail_edges_, x, "right")
+        t, terms = x - self.tail_starts_[index], self.tail_coefficients_[:, index]
+        return np.asarray(terms[0] + t * (terms[1] + t * (terms[2] + t * terms[3])))
+
+    def _combine_nodes(self, inputs: Nodes) -> Nodes:
+        low, high = self.limits_
+        if self.input == "probability":
+            value: Node = inputs[1]
+            x: Node = Log(Quotient(Clip(inputs[1], _LEAST), Clip(inputs[0], _LEAST)))
+        else:
+            value = minus(inputs[1], inputs[0])
+            x = Clip(value, low, high)
+        near = Clip(x, None, _FROM) if len(self.tail_starts_) else x
+        odds: Node = Piecewise(
+            near, self.edges_, "left", self.starts_, self.coefficients_, by=value
+        )
+        if len(self.tail_starts_):
+            far = Clip(x, _FROM)
+            tail = Piecewise(
+                far, self.tail_edges_, "right", self.tail_starts_, self.tail_coefficients_
+            )
+            odds = Linear(((1.0, odds), (1.0, tail)))
+        return (LogisticNode(Linear(((-1.0, odds),))), LogisticNode(odds))
+
+
+def _odds(value: FloatArray, rest: FloatArray | None) -> FloatArray:
+    odds = np.maximum(value, _LEAST)
+    odds /= np.maximum(1 - value if rest is None else rest, _LEAST)
+    return np.log(odds, out=odds)
+
+
+_FROM = float(_odds(np.array([_NEARLY_ONE]), None)[0])
+
+
+def _curve(map: Calibrator, limits: tuple[float, float]) -> Curve:
+    """Log odds of a map as a curve over the log odds of predictions, or over scores."""
+    if map.input == "probability":
+        from scipy.special import expit
+
+        return Curve(
+            lambda v: _odds(v, None),
+            lambda x: np.asarray(expit(x)),
+            lambda v: _log_odds_of(map.predict_proba(v)),
+            _tolerance,
+        )
+    return Curve(
+        lambda v: np.clip(v, *limits),
+        lambda x: x,
+        lambda v: _log_odds_of(map.predict_proba(v)),
+        _tolerance,
+    )
+
+
+def _tail_curve(map: Calibrator) -> Curve:
+    """The same where the probability is 1 and that of the other class exp(-x)."""
+
+    def value(x: FloatArray) -> FloatArray:
+        pairs = np.column_stack([np.exp(-x), np.ones(len(x))])
+        return _log_odds_of(map.predict_proba(pairs))
+
+    return Curve(lambda x: x, lambda x: x, value, _tolerance)
+
+
+def _log_odds_of(p: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        return np.clip(np.log(p[:, 1]) - np.log(p[:, 0]), -_CERTAIN, _CERTAIN)
+
+
+def _tolerance(odds: FloatArray) -> FloatArray:
+    """Difference in log odds that is one of 1e-6 in probability, or 1e-4 if that is less."""
+    from scipy.special import expit
+
+    slope = expit(odds) * expit(-odds)
+    return np.asarray(np.minimum(_IN_LOG_ODDS, _IN_PROBABILITY / np.maximum(slope, 1e-300)))
+
+
+def _limits(map: Calibrator, breaks: FloatArray) -> tuple[float, float]:
+    """Numbers beyond which the map is level, or says 0 or 1."""
+    if map.input == "probability":
+        return float(np.log(_LEAST)), float(-np.log(_LEAST))
+    if map.input == "logit":
+        return -FARTHEST, FARTHEST
+    low, high = (float(breaks[0]), float(breaks[-1])) if len(breaks) else (0.0, 0.0)
+    return _end(map, low, -1.0), _end(map, high, 1.0)
+
+
+def _end(map: Calibrator, start: float, sign: float) -> float:
+    """Where a map of scores is level or certain, from the last break on."""
+    step = max(abs(start), 1.0)
+    places = start + sign * step * 2.0 ** np.arange(-1, 1000)
+    places = np.append(start, places[np.abs(places) < LARGEST / 4])
+    odds = _log_odds_of(map.predict_proba(places))
+    moving = np.flatnonzero((np.abs(np.diff(odds)) > 0) & (np.abs(odds[:-1]) < 745))
+    return float(places[moving[-1] + 1 if len(moving) else 1])
+
+
+def _cells(
+    curve: Curve, breaks: FloatArray, input: str, limits: tuple[float, float]
+) -> tuple[FloatArray, FloatArray]:
+    """Where cells begin and end: at jumps to the last bit, elsewhere at short numbers."""
+    low, high = (0.0, 1.0) if input == "probability" else limits
+    breaks = breaks[(breaks >= low) & (breaks < high)]
+    after = np.nextafter(breaks, np.inf)
+    smooth = np.abs(curve.value(after) - curve.value(breaks)) < _CONTINUOUS
+    if input != "score":
+        x = np.concatenate([-(2.0 ** np.arange(9, -1, -1)), [0.0], 2.0 ** np.arange(6)])
+        cuts = curve.prediction(x)
+        cuts = cuts[(cuts > low) & (cuts < high)]
+        near = np.diff(np.concatenate([[low], cuts, [high]]))
+        cuts = short(cuts, np.minimum(near[1:], near[:-1]) / 100)
+        breaks = np.append(breaks, cuts)
+        smooth = np.append(smooth, np.ones(len(cuts), dtype=bool))
+    breaks, index = np.unique(breaks, return_index=True)
+    smooth = smooth[index]
+    gaps = np.diff(np.concatenate([[low], breaks, [high]]))
+    near = np.minimum(gaps[1:], gaps[:-1])
+    breaks[smooth] = short(breaks[smooth], near[smooth] * 1e-7)
+    breaks = np.unique(breaks)
+    breaks = breaks[(breaks >= low) & (breaks < high)]
+    if input == "probability":
+        breaks = np.unique(np.append(breaks, _NEARLY_ONE))
+    return np.append(low, np.nextafter(breaks, np.inf)), np.append(breaks, high)
+
+
+def _written(cubics: Cubics) -> tuple[FloatArray, FloatArray]:
+    """Starts and coefficients of as few digits as leave log odds within 1e-10."""
+    width = np.maximum(cubics.width, 1e-300)
+    starts = short(cubics.start, width * 1e-3)
+    terms = _moved(cubics.coefficients(), starts - cubics.start)
+    reach = np.maximum(width, 1e-300)
+    for power in range(4):
+        with np.errstate(over="ignore", divide="ignore"):
+            freedom = np.where(reach < 1e-70, 0.0, _DIGITS / reach**power)
+        terms[power] = short(terms[power], freedom)
+    return starts, terms
+
+
+def _moved(terms: FloatArray, by: FloatArray) -> FloatArray:
+    """Coefficients of the same polynomials around another place."""
+    a, b, c, d = terms
+    return np.stack(
+        [a + by * (b + by * (c + by * d)), b + by * (2 * c + 3 * by * d), c + 3 * by * d, d]
+    )
