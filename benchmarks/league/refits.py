@@ -9,6 +9,7 @@ CACHE is the folder of predictions that `run.py --stage predictions` fills. Weig
 - refit: one fit to all rows for each candidate
 - steps: the maps of folds where a candidate jumps or bends at rows, one fit for the others
 - mean: of several classes, parameters of linear maps averaged over folds, the others refitted
+- compact: what `AutoCalibrator()` predicts: "refit", of two classes as one function
 """
 
 from __future__ import annotations
@@ -56,6 +57,7 @@ def mean_of(maps: tuple[Calibrator, ...]) -> Calibrator | None:
 def pools(choice: CalibratorChoice, rows: CheckedRows, values: np.ndarray) -> dict[str, np.ndarray]:
     """What each pool says of the values."""
     names = ["folds", "refit", "steps"] + (["mean"] if len(rows.classes) > 2 else [])
+    own = choice.calibrator.predict_proba(values)
     identity = values if values.ndim == 2 else np.column_stack([1 - values, values])
     found = {name: choice.identity_weight * identity for name in names}
     for weight, tried in zip(choice.weights.tolist(), choice.tried, strict=True):
@@ -70,7 +72,7 @@ def pools(choice: CalibratorChoice, rows: CheckedRows, values: np.ndarray) -> di
         parts["mean"] = refit if mean is None else mean.predict_proba(values)
         for name in found:
             found[name] = found[name] + weight * parts[name]
-    return found
+    return {**found, "compact": own}
 
 
 def run_pair(pair: Pair, path: Path, splits: int) -> list[dict[str, Any]]:

@@ -19,7 +19,6 @@ _POINTS = 9  # in each cell, both ends among them
 _UNIT = (1 - np.cos(np.pi * np.arange(_POINTS) / (_POINTS - 1))) / 2  # denser at the ends
 _HALVINGS = 14
 _WITHIN = 0.4  # of the tolerance, at the points: between them the error may be larger
-_SMALL_JUMP = 1e-3
 _ROUNDS = 200
 
 
@@ -172,10 +171,10 @@ def follow(curve: Curve, first: FloatArray, last: FloatArray) -> tuple[Points, I
         halves = Points.on(curve, np.append(begin, after), np.append(middle, end))
         points = points.replaced(rough, halves)
     runs = _merged(points, np.arange(len(points.v)), points.tolerance)
-    loosest = np.maximum(points.tolerance, _SMALL_JUMP / 2)
+    looser = points.tolerance
     while len(runs) > MOST:
-        runs = _merged(points, runs, loosest)
-        loosest = loosest * 2
+        looser = looser * 2
+        runs = _merged(points, runs, looser)
     return points, runs
 
 
