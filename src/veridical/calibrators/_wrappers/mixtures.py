@@ -106,7 +106,7 @@ class AveragedCalibrator(WrappingCalibrator):
     def _check_parameters(self) -> None:
         caller = type(self).__name__
         parts = self.calibrators
-        if isinstance(parts, Calibrator) or not len(parts):
+        if not isinstance(parts, (list, tuple)) or not parts:
             hint = f"e.g. `{caller}([PlattCalibrator(), IsotonicCalibrator()])`."
             got = repr(parts)
             raise invalid(caller, "calibrators", "a list of calibrators", got, hint=hint)
@@ -115,7 +115,8 @@ class AveragedCalibrator(WrappingCalibrator):
         self._checked_weights()
 
     def _checked_weights(self) -> FloatArray:
-        weights = [1.0] * len(self.calibrators) if self.weights is None else list(self.weights)
+        given = self.weights
+        weights = [1.0] * len(self.calibrators) if given is None else _listed(given)
         good = all(is_number(w) and 0 <= w < np.inf for w in weights) and sum(weights) > 0
         if not good or len(weights) != len(self.calibrators):
             hint = "leave them out to weight all maps alike."
@@ -143,6 +144,10 @@ class AveragedCalibrator(WrappingCalibrator):
         return tuple(
             Linear(tuple((weight, each[k]) for weight, each in outputs)) for k in range(len(inputs))
         )
+
+
+def _listed(values: Any) -> list[Any]:
+    return list(values) if hasattr(values, "__iter__") else [values]
 
 
 _LOWEST = 1e-300  # stands for a share of zero where the loss is infinite there
