@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from veridical._core.data.classes import arranged_as, arranged_names
 from veridical._core.data.columns import class_of_one_column, labels_from_columns, names_of
+from veridical._core.data.schema import Fields, Instance, Labels, Number, Relations, Text
 from veridical._core.data.validation import (
     check_option,
     check_probabilities,
@@ -91,6 +93,16 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     keeps_fingerprint = True
 
     _inputs: ClassVar[tuple[str, ...]] = ("probability", "logit", "score")
+    _later: ClassVar[tuple[str, ...]] = ("pos_label",)  # parameters that older files do not have
+    # What each fitted attribute must be where it is read from a file; those of bases are added.
+    _fitted: ClassVar[Fields] = Fields(
+        classes_=Labels(),
+        positive_index_=Number(low=0, high=1, whole=True),
+        fingerprint_=Instance(Fingerprint, optional=True),
+        fitted_on_=Text(optional=True),
+        outcome_name_=Text(optional=True),
+        feature_names_in_=Labels(size="c", least=1, text=True, optional=True),
+    )
 
     input: str = "probability"
     labels: Any = None
@@ -227,7 +239,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def predict_proba(self, y_prob: ArrayLike) -> FloatArray:
         """Return calibrated probabilities, (n, K) in the order of `classes_`."""
-        return self._predict(self._checked_values(y_prob, caller=type(self).__name__))
+        p = self._predict(self._checked_values(y_prob, caller=type(self).__name__))
+        if math.isnan(p.sum()):  # never passed on in silence
+            rows = np.isnan(p).any(axis=1)
+            got = f"NaN at index {int(rows.argmax())} ({int(rows.sum())} of {len(p)} rows)"
+            hint = "are scores of the same kind and size as those it was fitted to?"
+            raise invalid(
+                type(self).__name__, "y_prob", "where the map has a value", got, hint=hint
+            )
+        return p
 
     def transform(
         self,
@@ -338,6 +358,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is not usable."""
+
+    def _relations(self) -> Relations:
+        """What holds between fitted attributes: a name, whether it does, and what is expected."""
+        names, n_classes = getattr(self, "feature_names_in_", None), len(self.classes_)
+        fits = names is None or len(names) == n_classes or (n_classes == 2 and len(names) == 1)
+        yield "feature_names_in_", fits, "one name for each class"
 
     def _checked_values(self, y_prob: ArrayLike, *, caller: str) -> FloatArray:
         """Predictions of as many classes as were fitted, of shape (n,) or (n, K)."""
