@@ -59,7 +59,7 @@ def pools(choice: CalibratorChoice, rows: CheckedRows, values: np.ndarray) -> di
     names = ["folds", "refit", "steps"] + (["mean"] if len(rows.classes) > 2 else [])
     own = choice.calibrator.predict_proba(values)
     identity = values if values.ndim == 2 else np.column_stack([1 - values, values])
-    found = {name: choice.identity_weight * identity for name in names}
+    found = dict.fromkeys(names, choice.identity_weight * identity)
     for weight, tried in zip(choice.weights.tolist(), choice.tried, strict=True):
         if weight == 0 or tried.fit is None:
             continue

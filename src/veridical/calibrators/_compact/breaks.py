@@ -89,7 +89,9 @@ def _function(node: Node) -> Callable[[FloatArray], FloatArray]:
             case maths.Constant():
                 return np.full(len(v), each.value)
             case maths.Linear():
-                return sum((w * of(part, v) for w, part in each.terms), np.full(len(v), each.constant))
+                return sum(
+                    (w * of(part, v) for w, part in each.terms), np.full(len(v), each.constant)
+                )
             case maths.Quotient():
                 return of(each.numerator, v) / of(each.denominator, v)
             case maths.Log():

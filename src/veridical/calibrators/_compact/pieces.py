@@ -28,15 +28,16 @@ class Curve:
 
     Attributes
     ----------
-    place : a prediction as the number polynomials are of
-    prediction : such a number as a prediction, about
-    value : what the curve is at predictions
+    place : first and last place of predictions: the numbers polynomials are of; the two differ
+        where several places are one prediction in double precision
+    prediction : a place as a prediction, about
+    value : what the curve is at predictions and their places
     tolerance : how far off one may be where the curve has these values
     """
 
-    place: Callable[[FloatArray], FloatArray]
+    place: Callable[[FloatArray], tuple[FloatArray, FloatArray]]
     prediction: Callable[[FloatArray], FloatArray]
-    value: Callable[[FloatArray], FloatArray]
+    value: Callable[[FloatArray, FloatArray], FloatArray]
     tolerance: Callable[[FloatArray], FloatArray]
 
 
@@ -52,13 +53,14 @@ class Points:
     @classmethod
     def on(cls, curve: Curve, first: FloatArray, last: FloatArray) -> Points:
         """Points of the cells that begin and end at these predictions."""
-        a, b = curve.place(first), curve.place(last)
+        a, b = curve.place(first)[0], curve.place(last)[1]
         x = a[:, None] + (b - a)[:, None] * _UNIT
         v = np.clip(curve.prediction(x), first[:, None], last[:, None])
         v[:, 0], v[:, -1] = first, last
         v = np.maximum.accumulate(v, axis=1)
-        x = curve.place(v.ravel()).reshape(v.shape)
-        f = curve.value(v.ravel()).reshape(v.shape)
+        low, high = (each.reshape(v.shape) for each in curve.place(v.ravel()))
+        x = np.maximum.accumulate(np.clip(x, low, high), axis=1)
+        f = curve.value(v.ravel(), x.ravel()).reshape(v.shape)
         return cls(v, x, f, curve.tolerance(f))
 
     def replaced(self, gone: BoolArray, by: Points) -> Points:
@@ -82,6 +84,7 @@ class Cubics:
     ends : (2, m) values at both ends
     slopes : (2, m) slopes at both ends, times the width
     error : largest difference from the curve at its points, over the tolerance
+    monotone : whether the curve never falls there, or never rises
     """
 
     start: FloatArray
@@ -89,6 +92,7 @@ class Cubics:
     ends: FloatArray
     slopes: FloatArray
     error: FloatArray
+    monotone: BoolArray
 
     @classmethod
     def on(cls, points: Points, runs: IntArray, tolerance: FloatArray | None = None) -> Cubics:
@@ -114,10 +118,12 @@ class Cubics:
             np.add.reduceat(weight * each, first)
             for each in (left * left, left * right, right * right, left * missing, right * missing)
         ]
-        slopes = _slopes(sums, *_limits(f, first, rise))
+        low, high = _limits(f, first, rise)
+        slopes = _slopes(sums, low, high)
         rest = missing - slopes[0][of] * left - slopes[1][of] * right
         error = np.maximum.reduceat(np.abs(rest) / scale, first)
-        return cls(x[first], width, np.stack([f[first], f[last]]), slopes, error)
+        ends = np.stack([f[first], f[last]])
+        return cls(x[first], width, ends, slopes, error, np.isfinite(low))
 
     def coefficients(self) -> FloatArray:
         """Powers of the distance from the start, (4, m)."""
@@ -166,7 +172,8 @@ def follow(curve: Curve, first: FloatArray, last: FloatArray) -> tuple[Points, I
         if not rough.any() or len(points.v) > 4 * MOST:
             break
         begin, end = points.v[rough, 0], points.v[rough, -1]
-        middle = short(middle[rough], (end - begin) / 100)
+        middle = middle[rough]
+        middle = short(middle, np.minimum(middle - begin, end - middle) / 100)
         after = np.nextafter(middle, np.inf)
         halves = Points.on(curve, np.append(begin, after), np.append(middle, end))
         points = points.replaced(rough, halves)

@@ -207,9 +207,7 @@ def _weighed(choice: CalibratorChoice, strategy: str) -> CalibratorChoice:
     return replace(choice, weights=weights, identity_weight=shares.identity)
 
 
-def _with_map(
-    choice: CalibratorChoice, rows: CheckedRows, *, compact: bool
-) -> CalibratorChoice:
+def _with_map(choice: CalibratorChoice, rows: CheckedRows, *, compact: bool) -> CalibratorChoice:
     """With its map: each candidate fitted once to all rows, or the maps of the folds averaged."""
     if choice.identity_weight == 1:
         return choice
