@@ -56,11 +56,7 @@ BINARY = {
     "scaling-binning": ScalingBinningCalibrator(),
     "venn-abers": VennAbersCalibrator(),
     "density": DensityCalibrator(),
-    "compact": CompactCalibrator(
-        AveragedCalibrator(
-            [BetaCalibrator(), SplineCalibrator(smoothness=1.0), HistogramCalibrator()]
-        )
-    ),
+    "compact": CompactCalibrator(IsotonicCalibrator(centered=True)),
 }
 MULTICLASS = {
     "identity": IdentityCalibrator(),

@@ -13,6 +13,7 @@ from veridical.calibrators._base.calibrator import (
     Calibrator,
     Notes,
     NotFittedError,
+    Shared,
     WeightedOutcomes,
 )
 from veridical.calibrators._base.nodes import softmax_of
@@ -32,6 +33,7 @@ __all__ = [
     "MulticlassCalibrator",
     "NotFittedError",
     "Notes",
+    "Shared",
     "WeightedOutcomes",
     "tails_of",
 ]
@@ -177,6 +179,18 @@ class MulticlassCalibrator(Calibrator):
             matrix = log_probabilities(matrix, self.floor_)
         return self._map(matrix)
 
+    def _predict_sharing(self, values: FloatArray, shared: Shared) -> FloatArray:
+        return self._map(self._shared_logits(values, shared).copy())  # maps may use theirs up
+
+    def _shared_logits(self, values: FloatArray, shared: Shared) -> FloatArray:
+        key = ("logits", self.input, self.floor_)
+        if key not in shared:
+            matrix = self._columns(values.astype(np.float64, copy=False))
+            if self.input == "probability":
+                matrix = log_probabilities(matrix, self.floor_)
+            shared[key] = matrix
+        return shared[key]
+
     def _columns(self, values: FloatArray) -> FloatArray:
         """Predictions with a column for each class, in the order of `classes_`."""
         if values.ndim == 2:
@@ -223,6 +237,9 @@ class IdentityCalibrator(MulticlassCalibrator):
         if self.input != "probability":
             return super()._predict(values)
         return self._columns(values.astype(np.float64))  # a copy: the user's array stays the user's
+
+    def _predict_sharing(self, values: FloatArray, shared: Shared) -> FloatArray:
+        return self._predict(values)
 
     def _formula(self, inputs: Nodes) -> Nodes:
         return inputs if self.input == "probability" else softmax_of(inputs)

@@ -20,12 +20,12 @@ from veridical._core.formula import (
     Quotient,
     minus,
 )
-from veridical._core.typing import FloatArray
+from veridical._core.typing import FloatArray, Side
 from veridical.calibrators._base.bases import tails_of
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._base.scales import FARTHEST
-from veridical.calibrators._compact.breaks import LARGEST, breaks_of
+from veridical.calibrators._compact.breaks import breaks_of
 from veridical.calibrators._compact.pieces import Cubics, Curve, follow, short
 from veridical.calibrators._steps.pieces import located
 from veridical.calibrators._wrappers.wrapping import WrappingCalibrator, fit_part
@@ -34,6 +34,7 @@ from veridical.exceptions import invalid
 _LEAST = 1e-300  # probabilities below count as this: log odds up to 691
 _NEARLY_ONE = 1 - 2.0**-53  # the largest number below one
 _CERTAIN = 800.0  # log odds that are 0 or 1 as probabilities
+_FARTHEST = 1e100  # scores beyond are not looked at: their products would overflow
 _FARTHEST_ODDS = 1e7  # no polynomial on its piece is larger
 _IN_PROBABILITY, _IN_LOG_ODDS = 1e-6, 1e-4
 _DIGITS = 1e-10  # of log odds: what rounding a coefficient may cost
@@ -169,6 +170,9 @@ class CompactCalibrator(WrappingCalibrator):
             return _odds(np.clip(values, 0.0, 1.0), None)
         return np.clip(values, *self.limits_)
 
+    def _fits_pooled_rows(self, n_columns: int) -> bool:
+        return n_columns <= 2 and self._part()._fits_pooled_rows(n_columns)
+
     def _fit_checked(self, rows: CheckedRows) -> Notes:
         if len(rows.classes) > 2:
             hint = "wrap it: `OneVsRestCalibrator(CompactCalibrator(...))`."
@@ -215,7 +219,7 @@ class CompactCalibrator(WrappingCalibrator):
     def _measure(self, map: Calibrator, points: FloatArray, breaks: FloatArray) -> None:
         """Largest errors at many predictions, those at edges and beside them included."""
         places = np.concatenate([points, breaks, self.edges_])
-        low, high = (0.0, 1.0) if self.input == "probability" else (-LARGEST, LARGEST)
+        low, high = (0.0, 1.0) if self.input == "probability" else (-_FARTHEST, _FARTHEST)
         ends = [low, high, 5e-324, 1e-310, 1e-200, 1e-17, _NEARLY_ONE]
         beside = [np.nextafter(places, -np.inf), np.nextafter(places, np.inf)]
         places = np.unique(np.clip(np.concatenate([places, *beside, ends]), low, high))
@@ -286,16 +290,21 @@ class CompactCalibrator(WrappingCalibrator):
             value = minus(inputs[1], inputs[0])
             x = Clip(value, low, high)
         near = Clip(x, None, _FROM) if len(self.tail_starts_) else x
-        odds: Node = Piecewise(
-            near, self.edges_, "left", self.starts_, self.coefficients_, by=value
-        )
+        odds = _pieces(near, self.edges_, "left", self.starts_, self.coefficients_, value)
         if len(self.tail_starts_):
-            far = Clip(x, _FROM)
-            tail = Piecewise(
-                far, self.tail_edges_, "right", self.tail_starts_, self.tail_coefficients_
-            )
+            far, terms = Clip(x, _FROM), self.tail_coefficients_
+            tail = _pieces(far, self.tail_edges_, "right", self.tail_starts_, terms, None)
             odds = Linear(((1.0, odds), (1.0, tail)))
         return (Logistic(Linear(((-1.0, odds),))), Logistic(odds))
+
+
+def _pieces(
+    of: Node, edges: FloatArray, side: Side, starts: FloatArray, terms: FloatArray, by: Node | None
+) -> Node:
+    """Polynomials between edges; a single one is said twice, as a lookup has an edge at least."""
+    if not len(edges):
+        edges, starts, terms = np.zeros(1), np.repeat(starts, 2), np.repeat(terms, 2, axis=1)
+    return Piecewise(of, edges, side, starts, terms, by)
 
 
 def _odds(value: FloatArray, rest: FloatArray | None) -> FloatArray:
@@ -367,7 +376,7 @@ def _end(map: Calibrator, start: float, sign: float) -> float:
     """Where a map of scores is level or certain, from the last break on."""
     step = max(abs(start), 1.0)
     places = start + sign * step * 2.0 ** np.arange(-1, 1000)
-    places = np.append(start, places[np.abs(places) < LARGEST / 4])
+    places = np.append(start, places[np.abs(places) < _FARTHEST])
     odds = _log_odds_of(map.predict_proba(places))
     moving = np.flatnonzero((np.abs(np.diff(odds)) > 0) & (np.abs(odds[:-1]) < 745))
     return float(places[moving[-1] + 1 if len(moving) else 1])

@@ -13,8 +13,9 @@ from veridical._core.data.options import check_folds
 from veridical._core.data.schema import Fields, Number, Numbers, Several
 from veridical._core.data.validation import is_number
 from veridical._core.formula import Linear, Nodes
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray
-from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.calibrator import Calibrator, Notes, Shared
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._wrappers.folds import folds
@@ -22,8 +23,11 @@ from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
     fit_part_if_possible,
+    predict_part,
 )
 from veridical.exceptions import invalid
+
+_BLOCK_VALUES = 1 << 17  # what parts share stays in the cache, and memory does not grow with rows
 
 
 @dataclass(eq=False, repr=False)
@@ -134,9 +138,12 @@ class AveragedCalibrator(WrappingCalibrator):
         return notes
 
     def _combine(self, values: FloatArray) -> FloatArray:
-        total = np.zeros((len(values), len(self.classes_)))
-        for weight, part in zip(self.weights_.tolist(), self.parts_, strict=True):
-            total += weight * part.predict_proba(values)
+        n_classes = len(self.classes_)
+        total = np.zeros((len(values), n_classes))
+        for block in row_blocks(len(values), max(256, _BLOCK_VALUES // n_classes)):
+            shared: Shared = {}
+            for weight, part in zip(self.weights_.tolist(), self.parts_, strict=True):
+                total[block] += weight * predict_part(part, values[block], shared)
         return total
 
     def _combine_nodes(self, inputs: Nodes) -> Nodes:

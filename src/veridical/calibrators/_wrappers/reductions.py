@@ -19,6 +19,7 @@ from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
     fit_part_if_possible,
+    predict_part,
 )
 from veridical.exceptions import invalid
 
@@ -253,9 +254,9 @@ class OneVsRestCalibrator(WrappingCalibrator):
 
     def _combine(self, values: FloatArray) -> FloatArray:
         if len(self.parts_) == 1:
-            return self.parts_[0].predict_proba(values)
+            return predict_part(self.parts_[0], values)
         columns = zip(self.parts_, self._columns(values).T, strict=True)
-        result = np.column_stack([part.predict_proba(column)[:, 1] for part, column in columns])
+        result = np.column_stack([predict_part(part, column)[:, 1] for part, column in columns])
         row_sums = result.sum(axis=1)
         empty = row_sums == 0
         row_sums[empty] = 1.0
