@@ -81,10 +81,8 @@ def test_one_function_for_a_pool_of_two_classes(dialect: str, input: str) -> Non
     map = CompactCalibrator(AveragedCalibrator(POOL), input=input).fit(values, y)
     near = [map.edges_, np.nextafter(map.edges_, np.inf), np.nextafter(map.edges_, -np.inf)]
     ends = EDGES if input == "probability" else [-1e300, 0.0, 1e300]
-    at = np.clip(
-        np.concatenate([values[:200], *near, ends]),
-        *((0, 1) if input == "probability" else (-1e300, 1e300)),
-    )
+    limits = (0, 1) if input == "probability" else (-1e300, 1e300)
+    at = np.clip(np.concatenate([values[:200], *near, ends]), *limits)
     sql = to_sql(map, dialect=dialect, table="scores", keep="id")
     found = RUN[dialect](sql, {"p": plain(at)})
     assert np.abs(found[:, 0] - map.predict_proba(at)[:, 1]).max() < CLOSE
@@ -154,9 +152,8 @@ def test_spark_runs_a_query(spark_session: Any) -> None:
     p, y = several_rows(4, 300)
     map = StructuredMatrixCalibrator().fit(p, y)
     cells = [(i, *plain(row)) for i, row in enumerate(p[:30])]
-    frame = spark_session.createDataFrame(
-        cells, "id INT, p0 DOUBLE, p1 DOUBLE, p2 DOUBLE, p3 DOUBLE"
-    )
+    columns = ", ".join(f"p{k} DOUBLE" for k in range(4))
+    frame = spark_session.createDataFrame(cells, f"id INT, {columns}")
     frame.createOrReplaceTempView("scores")
     sql = to_sql(map, dialect="spark", table="scores", keep="id")
     found = sorted(tuple(row) for row in spark_session.sql(sql).collect())
@@ -166,8 +163,8 @@ def test_spark_runs_a_query(spark_session: Any) -> None:
 
 def test_a_hundred_classes_are_refused_with_a_way_out() -> None:
     p, y = several_rows(100, 1500)
-    maps_ = [StructuredMatrixCalibrator(strength=s) for s in (1.0, 0.5, 0.1)]
-    map = AveragedCalibrator(maps_).fit(p, y)
+    parts = [StructuredMatrixCalibrator().fit(p, y)] * 5
+    map = AveragedCalibrator.of_fitted(parts, np.ones(5), np.arange(100))
     for options in ({}, {"table": "scores"}):
         with pytest.raises(InvalidInputError, match="million letters") as caught:
             to_sql(map, **options)

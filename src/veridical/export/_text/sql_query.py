@@ -68,17 +68,22 @@ class QueryWriter(Writer):
             results.append(f"CASE WHEN {checked[0]} IS NOT NULL THEN {self.write(node)} END")
         own = [quote(name) for name in kept]
         listed = ", ".join([*own, *(f"{text} AS {name}" for name, text in inputs.items())])
-        source = f"(SELECT {listed}\nFROM {table}"
+        prefix = "stage"
+        while table.lower().strip('"`').startswith(prefix):
+            prefix += "_"
+        barrier, selects = self._dialect.barrier, [f"SELECT {listed}\nFROM {table}"]
         so_far = [*own, *checked]
         for number, stage in enumerate(self._stages):
             added = [f"{text} AS {name}" for name, text in stage.columns.items()]
             joins = "".join(f"\n{join}" for join in stage.joins)
-            source += f"{self._dialect.barrier}) s{number}{joins}"
-            source = f"(SELECT {', '.join([*so_far, *added])}\nFROM {source}"
+            chosen = ", ".join([*so_far, *added])
+            selects.append(f"SELECT {chosen}\nFROM {prefix}_{number}{joins}")
             so_far += stage.columns
         outputs = [f"{text} AS {quote(name)}" for text, name in zip(results, new, strict=True)]
-        source += f"{self._dialect.barrier}) s{len(self._stages)}"
-        return f"SELECT {', '.join([*own, *outputs])}\nFROM {source}"
+        named = (f"{prefix}_{k} AS ({each}{barrier})" for k, each in enumerate(selects))
+        whole = ",\n".join(named)
+        last = f"{prefix}_{len(selects) - 1}"
+        return f"WITH {whole}\nSELECT {', '.join([*own, *outputs])}\nFROM {last}"
 
     def write(self, node: Node) -> str:
         """Write a node; of one that is used again, the column that holds it."""
