@@ -17,6 +17,8 @@ number of classes.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 import reprlib
@@ -64,12 +66,17 @@ class Place:
 
     def wrong(self, got: Any, expected: str) -> InvalidInputError:
         """The error of a value that is not as expected."""
-        text = got if isinstance(got, _Said) else _SHORT.repr(got)
+        text = got if isinstance(got, _Said) else shortened(got)
         return invalid(self.caller, self.path or "data", expected, text, hint=HINT)
 
 
-_SHORT = reprlib.Repr()  # however large or deep a value is
+_SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 3, 200, 200
+
+
+def shortened(value: object) -> str:
+    """The value as Python writes it, however large or deep it is."""
+    return _SHORT.repr(value)
 
 
 class _Said(str):
@@ -347,7 +354,7 @@ def array_from(items: Any, shape: Any, dtype: Any, place: Place) -> Array:
         raise place.wrong(dtype, "of a known dtype")
     plain = isinstance(shape, list) and 0 < len(shape) <= 4 and all(is_integer(n) for n in shape)
     if not (plain and isinstance(items, list) and min(shape) >= 0):
-        raise place.wrong(said(f"a shape of {_SHORT.repr(shape)}"), "a list and its shape")
+        raise place.wrong(said(f"a shape of {shortened(shape)}"), "a list and its shape")
     if math.prod(shape) != len(items):
         raise place.wrong(said(f"{len(items)} values"), f"of shape {tuple(shape)}")
     kind = dtype[1]
@@ -359,6 +366,24 @@ def array_from(items: Any, shape: Any, dtype: Any, place: Place) -> Array:
     except OverflowError as error:
         raise place.wrong(said("larger ones"), f"of numbers of dtype {dtype}") from error
     return made.reshape(shape)
+
+
+SEAL = "sha256"
+
+
+def seal(data: Mapping[str, Any]) -> str:
+    """Hash of what a file says beside it, whatever its layout: tells damage, not intent."""
+    content = {key: value for key, value in data.items() if key != SEAL}
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):  # nothing that was ever written
+        return ""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def is_damaged(data: Any) -> bool:
+    """Whether this has a hash, and another content than when it was written."""
+    return isinstance(data, Mapping) and SEAL in data and data[SEAL] != seal(data)
 
 
 def _range(limits: Number | Numbers, noun: str) -> str:

@@ -7,8 +7,6 @@ of `_core.data.schema` and by `Part` for calibrators in it, and what holds betwe
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,11 +16,13 @@ import numpy as np
 
 from veridical._core.data.labels import positive_class
 from veridical._core.data.schema import (
+    SEAL,
     Field,
     Place,
     array_from,
     check_fields,
     check_names,
+    is_damaged,
     is_label,
     said,
 )
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from veridical.calibrators._base.calibrator import Calibrator
 
 FORMAT = 1
-SEAL = "sha256"  # of all the rest of a saved file
 _KEYS = {"format", "calibrator", "parameters", "fitted"}
 _BESIDE = {"veridical", "column_of", SEAL}  # what files have beside it
 _DEEPEST = 100  # lists and calibrators within each other
@@ -98,19 +97,9 @@ def encode(calibrator: Calibrator) -> dict[str, Any]:
     }
 
 
-def seal(data: dict[str, Any]) -> str:
-    """Hash of what a file says, whatever its layout: tells damage, not intent."""
-    content = {key: value for key, value in data.items() if key != SEAL}
-    try:
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):  # nothing that was read from such a file
-        return ""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def decode(data: Any, *, caller: str = "from_dict") -> Calibrator:
     """Read back what `encode` wrote, in a file or not, and check every value."""
-    if isinstance(data, dict) and SEAL in data and data[SEAL] != seal(data):
+    if is_damaged(data):
         hint = "copy or download it again, or save the calibrator anew."
         got = "a damaged one: its content is not what was written"
         raise invalid(caller, "data", "a saved calibrator", got, hint=hint)
