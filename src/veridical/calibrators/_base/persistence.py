@@ -25,6 +25,7 @@ from veridical._core.data.schema import (
     is_damaged,
     is_label,
     said,
+    shortened,
 )
 from veridical._core.data.validation import check_option
 from veridical.calibrators._base.memory import Fingerprint
@@ -67,10 +68,10 @@ class Part(Field):
         if (value.input == "probability") is not (owner.input == "probability"):
             raise place.at("input").wrong(value.input, f"as in the whole, {owner.input!r}")
         check_saved(value, place, bare=self.bare)
+        if not (_fitted_values(value) if self.bare else hasattr(value, "classes_")):
+            raise place.wrong(said("one that is not"), "fitted")
         if self.bare:
             return
-        if not hasattr(value, "classes_"):
-            raise place.wrong(said("one that is not"), "fitted")
         wanted = place.sizes["K"] if self.classes == "K" else self.classes
         if len(value.classes_) != wanted:
             found = said(f"{len(value.classes_)}")
@@ -119,13 +120,15 @@ def _decode(
         raise invalid(place.caller, where, "a saved calibrator", got, hint=hint)
     if data["format"] != FORMAT or isinstance(data["format"], (bool, float)):
         hint = f"this version reads format {FORMAT}; update veridical."
-        raise invalid(place.caller, where, "of a known format", repr(data["format"]), hint=hint)
+        raise invalid(
+            place.caller, where, "of a known format", shortened(data["format"]), hint=hint
+        )
     name = data["calibrator"]
     kind = _KNOWN.get(name) if isinstance(name, str) else None
     if kind is None or kind.__abstractmethods__:
         known = [each for each, found in _KNOWN.items() if not found.__abstractmethods__]
         hint = f"it was written by another version; known are {', '.join(sorted(known))}."
-        raise invalid(place.caller, where, "of a known calibrator", repr(name), hint=hint)
+        raise invalid(place.caller, where, "of a known calibrator", shortened(name), hint=hint)
     strange = set(data) - _KEYS - beside
     if strange:
         raise place.at(min(strange)[:60]).wrong(said("it"), "absent: the entry is foreign")
