@@ -37,8 +37,8 @@ class Result:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read back what `to_dict` wrote; what an earlier version lacked is as by default."""
-        hints = _hints(cls)
         record: Any = cls
+        hints = _hints(record)
         known = [f.name for f in fields(record) if f.name in data or not _has_default(f)]
         return cls(**{name: _decode(hints[name], data[name]) for name in known})
 
@@ -49,7 +49,7 @@ class Result:
             raise place.wrong(data, "a record")
         record: Any = cls
         check_names({f.name: Field(optional=_has_default(f)) for f in fields(record)}, data, place)
-        for name, hint in _hints(cls).items():
+        for name, hint in _hints(record).items():
             if name in data:
                 _check_type(hint, data[name], place.at(name))
         return cls.from_dict(data)
