@@ -171,7 +171,7 @@ def test_what_unpacks_to_more_than_the_limit_is_refused(studio, refused):
     assert len(packed) < 10_000
     found = refused(studio.client.put("/api/upload?name=zeros.csv.gz", content=packed), 413)
     assert "over the limit of 100 kB" in found["error"]
-    assert not list(studio.settings.workspace.glob("upload-*"))
+    assert not list(studio.settings.workspace.rglob("zeros*"))
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow", "csv.gz"])
