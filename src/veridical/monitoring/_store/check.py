@@ -15,6 +15,7 @@ from veridical._core.data.schema import (
     Number,
     Numbers,
     Place,
+    Several,
     Text,
     check_fields,
     said,
@@ -56,6 +57,15 @@ _TABLES = {
     "cohorts": Fields(observed_at=_TIME, n_rows=_COUNT, n_waiting=_COUNT, counted=_COUNT),
     "predictions": Fields(p=Numbers("c", low=0, high=1, least=1)),
 }
+_SHARE = Number(above=0, below=1, optional=True)
+_SETTINGS = Fields(
+    labels=Several(Label(), none=True, optional=True),
+    pos_label=Label(none=True, optional=True),
+    level=_SHARE,
+    window=Number(low=1, optional=True),
+    half_life=Number(low=1, optional=True),
+    confidence_level=_SHARE,
+)
 _BLOBS = {"wealth", "counts", "sum_p", "factors", "p"}
 
 
@@ -106,8 +116,11 @@ def _check_settings(connection: sqlite3.Connection, place: Place) -> None:
                 raise here.wrong(classes, "a list of labels")
             for index, each in enumerate(classes):
                 Label().check(each, here.item(index))
-        elif name == "monitor" and not isinstance(_read(text, here), dict):
-            raise here.wrong(text, "a record")
+        elif name == "monitor":
+            settings = _read(text, here)
+            if not isinstance(settings, dict):
+                raise here.wrong(text, "a record")
+            check_fields(_SETTINGS, settings, here)
 
 
 def _check_number(text: Any, place: Place) -> None:
