@@ -63,8 +63,8 @@ def save(calibrator: Calibrator, path: str | os.PathLike[str]) -> None:
 
     check_exportable(calibrator, "save")
     check_saved(calibrator, Place("save"))  # what cannot be read is not written
-    data = {"veridical": __version__, **calibrator.to_dict()}
-    data[SEAL] = seal(data)
+    content = {"veridical": __version__, **calibrator.to_dict()}
+    data = {"veridical": __version__, SEAL: seal(content), **content}
     write_whole(path, json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n")
 
 
