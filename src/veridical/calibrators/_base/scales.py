@@ -70,7 +70,8 @@ def log_probabilities(p: FloatArray, floor: float) -> FloatArray:
     result = np.empty(p.shape)
     for block in row_blocks(len(p), max(16, ROWS // p.shape[1])):  # cached between the two steps
         part = np.maximum(p[block], floor, out=result[block])
-        np.log(part, out=part)
+        with np.errstate(divide="ignore"):  # a floor of zero, in old files
+            np.log(part, out=part)
     return result
 
 
