@@ -79,7 +79,7 @@ def test_folds_call_it(fits):
     AutoCalibrator(candidates=[CountingCalibrator()]).fit(p, y)
     assert len(fits) >= 30
     fits.clear()
-    RecalibrationError(CountingCalibrator(), cv=3, ensemble=True)(y, p)  # and once to all rows
+    RecalibrationError(CountingCalibrator(), cv=3)(y, p)  # and once to all rows
     cross_fitted(BinarySample(y=y, p=p), CountingCalibrator(), 4)
     assert len(fits) == 8
 
