@@ -7,8 +7,6 @@ of `_core.data.schema` and by `Part` for calibrators in it, and what holds betwe
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,8 +21,10 @@ from veridical._core.data.schema import (
     array_from,
     check_fields,
     check_names,
+    is_damaged,
     is_label,
     said,
+    shortened,
 )
 from veridical._core.data.validation import check_option
 from veridical.calibrators._base.memory import Fingerprint
@@ -35,9 +35,7 @@ if TYPE_CHECKING:
     from veridical.calibrators._base.calibrator import Calibrator
 
 FORMAT = 1
-SEAL = "sha256"  # of all the rest of a saved file
 _KEYS = {"format", "calibrator", "parameters", "fitted"}
-_BESIDE = {"veridical", "column_of", SEAL}  # what files have beside it
 _DEEPEST = 100  # lists and calibrators within each other
 _KNOWN: dict[str, type[Calibrator]] = {}  # classes of this package that can be read back
 
@@ -68,10 +66,10 @@ class Part(Field):
         if (value.input == "probability") is not (owner.input == "probability"):
             raise place.at("input").wrong(value.input, f"as in the whole, {owner.input!r}")
         check_saved(value, place, bare=self.bare)
+        if not (_fitted_values(value) if self.bare else hasattr(value, "classes_")):
+            raise place.wrong(said("one that is not"), "fitted")
         if self.bare:
             return
-        if not hasattr(value, "classes_"):
-            raise place.wrong(said("one that is not"), "fitted")
         wanted = place.sizes["K"] if self.classes == "K" else self.classes
         if len(value.classes_) != wanted:
             found = said(f"{len(value.classes_)}")
@@ -98,31 +96,19 @@ def encode(calibrator: Calibrator) -> dict[str, Any]:
     }
 
 
-def seal(data: dict[str, Any]) -> str:
-    """Hash of what a file says, whatever its layout: tells damage, not intent."""
-    content = {key: value for key, value in data.items() if key != SEAL}
-    try:
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):  # nothing that was read from such a file
-        return ""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def decode(data: Any, *, caller: str = "from_dict") -> Calibrator:
     """Read back what `encode` wrote, in a file or not, and check every value."""
-    if isinstance(data, dict) and SEAL in data and data[SEAL] != seal(data):
+    if is_damaged(data):
         hint = "copy or download it again, or save the calibrator anew."
         got = "a damaged one: its content is not what was written"
         raise invalid(caller, "data", "a saved calibrator", got, hint=hint)
     place = Place(caller)
-    calibrator = _decode(data, place, beside=_BESIDE)
+    calibrator = _decode(data, place)
     check_saved(calibrator, place)
     return calibrator
 
 
-def _decode(
-    data: Any, place: Place, *, depth: int = 0, beside: set[str] | frozenset[str] = frozenset()
-) -> Calibrator:
+def _decode(data: Any, place: Place, *, depth: int = 0) -> Calibrator:
     where = place.path or "data"
     if not isinstance(data, dict) or not set(data) >= _KEYS:
         hint = "pass what `to_dict` returned."
@@ -130,16 +116,20 @@ def _decode(
         raise invalid(place.caller, where, "a saved calibrator", got, hint=hint)
     if data["format"] != FORMAT or isinstance(data["format"], (bool, float)):
         hint = f"this version reads format {FORMAT}; update veridical."
-        raise invalid(place.caller, where, "of a known format", repr(data["format"]), hint=hint)
+        raise invalid(
+            place.caller, where, "of a known format", shortened(data["format"]), hint=hint
+        )
     name = data["calibrator"]
     kind = _KNOWN.get(name) if isinstance(name, str) else None
     if kind is None or kind.__abstractmethods__:
         known = [each for each, found in _KNOWN.items() if not found.__abstractmethods__]
         hint = f"it was written by another version; known are {', '.join(sorted(known))}."
-        raise invalid(place.caller, where, "of a known calibrator", repr(name), hint=hint)
-    strange = set(data) - _KEYS - beside
-    if strange:
-        raise place.at(min(strange)[:60]).wrong(said("it"), "absent: the entry is foreign")
+        raise invalid(place.caller, where, "of a known calibrator", shortened(name), hint=hint)
+    strange = set(data) - _KEYS
+    if strange and depth:  # beside the outermost, files may say more
+        raise place.at(min(map(str, strange))[:60]).wrong(
+            said("it"), "absent: the entry is foreign"
+        )
     parameters, fitted = data["parameters"], data["fitted"]
     for each, entries in (("parameters", parameters), ("fitted", fitted)):
         if not isinstance(entries, dict):

@@ -116,7 +116,7 @@ class AveragedCalibrator(WrappingCalibrator):
             got = repr(parts)
             raise invalid(caller, "calibrators", "a list of calibrators", got, hint=hint)
         for part in parts:
-            self._part(part)
+            self._check_part(part)
         self._checked_weights()
 
     def _checked_weights(self) -> FloatArray:
