@@ -20,7 +20,8 @@ from veridical._core.typing import FloatArray, IntArray
 from veridical.export._text.sql_writer import Dialect, Writer, balanced
 
 _MANY = 24  # pieces from which a join is faster than a tree, where there are joins
-_BUCKETS = 2  # for each piece
+_BUCKETS, _MOST_BUCKETS = 2, 2048  # for each piece, and in all
+_OUTSIDE = 2  # edges at either end that are left to the buckets of all the rest
 
 
 @dataclass
@@ -228,10 +229,10 @@ class _Grid:
     @classmethod
     def of(cls, places: FloatArray) -> _Grid:
         """Buckets for edges at these places, more where edges crowd."""
-        low, high = float(places[0]), float(places[-1])
+        low, high = float(places[_OUTSIDE]), float(places[-1 - _OUTSIDE])
         found = None
-        for each in (1, 2, 4):
-            count = _BUCKETS * each * len(places)
+        for each in (1, 2, 4, 8, 16):
+            count = min(_BUCKETS * each * len(places), _MOST_BUCKETS)
             per_unit = count / (high - low) if high > low else 1.0
             sides = low + np.arange(count + 1) / per_unit
             slack = 1e-6 / per_unit + 1e-12 * max(abs(low), abs(high))
@@ -256,10 +257,12 @@ def _near_table(grid: _Grid, edges: FloatArray, first: str, names: list[str]) ->
     columns = ", ".join(
         f"COALESCE(list_extract(e, f + {j + 1}), 'inf') AS {name}" for j, name in enumerate(names)
     )
-    counts = f"string_split('{','.join(map(str, grid.first.tolist()))}', ',')::BIGINT[]"
-    lists = f"SELECT {_list(edges)} AS e, {counts} AS n"
-    rows = f"SELECT b, list_extract(n, b + 1) AS f, e FROM range({grid.size}) r(b), ({lists})"
-    return f"SELECT b, f AS {first}, {columns} FROM ({rows})"
+    more = ",".join(map(str, np.diff(grid.first, prepend=0).tolist()))
+    more = f"list_extract(string_split('{more}', ',')::BIGINT[], b + 1)"
+    rows = (
+        f"SELECT b, CAST(SUM({more}) OVER (ORDER BY b) AS BIGINT) AS f FROM range({grid.size}) r(b)"
+    )
+    return f"SELECT b, f AS {first}, {columns} FROM ({rows}), (SELECT {_list(edges)} AS e)"
 
 
 def _list(values: FloatArray) -> str:
