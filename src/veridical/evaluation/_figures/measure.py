@@ -234,7 +234,6 @@ def measure_errors(
     doubts: list[str] = []
     summaries: dict[tuple[Binning, str], Summary | VectorSummary] = {}
     by_cells: list[tuple[int, Estimator, Lens]] = []
-    independent = source.binary.clusters is None
     for name, estimator, lens in questions:
         beside: dict[str, Any] = {}
         own = source.kind == "binary" and lens is source.lens
@@ -259,7 +258,7 @@ def measure_errors(
                 beside["low"], beside["high"] = binned_limits(estimator, effective, level)
         else:
             value = estimator.measure(source.binary)
-            if own and independent and has_interval(estimator):
+            if own and has_interval(estimator):
                 limits = unbinned_limits(estimator, source.rows, level)  # type: ignore[arg-type]
                 beside["low"], beside["high"] = limits
         if "pvalue" not in beside and own:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.typing import FloatArray
+from veridical.inference._intervals.bounded import Masses, upper_limit
 from veridical.inference._intervals.gaps import gap_upper_limit
 from veridical.summaries import Summary, VectorSummary
 
@@ -53,9 +54,32 @@ class _Bins:
         rate = np.clip(rate, edge, 1 - edge)
         return np.sqrt(rate * (1 - rate) / self.size)
 
+    def bet_limit(self, bet: FloatArray, tail: float, cost: FloatArray | float = 0.0) -> float:
+        """Upper limit of the mean of bet (y - p) - cost, one bet a bin, as of a bounded variable.
+
+        One row more is in a bin that holds rows.
+        """
+        hit, missed = bet * (1 - self.mean_p) - cost, -bet * self.mean_p - cost
+        rate = np.clip(self.mean_p + self.gap, 0.0, 1.0)
+        shape = np.concatenate([self.size * rate, self.size * (1 - rate)])
+        value, scale = np.concatenate([hit, missed]), np.tile(self.share / self.size, 2)
+        held = shape > 0
+        return upper_limit(
+            Masses(value[held], shape[held], scale[held]), float(value.max()), tail
+        ).value
+
 
 def l2_limits(summary: Summary, level: float) -> tuple[float, float]:
-    """Limits of the root-mean-square gap, from the distribution of the mean squared gap."""
+    r"""Limits of the root-mean-square gap, from the distribution of the mean squared gap.
+
+    That is nearly normal with enough rows a bin. It is also the largest mean of bets,
+
+    .. math:: \sum_b \pi_b g_b^2 = \max_c E[2 c_b (y - p) - c_b^2], \qquad
+       \Bigl(\sum_b \pi_b g_b^2\Bigr)^{1/2} = \max_{E c_b^2 = 1} E[c_b (y - p)]
+
+    and bets on the gaps observed (upwards, beyond their noise) have limits that hold with few rows
+    in few bins (of one bin, those of Clopper & Pearson). The interval has the limits of both.
+    """
     bins = _Bins.of(summary)
     share = bins.share
     observed = float(share @ bins.gap**2)
@@ -73,7 +97,15 @@ def l2_limits(summary: Summary, level: float) -> tuple[float, float]:
             8 * float(scale**3 @ (1 + 3 * ratio)),
         )
 
-    return squared_limits(observed, cumulants, level)
+    low, high = squared_limits(observed, cumulants, level)
+    tail = (1 - level) / 2
+    if observed > 0:
+        low = max(0.0, min(low, -bins.bet_limit(-bins.gap / math.sqrt(observed), tail)))
+        possible = share * (np.abs(bins.gap) + 2 * bins.error) ** 2
+        known[possible.argmax()] = 1.0  # the bin that may matter most
+        sure = np.where(known > 0, bins.gap, 0.0)
+        high = max(high, math.sqrt(max(0.0, bins.bet_limit(2 * sure, tail, sure**2))))
+    return low, high
 
 
 def squared_limits(
@@ -105,7 +137,8 @@ def squared_limits(
 def l1_limits(summary: Summary, level: float) -> tuple[float, float]:
     """Limits of the mean absolute gap, whatever the spread of the gaps.
 
-    The lower one supposes a sparse spread (small gaps are noise); for the upper one see
+    The lower one supposes a sparse spread (small gaps are noise) and is at most that of the bet on
+    the signs observed, which holds with few events in few bins; for the upper one see
     :func:`gap_upper_limit`.
     """
     bins = _Bins.of(summary)
@@ -133,6 +166,7 @@ def l1_limits(summary: Summary, level: float) -> tuple[float, float]:
     if 1 - below(observed, shrunk(most)) < tail:
         threshold = find_root(lambda t: 1 - below(observed, shrunk(t)) - tail, 0.0, most)
         low = float(share @ shrunk(threshold))
+        low = max(0.0, min(low, -bins.bet_limit(-np.sign(bins.gap), tail)))
     return low, max(low, gap_upper_limit(summary, level))
 
 

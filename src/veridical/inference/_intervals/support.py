@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from veridical._core.sample import BinarySample
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
+from veridical.exceptions import invalid
 from veridical.inference._intervals.bounded import Support
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.miscalibration import LogScore, ZeroOneLoss
@@ -35,7 +36,10 @@ def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) ->
 def difference_support(
     estimator: MeanScore, pair: tuple[Problem, Problem], differences: FloatArray
 ) -> Support:
-    """Smallest and largest difference of the scores of two models of the same rows."""
+    """Smallest and largest difference of the scores of two models of the same rows.
+
+    A row not seen may speak as much for either model as an outcome of these would for one.
+    """
     (first, one), (second, two) = (_losses(estimator, problem) for problem in pair)
     with np.errstate(invalid="ignore"):  # both are infinite: an outcome that none expects
         losses = np.nan_to_num(first - second, nan=0.0, posinf=np.inf, neginf=-np.inf)
@@ -43,7 +47,8 @@ def difference_support(
         return expected_support(losses, (one + two) / 2, differences)
     if isinstance(estimator, ZeroOneLoss) and not np.array_equal(one, two):
         return Support(-1.0, 1.0)  # other rows may be told apart where none of these is
-    return _support(losses, differences)
+    most = max(map(abs, _support(losses, differences)))
+    return Support(-most, most)
 
 
 def expected_support(losses: FloatArray, chance: FloatArray, seen: FloatArray) -> Support:
@@ -100,3 +105,24 @@ def _losses(estimator: MeanScore, problem: Problem) -> tuple[FloatArray, FloatAr
     else:
         losses = np.column_stack([estimator.per_row(replace(sample, y=y)) for y in outcome])
     return losses, chance
+
+
+def scores_by_row(
+    estimator: MeanScore, problem: Problem, sample: Sample, *, caller: str
+) -> FloatArray:
+    """Score of each row, in a classwise problem its mean over the classes."""
+    if isinstance(problem, ClasswiseProblem):
+        each = (estimator.per_row(problem.problem(k)) for k in range(problem.n_problems))
+        scores = sum(each, start=np.zeros(sample.n)) / problem.n_problems
+    else:
+        scores = estimator.per_row(problem).astype(np.float64, copy=False)
+    if len(scores) != sample.n:
+        hint = "use a lens that keeps the rows."
+        got = f"{len(scores)} rows from {sample.n}"
+        raise invalid(caller, "lens", "one row for one row", got, hint=hint)
+    if not np.isfinite(scores).all():
+        number = int((~np.isfinite(scores)).sum())
+        hint = "a mean that is infinite has no interval; clip the predictions away from 0 and 1."
+        got = f"{number} of {len(scores)} infinite {estimator.name} scores"
+        raise invalid(caller, "y_prob", "such that all scores are finite", got, hint=hint)
+    return scores
