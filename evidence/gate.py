@@ -7,10 +7,9 @@ Every figure that the gate can require by `.low` or `.high` is asked for, with t
 takes: `x.high < T` and `x.low > T` where T is the truth, of the population or, for binned errors,
 of the population under the bins of the sample (RMSCE and MCE: those that hold rows, for nothing is
 known of others; `rmsce, empty bins too` counts them). Either should pass in at most 2.5 % of the
-samples (equivalence, at its level of 5 %, in 5 %). With weights, one row in twenty weighs twenty, or 1 /
-(0.05 + p); with clusters, 20 of them hold all rows, whose predictions and outcomes are correlated
-(Gaussian copula, 0.3 each). Laws of predictions were not used to choose the method: every cell has
-a seed of its own.
+samples (equivalence, at its level of 5 %, in 5 %). With weights, one row in twenty weighs twenty,
+or every row 1 / (0.05 + p); with clusters, 20 of them hold all rows, whose predictions and outcomes
+are correlated (Gaussian copula, 0.3 each). Every cell has a seed of its own.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ import argparse
 import csv
 import math
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -218,15 +218,16 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--repeats", type=int, default=200)
     options = parser.parse_args()
-    rows = [*binary_rows(options.repeats), *vector_rows(options.repeats)]
-    with (options.folder / "gate_limits.csv").open("w", newline="", encoding="utf-8") as stream:
+    path = options.folder / "gate_limits.csv"
+    with path.open("w", newline="", encoding="utf-8", buffering=1) as stream:
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerows([HEADER, *rows])
-    for row in rows:
-        level = 0.05 if str(row[0]).startswith("equivalence") else 0.025
-        most = level + 3 * math.sqrt(level * (1 - level) / int(str(row[5])))
-        if max(float(str(row[6])), float(str(row[7]))) > most:
-            print("too often:", *row, sep="  ")
+        writer.writerow(HEADER)
+        for row in chain(binary_rows(options.repeats), vector_rows(options.repeats)):
+            writer.writerow(row)
+            level = 0.05 if str(row[0]).startswith("equivalence") else 0.025
+            most = level + 3 * math.sqrt(level * (1 - level) / int(str(row[5])))
+            if max(float(str(row[6])), float(str(row[7]))) > most:
+                print("too often:", *row, sep="  ", flush=True)
 
 
 if __name__ == "__main__":

@@ -70,14 +70,17 @@ class Smoother(NamedTuple):
 def largest_upper(
     rows: Rows, smoother: Smoother, starts: Iterable[FloatArray], tail: float
 ) -> float:
-    """Largest upper limit of bets looked for from these signs; and of them as they are.
-
-    With few events a bet that seems to have no noise may have the largest limit all the same.
-    """
-    bets = []
-    for start in starts:
-        bets += [smoother.on_rows(start), _climbed(rows, smoother, start, tail)]
+    """Largest upper limit of bets looked for from these signs."""
+    bets = (_climbed(rows, smoother, start, tail) for start in starts)
     return max(upper_of_bet(rows, bet, tail) for bet in bets)
+
+
+def upper_of_constants(rows: Rows, bet: FloatArray, tail: float) -> float:
+    """Larger upper limit of a bet that is looked at as it is, and of its opposite.
+
+    With few events a bet on all rows, which seems to have no noise, may have the largest limit.
+    """
+    return max(upper_of_bet(rows, bet, tail), upper_of_bet(rows, -bet, tail))
 
 
 def _climbed(rows: Rows, smoother: Smoother, sign: FloatArray, tail: float) -> FloatArray:

@@ -168,9 +168,7 @@ def gain_core(
     )
 
 
-_RULES = {
-    score.name: score for score in (BrierScore(), LogScore(), SphericalScore(), ZeroOneLoss())
-}
+_SCORES = (BrierScore(), LogScore(), SphericalScore(), ZeroOneLoss())
 
 
 def recalibration_limits(
@@ -181,7 +179,7 @@ def recalibration_limits(
     if options.method != "analytic":
         hint = "resampled rows would be on both sides of a fold."
         raise invalid(
-            caller, "method", '"auto" or "analytic" for a gain', options.method, hint=hint
+            caller, "method", '"auto" or "analytic" for a gain', repr(options.method), hint=hint
         )
     if not isinstance(problem, (BinarySample, MulticlassSample)):
         hint = "use the binary, confidence or canonical lens."

@@ -27,12 +27,13 @@ from veridical.inference._intervals.bets import (
     squared_noise,
     total_noise,
     upper_of_bet,
+    upper_of_constants,
 )
 from veridical.inference._intervals.rows import Rows
 from veridical.miscalibration import LoessError
 from veridical.miscalibration.core import loess_weights, spread_places, summed_up
 
-_PLACES = 64
+_PLACES = 32
 _SQRT_2_PI = math.sqrt(2 / math.pi)
 
 
@@ -64,7 +65,11 @@ def loess_limits(estimator: LoessError, rows: Rows, level: float) -> tuple[float
     most = np.maximum(curve.at, 1 - curve.at)  # a frequency is within [0, 1]
     if estimator.summary == "mean":
         signs = (np.sign(curve.gap), np.ones(len(curve.at)), -np.ones(len(curve.at)))
-        high = min(largest_upper(rows, _smoother(rows, curve), signs, tail), float(most.max()))
+        high = max(
+            largest_upper(rows, _smoother(curve), signs, tail),
+            upper_of_constants(rows, curve.share @ curve.bet, tail),
+        )
+        high = min(high, float(most.max()))
         return min(_lower_mean(rows, curve, tail, effect), high), high
     together = 1.0 if estimator.summary == "max" else curve.degrees
     upper = np.array(
@@ -96,7 +101,7 @@ def _curve(estimator: LoessError, rows: Rows) -> _Curve:
     return _Curve(at, share / total, kernel * total, gap, max(1.0, float(share @ own)))
 
 
-def _smoother(rows: Rows, curve: _Curve) -> Smoother:
+def _smoother(curve: _Curve) -> Smoother:
     def on_rows(sign: FloatArray) -> FloatArray:
         return np.asarray((sign * curve.share) @ curve.bet)
 

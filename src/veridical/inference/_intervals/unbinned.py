@@ -22,6 +22,7 @@ from veridical.inference._intervals.bets import (
     squared_noise,
     total_noise,
     upper_of_bet,
+    upper_of_constants,
 )
 from veridical.inference._intervals.rows import Rows
 from veridical.summaries import Summary
@@ -60,12 +61,13 @@ def cumulated_limits(rows: Rows, level: float, *, between_any: bool = False) -> 
         starts = ends = np.unique(np.append(kept, [excess.argmin(), excess.argmax()]))
     moved = excess[ends] - excess[starts][:, None]
     noise = np.sqrt(np.maximum(spread[ends] - spread[starts][:, None], 0.0))
-    high = max(upper_of_bet(rows, np.full(len(rows.p), sign), tail) for sign in (-1.0, 1.0))
+    high = upper_of_constants(rows, np.ones(len(rows.p)), tail)
     for sign in (-1.0, 1.0):
         hope = np.where(
             ends > starts[:, None], sign * moved + float(ndtri(1 - tail)) * noise, -np.inf
         )
-        for found in np.argsort(hope, axis=None)[-_CANDIDATES:]:
+        number = min(_CANDIDATES, hope.size)
+        for found in np.argpartition(hope, -number, axis=None)[-number:]:
             start, end = (int(k) for k in np.unravel_index(found, hope.shape))
             inside = (rows.p > value[starts[start]]) & (rows.p <= value[ends[end]])
             high = max(high, upper_of_bet(rows, sign * inside, tail))
@@ -111,8 +113,12 @@ def smooth_limits(rows: Rows, level: float) -> tuple[float, float]:
         sign, level = np.sign(density.smoothed_density(gaps, width)), np.ones(_GRID + 1)
         return largest_upper(rows, _kernel(rows, width), (sign, level, -level), tail)
 
-    low, high = _fixed_point(lower, below=0.0), _fixed_point(upper, below=_NARROWEST)
-    return low, max(low, high)
+    low = 0.0
+    if lower(_NARROWEST) > _NARROWEST:
+        low = _fixed_point(lower, _NARROWEST, 1.0)
+    high = max(_NARROWEST, upper_of_constants(rows, np.ones(len(rows.p)), tail))
+    most = upper(high)  # bets on all rows have no bandwidth: it is no narrower
+    return low, max(low, _fixed_point(upper, high, most) if most > high else high)
 
 
 def _kernel(rows: Rows, width: float) -> Smoother:
@@ -131,14 +137,13 @@ def _kernel(rows: Rows, width: float) -> Smoother:
     return Smoother(on_rows, at_nodes)
 
 
-def _fixed_point(limit: Callable[[float], float], *, below: float) -> float:
-    """Bandwidth that a limit, which falls with it, is equal to; `below` if narrower than any."""
+def _fixed_point(limit: Callable[[float], float], first: float, last: float) -> float:
+    """Bandwidth in a bracket that a limit, which falls with it, is equal to."""
     from scipy.optimize import brentq
 
-    ends = [limit(width) - width for width in (_NARROWEST, 1.0)]
-    if ends[0] <= 0 or ends[1] >= 0:
-        return below if ends[0] <= 0 else 1.0
-    return float(brentq(lambda width: limit(width) - width, _NARROWEST, 1.0, xtol=1e-4, rtol=1e-3))
+    if limit(last) >= last:
+        return last
+    return float(brentq(lambda width: limit(width) - width, first, last, xtol=1e-4, rtol=1e-3))
 
 
 def largest_limits(summary: Summary, level: float) -> tuple[float, float]:
