@@ -134,7 +134,7 @@ def binned_truths(sample: BinarySample, of: Population) -> dict[str, float]:
 def binary_rows(repeats: int, sizes: tuple[int, ...] = SIZES) -> Iterator[list[object]]:
     """Wrong passes of all figures of binary predictions."""
     cells = [(law, n, "plain") for law in PLAIN for n in sizes]
-    cells += [(law, n, kind) for kind in KINDS[1:] for law in DEPENDENT for n in (100, 400)]
+    cells += [(law, n, kind) for kind in KINDS[1:] for law in DEPENDENT for n in (100,)]
     known: dict[tuple[Law, str], tuple[dict[str, float], Population]] = {}
     for index in track(len(cells), "limits of binary predictions"):
         law, n, kind = cells[index]

@@ -33,7 +33,7 @@ from veridical.inference._intervals.rows import Rows
 from veridical.miscalibration import LoessError
 from veridical.miscalibration.core import loess_weights, spread_places, summed_up
 
-_PLACES = 32
+_PLACES = 12  # in a span
 _SQRT_2_PI = math.sqrt(2 / math.pi)
 
 
@@ -86,7 +86,8 @@ def _curve(estimator: LoessError, rows: Rows) -> _Curve:
     scores = pool_scores(rows.p, rows.y.astype(np.intp), rows.total)
     value = scores.value.astype(np.float64)
     exact = PooledScores(value, scores.weight, scores.positive)
-    at = value if len(value) <= _PLACES else value[spread_places(exact, _PLACES)]
+    number = math.ceil(_PLACES / estimator.span)
+    at = value if len(value) <= number else value[spread_places(exact, number)]
     kernel = loess_weights(exact, at, rows.p, rows.total, estimator)
     # A row between two places is shared by them.
     near = np.interp(value, at, np.arange(len(at)))

@@ -31,6 +31,7 @@ _CANDIDATES = 3
 _MOST_ENDS = 256  # of intervals of scores
 _GRID = 1024
 _NARROWEST = 2.0 / _GRID
+_NEAR = 1e-3
 _SQRT_2_PI = math.sqrt(2 / math.pi)
 
 
@@ -109,16 +110,22 @@ def smooth_limits(rows: Rows, level: float) -> tuple[float, float]:
         read = density.absolute_integral(density.smoothed_density(gaps, width))
         return read - noise - spread
 
-    def upper(width: float) -> float:
-        sign, level = np.sign(density.smoothed_density(gaps, width)), np.ones(_GRID + 1)
-        return largest_upper(rows, _kernel(rows, width), (sign, level, -level), tail)
+    def of_signs(width: float) -> float:
+        sign = np.sign(density.smoothed_density(gaps, width))
+        return largest_upper(rows, _kernel(rows, width), (sign,), tail)
+
+    def of_level(width: float) -> float:
+        level = np.ones(_GRID + 1)
+        return largest_upper(rows, _kernel(rows, width), (level, -level), tail)
 
     low = 0.0
     if lower(_NARROWEST) > _NARROWEST:
         low = _fixed_point(lower, _NARROWEST, 1.0)
     high = max(_NARROWEST, upper_of_constants(rows, np.ones(len(rows.p)), tail))
-    most = upper(high)  # bets on all rows have no bandwidth: it is no narrower
-    return low, max(low, _fixed_point(upper, high, most) if most > high else high)
+    for upper in (of_signs, of_level):  # bets on all rows have no bandwidth: it is no narrower
+        most = upper(high)
+        high = _fixed_point(upper, high, most) if most > high * (1 + _NEAR) else high
+    return low, max(low, high)
 
 
 def _kernel(rows: Rows, width: float) -> Smoother:
@@ -143,7 +150,7 @@ def _fixed_point(limit: Callable[[float], float], first: float, last: float) -> 
 
     if limit(last) >= last:
         return last
-    return float(brentq(lambda width: limit(width) - width, first, last, xtol=1e-4, rtol=1e-3))
+    return float(brentq(lambda width: limit(width) - width, first, last, xtol=1e-4, rtol=_NEAR))
 
 
 def largest_limits(summary: Summary, level: float) -> tuple[float, float]:
