@@ -15,6 +15,7 @@ from veridical.miscalibration import LogScore, ZeroOneLoss
 from veridical.miscalibration.core import MeanScore
 
 _MOST_VALUES = 1 << 18  # one more row hardly counts beside so many
+_SIDE = 0.25  # of the largest move of predictions: less the other way is nearly none
 _EXPECTED = 0.99  # share of the surprises that a log score is supposed to stay below
 
 
@@ -38,7 +39,8 @@ def difference_support(
 ) -> Support:
     """Smallest and largest difference of the scores of two models of the same rows.
 
-    A row not seen may speak as much for either model as an outcome of these would for one.
+    Where one of two binary models is above the other in nearly all rows, a row not seen may be the
+    other way round: then either end is as far from zero as the farther one.
     """
     (first, one), (second, two) = (_losses(estimator, problem) for problem in pair)
     with np.errstate(invalid="ignore"):  # both are infinite: an outcome that none expects
@@ -47,8 +49,16 @@ def difference_support(
         return expected_support(losses, (one + two) / 2, differences)
     if isinstance(estimator, ZeroOneLoss) and not np.array_equal(one, two):
         return Support(-1.0, 1.0)  # other rows may be told apart where none of these is
-    most = max(map(abs, _support(losses, differences)))
-    return Support(-most, most)
+    ends = _support(losses, differences)
+    if one.shape[1] == 2 and _one_sided(two[:, 1] - one[:, 1]):
+        most = max(map(abs, ends))
+        return Support(-most, most)
+    return ends
+
+
+def _one_sided(moved: FloatArray) -> bool:
+    up, down = max(float(moved.max()), 0.0), max(-float(moved.min()), 0.0)
+    return min(up, down) < _SIDE * max(up, down)
 
 
 def expected_support(losses: FloatArray, chance: FloatArray, seen: FloatArray) -> Support:
