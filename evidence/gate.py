@@ -1,6 +1,6 @@
 """How often requirements of the gate pass with the truth at the limit: `gate_limits.csv`.
 
-    python evidence/gate.py docs/evidence                # 200 repetitions a cell, 15 minutes
+    python evidence/gate.py docs/evidence                # 200 repetitions a cell, 12 minutes
     python evidence/gate.py docs/evidence --repeats 50
 
 Every figure that the gate can require by `.low` or `.high` is asked for, with the limits the gate

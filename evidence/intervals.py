@@ -1,7 +1,8 @@
 """How often the intervals of an evaluation cover the truth: docs/evidence/intervals.csv.
 
-    python evidence/intervals.py docs/evidence                # 500 repetitions a cell, 40 minutes
+    python evidence/intervals.py docs/evidence                # 500 repetitions a cell, 15 minutes
     python evidence/intervals.py docs/evidence --repeats 50 --slow 20
+    python evidence/intervals.py docs/evidence --resume       # what is missing
 
 Figures that take longer have the repetitions of `--slow`. Weights, clusters and the truth of each
 figure are those of `_population.py`; the truth of ICI, E50, E90 and Emax is that of the curve of
@@ -13,13 +14,13 @@ which is known for means.
 from __future__ import annotations
 
 import argparse
+import csv
 import math
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from _population import LAWS, Population, as_sample, draw, losses, population, scores, truths
-from coverage import write
 
 from veridical import BrierScore, CumulativeError, LoessError, LogScore, SmoothError
 from veridical._core.runtime.progress import track
@@ -98,10 +99,10 @@ def slow(sample: BinarySample) -> Limits:
     return found | {error.name: unbinned_limits(error, rows, LEVEL) for error in ERRORS}
 
 
-def table(repeats: int, repeats_of_slow: int) -> Iterator[list[object]]:
-    """Every cell with its own seed."""
+def table(repeats: int, repeats_of_slow: int, done: set[tuple[str, ...]]) -> Iterator[list[object]]:
+    """Every cell with its own seed, but for those whose first figure is done."""
     measures = ((quick, repeats), (slow, repeats_of_slow))
-    cells = [(name, n, "plain", *each) for each in measures for name in NAMES for n in SIZES]
+    cells = [(name, n, "plain", *each) for each in measures for n in SIZES for name in NAMES]
     cells += [
         (name, 400, kind, *each)
         for kind in ("weights", "clusters")
@@ -112,6 +113,8 @@ def table(repeats: int, repeats_of_slow: int) -> Iterator[list[object]]:
     known = {name: (all_truths(of), spreads(of)) for name, of in populations.items()}
     for index in track(len(cells), "intervals"):
         law, n, kind, measure, number = cells[index]
+        if (FIRST[measure], law, str(n), kind) in done:
+            continue
         rng = np.random.default_rng([22, index])
         every: dict[str, list[tuple[float, float]]] = {}
         for _ in range(number):
@@ -129,6 +132,7 @@ def table(repeats: int, repeats_of_slow: int) -> Iterator[list[object]]:
             yield [name, law, n, kind, len(found), *shares, width]
 
 
+FIRST = {quick: "brier", slow: "slope"}
 HEADER = ["figure", "law", "n", "with", "repetitions", "coverage", "missed_below_truth",
           "missed_above_truth", "median_width_over_oracle"]  # fmt: skip
 
@@ -139,8 +143,14 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--repeats", type=int, default=500)
     parser.add_argument("--slow", type=int, default=200)
+    parser.add_argument("--resume", action="store_true", help="go on where the table ends")
     given = parser.parse_args()
-    write(given.folder / "intervals.csv", HEADER, list(table(given.repeats, given.slow)))
+    path = given.folder / "intervals.csv"
+    kept = list(csv.reader(path.open(encoding="utf-8"))) if given.resume else [HEADER]
+    with path.open("w", newline="", encoding="utf-8", buffering=1) as stream:
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerows(kept)
+        writer.writerows(table(given.repeats, given.slow, {tuple(row[:4]) for row in kept}))
 
 
 if __name__ == "__main__":
