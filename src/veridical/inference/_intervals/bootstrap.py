@@ -1,4 +1,4 @@
-"""Intervals of scores and calibration errors."""
+"""Intervals of scores, calibration errors and gains of recalibration."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def bootstrap_interval(
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> Interval:
-    r"""Confidence interval of a mean score, of a binned calibration error or of any function.
+    r"""Confidence interval of a mean score, of a calibration error or of any function.
 
     Parameters
     ----------
     estimator : Estimator or callable
         A mean score, e.g. ``BrierScore()``; a hard-binned error of norm 1, 2 or max (whole vectors:
-        total variation, or norm 2 with ``distance="l2"``); KS or smECE; or a function
-        ``(y_true, y_prob) -> float``, see `FunctionMeasure`.
+        total variation, or norm 2 with ``distance="l2"``); KS, Kuiper, smECE or a `LoessError`; a
+        `RecalibrationError`; or a function ``(y_true, y_prob) -> float``, see `FunctionMeasure`.
     y_true, y_prob, y, prob, labels, pos_label, sample_weight
         As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
@@ -146,16 +146,24 @@ def bootstrap_interval(
     - whole vectors, norm 2 and the Euclidean distance: as for norm 2, with the multinomial
       covariance of an outcome in the place of r (1 - r).
 
-    - KS, smECE and the largest gap (norm "max"): the upper limit is the largest of those of all
-      bets that the error is the largest of, as for norm 1; the lower one is the reading less as
-      much noise as there may be. Both err on the safe side, that of the largest gap by far.
+    - KS, Kuiper, smECE, ICI, Emax and the largest gap of bins (norm "max"): the upper limit is the
+      largest of those of all bets that the error is the largest of, as for norm 1; the lower one is
+      the reading less as much noise as there may be. E50 and E90 are those of the limits of the
+      gaps of the curve, made to hold together. All err on the safe side, by far those of the
+      largest gap, and of E50, E90 and Emax below some hundred rows. Curves are those of the
+      population, smoothed with the same span. With weights or `groups` the lower limit of the
+      largest gap of bins is 0.
 
     Those of norm 2 add the noise of the shares of the bins, and their upper limit is never below
     what the median reading of a calibrated model would give [2]_, so it does not vanish by luck.
     The interval does not depend on `debias`; without it the estimate is biased upwards and, with
     many bins, may lie above the interval. `docs/evidence/gate_limits.csv` has the errors of all
-    limits for 30 to 1,000 rows. Of norm 2 with few rows a bin and rare outcomes in bins of equal
+    limits for 30 to 1,000 rows, `docs/evidence/intervals.csv` those of errors without bins. Limits
+    are about bins that hold rows. Of norm 2 with few rows a bin and rare outcomes in bins of equal
     mass the upper limit is too small; below 20 rows a bin there is a warning.
+
+    **Gains of recalibration** (`RecalibrationError`) have limits of the gain, on new rows, of the
+    map fitted to all rows, from rows that maps were not fitted to.
 
     **Functions** are called once for each resample of the rows, with a progress bar if that takes
     long. The bootstrap suits figures that are smooth in the distribution of the rows (means, ratios

@@ -55,7 +55,8 @@ class LoessError(ScoreEstimator):
     Lower is better; in [0, 1]; 0 when the curve is the diagonal, which is necessary but not
     sufficient for calibration: details finer than the span are smoothed away, the more so for
     degree 1. Biased upwards by noise: for scores spread evenly, a calibrated model has an ICI of
-    about 0.042 at n = 200 and 0.013 at n = 2000 (0.032 and 0.010 with degree 1).
+    about 0.042 at n = 200 and 0.013 at n = 2000 (0.032 and 0.010 with degree 1);
+    :func:`bootstrap_interval` gives limits of the error of the population's curve.
 
     Up to 512 distinct scores the fit is made at each. Beyond, it is interpolated linearly between
     fits at some of them, more where the curve bends; beyond 4096 the fits are made from the means
