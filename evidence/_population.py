@@ -165,7 +165,9 @@ def truths(of: Population) -> dict[str, float]:
             left = of.rate - expit(line[0] + line[1] * x)
             return [of.mean(left), of.mean(left * x)]
 
-        found["slope"] = float(root(gap, [level, 0.8]).x[1])
+        line = root(gap, [level, 0.8])
+        if line.success and np.abs(gap(line.x)).max() < 1e-9:  # else there is none that is finite
+            found["slope"] = float(line.x[1])
     sample = as_sample(of)
     for error in (CumulativeError(), CumulativeError("kuiper"), SmoothError()):
         found[error.name.lower()] = error.measure(sample)
