@@ -9,8 +9,8 @@ of the population under the bins of the sample (RMSCE and MCE: those that hold r
 known of others; `rmsce, empty bins too` counts them). Either should pass in at most 2.5 % of the
 samples (equivalence, at its level of 5 %, in 5 %). With weights, one row in twenty weighs twenty,
 or every row 1 / (0.05 + p); with clusters, 20 of them hold all rows, whose predictions and outcomes
-are correlated (Gaussian copula, 0.3 each). Every cell has a seed of its own; one in which a figure
-is beyond its level by three standard errors, as a few in a thousand are by chance, is run on to
+are correlated (Gaussian copula, 0.3 each). Every cell has a seed of its own. Figures that are
+beyond their level by three standard errors, as a few in a thousand are by chance, are run on to
 five times as many samples, and the table has them all.
 """
 
@@ -72,21 +72,25 @@ class Misses:
 
     def __init__(self) -> None:
         self.of: dict[str, list[tuple[bool, bool]]] = {}
+        self.only: set[str] | None = None
 
     def note(self, name: str, low: float, high: float, true: float) -> None:
         """One sample."""
+        if self.only is not None and name not in self.only:
+            return
         tiny = 1e-5 * (1 + abs(true)) if name in ("smece", "ks") else 1e-9 * (1 + abs(true))
         self.of.setdefault(name, []).append((high < true - tiny, low > true + tiny))
 
-    def beyond(self) -> set[str]:
-        """Figures whose limits err by more than three standard errors too often."""
+    def go_on(self) -> bool:
+        """Whether limits of figures, which are then the only ones, err too often to be chance."""
         found = set()
         for name, each in self.of.items():
             level = 0.05 if name.startswith("equivalence") else 0.025
             most = level + 3 * math.sqrt(level * (1 - level) / len(each))
-            if max(np.mean(each, axis=0)) > most:
+            if max(np.mean(each, axis=0)) > most and name != EMPTY:
                 found.add(name)
-        return found
+        self.only = found
+        return bool(found)
 
     def table(self, law: tuple[str, str], n: int, kind: str) -> Iterator[list[object]]:
         """Rows of one cell."""
@@ -159,7 +163,7 @@ def binary_rows(repeats: int, sizes: tuple[int, ...] = SIZES) -> Iterator[list[o
         truth, few = known[law, kind]
         misses = Misses()
         for turn in range(MORE * repeats):
-            if turn == repeats and not misses.beyond() - {EMPTY}:
+            if turn == repeats and not misses.go_on():
                 break
             sample = draw(law, n, kind, rng)
             true = truth | binned_truths(sample, few)
@@ -190,7 +194,7 @@ def vector_rows(repeats: int, sizes: tuple[int, ...] = SIZES) -> Iterator[list[o
         few = [Population(*(part[:SOME] for part in each)) for each in (vectors, confidence)]
         misses = Misses()
         for turn in range(MORE * repeats):
-            if turn == repeats and not misses.beyond():
+            if turn == repeats and not misses.go_on():
                 break
             p = rng.dirichlet(laws[name], n)
             y = (rng.random((n, 1)) > turned(p).cumsum(axis=1)).sum(axis=1).clip(max=2)
