@@ -151,7 +151,7 @@ def bootstrap_interval(
       the reading less as much noise as there may be. E50 and E90 are those of the limits of the
       gaps of the curve, made to hold together. All err on the safe side, by far those of the
       largest gap, and of E50, E90 and Emax below some hundred rows. Curves are those of the
-      population, smoothed with the same span. With weights or `groups` the lower limit of the
+      population, smoothed with the same span. Where rows count as fewer the lower limit of the
       largest gap of bins is 0.
 
     Those of norm 2 add the noise of the shares of the bins, and their upper limit is never below
