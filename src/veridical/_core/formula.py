@@ -6,6 +6,7 @@ function for each kind and none for each calibrator.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -174,11 +175,20 @@ class Formula:
         >>> formula.meaning(formula.positive)
         'probability that Status = bad'
         """
-        if self.outcome is None:
-            return f"probability of {_printable(repr(self.classes[index]))}"
-        return (
-            f"probability that {_printable(self.outcome)} = {_printable(str(self.classes[index]))}"
-        )
+        return probability_of(self.classes[index], self.outcome)
+
+
+def probability_of(label: object, outcome: str | None) -> str:
+    """Which probability is meant, in words on one line.
+
+    Examples
+    --------
+    >>> probability_of("bad", "Status"), probability_of(1, None)
+    ('probability that Status = bad', 'probability of 1')
+    """
+    if outcome is None:
+        return f"probability of {_printable(repr(label))}"
+    return f"probability that {_printable(outcome)} = {_printable(str(label))}"
 
 
 def _printable(text: str) -> str:
@@ -226,16 +236,20 @@ def slopes_between(knots: FloatArray, values: FloatArray) -> FloatArray:
     return np.where(np.isfinite(rises), rises, 0.0)
 
 
-def looks_up(node: object) -> bool:
-    """Whether steps or interpolation occur anywhere in a formula: they may jump."""
+def lookups(node: object) -> Iterator[Piecewise]:
+    """Every lookup of pieces anywhere in a formula, once."""
     seen, left = set(), [node]
     while left:
         each = left.pop()
         if isinstance(each, tuple):
             left.extend(each)
         elif isinstance(each, Node) and id(each) not in seen:
-            if isinstance(each, Piecewise) and each.degree < 2:
-                return True
+            if isinstance(each, Piecewise):
+                yield each
             seen.add(id(each))
             left.extend(vars(each).values())
-    return False
+
+
+def looks_up(node: object) -> bool:
+    """Whether steps or interpolation occur anywhere in a formula: they may jump."""
+    return any(each.degree < 2 for each in lookups(node))

@@ -7,6 +7,7 @@ from veridical.results.decision_curves import CostCurve, DecisionCurve, RocHull
 from veridical.results.decisions import (
     ActionCost,
     Allocation,
+    Cutoff,
     Decisions,
     ExpectedCost,
     MiscalibrationCost,
@@ -55,6 +56,7 @@ __all__ = [
     "CostCurve",
     "CoxTest",
     "CurveReading",
+    "Cutoff",
     "DecisionCurve",
     "DecisionValue",
     "Decisions",

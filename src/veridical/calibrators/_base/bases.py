@@ -210,3 +210,8 @@ class IdentityCalibrator(MulticlassCalibrator):
 
     def _formula(self, inputs: Nodes) -> Nodes:
         return inputs if self.input == "probability" else softmax_of(inputs)
+
+    def _in_words(self) -> str:
+        if self.input == "probability":
+            return "Leaves predictions as they are."
+        return "Turns logits into probabilities by a softmax, and leaves them as they are."

@@ -18,7 +18,8 @@ from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.scan import row_sum_tolerance
 from veridical._core.sample import effective_size
 from veridical._core.typing import BoolArray, FloatArray
-from veridical.calibrators._base.calibrator import Calibrator, Notes, formula_of
+from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.formulas import formula_of
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts
 from veridical.exceptions import invalid
 from veridical.frames import tables
@@ -270,7 +271,9 @@ def transform_frame(
 ) -> Any:
     """Add columns of calibrated probabilities; see `Calibrator.transform`."""
     if not tables.is_frame(frame):
-        hint = "for arrays, call `predict_proba(y_prob)`."
+        if prob is None and names is None:
+            return calibrator.predict_proba(frame)
+        hint = "arrays have no columns: leave `prob` and `names` out."
         got = f"an object of type {type(frame).__name__}"
         raise invalid(_CALLER, "frame", "a frame", got, hint=hint)
     available = tables.column_names(frame, caller=_CALLER, param="frame")

@@ -13,14 +13,17 @@ from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.options import check_non_negative
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.cutoffs import cutoff_of
 from veridical.calibrators._base.frames import read_columns
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts, positive_last
+from veridical.calibrators._base.words import explanation
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
     fit_part_if_possible,
 )
 from veridical.exceptions import invalid, warn_of
+from veridical.results import Cutoff
 
 
 @dataclass(eq=False, repr=False)
@@ -175,6 +178,41 @@ class GroupedCalibrator(WrappingCalibrator):
     def predict(self, y_prob: ArrayLike, *, by: ArrayLike | None = None) -> Array:
         """Return the most probable label of each row; ties go to the first class."""
         return np.asarray(self.classes_)[self.predict_proba(y_prob, by=by).argmax(axis=1)]
+
+    def inverse(self, threshold: float, *, by: Any = None) -> Cutoff:
+        """Return the raw score at which the calibrated probability of a group reaches a threshold.
+
+        Parameters
+        ----------
+        threshold : float in (0, 1)
+            Calibrated probability of the positive class.
+        by : group key
+            Whose cut-off; required. A group unknown to `fit` has that of the pooled map.
+
+        Returns
+        -------
+        Cutoff
+            As for every calibrator.
+        """
+        self._check_fitted(caller="inverse")
+        _groups(None if by is None else [by], type(self).__name__)
+        place = self.positive_index_
+        return cutoff_of(
+            self, threshold, lambda s: self.predict_proba(s, by=[by] * len(s))[:, place]
+        )
+
+    def explain(self) -> str:
+        """Say in two or three sentences what the map does; figures are of the pooled map."""
+        self._check_fitted(caller="explain")
+        return explanation(self, self._predict)
+
+    def _in_words(self) -> str:
+        own = sum(part is not None for part in self.parts_)
+        words = self.pooled_._in_words().rstrip(".")
+        return (
+            f"Averages the map of a group, of {own} with their own, and that of all rows, for which"
+            f" it {words[0].lower()}{words[1:]}."
+        )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

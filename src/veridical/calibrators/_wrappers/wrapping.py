@@ -9,7 +9,8 @@ from sklearn.base import clone
 
 from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray
-from veridical.calibrators._base.calibrator import Calibrator, Notes, fit_rows
+from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.fitting import fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, positive_class_last
 from veridical.calibrators._base.rows import CheckedRows, positive_last
 from veridical.exceptions import InvalidInputError, invalid
@@ -66,6 +67,15 @@ class WrappingCalibrator(Calibrator):
                 raise invalid(caller, "calibrator", f"one without its own `{name}`", got, hint=hint)
         own = {name: None for name in ("labels", "pos_label") if getattr(given, name) is not None}
         return fresh_part(given, input=input or self.input, weight_type=self.weight_type, **own)
+
+
+def check_calibrators(calibrator: Any) -> None:
+    """Raise unless `calibrators` of a calibrator made of several is a list of them."""
+    parts = calibrator.calibrators
+    if isinstance(parts, Calibrator) or not isinstance(parts, (list, tuple)) or not parts:
+        caller = type(calibrator).__name__
+        hint = f"e.g. `{caller}([PlattCalibrator(), IsotonicCalibrator()])`."
+        raise invalid(caller, "calibrators", "a list of calibrators", repr(parts), hint=hint)
 
 
 def fresh_part(calibrator: Calibrator, **parameters: Any) -> Calibrator:

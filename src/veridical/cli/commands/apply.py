@@ -9,6 +9,7 @@ import numpy as np
 from veridical._core.data.classes import arranged_names
 from veridical._core.data.reading import Reading
 from veridical._core.data.validation import check_probabilities, check_scores
+from veridical._core.formula import probability_of
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
@@ -100,11 +101,8 @@ def _where_given(
 
 def _meaning(saved: files.SavedCalibrator) -> str:
     """Which probability a single column is, before and after."""
-    label = saved.classes[saved.one_class]
     outcome = getattr(saved.calibrator, "outcome_name_", None)
-    return (
-        f"probability of {label!r}" if outcome is None else f"probability that {outcome} = {label}"
-    )
+    return probability_of(saved.classes[saved.one_class], outcome)
 
 
 def _check_positive(saved: files.SavedCalibrator, asked: str | None) -> None:
