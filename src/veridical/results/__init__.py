@@ -15,6 +15,7 @@ from veridical.results.decisions import (
 )
 from veridical.results.evaluation import Evaluation
 from veridical.results.experiment import BayesFigures, ExactValue, ExperimentResult, Fact
+from veridical.results.export import ExportedMap
 from veridical.results.figures import Coefficient, CoxTest, Decomposition, MeasuredError
 from veridical.results.game import GameSummary, PatientRound, PlayerScore, RoundOutcome
 from veridical.results.gate import GateBaseline, GateCheck, GateFigure, GateResult
@@ -68,6 +69,7 @@ __all__ = [
     "ExactValue",
     "ExpectedCost",
     "ExperimentResult",
+    "ExportedMap",
     "Fact",
     "GameSummary",
     "GateBaseline",

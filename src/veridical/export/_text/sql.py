@@ -72,7 +72,7 @@ def to_sql(
     caller = "to_sql"
     check_option(caller, "dialect", dialect, tuple(DIALECTS))
     check_exportable(calibrator, caller)
-    names = _names(calibrator, columns)
+    names = column_names(calibrator, columns)
     calibrator._check_one_column(names, caller=caller)
     one_column = len(names) < len(calibrator.classes_)
     formula = formula_of(calibrator, one_column=one_column, caller=caller)
@@ -90,7 +90,8 @@ def to_sql(
     return [written(index) for index in range(len(formula.outputs))]
 
 
-def _names(calibrator: Calibrator, columns: str | Sequence[str] | None) -> list[str]:
+def column_names(calibrator: Calibrator, columns: str | Sequence[str] | None) -> list[str]:
+    """Columns of predictions: those named, those it was fitted to, or "p" and "p0", "p1", ..."""
     n_classes = len(calibrator.classes_)
     if columns is None:
         fitted = getattr(calibrator, "feature_names_in_", None)
