@@ -1,5 +1,14 @@
-"""Fitted calibrators as formulas, for rooms that write them down elsewhere."""
+"""Fitted calibrators as formulas and as JSON, for rooms that write them down elsewhere."""
 
 from veridical.calibrators._base.formulas import check_exportable, formula_of, probe_scores
+from veridical.calibrators._base.persistence import SEAL, check_saved, decode, seal
 
-__all__ = ["check_exportable", "formula_of", "probe_scores"]
+__all__ = [
+    "SEAL",
+    "check_exportable",
+    "check_saved",
+    "decode",
+    "formula_of",
+    "probe_scores",
+    "seal",
+]

@@ -14,6 +14,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from veridical._core.data.classes import arranged_as, arranged_names
 from veridical._core.data.columns import class_of_one_column, labels_from_columns, names_of
+from veridical._core.data.schema import Fields, Instance, Labels, Number, Relations, Text, Together
 from veridical._core.data.validation import (
     check_option,
     check_probabilities,
@@ -21,7 +22,7 @@ from veridical._core.data.validation import (
     float_array,
 )
 from veridical._core.formula import Nodes
-from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import Array, ArrayLike, FloatArray, WeightType
 from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
 from veridical.calibrators._base.nodes import NoFormulaError
 from veridical.calibrators._base.persistence import decode, encode, register
@@ -34,31 +35,6 @@ Notes = tuple[str, ...]  # sentences of doubt, each with the name of who has it
 
 class NotFittedError(InvalidInputError, SklearnNotFittedError):  # type: ignore[misc]
     """A calibrator was used before `fit`."""
-
-
-@dataclass(frozen=True)
-class WeightedOutcomes:
-    """Outcomes and weights a map is fitted to.
-
-    Attributes
-    ----------
-    y : index of each row's class; for binary maps 1 where the positive class occurred
-    weight : float64 array or None
-    size : sample size for whatever depends on n (ridge/n, smoothing)
-    n_classes : number of classes, including absent ones
-    """
-
-    y: IntArray
-    weight: FloatArray | None
-    size: float
-    n_classes: int
-
-    @property
-    def weights(self) -> FloatArray:
-        """Weights that sum to `size`: ones without weights."""
-        if self.weight is None:
-            return np.ones(len(self.y))
-        return self.weight * (self.size / float(self.weight.sum()))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -88,6 +64,17 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     keeps_fingerprint = True
 
     _inputs: ClassVar[tuple[str, ...]] = ("probability", "logit", "score")
+    _later: ClassVar[tuple[str, ...]] = ("pos_label",)  # parameters that older files do not have
+    # What each fitted attribute must be where it is read from a file; those of bases are added.
+    _fitted: ClassVar[Fields] = Fields(
+        classes_=Labels(),
+        positive_index_=Number(low=0, high=1, whole=True),
+        fingerprint_=Instance(Fingerprint, optional=True),
+        score_range_=Together((Number(), Number()), optional=True),
+        fitted_on_=Text(optional=True),
+        outcome_name_=Text(optional=True),
+        feature_names_in_=Labels(size="c", least=1, text=True, optional=True),
+    )
 
     input: str = "probability"
     labels: Any = None
@@ -422,6 +409,14 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _check_parameters(self) -> None:
         """Raise if a parameter is not usable."""
+
+    def _relations(self) -> Relations:
+        """What holds between fitted attributes: a name, whether it does, and what is expected."""
+        names, n_classes = getattr(self, "feature_names_in_", None), len(self.classes_)
+        fits = names is None or len(names) == n_classes or (n_classes == 2 and len(names) == 1)
+        yield "feature_names_in_", fits, "one name for each class"
+        low, high = getattr(self, "score_range_", (0.0, 0.0))
+        yield "score_range_", low <= high, "the least and the largest score"
 
     def _checked_values(self, y_prob: ArrayLike, *, caller: str) -> FloatArray:
         """Predictions of as many classes as were fitted, of shape (n,) or (n, K)."""

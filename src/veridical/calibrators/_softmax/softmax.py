@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.data.options import check_non_negative
+from veridical._core.data.schema import Fields, Number, Relations
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.bases import MulticlassCalibrator
@@ -94,7 +95,18 @@ def log_softmax_in_place(scores: FloatArray, mix: float = 0.0) -> FloatArray:
 class GuardedCalibrator(MulticlassCalibrator):
     """A softmax map that a share of the uniform distribution is mixed into."""
 
+    _fitted = Fields(
+        mix_=Number(low=0, high=1),
+        n_iter_=Number(low=0, whole=True),
+        gradient_norm_=Number(low=0),
+    )
+
     pseudo_rows: float = 1.0
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        floored = self.input != "probability" or self.floor_ > 0
+        yield "floor_", floored, "positive, so that logarithms are finite"
 
     def _check_parameters(self) -> None:
         caller, hint = type(self).__name__, "1 is usual, 0 turns mixing off."

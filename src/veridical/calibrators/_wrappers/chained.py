@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from veridical._core.data.schema import Fields, Relations, Several
 from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._wrappers.wrapping import WrappingCalibrator, check_calibrators, fit_part
 from veridical.exceptions import invalid
@@ -76,7 +78,15 @@ class ChainedCalibrator(WrappingCalibrator):
     (2.0, [0.75])
     """
 
+    _fitted = Fields(parts_=Several(Part(own_input=True), "m"))
+
     calibrators: Sequence[Calibrator]
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        kinds = [part.input for part in self.parts_]
+        expected = [self.input, *["probability"] * (len(self.calibrators) - 1)]
+        yield "parts_", kinds == expected, f"{len(expected)} maps of {', then '.join(expected[:2])}"
 
     def _check_parameters(self) -> None:
         check_calibrators(self)

@@ -10,10 +10,12 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.data.options import check_folds
+from veridical._core.data.schema import Fields, Number, Numbers, Several
 from veridical._core.data.validation import is_number
 from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._base.words import number
 from veridical.calibrators._wrappers.folds import folds
@@ -81,6 +83,10 @@ class AveragedCalibrator(WrappingCalibrator):
     >>> pool.predict_proba([0.9]).round(6).tolist()
     [[0.175, 0.825]]
     """
+
+    _fitted = Fields(
+        parts_=Several(Part(), "m"), weights_=Numbers("m", low=0, least=1, shares=True)
+    )
 
     calibrators: Sequence[Calibrator]
     _: KW_ONLY
@@ -207,6 +213,8 @@ class MixingCalibrator(WrappingCalibrator):
     >>> calibrator.predict_proba([1.0]).round(6).tolist()
     [[0.25, 0.75]]
     """
+
+    _fitted = Fields(part_=Part(), mix_=Number(low=0, high=1))
 
     calibrator: Calibrator
     _: KW_ONLY
