@@ -50,7 +50,5 @@ class ExportedMap(Result):
     def _checked(self) -> str:
         if self.max_error is None:
             return "no, not executed"
-        return (
-            f"{self.n_scores:,} scores in {self.executed_in}, all within {self.max_error:.2g} of"
-            " predict_proba"
-        )
+        close = f"all within {self.max_error:.2g} of" if self.max_error else "every bit as by"
+        return f"{self.n_scores:,} scores in {self.executed_in}, {close} predict_proba"

@@ -86,7 +86,7 @@ def export_map(
     else:
         text = saved_text(calibrator)
         back = Calibrator.from_dict(json.loads(text)).predict_proba(rows)
-        written = _Written(text.encode(), Run(back, "this package, read back"))
+        written = _Written(text.encode(), Run(back, "veridical, read back"))
     return written.content, _judged(calibrator, target, dialect, names, written, expected)
 
 

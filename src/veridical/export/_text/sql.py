@@ -102,7 +102,7 @@ def column_names(calibrator: Calibrator, columns: str | Sequence[str] | None) ->
     allowed = (1, 2) if n_classes == 2 else (n_classes,)
     if len(names) not in allowed:
         count = "one or two names" if n_classes == 2 else f"{n_classes} names"
-        hint = f"one for each class, in this order: {list(calibrator.classes_)[:6]}."
+        hint = f"one for each class, in this order: {calibrator.classes_.tolist()[:6]}."
         raise invalid("to_sql", "columns", count, f"{len(names)}", hint=hint)
     for name in names:
         if not isinstance(name, str) or not name or "\0" in name:
