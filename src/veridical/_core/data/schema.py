@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 import re
+import reprlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,7 +33,7 @@ from veridical.exceptions import InvalidInputError, invalid
 LARGEST = 1e200
 ANY = 1.7976931348623157e308  # as a limit: any finite number
 _LONGEST_TEXT = 10_000
-_SUM = 1e-6  # by how much shares may miss one
+_SUM = 1e-9  # by how much shares may miss one
 HINT = "it was damaged or changed by hand: write it again."
 
 
@@ -63,8 +64,12 @@ class Place:
 
     def wrong(self, got: Any, expected: str) -> InvalidInputError:
         """The error of a value that is not as expected."""
-        text = got if isinstance(got, _Said) else repr(got)
+        text = got if isinstance(got, _Said) else _SHORT.repr(got)
         return invalid(self.caller, self.path or "data", expected, text, hint=HINT)
+
+
+_SHORT = reprlib.Repr()  # however large or deep a value is
+_SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 3, 200, 200
 
 
 class _Said(str):
@@ -166,8 +171,7 @@ class Numbers(Field):
 
     def _check(self, value: Any, place: Place) -> None:
         noun = "an array of whole numbers" if self.whole else "an array of numbers"
-        kinds = "iu" if self.whole else "fiu"
-        if not (isinstance(value, np.ndarray) and value.dtype.kind in kinds):
+        if not (isinstance(value, np.ndarray) and value.dtype == (int if self.whole else float)):
             raise place.wrong(value, noun)
         check_shape(value.shape, self.shape, place, least=self.least)
         if not value.size:
@@ -341,9 +345,9 @@ def array_from(items: Any, shape: Any, dtype: Any, place: Place) -> Array:
     """
     if not (isinstance(dtype, str) and _DTYPES.fullmatch(dtype)):
         raise place.wrong(dtype, "of a known dtype")
-    plain = isinstance(shape, list) and len(shape) <= 4 and all(is_integer(n) for n in shape)
-    if not (plain and isinstance(items, list) and min(shape, default=0) >= 0):
-        raise place.wrong(said(f"a shape of {shape!r}"), "a list and its shape")
+    plain = isinstance(shape, list) and 0 < len(shape) <= 4 and all(is_integer(n) for n in shape)
+    if not (plain and isinstance(items, list) and min(shape) >= 0):
+        raise place.wrong(said(f"a shape of {_SHORT.repr(shape)}"), "a list and its shape")
     if math.prod(shape) != len(items):
         raise place.wrong(said(f"{len(items)} values"), f"of shape {tuple(shape)}")
     kind = dtype[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -215,7 +216,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def predict_proba(self, y_prob: ArrayLike) -> FloatArray:
         """Return calibrated probabilities, (n, K) in the order of `classes_`."""
-        return self._predict(self._checked_values(y_prob, caller=type(self).__name__))
+        p = self._predict(self._checked_values(y_prob, caller=type(self).__name__))
+        if math.isnan(p.sum()):  # never passed on in silence
+            rows = np.isnan(p).any(axis=1)
+            got = f"NaN at index {int(rows.argmax())} ({int(rows.sum())} of {len(p)} rows)"
+            hint = "are scores of the same kind and size as those it was fitted to?"
+            raise invalid(
+                type(self).__name__, "y_prob", "where the map has a value", got, hint=hint
+            )
+        return p
 
     def transform(
         self,

@@ -73,6 +73,8 @@ class Part(Field):
         check_saved(value, place, bare=self.bare)
         if self.bare:
             return
+        if not hasattr(value, "classes_"):
+            raise place.wrong(said("one that is not"), "fitted")
         wanted = place.sizes["K"] if self.classes == "K" else self.classes
         if len(value.classes_) != wanted:
             found = said(f"{len(value.classes_)}")

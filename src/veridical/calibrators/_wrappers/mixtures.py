@@ -112,7 +112,8 @@ class AveragedCalibrator(WrappingCalibrator):
         self._checked_weights()
 
     def _checked_weights(self) -> FloatArray:
-        weights = [1.0] * len(self.calibrators) if self.weights is None else list(self.weights)
+        given = self.weights
+        weights = [1.0] * len(self.calibrators) if given is None else _listed(given)
         good = all(is_number(w) and 0 <= w < np.inf for w in weights) and sum(weights) > 0
         if not good or len(weights) != len(self.calibrators):
             hint = "leave them out to weight all maps alike."
@@ -149,6 +150,10 @@ class AveragedCalibrator(WrappingCalibrator):
         most = sorted(shares.items(), key=lambda item: -item[1])
         listed = ", ".join(f"{number(weight)} {name}" for name, weight in most)
         return f"Averages the probabilities of {len(self.parts_):,} maps: {listed}."
+
+
+def _listed(values: Any) -> list[Any]:
+    return list(values) if hasattr(values, "__iter__") else [values]
 
 
 _LOWEST = 1e-300  # stands for a share of zero where the loss is infinite there
