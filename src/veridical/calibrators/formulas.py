@@ -2,13 +2,16 @@
 
 from veridical.calibrators._base.formulas import check_exportable, formula_of, probe_scores
 from veridical.calibrators._base.persistence import SEAL, check_saved, decode, seal
+from veridical.calibrators._wrappers.grouped import GroupFormula, group_formulas
 
 __all__ = [
     "SEAL",
+    "GroupFormula",
     "check_exportable",
     "check_saved",
     "decode",
     "formula_of",
+    "group_formulas",
     "probe_scores",
     "seal",
 ]

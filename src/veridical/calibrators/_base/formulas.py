@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,13 @@ from veridical.calibrators._base.nodes import NoFormulaError, both_columns, posi
 from veridical.exceptions import InvalidInputError, invalid
 
 
-def formula_of(calibrator: Calibrator, *, one_column: bool, caller: str) -> Formula:
+def formula_of(
+    calibrator: Calibrator,
+    *,
+    one_column: bool,
+    caller: str,
+    outputs_of: Callable[[Nodes], Nodes] | None = None,
+) -> Formula:
     """Formula of a fitted calibrator.
 
     Parameters
@@ -23,6 +30,8 @@ def formula_of(calibrator: Calibrator, *, one_column: bool, caller: str) -> Form
         Of two classes, whether the only column is that of the positive class.
     caller : str
         Who asks, for messages.
+    outputs_of : callable, optional
+        Which formula; default that of the calibrator itself.
     """
     check_exportable(calibrator, caller)
     classes = tuple(np.asarray(calibrator.classes_).tolist())
@@ -31,7 +40,7 @@ def formula_of(calibrator: Calibrator, *, one_column: bool, caller: str) -> Form
     if one_column:
         inputs = positive_class_last(both_columns(Column(0), calibrator.input), positive)
     try:
-        outputs = calibrator._formula(inputs)
+        outputs = (outputs_of or calibrator._formula)(inputs)
     except NoFormulaError as error:
         name, within = error.name, type(calibrator).__name__
         got = name if name == within else f"{within} with {name} in it"

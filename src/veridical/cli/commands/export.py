@@ -48,6 +48,9 @@ def add_arguments(parser: Parser) -> None:
         help="columns of predictions: that of the positive class, or one for each class in order"
         " (default: those it was fitted to)",
     )
+    parser.add_argument(
+        "--by", metavar="COLUMN", help="column of groups, of a calibrator that has some (SQL only)"
+    )
     output.add_text_or_json(parser, "of what is said about the file")
     parser.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
     parser.set_defaults(run=run)
@@ -68,6 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.to,
             dialect=arguments.dialect or _DIALECTS[0],
             columns=columns or None,
+            by=arguments.by,
         )
     if arguments.output is None:
         print(content.decode(), end="")

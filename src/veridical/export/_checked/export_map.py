@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from veridical._core.data.groups import MISSING_KEY
 from veridical._core.data.validation import check_option
 from veridical._core.formula import probability_of
 from veridical._core.typing import Array, FloatArray
-from veridical.calibrators import Calibrator
+from veridical.calibrators import Calibrator, GroupedCalibrator
 from veridical.calibrators.formulas import check_exportable, probe_scores
 from veridical.exceptions import InvalidInputError
 from veridical.export._checked.execution import Run, run_onnx, run_python, run_sql
@@ -43,6 +46,7 @@ def export_map(
     *,
     dialect: str = "duckdb",
     columns: str | Sequence[str] | None = None,
+    by: str | None = None,
 ) -> tuple[bytes, ExportedMap]:
     """Write a fitted calibrator, run what was written, and say how close it comes.
 
@@ -56,6 +60,8 @@ def export_map(
         in SQLite.
     columns : str or sequence of str, optional
         Columns of predictions, as `to_sql` takes them; of two classes one or both.
+    by : str, optional
+        Of a `GroupedCalibrator`, the column of groups.
 
     Returns
     -------
@@ -72,9 +78,15 @@ def export_map(
     names = column_names(calibrator, columns)
     calibrator._check_one_column(names, caller=caller)
     rows = _rows(calibrator, one_column=len(names) < len(calibrator.classes_))
-    expected = calibrator.predict_proba(rows)
+    predict, table = calibrator.predict_proba, _table(names, rows)
+    by = by or getattr(calibrator, "group_name_", None)
+    if isinstance(calibrator, GroupedCalibrator):
+        keys = _keys(calibrator, len(rows))
+        predict = partial(calibrator.predict_proba, by=keys)
+        table[by or ""] = keys
+    expected = predict(rows)
     if target == "sql":
-        written = _sql(calibrator, dialect, names, rows)
+        written = _sql(calibrator, dialect, names, by, table)
         if len(calibrator.classes_) == 2:
             expected = expected[:, [calibrator.positive_index_]]
     elif target == "python":
@@ -85,18 +97,37 @@ def export_map(
         written = _Written(graph, run_onnx(graph, rows))
     else:
         text = saved_text(calibrator)
-        back = Calibrator.from_dict(json.loads(text)).predict_proba(rows)
-        written = _Written(text.encode(), Run(back, "veridical, read back"))
+        back: Any = Calibrator.from_dict(json.loads(text)).predict_proba
+        found = back(rows, **predict.keywords) if isinstance(predict, partial) else back(rows)
+        written = _Written(text.encode(), Run(found, "veridical, read back"))
     return written.content, _judged(calibrator, target, dialect, names, written, expected)
 
 
-def _sql(calibrator: Calibrator, dialect: str, names: list[str], rows: FloatArray) -> _Written:
-    found = to_sql(calibrator, dialect=dialect, columns=names)
+def _table(names: list[str], rows: FloatArray) -> dict[str, Array]:
+    return dict(zip(names, rows.reshape(len(rows), -1).T, strict=True))
+
+
+def _keys(calibrator: GroupedCalibrator, n: int) -> Array:
+    """A group for each row: all that are known, one that is not, and none if keys are texts."""
+    known = [key for key in calibrator.groups_ if key != MISSING_KEY]
+    if all(isinstance(key, str) for key in known):
+        keys = np.array([*known, "".join(known) + "?", None], dtype=object)
+    elif all(isinstance(key, bool) for key in known):
+        keys = np.array([False, True])
+    else:
+        keys = np.array([*known, max(known) + 1])
+    return keys[np.arange(n) % len(keys)]
+
+
+def _sql(
+    calibrator: Calibrator, dialect: str, names: list[str], by: str | None, table: dict[str, Array]
+) -> _Written:
+    groups = by if isinstance(calibrator, GroupedCalibrator) else None
+    found = to_sql(calibrator, dialect=dialect, columns=names, by=groups)
     expressions = [found] if isinstance(found, str) else found
-    table: dict[str, Array] = dict(zip(names, rows.reshape(len(rows), -1).T, strict=True))
     run, notes = run_sql(expressions, dialect, table), tuple[str, ...]()
     if run.values is None and dialect == "duckdb":
-        run, notes = _instead(calibrator, names, table, run)
+        run, notes = _instead(calibrator, names, groups, table, run)
     text = expressions[0]
     if len(expressions) > 1:
         labels = np.asarray(calibrator.classes_).tolist()
@@ -108,11 +139,15 @@ def _sql(calibrator: Calibrator, dialect: str, names: list[str], rows: FloatArra
 
 
 def _instead(
-    calibrator: Calibrator, names: list[str], table: dict[str, Array], missing: Run
+    calibrator: Calibrator,
+    names: list[str],
+    by: str | None,
+    table: dict[str, Array],
+    missing: Run,
 ) -> tuple[Run, tuple[str, ...]]:
     """The same formula in SQLite's words, which Python can always run."""
     try:
-        found = to_sql(calibrator, dialect="sqlite", columns=names)
+        found = to_sql(calibrator, dialect="sqlite", columns=names, by=by)
     except InvalidInputError:
         return Run(None, f"{missing.by}, and SQLite cannot read it"), ()
     run = run_sql([found] if isinstance(found, str) else found, "sqlite", table)
