@@ -41,7 +41,7 @@ def test_examples_run(
     need("onnxruntime")
     need("onnx")
     blocks = [block for block in _blocks("python") if "torch" not in block]
-    assert len(blocks) == 7
+    assert len(blocks) == 9
     _run(blocks, tmp_path, monkeypatch)
     printed = [f"# {line}" for line in capsys.readouterr().out.splitlines()]
     assert "\n".join(printed) in PAGE
