@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 CANARY = "\"' IS NULL)::INT ))))))) END FROM scores; DROP TABLE secrets; --"
@@ -78,33 +80,48 @@ _ARRAYS: dict[str, Any] = {
 }
 
 
-def mutations(data: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Name of each change and the changed copy."""
-    for place in _places(data):
-        path = ".".join(map(str, place))
-        parent, key = _parent(data, place), place[-1]
-        old = parent[key]
-        for name, value in _changes(old):
-            parent[key] = _deep() if value is DEEP else value
-            yield f"{path}: {name}", copy.deepcopy(data) if value is not DEEP else data
-            parent[key] = old
-        if isinstance(parent, dict) and _is_record(place):
+@dataclass(frozen=True)
+class Mutation:
+    """A change of the entry at a place."""
+
+    place: tuple[Any, ...]
+    name: str
+    value: Any = None
+
+    def __str__(self) -> str:
+        return f"{'.'.join(map(str, self.place))}: {self.name}"
+
+    def of(self, data: dict[str, Any]) -> dict[str, Any]:
+        """A copy with this change."""
+        made = copy.deepcopy(data)
+        parent, key = _parent(made, self.place), self.place[-1]
+        if self.name == "twice":
+            parent[f"{key}x_"] = parent[key]
+        elif self.name == "missing":
             del parent[key]
-            yield f"{path}: missing", copy.deepcopy(data)
-            parent[key] = old
-            parent[f"{key}x_"] = old
-            yield f"{path}: twice", copy.deepcopy(data)
-            del parent[f"{key}x_"]
+        else:
+            parent[key] = _deep() if self.value is DEEP else copy.deepcopy(self.value)
+        return made
+
+
+def mutations(data: dict[str, Any]) -> Iterator[Mutation]:
+    """Every change that is tried."""
+    for place in _places(data):
+        parent, old = _parent(data, place), _parent(data, place)[place[-1]]
+        for name, value in _changes(old):
+            if value is DEEP or json.dumps(value) != json.dumps(old):
+                yield Mutation(place, name, value)
+        if isinstance(parent, dict) and _is_record(place):
+            yield Mutation(place, "missing")
+            yield Mutation(place, "twice")
 
 
 def _changes(old: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(old, dict) and set(old) == {"array", "shape", "dtype"}:
         yield from ((name, change(old)) for name, change in _ARRAYS.items())
-    if isinstance(old, (list, dict)) and len(old) > 1 and isinstance(old, list):
+    if isinstance(old, list) and len(old) > 1:
         yield from (("shorter", old[:-1]), ("longer", [*old, old[-1]]), ("reversed", old[::-1]))
-    for name, value in _VALUES.items():
-        if type(value) is not type(old) or value != old:
-            yield name, value
+    yield from _VALUES.items()
 
 
 def _is_record(place: tuple[Any, ...]) -> bool:

@@ -1,11 +1,10 @@
 """Fitted calibrators as formulas and as JSON, for rooms that write them down elsewhere."""
 
 from veridical.calibrators._base.formulas import check_exportable, formula_of, probe_scores
-from veridical.calibrators._base.persistence import SEAL, check_saved, decode, seal
+from veridical.calibrators._base.persistence import check_saved, decode
 from veridical.calibrators._wrappers.grouped import GroupFormula, group_formulas
 
 __all__ = [
-    "SEAL",
     "GroupFormula",
     "check_exportable",
     "check_saved",
@@ -13,5 +12,4 @@ __all__ = [
     "formula_of",
     "group_formulas",
     "probe_scores",
-    "seal",
 ]

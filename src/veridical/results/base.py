@@ -9,6 +9,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, Field as DataclassField, dataclass, fields, replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -36,8 +37,8 @@ class Result:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read back what `to_dict` wrote; what an earlier version lacked is as by default."""
-        hints = typing.get_type_hints(cls)
         record: Any = cls
+        hints = _hints(record)
         known = [f.name for f in fields(record) if f.name in data or not _has_default(f)]
         return cls(**{name: _decode(hints[name], data[name]) for name in known})
 
@@ -48,7 +49,7 @@ class Result:
             raise place.wrong(data, "a record")
         record: Any = cls
         check_names({f.name: Field(optional=_has_default(f)) for f in fields(record)}, data, place)
-        for name, hint in typing.get_type_hints(cls).items():
+        for name, hint in _hints(record).items():
             if name in data:
                 _check_type(hint, data[name], place.at(name))
         return cls.from_dict(data)
@@ -103,6 +104,11 @@ class ArrayResult(Result):
 def field_names(record: Any, *, without: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Names of the fields of a record or of its class."""
     return tuple(f.name for f in fields(record) if f.name not in without)
+
+
+@cache
+def _hints(record: Any) -> dict[str, Any]:
+    return typing.get_type_hints(record)
 
 
 def _has_default(field: DataclassField[Any]) -> bool:

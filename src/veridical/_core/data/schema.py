@@ -17,6 +17,8 @@ number of classes.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 import reprlib
@@ -37,7 +39,7 @@ _SUM = 1e-9  # by how much shares may miss one
 HINT = "it was damaged or changed by hand: write it again."
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Place:
     """Where in a file a value stands, for messages, and what is known about its record.
 
@@ -47,29 +49,38 @@ class Place:
     path : names from the outside in, e.g. "parts_[3].slope_"
     sizes : letters of shapes, as found so far
     owner : the object that the field belongs to
+    hint : what to do about it
     """
 
     caller: str
     path: str = ""
     sizes: dict[str, int] = field(default_factory=dict)
     owner: Any = None
+    hint: str = HINT
 
     def at(self, name: str) -> Place:
         """A field of the record that stands here."""
-        return replace(self, path=f"{self.path}.{name}" if self.path else name)
+        path = f"{self.path}.{name}" if self.path else name
+        return Place(self.caller, path, self.sizes, self.owner, self.hint)
 
     def item(self, index: int) -> Place:
         """An entry of the list that stands here; its letters are its own."""
-        return replace(self, path=f"{self.path}[{index}]", sizes=dict(self.sizes))
+        path = f"{self.path}[{index}]"
+        return Place(self.caller, path, dict(self.sizes), self.owner, self.hint)
 
     def wrong(self, got: Any, expected: str) -> InvalidInputError:
         """The error of a value that is not as expected."""
-        text = got if isinstance(got, _Said) else _SHORT.repr(got)
-        return invalid(self.caller, self.path or "data", expected, text, hint=HINT)
+        text = got if isinstance(got, _Said) else shortened(got)
+        return invalid(self.caller, self.path or "data", expected, text, hint=self.hint)
 
 
-_SHORT = reprlib.Repr()  # however large or deep a value is
+_SHORT = reprlib.Repr()
 _SHORT.maxlevel, _SHORT.maxstring, _SHORT.maxother = 3, 200, 200
+
+
+def shortened(value: object) -> str:
+    """The value as Python writes it, however large or deep it is."""
+    return _SHORT.repr(value)
 
 
 class _Said(str):
@@ -118,13 +129,13 @@ class Number(Field):
 
     low: float = -LARGEST
     high: float = LARGEST
-    above: float = -math.inf
-    below: float = math.inf
+    above: float | None = None
+    below: float | None = None
     whole: bool = False
 
     def _check(self, value: Any, place: Place) -> None:
         good = is_integer(value) if self.whole else is_number(value)
-        if not (good and self.low <= value <= self.high and self.above < value < self.below):
+        if not (good and _within(self, value, value)):
             raise place.wrong(value, _range(self, "a whole number" if self.whole else "a number"))
 
 
@@ -144,8 +155,8 @@ class Numbers(Field):
     shape: tuple[int | str, ...]
     low: float
     high: float
-    above: float
-    below: float
+    above: float | None
+    below: float | None
     whole: bool
     least: int
     increasing: bool
@@ -156,8 +167,8 @@ class Numbers(Field):
         *shape: int | str,
         low: float = -LARGEST,
         high: float = LARGEST,
-        above: float = -math.inf,
-        below: float = math.inf,
+        above: float | None = None,
+        below: float | None = None,
         whole: bool = False,
         least: int = 0,
         increasing: bool = False,
@@ -176,12 +187,9 @@ class Numbers(Field):
         check_shape(value.shape, self.shape, place, least=self.least)
         if not value.size:
             return
-        low, high = value.min(), value.max()  # NaN if one is
-        fits = self.low <= low and high <= self.high and self.above < low and high < self.below
-        if not fits:
-            bad = ~((value >= self.low) & (value <= self.high))
-            bad |= ~((value > self.above) & (value < self.below))
-            raise place.wrong(value[bad][0].item(), _range(self, noun))
+        if not _within(self, value.min(), value.max()):  # NaN if one is
+            bad = next(v for v in value.ravel().tolist() if not _within(self, v, v))
+            raise place.wrong(bad, _range(self, noun))
         if self.increasing and not (value[1:] > value[:-1]).all():
             raise place.wrong(value[1:][value[1:] <= value[:-1]][0].item(), "increasing")
         if self.shares and not np.allclose(value.sum(axis=-1), 1.0, rtol=0, atol=_SUM):
@@ -347,7 +355,7 @@ def array_from(items: Any, shape: Any, dtype: Any, place: Place) -> Array:
         raise place.wrong(dtype, "of a known dtype")
     plain = isinstance(shape, list) and 0 < len(shape) <= 4 and all(is_integer(n) for n in shape)
     if not (plain and isinstance(items, list) and min(shape) >= 0):
-        raise place.wrong(said(f"a shape of {_SHORT.repr(shape)}"), "a list and its shape")
+        raise place.wrong(said(f"a shape of {shortened(shape)}"), "a list and its shape")
     if math.prod(shape) != len(items):
         raise place.wrong(said(f"{len(items)} values"), f"of shape {tuple(shape)}")
     kind = dtype[1]
@@ -361,13 +369,37 @@ def array_from(items: Any, shape: Any, dtype: Any, place: Place) -> Array:
     return made.reshape(shape)
 
 
+SEAL = "sha256"
+
+
+def seal(data: Mapping[str, Any]) -> str:
+    """Hash of what a file says beside it, whatever its layout: tells damage, not intent."""
+    content = {key: value for key, value in data.items() if key != SEAL}
+    try:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError):  # nothing that was ever written
+        return ""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def is_damaged(data: Any) -> bool:
+    """Whether this has a hash, and another content than when it was written."""
+    return isinstance(data, Mapping) and SEAL in data and data[SEAL] != seal(data)
+
+
+def _within(limits: Number | Numbers, least: Any, most: Any) -> bool:
+    above = limits.above is None or least > limits.above
+    below = limits.below is None or most < limits.below
+    return bool(limits.low <= least and most <= limits.high and above and below)
+
+
 def _range(limits: Number | Numbers, noun: str) -> str:
     words = []
-    if limits.above > -math.inf:
+    if limits.above is not None:
         words.append(f"above {limits.above:g}")
     elif limits.low > -LARGEST:
         words.append(f"from {limits.low:g}")
-    if limits.below < math.inf:
+    if limits.below is not None:
         words.append(f"below {limits.below:g}")
     elif limits.high < LARGEST:
         words.append(f"up to {limits.high:g}")

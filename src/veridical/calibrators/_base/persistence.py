@@ -7,8 +7,6 @@ of `_core.data.schema` and by `Part` for calibrators in it, and what holds betwe
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -18,13 +16,16 @@ import numpy as np
 
 from veridical._core.data.labels import positive_class
 from veridical._core.data.schema import (
+    SEAL,
     Field,
     Place,
     array_from,
     check_fields,
     check_names,
+    is_damaged,
     is_label,
     said,
+    shortened,
 )
 from veridical._core.data.validation import check_option
 from veridical.calibrators._base.memory import Fingerprint
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from veridical.calibrators._base.calibrator import Calibrator
 
 FORMAT = 1
-SEAL = "sha256"  # of all the rest of a saved file
 _KEYS = {"format", "calibrator", "parameters", "fitted"}
 _BESIDE = {"veridical", "column_of", SEAL}  # what files have beside it
 _DEEPEST = 100  # lists and calibrators within each other
@@ -71,10 +71,10 @@ class Part(Field):
         if not (alike or self.own_input):
             raise place.at("input").wrong(value.input, f"as in the whole, {owner.input!r}")
         check_saved(value, place, bare=self.bare)
+        if not (_fitted_values(value) if self.bare else hasattr(value, "classes_")):
+            raise place.wrong(said("one that is not"), "fitted")
         if self.bare:
             return
-        if not hasattr(value, "classes_"):
-            raise place.wrong(said("one that is not"), "fitted")
         wanted = place.sizes["K"] if self.classes == "K" else self.classes
         if len(value.classes_) != wanted:
             found = said(f"{len(value.classes_)}")
@@ -101,19 +101,9 @@ def encode(calibrator: Calibrator) -> dict[str, Any]:
     }
 
 
-def seal(data: dict[str, Any]) -> str:
-    """Hash of what a file says, whatever its layout: tells damage, not intent."""
-    content = {key: value for key, value in data.items() if key != SEAL}
-    try:
-        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
-    except (TypeError, ValueError, RecursionError):  # nothing that was read from such a file
-        return ""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def decode(data: Any, *, caller: str = "from_dict") -> Calibrator:
     """Read back what `encode` wrote, in a file or not, and check every value."""
-    if isinstance(data, dict) and SEAL in data and data[SEAL] != seal(data):
+    if is_damaged(data):
         hint = "copy or download it again, or save the calibrator anew."
         got = "a damaged one: its content is not what was written"
         raise invalid(caller, "data", "a saved calibrator", got, hint=hint)
@@ -133,13 +123,15 @@ def _decode(
         raise invalid(place.caller, where, "a saved calibrator", got, hint=hint)
     if data["format"] != FORMAT or isinstance(data["format"], (bool, float)):
         hint = f"this version reads format {FORMAT}; update veridical."
-        raise invalid(place.caller, where, "of a known format", repr(data["format"]), hint=hint)
+        raise invalid(
+            place.caller, where, "of a known format", shortened(data["format"]), hint=hint
+        )
     name = data["calibrator"]
     kind = _KNOWN.get(name) if isinstance(name, str) else None
     if kind is None or kind.__abstractmethods__:
         known = [each for each, found in _KNOWN.items() if not found.__abstractmethods__]
         hint = f"it was written by another version; known are {', '.join(sorted(known))}."
-        raise invalid(place.caller, where, "of a known calibrator", repr(name), hint=hint)
+        raise invalid(place.caller, where, "of a known calibrator", shortened(name), hint=hint)
     strange = set(data) - _KEYS - beside
     if strange:
         raise place.at(min(strange)[:60]).wrong(said("it"), "absent: the entry is foreign")

@@ -90,22 +90,21 @@ class ChainedCalibrator(WrappingCalibrator):
 
     def _check_parameters(self) -> None:
         check_calibrators(self)
-        self._steps()
-
-    def _steps(self) -> list[Calibrator]:
-        """Copies, not fitted; all but the first take probabilities."""
-        first, *others = self.calibrators
-        for each in others:
-            if isinstance(each, Calibrator) and each.input != "probability":
+        for k, each in enumerate(self.calibrators):
+            self._check_part(each)
+            if k and each.input != "probability":
                 caller = type(self).__name__
                 got = f"{type(each).__name__}(input={each.input!r})"
                 hint = f"say what predictions are on the chain: `{caller}(..., input=...)`."
                 expected = "of calibrators that take probabilities after the first"
                 raise invalid(caller, "calibrators", expected, got, hint=hint)
-        return [self._part(first), *(self._part(each, input="probability") for each in others)]
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
-        self.parts_ = self._steps()
+        inputs = [self.input, *["probability"] * (len(self.calibrators) - 1)]
+        self.parts_ = [
+            self._part(each, input=kind)
+            for each, kind in zip(self.calibrators, inputs, strict=True)
+        ]
         notes: Notes = ()
         for k, part in enumerate(self.parts_):
             if k:

@@ -108,7 +108,7 @@ class AveragedCalibrator(WrappingCalibrator):
     def _check_parameters(self) -> None:
         check_calibrators(self)
         for part in self.calibrators:
-            self._part(part)
+            self._check_part(part)
         self._checked_weights()
 
     def _checked_weights(self) -> FloatArray:

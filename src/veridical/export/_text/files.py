@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 import veridical.selection  # noqa: F401 - makes AutoCalibrator known to from_dict
-from veridical._core.data.schema import Place
+from veridical._core.data.schema import SEAL, Place, seal
 from veridical._core.runtime.files import write_whole
 from veridical.calibrators import Calibrator
-from veridical.calibrators.formulas import SEAL, check_exportable, check_saved, decode, seal
+from veridical.calibrators.formulas import check_exportable, check_saved, decode
 from veridical.exceptions import InvalidInputError, invalid
 
 # Beside a calibrator of before there was `pos_label`: which label its one column is about.

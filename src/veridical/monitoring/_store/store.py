@@ -18,6 +18,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.exceptions import VeridicalError
+from veridical.monitoring._store.check import check_store
 from veridical.monitoring._store.counts import Stream, share_of
 from veridical.monitoring._store.evidence import EProcesses
 
@@ -217,6 +218,7 @@ class Store:
         c.execute("PRAGMA foreign_keys = ON")
         c.execute("PRAGMA synchronous = FULL")
         prepare(c, self.path)
+        check_store(c, self.path)
         # A log beside the file needs one flush a batch. While others are at the store it cannot
         # be changed to; the next who opens it will, and without it the store is as safe.
         if c.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
