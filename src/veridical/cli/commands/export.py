@@ -40,7 +40,12 @@ def add_arguments(parser: Parser) -> None:
     parser.epilog = _EPILOG
     parser.add_argument("calibrator", metavar="CALIBRATOR", help="JSON file of a calibrator")
     parser.add_argument("--to", choices=_TARGETS, required=True, help="what to write")
-    parser.add_argument("--dialect", choices=_DIALECTS, help="of SQL; default: duckdb")
+    parser.add_argument(
+        "--dialect",
+        choices=_DIALECTS,
+        metavar="DIALECT",
+        help=f"of SQL: {', '.join(_DIALECTS[:-1])} or {_DIALECTS[-1]}; default: duckdb",
+    )
     parser.add_argument(
         "--column",
         action="append",
