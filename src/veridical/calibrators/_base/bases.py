@@ -18,6 +18,7 @@ from veridical.calibrators._base.rows import (
     two_columns,
 )
 from veridical.calibrators._base.scales import (
+    SMALLEST,
     BinaryScores,
     difference,
     log_probabilities,
@@ -49,8 +50,8 @@ class BinaryCalibrator(Calibrator):
     def _relations(self) -> Relations:
         yield from super()._relations()
         yield "classes_", len(self.classes_) == 2, "two classes"
-        floored = self.input != "probability" or min(self.floors_) > 0
-        yield "floors_", floored, "positive, so that logarithms are finite"
+        floored = self.input != "probability" or min(self.floors_) >= SMALLEST
+        yield "floors_", floored, f"at least {SMALLEST:g}, so that log odds are finite"
 
     @abstractmethod
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes | None:

@@ -16,7 +16,6 @@ import numpy as np
 
 from veridical._core.data.labels import positive_class
 from veridical._core.data.schema import (
-    SEAL,
     Field,
     Place,
     array_from,
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _KEYS = {"format", "calibrator", "parameters", "fitted"}
-_BESIDE = {"veridical", "column_of", SEAL}  # what files have beside it
 _DEEPEST = 100  # lists and calibrators within each other
 _KNOWN: dict[str, type[Calibrator]] = {}  # classes of this package that can be read back
 
@@ -108,14 +106,12 @@ def decode(data: Any, *, caller: str = "from_dict") -> Calibrator:
         got = "a damaged one: its content is not what was written"
         raise invalid(caller, "data", "a saved calibrator", got, hint=hint)
     place = Place(caller)
-    calibrator = _decode(data, place, beside=_BESIDE)
+    calibrator = _decode(data, place)
     check_saved(calibrator, place)
     return calibrator
 
 
-def _decode(
-    data: Any, place: Place, *, depth: int = 0, beside: set[str] | frozenset[str] = frozenset()
-) -> Calibrator:
+def _decode(data: Any, place: Place, *, depth: int = 0) -> Calibrator:
     where = place.path or "data"
     if not isinstance(data, dict) or not set(data) >= _KEYS:
         hint = "pass what `to_dict` returned."
@@ -132,9 +128,11 @@ def _decode(
         known = [each for each, found in _KNOWN.items() if not found.__abstractmethods__]
         hint = f"it was written by another version; known are {', '.join(sorted(known))}."
         raise invalid(place.caller, where, "of a known calibrator", shortened(name), hint=hint)
-    strange = set(data) - _KEYS - beside
-    if strange:
-        raise place.at(min(strange)[:60]).wrong(said("it"), "absent: the entry is foreign")
+    strange = set(data) - _KEYS
+    if strange and depth:  # beside the outermost, files may say more
+        raise place.at(min(map(str, strange))[:60]).wrong(
+            said("it"), "absent: the entry is foreign"
+        )
     parameters, fitted = data["parameters"], data["fitted"]
     for each, entries in (("parameters", parameters), ("fitted", fitted)):
         if not isinstance(entries, dict):

@@ -108,8 +108,12 @@ class PlattCalibrator(LogisticCalibrator):
 
     def _relations(self) -> Relations:
         yield from super()._relations()
-        near = self.input == "score" or max(abs(self.slope_), abs(self.intercept_)) <= LARGEST
-        yield "slope_", near, f"at most {LARGEST:g} in size, as the intercept"
+        yield "slope_", self._is_bounded, f"at most {LARGEST:g} in size, as the intercept"
+
+    @property
+    def _is_bounded(self) -> bool:
+        """Whether products with log odds are numbers; with scores, nobody knows their size."""
+        return self.input == "score" or max(abs(self.slope_), abs(self.intercept_)) <= LARGEST
 
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes:
         caller = type(self).__name__

@@ -11,6 +11,7 @@ from veridical._core.data.schema import Fields, Number, Relations
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.bases import MulticlassCalibrator
+from veridical.calibrators._base.scales import SMALLEST
 
 _FEW = 32
 _VALUES = 1 << 15  # values of a block: with its copy they stay in the second-level cache
@@ -105,8 +106,8 @@ class GuardedCalibrator(MulticlassCalibrator):
 
     def _relations(self) -> Relations:
         yield from super()._relations()
-        floored = self.input != "probability" or self.floor_ > 0
-        yield "floor_", floored, "positive, so that logarithms are finite"
+        floored = self.input != "probability" or self.floor_ >= SMALLEST
+        yield "floor_", floored, f"at least {SMALLEST:g}, so that logarithms are finite"
 
     def _check_parameters(self) -> None:
         caller, hint = type(self).__name__, "1 is usual, 0 turns mixing off."

@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from veridical._core.data.schema import Fields, Numbers, Relations
+from veridical._core.data.schema import LARGEST, Fields, Numbers, Relations
 from veridical._core.formula import Node, Nodes, Quotient, step
 from veridical._core.numeric.bisection import last_within
 from veridical._core.typing import FloatArray
@@ -103,6 +103,7 @@ class ScalingBinningCalibrator(BinaryCalibrator):
         yield from super()._relations()
         yield "scaling_", type(self.scaling_) is PlattCalibrator, "a PlattCalibrator"
         yield "scaling_", self.scaling_.input == self.input, "of the same `input`"
+        yield "scaling_", self.scaling_._is_bounded, f"at most {LARGEST:g} in slope and intercept"
 
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes | None:
         by_rule = isinstance(self.n_bins, str)

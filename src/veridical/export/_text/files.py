@@ -68,8 +68,8 @@ def saved_text(calibrator: Calibrator) -> str:
     from veridical._core.version import __version__
 
     check_saved(calibrator, Place("save"))  # what cannot be read is not written
-    data = {"veridical": __version__, **calibrator.to_dict()}
-    data[SEAL] = seal(data)
+    content = {"veridical": __version__, **calibrator.to_dict()}
+    data = {"veridical": __version__, SEAL: seal(content), **content}
     return json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n"
 
 
