@@ -1,6 +1,6 @@
 """Fitted calibrators as formulas and as JSON, for rooms that write them down elsewhere."""
 
-from veridical.calibrators._base.formulas import check_exportable, formula_of, probe_scores
+from veridical.calibrators._base.exporting import check_exportable, formula_of, probe_scores
 from veridical.calibrators._base.persistence import check_saved, decode
 from veridical.calibrators._wrappers.grouped import GroupFormula, group_formulas
 

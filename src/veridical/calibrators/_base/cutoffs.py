@@ -11,7 +11,7 @@ from veridical._core.formula import probability_of
 from veridical._core.numeric.bisection import last_within
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator
-from veridical.calibrators._base.formulas import probe_scores
+from veridical.calibrators._base.exporting import probe_scores
 from veridical.exceptions import invalid
 from veridical.results import Cutoff
 

@@ -16,7 +16,7 @@ from veridical._core.formula import Formula, Nodes
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.cutoffs import cutoff_of
-from veridical.calibrators._base.formulas import formula_of
+from veridical.calibrators._base.exporting import formula_of
 from veridical.calibrators._base.frames import read_columns
 from veridical.calibrators._base.nodes import positive_class_last
 from veridical.calibrators._base.persistence import Part
