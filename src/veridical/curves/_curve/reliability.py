@@ -19,8 +19,8 @@ from veridical.curves._curve.bands import (
     quantiles,
     resampled,
     simultaneous_band,
-    with_smoothing_bias,
 )
+from veridical.curves._curve.local import smooth_limits
 from veridical.curves._curve.points import Points, curve_from_summary, isotonic_points
 from veridical.curves._curve.smooth import (
     check_bandwidth,
@@ -37,7 +37,8 @@ from veridical.summaries.core import independent_sums, problem_of
 
 _BINOMIAL = ("binomial", "wilson", "clopper-pearson")
 _INTERVALS = ("auto", *_BINOMIAL, "bootstrap", "consistency", "simultaneous", "pointwise")
-_USERS = {"binning": ("bins",), "bandwidth": ("density", "smooth"), "kernel": ("density",)}
+_SMOOTH = ("density", "smooth")
+_USERS = {"binning": ("bins",), "bandwidth": _SMOOTH, "kernel": ("density",)}
 
 
 def check_interval(caller: str, method: str, interval: Any) -> str | None:
@@ -49,13 +50,14 @@ def check_interval(caller: str, method: str, interval: Any) -> str | None:
         return "wilson" if method == "bins" else None
     got = f"{interval!r} with method={method!r}"
     if interval in _BINOMIAL and method != "bins":
-        hint = "these points are not frequencies of fixed sets of rows; use the bootstrap."
-        expected = '"bootstrap", "consistency" or None for this method'
+        hint = 'use interval="pointwise": these points are not frequencies of fixed sets of rows.'
+        expected = '"pointwise", "bootstrap", "consistency" or None for this method'
         if method == "isotonic":
             hint = 'use interval="pointwise", which holds for every n.'
             expected = '"pointwise", "simultaneous", "bootstrap", "consistency" or None here'
         raise invalid(caller, "interval", expected, got, hint=hint)
-    if interval in ("simultaneous", "pointwise") and method != "isotonic":
+    held = {"simultaneous": ("isotonic",), "pointwise": ("isotonic", *_SMOOTH)}
+    if method not in held.get(interval, (method,)):
         hint = 'the band is of a non-decreasing curve: method="isotonic".'
         raise invalid(caller, "interval", "another one for this method", got, hint=hint)
     return "wilson" if interval == "binomial" else str(interval)
@@ -312,11 +314,12 @@ def curve_core(
     problem: BinarySample, lens: str, options: CurveOptions, *, caller: str
 ) -> ReliabilityCurve:
     """The curve of one checked binary problem."""
-    if problem.clusters is not None and options.interval not in (None, *_BINOMIAL):
-        hint = 'use "binomial" limits of bins, which count groups.'
+    smooth = options.interval == "pointwise" and options.method in _SMOOTH
+    if problem.clusters is not None and not smooth and options.interval not in (None, *_BINOMIAL):
+        hint = 'use "binomial" limits of bins, or "pointwise" ones of smooth curves.'
         got = f"{options.interval!r} with `groups`"
         raise invalid(caller, "interval", "one that knows groups", got, hint=hint)
-    if options.interval in ("simultaneous", "pointwise"):
+    if options.interval in ("simultaneous", "pointwise") and not smooth:
         check_counts(caller, problem)
     if options.binning is not None:
         return _binned_curve(problem, options.binning, lens, options)
@@ -388,14 +391,18 @@ def _curve(
 ) -> ReliabilityCurve:
     interval, level = options.interval, options.level
     low = high = None
-    if interval in ("simultaneous", "pointwise"):
+    smooth = options.method in _SMOOTH
+    if interval == "pointwise" and smooth:
+        low, high = smooth_limits(sample, points, level)
+    elif interval in ("simultaneous", "pointwise"):
         band = simultaneous_band if interval == "simultaneous" else pointwise_band
         points, low, high = banded_points(sample, points, band, level)
     elif interval is not None:
         draws = resampled(interval, sample, points.refit, options.n_resamples, options.rng)
         low, high = quantiles(draws, points.observed, level)
-        if interval == "bootstrap" and options.method in ("density", "smooth"):
-            low, high = with_smoothing_bias(sample, points, low, high)
+        if interval == "bootstrap" and smooth:
+            held = smooth_limits(sample, points, level)
+            low, high = np.minimum(low, held[0]), np.maximum(high, held[1])
     return ReliabilityCurve(
         lower=points.lower,
         upper=points.upper,
