@@ -29,6 +29,7 @@ from veridical.curves._curve.bands import pointwise_band
 from veridical.curves._curve.points import Points
 
 _SHIFT = 1e-4  # of predictions, so that 0 and 1 have log-odds
+_DIGITS = 4  # of log-odds: predictions that are as good as equal are so
 _NODES = 500  # by share of rows, and by log-odds, from which on rows are put together
 _DEGREE = 5
 _SPANS = (0.03, 0.05, 0.08, 0.12, 0.18, 0.27, 0.4, 0.6, 0.8, 1.0, np.inf)  # shares of rows used
@@ -39,6 +40,7 @@ _FAR = 30.0  # log-odds that are as good as certain
 _RIDGE = 1e-9
 _TINY = 1e-15
 _SCARCE = 0.7  # standard error of the log-odds
+_CERTAIN = 8.0  # standard errors that nothing exceeds
 _LARGE = 6.0  # bias in standard errors from which on one side decides
 
 
@@ -49,8 +51,7 @@ def smooth_limits(
 
     A point stands for the scores of its cell, so its limits are those of the score nearest to its
     middle, if there are any. The first and the last point stand for all beyond them, so their
-    limits also hold at the outermost one. Variances are those of the weights, times the design effect of label weights
-    and groups.
+    limits also hold at the outermost one.
     """
     value = sample.pooled.value.astype(np.float64)
     first = np.searchsorted(value, points.lower)
@@ -69,28 +70,29 @@ def smooth_limits(
 def local_limits(
     sample: BinarySample, at: FloatArray, level: float
 ) -> tuple[FloatArray, FloatArray]:
-    """Limits of the frequency at these predictions, each by itself."""
+    """Limits of the frequency at these predictions, each by itself.
+
+    Variances are those of the weights, times the design effect of label weights and groups.
+    """
     nodes = _nodes(sample)
     line = _start(nodes)
     windows = _best_windows(nodes, line, at, level)
     low, high = _limits(nodes, line, windows, level)
     scarce = _error(nodes, windows.kernel, windows.distance, line.frequency) > _SCARCE
-    lower, upper = _if_increasing(sample, at, level)
-    return np.where(scarce, np.maximum(low, lower), low), np.where(
-        scarce, np.minimum(high, upper), high
-    )
+    lower, upper = _if_increasing(nodes, windows.at, level)
+    low = np.where(scarce, np.maximum(low, lower), low)
+    return low, np.where(scarce, np.minimum(high, upper), high)
 
 
-def _if_increasing(
-    sample: BinarySample, at: FloatArray, level: float
-) -> tuple[FloatArray, FloatArray]:
+def _if_increasing(nodes: _Nodes, at: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
     """Limits of a curve that does not fall, of as many rows as would have the same variance."""
-    scores = sample.pooled
-    scale = sample.size / design_effect(sample) / float(scores.weight.sum())
-    rows = PooledScores(scores.value, scale * scores.weight, scale * scores.positive)
+    from scipy.special import expit
+
+    scale = nodes.size.sum() / nodes.square.sum()
+    rows = PooledScores(expit(nodes.x), scale * nodes.size, scale * nodes.hits)
     low, high = pointwise_band(rows, level)
-    before = np.searchsorted(scores.value, at, side="right")
-    after = np.searchsorted(scores.value, at, side="left")
+    before = np.searchsorted(nodes.x, at, side="right")
+    after = np.searchsorted(nodes.x, at, side="left")
     return np.append(0.0, low)[before], np.append(high, 1.0)[after]
 
 
@@ -114,7 +116,7 @@ class _Nodes:
 
 def _log_odds(p: FloatArray) -> FloatArray:
     p = p.astype(np.float64)
-    return np.asarray(np.log((p + _SHIFT) / (1 - p + _SHIFT)))
+    return np.round(np.log((p + _SHIFT) / (1 - p + _SHIFT)), _DIGITS)
 
 
 def _nodes(sample: BinarySample) -> _Nodes:
@@ -132,11 +134,11 @@ def _nodes(sample: BinarySample) -> _Nodes:
         cell = np.minimum(share * _NODES, _NODES - 1).astype(np.intp)
         cell += np.minimum(place * _NODES, _NODES - 1).astype(np.intp)
         node = np.unique(cell, return_inverse=True)[1].reshape(-1)[node]
-    size, hits, mean, squares = (
-        np.bincount(node, values).astype(np.float64)
-        for values in (weight, weight * sample.y, weight * x, square)
+        value = np.bincount(node, weight * x) / np.bincount(node, weight)
+    size, hits, squares = (
+        np.bincount(node, each).astype(np.float64) for each in (weight, weight * sample.y, square)
     )
-    return _Nodes(mean / size, size, hits, squares * design_effect(sample))
+    return _Nodes(value, size, hits, squares * design_effect(sample))
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ def _regression(columns: FloatArray, nodes: _Nodes) -> FloatArray:
     start = np.zeros(len(columns))
     start[0] = np.log(mean / (1 - mean))
     objective = binary_objective(columns, positive, negative)
-    return newton_by_decrement(objective, start, tolerance=1e-4).parameters
+    return newton_by_decrement(objective, start).parameters
 
 
 def _curvature(nodes: _Nodes, line: _Start) -> float:
@@ -295,7 +297,7 @@ def _limits(
     # As many rows as would have this variance, and their exact limits.
     frequency = np.clip(expit(near), _RIDGE, 1 - _RIDGE)
     rows = 1 / (np.square(error) * frequency * (1 - frequency))
-    tail = ndtr(-critical)
+    tail = ndtr(-np.minimum(critical, _CERTAIN))
     hits, misses = frequency * rows, (1 - frequency) * rows
     exact = betaincinv(hits, misses + 1, tail), betaincinv(hits + 1, misses, 1 - tail)
     return np.minimum(expit(low), exact[0]), np.maximum(expit(high), exact[1])
@@ -329,6 +331,6 @@ def _fits(
         longest = np.abs(lift) + np.abs(turn) * reach
         short = np.minimum(1.0, _LONGEST / np.maximum(longest, _RIDGE))
         level, slopes = level + short * lift, slopes + short * turn
-        if bool((longest < 1e-6).all()):
+        if bool((longest < _RIDGE).all()):
             break
     return np.clip(level, -_FAR, _FAR), slopes
