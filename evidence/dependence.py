@@ -13,7 +13,9 @@ Weights: rows are drawn calibrated, then kept with a chance that depends on the 
 by its inverse. "one a label" keeps one negative in 20; "by label and risk" does so below 0.1 only;
 "one a label, spread" multiplies by a lognormal weight (mean 1); "spread of one label" keeps all and
 gives positives lognormal weights of mean 1; "of one row in 20" weighs every twentieth row 20,
-whatever its label. The robust score test is z = sum w (y - p) / sqrt(sum w^2 (y - p)^2).
+whatever its label; "by label, turned at 0.5" keeps one negative in ten below and one positive in
+ten above; "by label and region" has two regions with rates of their own, unknown to the test. The
+robust score test is z = sum w (y - p) / sqrt(sum w^2 (y - p)^2).
 
 Groups: outcomes of a group have a Gaussian copula with this correlation, or "shared": the same
 with one prediction for all rows of a group; "slopes": what is common to a group moves its higher
@@ -118,6 +120,15 @@ def of_some(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
     return {"y": y, "p": p, "sample_weight": np.where(rng.random(len(y)) < 0.05, 20.0, 1.0)}
 
 
+def turned(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
+    return kept(y, p, np.where((p < 0.5) == (y == 1), 1.0, 0.1), rng)
+
+
+def by_region(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
+    rates = np.where(rng.random(len(y)) < 0.4, np.where(y == 1, 1.0, 0.05), 0.25 + 0.25 * y)
+    return kept(y, p, rates, rng)
+
+
 def of_three(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
     return kept(y, p, np.array([1.0, 0.5, 0.1])[y], rng)
 
@@ -130,6 +141,8 @@ WEIGHTS: dict[str, tuple[Callable[..., Rows], tuple[float, ...], int]] = {
     "one a label, spread": (spread, (0.6, 8.0), 4000),
     "spread of one label": (spread_of_one, (0.6, 4.0), 1000),
     "of one row in 20": (of_some, (1.0, 1.0), 1000),
+    "by label, turned at 0.5": (turned, (1.0, 1.0), 1600),
+    "by label and region": (by_region, (0.6, 4.0), 3000),
     "one a label, K = 3": (of_three, (1.0, 1.0, 2.0), 1000),
 }
 SHIFTS = (0.0, 0.5)  # of the log-odds of the truth

@@ -7,7 +7,8 @@ change that.
 :math:`E[w (1\{y = k\} - p_k)] = 0` for rows of prediction p. If a row would weigh :math:`w_k` had
 its outcome been k, outcomes among the rows as they were sampled have the odds of :math:`p_k / w_k`
 (King & Zeng 2001, doi 10.1093/oxfordjournals.pan.a004868, section 4.1), and the weighted residual
-of a drawn outcome has the mean zero. With one weight for each label this is exact. With any other
+of a drawn outcome has the mean zero. With one weight for each label, in all rows or within strata
+(see `strata`), this is exact. With any other
 weights a row keeps its own for the outcome it has, and would weigh for another as much more as the
 rows of that label do, by a factor that gives residuals of like predictions the variance they have:
 a wild bootstrap (Liu 1988, doi 10.1214/aos/1176351062) of two points whose one is what was seen, so
@@ -28,6 +29,7 @@ import numpy as np
 from veridical._core.resampling.groups import sharing_of
 from veridical._core.resampling.redraw import REDRAWN, Redraw
 from veridical._core.resampling.rows import counts_rows, repeated_rows, take_repeated
+from veridical._core.resampling.strata import weights_of_labels
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
@@ -82,7 +84,6 @@ def redraw_of(sample: Sample, probabilities: FloatArray | None = None) -> Redraw
     return Redraw(p, made.chance, made.weight, sharing, words, index)
 
 
-_BY_LABEL = "outcomes redrawn with the odds of the sample, one weight a label"
 _LIKE_THOSE_SEEN = "outcomes redrawn with the odds of the sample, weights like those of the label"
 
 
@@ -105,6 +106,8 @@ def _value_order(sample: Sample) -> IntArray:
         keys.insert(0, sample.weight)
     if sample.clusters is not None:
         keys.insert(0, _ranks(sample))
+    if sample.strata is not None:
+        keys.insert(0, sample.strata.astype(np.float64))
     keys.insert(0, sample.y.astype(np.float64))
     return np.lexsort((*keys, p))
 
@@ -131,19 +134,20 @@ def _ranks(sample: Sample) -> FloatArray:
 def _weights(sample: Sample, p: FloatArray) -> tuple[FloatArray, str]:
     """What a row of each outcome would weigh, and how that is known."""
     assert sample.weight is not None
+    known = weights_of_labels(sample, p)
+    if known is not None and bool(np.isfinite(known[0]).all()):
+        return known
     weight, y, n_classes = sample.weight, sample.y.astype(np.intp), p.shape[1]
     count = np.bincount(y, minlength=n_classes)
-    if (count > 0).all():
-        first = np.zeros(n_classes)
-        first[y[::-1]] = weight[::-1]
-        if (weight == first[y]).all():
-            return np.broadcast_to(first, p.shape).copy(), _BY_LABEL
     at, local = np.arange(len(y)), np.ones_like(p)
     if n_classes == 2 and (count >= _NEAR).all():
         local = _near_weights(weight, y, p[:, 1])
     rest = weight / local[at, y]
     factor = local * _label_factors(rest / rest.mean(), y, _cells(p), n_classes)
-    return weight[:, None] * factor / factor[at, y][:, None], _LIKE_THOSE_SEEN
+    like = weight[:, None] * factor / factor[at, y][:, None]
+    if known is None:
+        return like, _LIKE_THOSE_SEEN
+    return np.where(np.isfinite(known[0]), known[0], like), known[1]  # labels a stratum lacks
 
 
 def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
