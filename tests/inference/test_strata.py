@@ -14,7 +14,6 @@ from veridical._core.resampling.hypothesis import redraw_of
 from veridical._core.resampling.redraw import Redraw, Sharing
 from veridical._core.resampling.strata import _stretches
 from veridical._core.sample import BinarySample, MulticlassSample
-from veridical.inference import joint_test
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
 
@@ -184,25 +183,3 @@ def test_a_level_alone_has_no_slope():
     assert isinstance(together, Sharing)
     assert together.correlation == pytest.approx(0.36, abs=0.12)
     assert together.slope < 0.08
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shape", [(20, 10), (20, 50), (100, 5)], ids=str)
-def test_groups_that_differ_in_slope_are_not_called_miscalibrated(shape):
-    """At most 7 % of 120 samples, and four standard deviations."""
-    rng = np.random.default_rng(9)
-    found = 0
-    for _ in range(120):
-        y, p, group = slopes(*shape, rng)
-        found += joint_test(y, p, groups=group, n_resamples=99, rng=rng).pvalue <= 0.05
-    assert found / 120 < 0.07 + 4 * np.sqrt(0.07 * 0.93 / 120)
-
-
-@pytest.mark.slow
-def test_rows_kept_by_label_on_two_sides_are_not_called_miscalibrated():
-    """At most 5 % of 120 samples of about 350 rows, and four standard deviations."""
-    rng, found = np.random.default_rng(10), 0
-    for seed in range(120):
-        y, p, w = two_sides(1000, seed)
-        found += joint_test(y, p, sample_weight=w, n_resamples=99, rng=rng).pvalue <= 0.05
-    assert found / 120 < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 120)

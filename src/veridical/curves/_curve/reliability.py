@@ -234,8 +234,8 @@ def reliability_curve(
     Notes
     -----
     Bootstrap limits show variance, no bias. In simulations 90 % limits held the frequency of bins
-    of 50 rows 89 % of the time. At a point of an isotonic fit they are known not to be consistent (84 %
-    there): prefer "pointwise". Bootstrap limits of an isotonic curve are of the mean over its
+    of 50 rows 89 % of the time. At a point of an isotonic fit they are known not to be consistent
+    (84 % there): prefer "pointwise". Bootstrap limits of an isotonic curve are of the mean over its
     block. Consistency limits of unweighted bins are exact (Poisson-binomial quantiles, normal from
     a variance of 400 on) and use no draws.
 
