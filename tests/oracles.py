@@ -56,12 +56,17 @@ def quantile_bins(p, n_bins, w=None):
     return [sum(float(value) > end for end in ends) for value in p]
 
 
-def sweep_bins(y, p, w=None):
-    """Equal-mass bins, one more at a time, until a bin's frequency is below the one before."""
+def sweep_bins(y, p, w=None, rows=None):
+    """Equal-mass bins, one more at a time, until a bin's frequency is below the one before.
+
+    At most as many as `rows`: (sum w)^2 / sum w^2 of them, or sum w where weights are counts.
+    """
     w = ones(w, len(p))
+    rows = rows or sum(w) ** 2 / sum(v * v for v in w)
     best = quantile_bins(p, 1, w)
     lightest = min(sum(v for v, q in zip(w, p, strict=True) if q == s) for s in set(p))
-    for n_bins in range(2, int(-(-sum(w) // lightest)) + 1):  # so many separate all scores
+    most = min(rows, sum(w) / lightest)  # the second separates all scores
+    for n_bins in range(2, math.ceil(most * (1 - CLOSE)) + 1):
         bins = quantile_bins(p, n_bins, w)
         means = [cell["mean_y"] for cell in bin_means(y, p, bins, w)]
         if any(b < a - CLOSE for a, b in pairwise(means)):

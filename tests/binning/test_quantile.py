@@ -114,6 +114,27 @@ def test_sweep_bins_are_those_of_trying_every_count(kind):
         assert found.tolist() == oracles.sweep_bins(y, p, w)
 
 
+@pytest.mark.parametrize("heavy", [30.0, 1e6, 1e9])
+def test_one_heavy_row_is_one_row_to_the_sweep(heavy):
+    for seed in range(5):
+        y, p, _ = oracles.random_rows("plain", 40, seed)
+        w = np.ones(40)
+        w[seed] = heavy
+        found = SweepBins().fit(sample(y, p, w)).assign(p)
+        assert found.tolist() == oracles.sweep_bins(y, p, w)
+
+
+def test_a_row_counted_many_times_is_swept_as_its_repetition():
+    for seed in range(5):
+        y, p, _ = oracles.random_rows("plain", 40, seed)
+        w = np.ones(40, int)
+        w[seed] = 300  # more bins than scores: the other way to look for the first broken count
+        counted = BinarySample(y=y, p=p, weight=w.astype(float), weight_type="frequency")
+        repeated = sample(np.repeat(y, w), np.repeat(p, w))
+        assert SweepBins().fit(counted) == SweepBins().fit(repeated)
+        assert SweepBins().fit(counted).assign(p).tolist() == oracles.sweep_bins(y, p, w, w.sum())
+
+
 def test_sweep_frequencies_never_decrease():
     y, p, _ = oracles.random_rows("plain", 3000)
     bins = SweepBins().fit(sample(y, p)).assign(p)

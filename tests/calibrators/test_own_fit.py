@@ -88,6 +88,6 @@ def test_classifiers_call_it(fits):
     from sklearn.linear_model import LogisticRegression
 
     p, y = data()
-    model = CalibratedClassifier(LogisticRegression(), CountingCalibrator(), cv=3)
+    model = CalibratedClassifier(LogisticRegression(), CountingCalibrator(), cv=3, ensemble=True)
     model.fit(p[:, None], np.where(y, "yes", "no"))
     assert fits == [["no", "yes"]] * 3

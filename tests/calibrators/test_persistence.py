@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 
+from veridical._core.data.schema import Place
 from veridical.calibrators import (
     Calibrator,
     GroupedCalibrator,
@@ -18,7 +19,8 @@ from veridical.exceptions import InvalidInputError
 
 
 def through_json(value):
-    return _decode_value(json.loads(json.dumps(_encode_value(value), allow_nan=False)))
+    text = json.dumps(_encode_value(value), allow_nan=False)
+    return _decode_value(json.loads(text), Place("from_dict"))
 
 
 @pytest.mark.parametrize(

@@ -211,18 +211,24 @@ def test_a_missing_score_gets_a_missing_prediction(capsys):
         (lambda _: "{}", "a saved calibrator; got dict"),
         (lambda text: text.replace('"format": 1', '"format": 99', 1), "of a known format; got 99"),
         (lambda text: text.replace("PlattCalibrator", "Evil", 1), "of a known calibrator"),
-        (lambda text: text.replace('"shape"', '"shap"'), "a file with a saved calibrator"),
+        (lambda text: text.replace('"shape"', '"shap"'), "`classes_` must be a value as"),
         (lambda text: text[:-2] + ', "column_of": 5}\n', "`column_of` must be one"),
         (
             lambda text: text.replace('"positive_index_": 1', '"positive_index_": 5'),
-            "must be 0 or 1",
+            "a whole number from 0 up to 1; got 5",
         ),
     ],
 )
 def test_damaged_calibrators_are_refused_in_one_line(capsys, damage, message):
     fit(capsys, "two.csv", "--y", "label", "--prob", "p", "--method", "platt")
-    damaged = damage(Path("c.json").read_text())
-    assert damaged != Path("c.json").read_text()
+    sealed = Path("c.json").read_text()
+    Path("c.json").write_text(sealed.replace('"slope_": ', '"slope_": 1'))
+    check_refusal(capsys, ["c.json", "two.csv", "-o", "o.csv"], "got a damaged one")
+    data = json.loads(sealed)
+    del data["sha256"]  # as in files of before
+    whole = json.dumps(data) + "\n"
+    damaged = damage(whole)
+    assert damaged != whole
     Path("c.json").write_text(damaged)
     check_refusal(capsys, ["c.json", "two.csv", "-o", "o.csv"], message)
 

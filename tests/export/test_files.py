@@ -38,7 +38,7 @@ def test_automatic_choice_with_its_evidence(tmp_path: Path) -> None:
 def test_the_file_is_plain_json_of_the_documented_layout(tmp_path: Path) -> None:
     save(maps.fitted("platt"), tmp_path / "map.json")
     data = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
-    assert set(data) == {"veridical", "format", "calibrator", "parameters", "fitted"}
+    assert set(data) == {"veridical", "format", "calibrator", "parameters", "fitted", "sha256"}
     assert data["veridical"] == __version__
     assert data["format"] == 1
     assert data["calibrator"] == "PlattCalibrator"

@@ -41,7 +41,7 @@ def test_examples_run(
     need("onnxruntime")
     need("onnx")
     blocks = [block for block in _blocks("python") if "torch" not in block]
-    assert len(blocks) == 7
+    assert len(blocks) == 8
     _run(blocks, tmp_path, monkeypatch)
     printed = [f"# {line}" for line in capsys.readouterr().out.splitlines()]
     assert "\n".join(printed) in PAGE
@@ -61,6 +61,7 @@ def test_the_file_that_is_shown_is_the_one_that_is_written(tmp_path: Path) -> No
     (text,) = _blocks("json")
     shown = json.loads(text)
     assert isinstance(shown.pop("veridical"), str)
+    assert isinstance(shown.pop("sha256"), str)
     map = HistogramCalibrator(n_bins=2).fit([0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 1, 1, 1])
     written = map.to_dict()
     print_of = written["fitted"]["fingerprint_"]["fingerprint"]

@@ -47,7 +47,7 @@ def test_many_outcomes_at_once_are_measured_like_one_by_one(name, tied, weighted
     value, starts = np.unique(sample.p[order], return_index=True)
     mass = np.add.reduceat(weight[order], starts)
     positive = np.add.reduceat((drawn * weight)[:, order], starts, axis=1)
-    cells = CellDraws(value, mass, positive)
+    cells = CellDraws(value, mass, positive, float(mass.sum()))
     expected = [
         estimator.measure(BinarySample(y=y, p=sample.p, weight=sample.weight)) for y in drawn
     ]

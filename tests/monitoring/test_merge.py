@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -121,3 +122,48 @@ def test_empty_stores_are_no_evidence(tmp_path: Path):
     assert merge_stores([empty]).n_samples == 0
     alone = filled(full, range(2))
     assert merge_stores([empty, full]).e_value == pytest.approx((1 + alone.e_value) / 2)
+
+
+def rows_of(seed: int, n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    p = rng.random(n)
+    return (rng.random(n) < p).astype(int), p
+
+
+def test_a_copy_and_a_hard_link_are_not_counted_twice(tmp_path: Path):
+    first, copy, link = (tmp_path / f"{name}.sqlite" for name in ("first", "copy", "link"))
+    filled(first, range(3))
+    shutil.copy(first, copy)
+    merged = merge_stores([first, copy])
+    assert (merged.n_samples, merged.n_batches) == (1200, 3)
+    assert any("copy.sqlite" in note and "left out" in note for note in merged.notes)
+    link.hardlink_to(first)
+    with pytest.raises(InvalidInputError, match="each store once"):
+        merge_stores([first, link])
+    with CalibrationMonitor(copy) as monitor:
+        monitor.update(*rows_of(9))
+    with pytest.raises(InvalidInputError, match="went on apart"):
+        merge_stores([first, copy])
+
+
+def test_batches_that_two_stores_have_count_once(tmp_path: Path):
+    a, b, c = (tmp_path / f"{name}.sqlite" for name in "abc")
+    for path, seeds in ((a, (0, 1, 2)), (b, (2, 3)), (c, (1, 0))):
+        with CalibrationMonitor(path) as monitor:
+            for seed in seeds:
+                monitor.update(*rows_of(seed), batch_id=f"day {seed}")
+    both = merge_stores([a, b])
+    assert (both.n_samples, both.n_batches) == (1200, 4)  # days 0 to 3 of 300 rows
+    assert any("300 rows of 1 batches" in note for note in both.notes)
+    within = merge_stores([c, a])
+    assert (within.n_samples, within.n_batches) == (900, 3)
+    assert any("c.sqlite" in note and "left out" in note for note in within.notes)
+    assert within.e_value == merge_stores([a]).e_value
+
+
+def test_other_data_under_the_same_name_are_other_rows(tmp_path: Path):
+    paths = [tmp_path / f"{name}.sqlite" for name in "ab"]
+    for seed, path in enumerate(paths):
+        with CalibrationMonitor(path) as monitor:
+            monitor.update(*rows_of(seed), batch_id="monday")
+    assert merge_stores(paths).n_samples == 600

@@ -205,6 +205,7 @@ def test_a_newer_store_is_refused_and_a_stranger_is_left_alone(tmp_path: Path):
     newer = tmp_path / "newer.sqlite"
     with sqlite3.connect(newer) as connection:
         connection.execute("PRAGMA user_version = 99")
+        connection.execute("PRAGMA application_id = 0x76657269")
     with pytest.raises(VeridicalError, match="version 99"):
         CalibrationMonitor(newer)
     stranger = tmp_path / "notes.txt"

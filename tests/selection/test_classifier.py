@@ -8,7 +8,15 @@ from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
-from sklearn.model_selection import GroupKFold, KFold, RepeatedKFold, TimeSeriesSplit
+from sklearn.model_selection import (
+    GroupKFold,
+    KFold,
+    LeaveOneGroupOut,
+    LeaveOneOut,
+    RepeatedKFold,
+    ShuffleSplit,
+    TimeSeriesSplit,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
@@ -79,7 +87,8 @@ def test_sigmoid_on_margins_is_that_of_scikit_learn(ensemble, k):
 def test_weighted_isotonic_on_margins_is_that_of_scikit_learn():
     X, y = rows()
     w = np.random.default_rng(0).uniform(0.5, 3, len(y))
-    own = CalibratedClassifier(LinearSVC(), IsotonicCalibrator(laplace=0)).fit(X, y, w)
+    own = CalibratedClassifier(LinearSVC(), IsotonicCalibrator(laplace=0), ensemble=True)
+    own.fit(X, y, w)
     theirs = CalibratedClassifierCV(LinearSVC(), method="isotonic", cv=5).fit(X, y, w)
     np.testing.assert_allclose(own.predict_proba(X), theirs.predict_proba(X), rtol=0, atol=1e-12)
 
@@ -133,7 +142,8 @@ def test_no_model_is_calibrated_on_rows_it_was_trained_on(ensemble, cv):
 def test_pairs_are_averaged():
     X, y = rows()
     folds = list(KFold(2).split(X))
-    model = CalibratedClassifier(GaussianNB(), PlattCalibrator(), cv=folds).fit(X, y)
+    model = CalibratedClassifier(GaussianNB(), PlattCalibrator(), cv=folds, ensemble=True)
+    model.fit(X, y)
     expected = 0
     for train, test in folds:
         base = GaussianNB().fit(X[train], y[train])
@@ -186,9 +196,9 @@ def test_a_class_of_rows_without_weight_is_no_class():
     np.testing.assert_allclose(model.predict_proba(X), plain.predict_proba(X), atol=1e-9)
 
 
-def test_a_constant_weight_changes_nothing():
+def test_a_constant_factor_of_importance_weights_changes_nothing():
     X, y = rows()
-    model = CalibratedClassifier(GaussianNB(), "isotonic")
+    model = CalibratedClassifier(GaussianNB(), "isotonic", weight_type="importance")
     plain, scaled = clone(model).fit(X, y), clone(model).fit(X, y, np.full(len(y), 7.0))
     np.testing.assert_allclose(plain.predict_proba(X), scaled.predict_proba(X), atol=1e-9)
 
@@ -207,7 +217,8 @@ def test_weights_repeat_rows_for_a_fitted_model():
 def test_groups_stay_together():
     X, y = rows()
     X[:, 0] = groups = np.arange(len(y)) % 20
-    model = CalibratedClassifier(Memory(), "platt", cv=GroupKFold(4)).fit(X, y, groups=groups)
+    model = CalibratedClassifier(Memory(), "platt", cv=GroupKFold(4), ensemble=True)
+    model.fit(X, y, groups=groups)
     assert len(model.pairs_) == 4
     for estimator, used in zip(model.estimators_, model.calibration_rows_, strict=True):
         assert not estimator.seen_ & set(groups[used].tolist())
@@ -240,7 +251,7 @@ def test_masks_are_splits_too():
 
 def test_the_text_says_which_rows_were_used():
     X, y = rows()
-    model = CalibratedClassifier(GaussianNB(), "platt")
+    model = CalibratedClassifier(GaussianNB(), "platt", ensemble=True)
     assert str(model) == repr(model)
     assert str(model.fit(X, y)).splitlines()[-2:] == [
         "5 pairs of GaussianNB and PlattCalibrator, read by predict_proba (probabilities).",
@@ -254,6 +265,12 @@ REFUSED = {
     "overlap": ({"cv": [(range(200), range(150, 300))]}, "disjoint training and test.*50 common"),
     "repeated": ({"cv": RepeatedKFold(n_repeats=2), "ensemble": False}, "row 0 in 2 of 10"),
     "one fold": ({"cv": 1}, "at least 2"),
+    "one row": ({"cv": LeaveOneOut()}, "of folds with all classes; got LeaveOneOut"),
+    "one row each": ({"cv": LeaveOneOut(), "ensemble": True}, "of folds with all classes"),
+    "two rows": ({"cv": [(range(200), [200, 201])], "ensemble": True}, "got 2 in fold 0"),
+    "two rows at all": ({"cv": [(range(200), [200]), (range(200), [201])]}, "2 in all folds"),
+    "many folds": ({"cv": KFold(290)}, "290 folds, with less than 290 examples"),
+    "weights": ({"weight_type": "counts"}, "`weight_type` must be one of"),
     "a word": ({"cv": "prefitted"}, "`cv` must be a number of folds"),
     "empty": ({"cv": []}, "at least one split"),
     "name": ({"calibrator": "isotonik"}, "did you mean 'isotonic'"),
@@ -281,7 +298,51 @@ def test_a_class_rarer_than_the_folds_is_refused_with_a_way_out():
     y[:3] = 2
     with pytest.raises(InvalidInputError, match=r"examples \(3\) of class 2(.|\n)*use `cv=3`"):
         CalibratedClassifier(GaussianNB(), "platt").fit(X, y)
-    assert len(CalibratedClassifier(GaussianNB(), "platt", cv=3).fit(X, y).pairs_) == 3
+    three = CalibratedClassifier(GaussianNB(), "platt", cv=3).fit(X, y)
+    assert three.classes_.tolist() == [0, 1, 2]
+
+
+def test_parameters_of_scikit_learn_get_a_hint():
+    with pytest.raises(InvalidInputError, match="it is called `calibrator` here"):
+        CalibratedClassifier(GaussianNB(), method="isotonic")  # type: ignore[call-arg]
+    with pytest.raises(InvalidInputError, match="it is called `calibrator` here"):
+        CalibratedClassifier(GaussianNB()).set_params(method="isotonic")
+    assert "method" not in CalibratedClassifier(GaussianNB()).get_params()
+    with pytest.raises(TypeError, match="unexpected keyword argument 'calibrater'"):
+        CalibratedClassifier(GaussianNB(), calibrater="isotonic")  # type: ignore[call-arg]
+
+
+def test_one_map_may_learn_from_folds_of_two_rows():
+    X, y = rows(n=60)
+    pairs = np.arange(60) // 2
+    model = CalibratedClassifier(GaussianNB(), "platt", cv=LeaveOneGroupOut())
+    model.fit(X, y, groups=pairs)
+    assert [used.tolist() for used in model.calibration_rows_] == [list(range(60))]
+    with pytest.raises(InvalidInputError, match="at least 3 test rows for a map; got 2 in fold 0"):
+        model.set_params(ensemble=True).fit(X, y, groups=pairs)
+
+
+def test_more_random_splits_than_rows_of_a_class_are_no_more_folds():
+    X, y = rows(n=60)
+    splits = ShuffleSplit(40, test_size=0.5, random_state=0)
+    model = CalibratedClassifier(GaussianNB(), "platt", cv=splits, ensemble=True).fit(X, y)
+    assert len(model.pairs_) == 40
+
+
+@pytest.mark.parametrize("given", ["platt", "auto"])
+def test_named_calibrators_count_repetitions(given):
+    X, y = rows(n=90, k=3)
+    model = CalibratedClassifier(GaussianNB(), given, cv=3).fit(X, y)
+    assert [map.weight_type for map in model.calibrators_] == ["frequency"]
+    model.set_params(weight_type="importance").fit(X, y)
+    assert [map.weight_type for map in model.calibrators_] == ["importance"]
+
+
+@pytest.mark.parametrize("own", ["importance", "frequency"])
+def test_calibrator_objects_keep_what_weights_mean(own):
+    X, y = rows(n=90)
+    model = CalibratedClassifier(GaussianNB(), PlattCalibrator(weight_type=own)).fit(X, y)
+    assert [map.weight_type for map in model.calibrators_] == [own]
 
 
 def test_one_class_is_refused():

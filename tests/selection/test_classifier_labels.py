@@ -50,7 +50,8 @@ def test_each_label_is_calibrated_by_itself():
 def test_a_label_that_a_fold_never_saw():
     X, y = make_multilabel_classification(200, 5, n_classes=3, random_state=0)
     y[:100, 1] = 0
-    model = CalibratedClassifier(FOREST, "platt", cv=[(range(100), range(100, 200))]).fit(X, y)
+    folds = [(range(100), range(100, 200))]
+    model = CalibratedClassifier(FOREST, "platt", cv=folds, ensemble=True).fit(X, y)
     share = y[100:, 1].mean()
     # The model says 0 of every row, so the map can but say how often the label came true.
     assert model.predict_proba(X)[:, 1].max() == model.predict_proba(X)[:, 1].min()

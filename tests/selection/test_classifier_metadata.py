@@ -26,7 +26,9 @@ def test_weights_reach_the_last_step_of_a_pipeline():
     X, y = rows()
     w = np.random.default_rng(0).uniform(0.1, 5, len(y))
     steps = make_pipeline(StandardScaler(), LogisticRegression())
-    model = CalibratedClassifier(steps, "platt", cv=[(range(160), range(160, 240))]).fit(X, y, w)
+    model = CalibratedClassifier(
+        steps, "platt", cv=[(range(160), range(160, 240))], ensemble=True
+    ).fit(X, y, w)
     expected = make_pipeline(StandardScaler(), LogisticRegression())
     expected.fit(X[:160], y[:160], logisticregression__sample_weight=w[:160])
     np.testing.assert_allclose(model.estimators_[0][-1].coef_, expected[-1].coef_, rtol=1e-9)
@@ -35,7 +37,7 @@ def test_weights_reach_the_last_step_of_a_pipeline():
 def test_models_without_weights_are_announced():
     X, y = rows()
     w = np.random.default_rng(0).uniform(0.1, 5, len(y))
-    model = CalibratedClassifier(KNeighborsClassifier(), PlattCalibrator(), cv=2)
+    model = CalibratedClassifier(KNeighborsClassifier(), PlattCalibrator(), cv=2, ensemble=True)
     with pytest.warns(VeridicalWarning, match="KNeighborsClassifier takes no sample_weight"):
         model.fit(X, y, sample_weight=w)
     used = model.calibration_rows_[0]
@@ -55,7 +57,9 @@ class Demanding(GaussianNB):
 
 def test_arguments_of_fit_are_split_like_rows():
     X, y = rows()
-    model = CalibratedClassifier(Demanding(), "platt", cv=[(range(160), range(160, 240))])
+    model = CalibratedClassifier(
+        Demanding(), "platt", cv=[(range(160), range(160, 240))], ensemble=True
+    )
     model.fit(X, y, cost=list(range(240)), note="all")
     cost, note = model.estimators_[0].got_
     assert (cost.tolist(), note) == (list(range(160)), "all")
@@ -66,10 +70,10 @@ def test_metadata_are_routed_by_request():
     w, groups = np.random.default_rng(0).uniform(0.1, 5, len(y)), np.arange(len(y)) % 12
     with sklearn.config_context(enable_metadata_routing=True):
         base = GaussianNB().set_fit_request(sample_weight=True)
-        routed = CalibratedClassifier(base, "platt", cv=GroupKFold(3))
+        routed = CalibratedClassifier(base, "platt", cv=GroupKFold(3), ensemble=True)
         routed.fit(X, y, sample_weight=w, groups=groups)
         weightless = GaussianNB().set_fit_request(sample_weight=False)
-        other = CalibratedClassifier(weightless, "platt", cv=GroupKFold(3))
+        other = CalibratedClassifier(weightless, "platt", cv=GroupKFold(3), ensemble=True)
         other.fit(X, y, sample_weight=w, groups=groups)
     for rows_used in routed.calibration_rows_:
         inside = np.isin(groups, groups[rows_used])

@@ -85,7 +85,7 @@ READ = {
 def test_what_is_read(name, k):
     X, y = rows(k=k)
     estimator, expected = READ[name]
-    model = CalibratedClassifier(estimator, "platt", cv=2).fit(X, y)
+    model = CalibratedClassifier(estimator, "platt", cv=2, ensemble=True).fit(X, y)
     assert_probabilities(model.predict_proba(X), len(y), k)
     if expected is None:  # each class's own logistic function, divided by their sum
         expected = LOG_ODDS if k == 2 else PROBABILITY
@@ -132,7 +132,7 @@ def test_an_object_decides_what_it_reads():
 
 def test_margins_are_log_odds_to_maps_that_know_none():
     X, y = rows()
-    model = CalibratedClassifier(LinearSVC(), "beta", cv=2).fit(X, y)
+    model = CalibratedClassifier(LinearSVC(), "beta", cv=2, ensemble=True).fit(X, y)
     assert reading(model) == LOG_ODDS
     train, test = next(iter([(model.calibration_rows_[1], model.calibration_rows_[0])]))
     z = LinearSVC().fit(X[train], y[train]).decision_function(X[test])
@@ -213,10 +213,10 @@ def test_sparse_rows():
 def test_kernels_computed_beforehand_are_split_both_ways():
     X, y = rows(n=90)
     kernel = X @ X.T
-    by_kernel = CalibratedClassifier(
-        SVC(kernel="precomputed"), "platt", cv=[(range(60), range(60, 90))]
+    by_kernel, by_rows = (
+        CalibratedClassifier(model, "platt", cv=[(range(60), range(60, 90))], ensemble=True)
+        for model in (SVC(kernel="precomputed"), SVC(kernel="linear"))
     )
-    by_rows = CalibratedClassifier(SVC(kernel="linear"), "platt", cv=[(range(60), range(60, 90))])
     by_kernel.fit(kernel, y)
     np.testing.assert_allclose(
         by_kernel.predict_proba(kernel[:, :60]), by_rows.fit(X, y).predict_proba(X), atol=1e-6

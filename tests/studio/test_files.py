@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 
+import polars as pl
 import pytest
 
 from veridical.exceptions import InvalidInputError
@@ -161,3 +164,48 @@ def test_where_a_start_reads_from(tmp_path, monkeypatch):
 def test_sizes_that_are_none(text):
     with pytest.raises(InvalidInputError, match="max_upload"):
         parse_size(text)
+
+
+def test_what_unpacks_to_more_than_the_limit_is_refused(studio, refused):
+    packed = gzip.compress(b"y,p\n" + b"0,0.5\n1,0.5\n" * 20_000)
+    assert len(packed) < 10_000
+    found = refused(studio.client.put("/api/upload?name=zeros.csv.gz", content=packed), 413)
+    assert "over the limit of 100 kB" in found["error"]
+    assert not list(studio.settings.workspace.rglob("zeros*"))
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "csv.gz"])
+def test_more_rows_than_memory_holds_are_refused(studio, refused, monkeypatch, ending):
+    monkeypatch.setattr("veridical.studio._data.files._MOST_ROWS", 1000)
+    path = studio.settings.folder / f"many.{ending}"
+    frame = pl.DataFrame({"y": [0, 1] * 600, "p": [0.5] * 1200})
+    if ending == "csv.gz":
+        path.write_bytes(gzip.compress(frame.write_csv().encode()))
+    else:
+        (frame.write_parquet if ending == "parquet" else frame.write_ipc)(path)
+    found = refused(studio.client.post("/api/open", json={"name": path.name}), 413)
+    path.unlink()
+    assert "over 1,000 rows" in found["error"]
+    assert "veridical report" in found["hint"]
+
+
+WRONG = [True, 1, 1e308, "p", [1], [["p"]], {"p": 1}, 10**400]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda value: str(value)[:20])
+def test_wrong_types_are_bad_requests(studio, refused, wrong):
+    table = studio.use("ill.csv", "state", ["p"])
+    known = {"id": table["id"], "y": "state", "prob": ["p"]}
+    for path, body in (("labels", known), ("use", known), ("fit", {"methods": ["platt"]})):
+        field = "methods" if path == "fit" else "prob"
+        answer = studio.client.post(f"/api/{path}", content=json.dumps({**body, field: wrong}))
+        assert "list of names" in refused(answer, 400)["error"]
+    answer = studio.client.post(
+        "/api/fit", content=json.dumps({"methods": ["platt"], "folds": 10**400})
+    )
+    assert "folds" in refused(answer, 400)["error"]
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 50_000, "1", "", "null"])
+def test_what_is_no_json_object_is_a_bad_request(studio, refused, text):
+    assert "JSON" in refused(studio.client.post("/api/use", content=text), 400)["error"]

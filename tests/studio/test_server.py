@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -47,7 +48,8 @@ def test_odd_ports_are_explained(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="stopped by a signal")
-def test_a_process_from_start_to_end(tmp_path):
+@pytest.mark.parametrize("ended_by", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_process_from_start_to_end(tmp_path, ended_by):
     table = tmp_path / "a.csv"
     table.write_text("y,p\n0,0.5\n1,0.5\n")
     private = tmp_path / "private"
@@ -76,8 +78,21 @@ def test_a_process_from_start_to_end(tmp_path):
             urllib.request.urlopen(f"http://127.0.0.1:{found[1]}/api/state", timeout=30)
         assert refusal.value.code == 403
         refusal.value.close()
-        process.send_signal(signal.SIGINT)
+        kept = urllib.request.Request(
+            address.replace("big", "small"),
+            b"y,p\n0,0.5\n1,0.5\n",
+            {"Cookie": cookie},
+            method="PUT",
+        )
+        with urllib.request.urlopen(kept, timeout=30) as answer:
+            assert answer.status == 200
+        assert list(workspace.rglob("small.csv"))
+        with socket.create_connection(("127.0.0.1", int(found[1]))) as gone:  # ends in mid-sentence
+            head = f"PUT /api/upload?name=a.csv HTTP/1.1\r\nHost: 127.0.0.1:{found[1]}\r\n"
+            gone.sendall(f"{head}Cookie: {cookie}\r\nContent-Length: 900\r\n\r\ny,p".encode())
+        process.send_signal(ended_by)
         assert process.wait(30) == 0
+        assert "Traceback" not in process.stdout.read()
         assert list(private.iterdir()) == []
     finally:
         process.kill()

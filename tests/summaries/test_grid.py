@@ -187,7 +187,7 @@ def test_another_version_and_other_files_are_refused(tmp_path):
     with pytest.raises(InvalidInputError, match="a table of sufficient statistics; got something"):
         GridSummary.from_json(json.dumps({"classes": [0, 1]}))
     short = data | {"entries": data["entries"] | {"count": [1.0]}}
-    with pytest.raises(InvalidInputError, match="got a damaged one"):
+    with pytest.raises(InvalidInputError, match="`count` must be an array of shape"):
         GridSummary.from_dict(short)
     with pytest.raises(InvalidInputError, match="an existing file"):
         GridSummary.from_parquet(tmp_path / "none.parquet")

@@ -6,12 +6,51 @@ function for each kind and none for each calibrator.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from veridical._core.typing import FloatArray, Side
+from veridical.exceptions import InvalidInputError, invalid
+
+
+def number(value: object) -> float:
+    """A number as every writer takes it; nothing else of a map gets into a text or a graph.
+
+    Nodes pass theirs through here when they are made, and writers again what they write.
+
+    Examples
+    --------
+    >>> number(np.float64(0.5))
+    0.5
+    >>> number("0.5; DROP TABLE scores")
+    Traceback (most recent call last):
+        ...
+    veridical.exceptions.InvalidInputError: export: `calibrator` must be made of finite numbers; ...
+    Hint: fit it again.
+    """
+    plain = isinstance(value, (int, float, np.integer, np.floating))
+    try:
+        if plain and not isinstance(value, bool) and math.isfinite(value):  # type: ignore[arg-type]
+            return float(value)  # type: ignore[arg-type]
+    except OverflowError:  # a whole number beyond the doubles
+        pass
+    raise _not_a_number(value)
+
+
+def _check_numbers(values: object) -> None:
+    """Raise unless these are doubles, all finite."""
+    if not (isinstance(values, np.ndarray) and values.dtype == np.float64):
+        raise _not_a_number(values)
+    if not np.isfinite(values).all():
+        raise _not_a_number(values[~np.isfinite(values)][0].item())
+
+
+def _not_a_number(value: object) -> InvalidInputError:
+    expected, got = "made of finite numbers", repr(value)[:80]
+    return invalid("export", "calibrator", expected, got, hint="fit it again.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +66,9 @@ class Constant:
 
     value: float
 
+    def __post_init__(self) -> None:
+        number(self.value)
+
 
 @dataclass(frozen=True, eq=False)
 class Linear:
@@ -34,6 +76,11 @@ class Linear:
 
     terms: tuple[tuple[float, Node], ...]
     constant: float = 0.0
+
+    def __post_init__(self) -> None:
+        number(self.constant)
+        for weight, _ in self.terms:
+            number(weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +106,11 @@ class Clip:
     low: float | None
     high: float | None = None
 
+    def __post_init__(self) -> None:
+        for limit in (self.low, self.high):
+            if limit is not None:
+                number(limit)
+
 
 @dataclass(frozen=True, eq=False)
 class Piecewise:
@@ -81,6 +133,10 @@ class Piecewise:
     starts: FloatArray
     coefficients: FloatArray
 
+    def __post_init__(self) -> None:
+        for values in (self.edges, self.starts, self.coefficients):
+            _check_numbers(values)
+
     @property
     def degree(self) -> int:
         """Largest power."""
@@ -101,6 +157,9 @@ class Softmax:
     scores: tuple[Node, ...]
     index: int
     scale: float = 1.0
+
+    def __post_init__(self) -> None:
+        number(self.scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,16 +233,24 @@ class Formula:
         >>> formula.meaning(formula.positive)
         'probability that Status = bad'
         """
+        label = self.classes[index]
         if self.outcome is None:
-            return f"probability of {_printable(repr(self.classes[index]))}"
-        return (
-            f"probability that {_printable(self.outcome)} = {_printable(str(self.classes[index]))}"
-        )
+            shown = f"'{_harmless(label)}'" if isinstance(label, str) else repr(label)
+            return f"probability of {shown}"
+        return f"probability that {_harmless(self.outcome)} = {_harmless(str(label))}"
 
 
-def _printable(text: str) -> str:
-    """Text without line breaks and other control characters, which are shown as escapes."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+_LONGEST = 60
+
+
+def _harmless(text: str) -> str:
+    """Letters, digits and a few signs of a text, for comments that quote nothing; _ for others.
+
+    No sign is left that ends a comment, a quotation or a statement, or that drivers read as a
+    parameter.
+    """
+    short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+    return "".join(each if each.isalnum() or each in " _.,+-=<>()" else "_" for each in short)
 
 
 def minus(left: Node, right: Node) -> Node:

@@ -3,6 +3,7 @@
 from veridical.calibrators._base.bases import BinaryCalibrator
 from veridical.calibrators._base.calibrator import Notes, fit_rows, fit_settled, predict_rows
 from veridical.calibrators._base.memory import overlap_note
+from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, check_rows, points_away
 from veridical.calibrators._base.scales import smallest_share
 from veridical.calibrators._wrappers.folds import (
@@ -23,6 +24,7 @@ __all__ = [
     "BinaryCalibrator",
     "CheckedRows",
     "Notes",
+    "Part",
     "WrappingCalibrator",
     "check_rows",
     "cross_fitted",

@@ -3,6 +3,7 @@
 from veridical.frames._tables.files import (
     ENDINGS,
     FileKind,
+    count_rows,
     find_files,
     is_large_file,
     read_arrays,
@@ -23,6 +24,7 @@ __all__ = [
     "check_apart",
     "check_new_columns",
     "check_target",
+    "count_rows",
     "find_files",
     "is_large_file",
     "kind_of",

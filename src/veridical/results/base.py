@@ -7,13 +7,15 @@ import json
 import math
 import types
 import typing
-from collections.abc import Iterable
-from dataclasses import MISSING, Field, dataclass, fields, replace
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, Field as DataclassField, dataclass, fields, replace
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from veridical._core.data.validation import check_level
+from veridical._core.data.schema import Field, Place, check_names, is_text
+from veridical._core.data.validation import check_level, is_integer, is_number
 from veridical._core.runtime.text import WIDTH, fitted
 from veridical._core.typing import FloatArray
 from veridical.frames.tables import small_table
@@ -35,10 +37,22 @@ class Result:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """Read back what `to_dict` wrote; what an earlier version lacked is as by default."""
-        hints = typing.get_type_hints(cls)
         record: Any = cls
+        hints = _hints(record)
         known = [f.name for f in fields(record) if f.name in data or not _has_default(f)]
         return cls(**{name: _decode(hints[name], data[name]) for name in known})
+
+    @classmethod
+    def from_untrusted(cls, data: Any, place: Place) -> Self:
+        """Read back what `to_dict` wrote, of a file that anyone may have written."""
+        if not isinstance(data, dict):
+            raise place.wrong(data, "a record")
+        record: Any = cls
+        check_names({f.name: Field(optional=_has_default(f)) for f in fields(record)}, data, place)
+        for name, hint in _hints(record).items():
+            if name in data:
+                _check_type(hint, data[name], place.at(name))
+        return cls.from_dict(data)
 
     def to_json(self, *, indent: int | None = None) -> str:
         """`to_dict` as JSON text."""
@@ -92,7 +106,12 @@ def field_names(record: Any, *, without: tuple[str, ...] = ()) -> tuple[str, ...
     return tuple(f.name for f in fields(record) if f.name not in without)
 
 
-def _has_default(field: Field[Any]) -> bool:
+@cache
+def _hints(record: Any) -> dict[str, Any]:
+    return typing.get_type_hints(record)
+
+
+def _has_default(field: DataclassField[Any]) -> bool:
     return field.default is not MISSING or field.default_factory is not MISSING
 
 
@@ -118,6 +137,34 @@ def _encode(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return repr(value)  # JSON has no infinity; "inf" is read back as a float
     return value
+
+
+_PLAIN: dict[Any, tuple[Callable[[Any], bool], str]] = {
+    float: (lambda value: is_number(value) or value in ("nan", "inf", "-inf"), "a number"),
+    int: (is_integer, "a whole number"),
+    str: (is_text, "a text"),
+    bool: (lambda value: isinstance(value, bool), "true or false"),
+}
+
+
+def _check_type(hint: Any, value: Any, place: Place) -> None:
+    """Raise unless an encoded value is of the annotated type."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (types.UnionType, typing.Union):
+        if value is not None or type(None) not in arguments:
+            _check_type(next(a for a in arguments if a is not type(None)), value, place)
+    elif origin is tuple:
+        if not isinstance(value, list):
+            raise place.wrong(value, "a list")
+        for index, each in enumerate(value):
+            kind = arguments[0] if arguments[-1] is Ellipsis else arguments[index]
+            _check_type(kind, each, place.item(index))
+    elif isinstance(hint, type) and issubclass(hint, Result):
+        hint.from_untrusted(value, place)
+    else:
+        holds, expected = _PLAIN[hint]
+        if not holds(value):
+            raise place.wrong(value, expected)
 
 
 def _decode(hint: Any, value: Any) -> Any:

@@ -213,7 +213,7 @@ class EdgeBins(IntervalBinning):
 
 _TOLERANCE = 1e-12
 _FIRST_BATCH, _LARGEST_BATCH = 1 << 10, 1 << 19
-_MOST_BINS = 10_000_000
+_MOST_TRIED = 1 << 25  # bins of all counts together: 8,000 counts if outcomes mix everywhere
 
 
 @dataclass(frozen=True)
@@ -221,8 +221,9 @@ class SweepBins(IntervalBinning):
     """The largest number of equal-mass bins up to which observed frequencies never decrease.
 
     Roelofs, Cain, Shlens & Mozer (2021), arXiv 2012.08668, Algorithm 1: counts are tried upwards
-    from one and the search ends at the first count whose bin means are not monotone, or when every
-    distinct score has a bin of its own.
+    from one and the search ends at the first count whose bin means are not monotone, when every
+    distinct score has a bin of its own, or at the sample size (that of weighted rows: a single
+    heavy row is one row). Where that is more than some 30 million bins in all, it ends there.
 
     Examples
     --------
@@ -253,9 +254,9 @@ def _largest_monotone(scores: SortedScores) -> IntArray:
     last_negative = np.flatnonzero(frequency < 1 - _TOLERANCE)[-1]
     start, stop = scores.cum_w[first_positive] / total, scores.cum_w[last_negative + 1] / total
     # So many bins separate all scores; without ties or weights it is the number of rows.
-    most = int(min(np.ceil(total / scores.weight.min()), _MOST_BINS))
-    tried, room = 1, _FIRST_BATCH
-    while tried < most:
+    most = int(np.ceil(min(total, total / scores.weight.min()) * (1 - _TOLERANCE)))
+    tried, room, spent = 1, _FIRST_BATCH, 0.0
+    while tried < most and spent < _MOST_TRIED:
         # As many counts at a time as have about `room` bins in the stretch.
         width = (stop - start) * (tried + 1) + 4
         counts = np.arange(tried + 1, min(tried + max(1, int(room / width)), most) + 1)
@@ -263,7 +264,8 @@ def _largest_monotone(scores: SortedScores) -> IntArray:
         if broken is not None:
             return scores.equal_mass(broken - 1)
         tried, room = int(counts[-1]), min(2 * room, _LARGEST_BATCH)
-    return scores.equal_mass(most)
+        spent += width * len(counts)
+    return scores.equal_mass(tried)
 
 
 def _first_broken(scores: SortedScores, counts: IntArray, start: float, stop: float) -> int | None:
@@ -271,6 +273,8 @@ def _first_broken(scores: SortedScores, counts: IntArray, start: float, stop: fl
     low = (start * counts).astype(np.intp)
     high = np.minimum(np.ceil(stop * counts).astype(np.intp) + 1, counts)
     sizes = high - low + 1
+    if sizes.sum() > len(counts) * len(scores.cum_w):
+        return _first_broken_of_few(scores, counts)
     count = np.repeat(counts, sizes)
     within = np.arange(len(count)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     step = np.repeat(low, sizes) + within
@@ -279,11 +283,26 @@ def _first_broken(scores: SortedScores, counts: IntArray, start: float, stop: fl
     end[step == 0] = 0
     # A bin ends at each target and begins at the one before; equal ends are one bin.
     held = np.flatnonzero((within[1:] > 0) & (end[1:] > end[:-1])) + 1
-    begin = end[held - 1]
-    weight = scores.cum_w[end[held]] - scores.cum_w[begin]
-    frequency = (scores.cum_wy[end[held]] - scores.cum_wy[begin]) / weight
-    worse = (np.diff(frequency) < -_TOLERANCE) & (count[held][1:] == count[held][:-1])
-    return int(count[held][1:][worse][0]) if worse.any() else None
+    return _first_fall(scores, count[held], end[held - 1], end[held])
+
+
+def _first_broken_of_few(scores: SortedScores, counts: IntArray) -> int | None:
+    """The same for fewer scores than bins: score by score, which are the last of their bin?"""
+    share = scores.cum_w / (scores.cum_w[-1] * (1 - _TOLERANCE))
+    reached = np.minimum(np.floor(np.outer(counts, share)), counts[:, None])
+    row, last = np.nonzero(np.diff(reached, axis=1) > 0)
+    begin = np.where(np.append(-1, row[:-1]) == row, np.append(0, last[:-1] + 1), 0)
+    return _first_fall(scores, counts[row], begin, last + 1)
+
+
+def _first_fall(
+    scores: SortedScores, count: IntArray, begin: IntArray, end: IntArray
+) -> int | None:
+    """First of the counts, one a bin, within which the frequency of a bin is below the last."""
+    weight = scores.cum_w[end] - scores.cum_w[begin]
+    frequency = (scores.cum_wy[end] - scores.cum_wy[begin]) / weight
+    worse = (np.diff(frequency) < -_TOLERANCE) & (count[1:] == count[:-1])
+    return int(count[1:][worse][0]) if worse.any() else None
 
 
 def _decreases(frequency: FloatArray) -> bool:

@@ -6,6 +6,7 @@ from abc import abstractmethod
 
 import numpy as np
 
+from veridical._core.data.schema import Fields, Number, Relations, Together
 from veridical._core.formula import Nodes
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators._base.calibrator import (
@@ -17,6 +18,7 @@ from veridical.calibrators._base.calibrator import (
 from veridical.calibrators._base.nodes import softmax_of
 from veridical.calibrators._base.rows import CheckedRows, positive_last, two_columns
 from veridical.calibrators._base.scales import (
+    SMALLEST,
     BinaryScores,
     difference,
     log_probabilities,
@@ -42,6 +44,14 @@ class BinaryCalibrator(Calibrator):
 
     The positive class is `pos_label`, by default the larger label, wherever its column is.
     """
+
+    _fitted = Fields(floors_=Together((Number(low=0, high=1), Number(low=0, high=1))))
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        yield "classes_", len(self.classes_) == 2, "two classes"
+        floored = self.input != "probability" or min(self.floors_) >= SMALLEST
+        yield "floors_", floored, f"at least {SMALLEST:g}, so that log odds are finite"
 
     @abstractmethod
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes | None:
@@ -133,6 +143,8 @@ class MulticlassCalibrator(Calibrator):
     Probabilities become their logarithms, which are logits up to a constant a row; one column z
     of binary logits becomes (0, z).
     """
+
+    _fitted = Fields(floor_=Number(low=0, high=1))
 
     @abstractmethod
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> Notes | None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,16 +15,17 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from veridical._core.data.classes import arranged_as, arranged_names
 from veridical._core.data.columns import class_of_one_column, labels_from_columns, names_of
+from veridical._core.data.schema import Fields, Instance, Labels, Number, Relations, Text
 from veridical._core.data.validation import (
     check_option,
     check_probabilities,
     check_scores,
     float_array,
 )
-from veridical._core.formula import Column, Formula, Nodes
+from veridical._core.formula import Nodes
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
-from veridical.calibrators._base.nodes import NoFormulaError, both_columns, positive_class_last
+from veridical.calibrators._base.nodes import NoFormulaError
 from veridical.calibrators._base.persistence import decode, encode, register
 from veridical.calibrators._base.rows import (
     CheckedRows,
@@ -91,6 +94,16 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     keeps_fingerprint = True
 
     _inputs: ClassVar[tuple[str, ...]] = ("probability", "logit", "score")
+    _later: ClassVar[tuple[str, ...]] = ("pos_label",)  # parameters that older files do not have
+    # What each fitted attribute must be where it is read from a file; those of bases are added.
+    _fitted: ClassVar[Fields] = Fields(
+        classes_=Labels(),
+        positive_index_=Number(low=0, high=1, whole=True),
+        fingerprint_=Instance(Fingerprint, optional=True),
+        fitted_on_=Text(optional=True),
+        outcome_name_=Text(optional=True),
+        feature_names_in_=Labels(size="c", least=1, text=True, optional=True),
+    )
 
     input: str = "probability"
     labels: Any = None
@@ -104,6 +117,13 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         register(cls)
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        """Names of the parameters; scikit-learn would look at the signature every time."""
+        names: list[str] = super()._get_param_names()
+        return names
 
     def fit(
         self,
@@ -227,7 +247,15 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
     def predict_proba(self, y_prob: ArrayLike) -> FloatArray:
         """Return calibrated probabilities, (n, K) in the order of `classes_`."""
-        return self._predict(self._checked_values(y_prob, caller=type(self).__name__))
+        p = self._predict(self._checked_values(y_prob, caller=type(self).__name__))
+        if math.isnan(p.sum()):  # never passed on in silence
+            rows = np.isnan(p).any(axis=1)
+            got = f"NaN at index {int(rows.argmax())} ({int(rows.sum())} of {len(p)} rows)"
+            hint = "are scores of the same kind and size as those it was fitted to?"
+            raise invalid(
+                type(self).__name__, "y_prob", "where the map has a value", got, hint=hint
+            )
+        return p
 
     def transform(
         self,
@@ -339,6 +367,12 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _check_parameters(self) -> None:
         """Raise if a parameter is not usable."""
 
+    def _relations(self) -> Relations:
+        """What holds between fitted attributes: a name, whether it does, and what is expected."""
+        names, n_classes = getattr(self, "feature_names_in_", None), len(self.classes_)
+        fits = names is None or len(names) == n_classes or (n_classes == 2 and len(names) == 1)
+        yield "feature_names_in_", fits, "one name for each class"
+
     def _checked_values(self, y_prob: ArrayLike, *, caller: str) -> FloatArray:
         """Predictions of as many classes as were fitted, of shape (n,) or (n, K)."""
         self._check_fitted(caller=caller)
@@ -423,49 +457,6 @@ def fit_settled(calibrator: Calibrator, y_prob: Any, y: Any, sample_weight: Any)
         return ()
     calibrator._start_fit()
     return calibrator._fit_rows(calibrator._read_rows(y_prob, y, sample_weight))
-
-
-def formula_of(calibrator: Calibrator, *, one_column: bool, caller: str) -> Formula:
-    """Formula of a fitted calibrator.
-
-    Parameters
-    ----------
-    calibrator : Calibrator
-    one_column : bool
-        Of two classes, whether the only column is that of the positive class.
-    caller : str
-        Who asks, for messages.
-    """
-    check_exportable(calibrator, caller)
-    classes = tuple(np.asarray(calibrator.classes_).tolist())
-    positive = calibrator.positive_index_ if len(classes) == 2 else len(classes) - 1
-    inputs: Nodes = tuple(Column(k) for k in range(len(classes)))
-    if one_column:
-        inputs = positive_class_last(both_columns(Column(0), calibrator.input), positive)
-    try:
-        outputs = calibrator._formula(inputs)
-    except NoFormulaError as error:
-        name, within = error.name, type(calibrator).__name__
-        got = name if name == within else f"{within} with {name} in it"
-        hint = "send `save(calibrator, path)` and `load` it there, or fit e.g. `AutoCalibrator()`."
-        raise invalid(caller, "calibrator", "one that has a formula", got, hint=hint) from None
-    n_columns = 1 if one_column else len(classes)
-    kind = calibrator.input
-    outcome = getattr(calibrator, "outcome_name_", None)
-    return Formula(n_columns, kind, outputs, positive, classes, outcome)  # type: ignore[arg-type]
-
-
-def check_exportable(calibrator: Any, caller: str) -> None:
-    """Raise unless this is a fitted calibrator."""
-    if not isinstance(calibrator, Calibrator):
-        got = f"the class {calibrator.__name__}" if isinstance(calibrator, type) else None
-        hint = "of a `CalibratedClassifier`, its fitted calibrators."
-        got = got or type(calibrator).__name__
-        raise invalid(caller, "calibrator", "a fitted calibrator", got, hint=hint)
-    if not hasattr(calibrator, "classes_"):
-        hint = f"call `{type(calibrator).__name__}.fit(y_prob, y)` first."
-        error = invalid(caller, "calibrator", "fitted", "one that is not", hint=hint)
-        raise NotFittedError(str(error))
 
 
 def _column_names(y_prob: Any) -> list[str] | None:

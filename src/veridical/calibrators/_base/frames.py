@@ -18,7 +18,8 @@ from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.scan import row_sum_tolerance
 from veridical._core.sample import effective_size
 from veridical._core.typing import BoolArray, FloatArray
-from veridical.calibrators._base.calibrator import Calibrator, Notes, formula_of
+from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.exporting import formula_of
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts
 from veridical.exceptions import invalid
 from veridical.frames import tables

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import base64
 import math
-from dataclasses import asdict, dataclass
+import re
+from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.data.schema import Number, Place, Text, check_fields
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
 from veridical.calibrators._base.rows import check_rows
@@ -113,6 +115,32 @@ class Fingerprint:
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe dictionary of the attributes."""
         return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Any, place: Place) -> Fingerprint:
+        """Read back what `to_dict` wrote."""
+        if not isinstance(data, dict):
+            raise place.wrong(data, "a record")
+        check_fields(_FIELDS, data, replace(place, owner=cls))
+        found = cls(**data)
+        if not re.fullmatch(r"[0-9a-f]{32}", found.salt):
+            raise place.at("salt").wrong(found.salt, "32 hexadecimal digits")
+        length = 4 * _DIGEST // 3  # of a digest in base64
+        if not re.fullmatch(rf"(?:[A-Za-z0-9+/]{{{length}}}){{1,{KEYS}}}", found.digests):
+            raise place.at("digests").wrong(found.digests, "digests in base64")
+        if not found.singles <= found.kept_rows <= found.rows:
+            raise place.at("kept_rows").wrong(found.kept_rows, f"at most {found.rows}")
+        return found
+
+
+_FIELDS = {
+    "rows": Number(low=1, whole=True),
+    "salt": Text(),
+    "limit": Number(low=0, high=_TOP, whole=True),
+    "digests": Text(),
+    "kept_rows": Number(low=1, whole=True),
+    "singles": Number(low=0, whole=True),
+}
 
 
 def take_fingerprint(values: FloatArray, y: IntArray) -> Fingerprint:

@@ -13,7 +13,7 @@ from veridical._core.numeric.blocks import ROWS, row_blocks
 from veridical._core.typing import FloatArray, IntArray
 
 _LEAST_FOR_ZERO = 1e-16
-_SMALLEST = 1e-300  # half of a subnormal number would be zero
+SMALLEST = 1e-300  # half of a subnormal number would be zero
 
 
 def smallest_share(p: FloatArray) -> float:
@@ -29,7 +29,7 @@ def smallest_share(p: FloatArray) -> float:
     if least <= 0:
         least = float(np.min(p, where=p > 0, initial=1.0))
         return max(least / 2, _LEAST_FOR_ZERO)
-    return max(least / 2, _SMALLEST)
+    return max(least / 2, SMALLEST)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ def log_probabilities(p: FloatArray, floor: float) -> FloatArray:
     result = np.empty(p.shape)
     for block in row_blocks(len(p), max(16, ROWS // p.shape[1])):  # cached between the two steps
         part = np.maximum(p[block], floor, out=result[block])
-        np.log(part, out=part)
+        with np.errstate(divide="ignore"):  # a floor of zero, in old files
+            np.log(part, out=part)
     return result
 
 

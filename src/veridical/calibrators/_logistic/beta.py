@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.data.options import check_penalty
+from veridical._core.data.schema import Fields, Number
 from veridical._core.data.validation import check_option
 from veridical._core.formula import Constant, Linear, Log, LogSumExp, Node, Nodes
 from veridical._core.numeric.blocks import row_blocks
@@ -80,6 +81,13 @@ class BetaCalibrator(LogisticCalibrator):
     """
 
     _inputs = ("probability", "logit")
+    _fitted = Fields(
+        a_=Number(low=0),
+        b_=Number(low=0),
+        c_=Number(),
+        n_iter_=Number(low=0, whole=True),
+        gradient_norm_=Number(low=0),
+    )
 
     parameters: str = "abm"
     penalty: float | None = 1.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.data.options import check_penalty
+from veridical._core.data.schema import ANY, LARGEST, Fields, Number, Relations
 from veridical._core.formula import Clip, Linear, Nodes
 from veridical._core.sample import weighted_mean
 from veridical._core.typing import FloatArray
@@ -86,6 +87,13 @@ class PlattCalibrator(LogisticCalibrator):
     array([[0.25, 0.75]])
     """
 
+    _fitted = Fields(
+        slope_=Number(low=-ANY, high=ANY),  # scores may be of any size
+        intercept_=Number(low=-ANY, high=ANY),
+        n_iter_=Number(low=0, whole=True),
+        gradient_norm_=Number(low=0),
+    )
+
     smooth_targets: bool | str = "auto"
     penalty: float | None = 1.0
 
@@ -96,6 +104,15 @@ class PlattCalibrator(LogisticCalibrator):
         if not known and self.smooth_targets != "auto":
             got, hint = f"{self.smooth_targets!r}", 'choose "auto" if unsure.'
             raise invalid(caller, "smooth_targets", 'True, False or "auto"', got, hint=hint)
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        yield "slope_", self._is_bounded, f"at most {LARGEST:g} in size, as the intercept"
+
+    @property
+    def _is_bounded(self) -> bool:
+        """Whether products with log odds are numbers; with scores, nobody knows their size."""
+        return self.input == "score" or max(abs(self.slope_), abs(self.intercept_)) <= LARGEST
 
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes:
         caller = type(self).__name__

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.data.options import check_penalty
+from veridical._core.data.schema import Fields, Number, Relations, Together
 from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_parabolas
-from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
+from veridical.calibrators._base.scales import FARTHEST, BinaryScores, log_odds, map_log_odds
 from veridical.calibrators._logistic.bounded_newton import check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
 
@@ -73,11 +74,23 @@ class QuadraticCalibrator(LogisticCalibrator):
     """
 
     _inputs = ("probability", "logit")
+    _fitted = Fields(
+        a_=Number(),
+        b_=Number(),
+        c_=Number(),
+        range_=Together((Number(low=-FARTHEST - 1, high=FARTHEST + 1),) * 2),
+        n_iter_=Number(low=0, whole=True),
+        gradient_norm_=Number(low=0),
+    )
 
     penalty: float | None = 1.0
 
     def _check_parameters(self) -> None:
         check_penalty(type(self).__name__, self.penalty)
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        yield "range_", self.range_[0] < self.range_[1], "two numbers, the smaller first"
 
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes:
         caller = type(self).__name__

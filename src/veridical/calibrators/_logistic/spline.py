@@ -10,12 +10,13 @@ import numpy as np
 
 from veridical._core.data.options import check_penalty
 from veridical._core.data.randomness import check_rng
+from veridical._core.data.schema import Fields, Number, Numbers
 from veridical._core.data.validation import is_integer, is_number
 from veridical._core.formula import Nodes
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_parabolas
-from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
+from veridical.calibrators._base.scales import FARTHEST, BinaryScores, log_odds, map_log_odds
 from veridical.calibrators._logistic.bounded_newton import (
     PROMISED,
     Ridge,
@@ -39,6 +40,7 @@ from veridical.exceptions import invalid
 # From all but straight to all but free, in units of rows times log odds cubed.
 _GRID = 10.0 ** np.arange(5.0, -2.1, -0.5)
 _PATIENCE = 3
+_FAR = FARTHEST + 1  # of knots: one log odds gets two of them around it
 _STEPS = 60  # with a borrowed Hessian
 _ROUGHLY = 1e-6  # gradient per row: moves log losses by its square
 
@@ -117,6 +119,13 @@ class SplineCalibrator(LogisticCalibrator):
     """
 
     _inputs = ("probability", "logit")
+    _fitted = Fields(
+        smoothness_=Number(low=0),
+        knots_=Numbers("m", low=-_FAR, high=_FAR, increasing=True, least=2),
+        coefficients_=Numbers(3, "m-1"),
+        n_iter_=Number(low=0, whole=True),
+        gradient_norm_=Number(low=0),
+    )
 
     n_knots: int = 20
     smoothness: float | str = "cv"

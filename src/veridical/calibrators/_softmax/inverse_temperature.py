@@ -21,6 +21,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from veridical._core.data.schema import ANY, Fields, Number, Relations
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.bases import WeightedOutcomes
@@ -240,3 +241,14 @@ def _separable(gaps: LossOfGaps, flattest: float, size: float) -> TemperatureFit
         newton = math.log(inverse) + (aim - loss) / (inverse * slope) if slope < 0 else low
         inverse = math.exp(newton if low < newton < high else (low + high) / 2)
     return TemperatureFit(inverse, steps, inverse * slope)
+
+
+TEMPERATURE = Fields(
+    inverse_temperature_=Number(above=0, high=ANY), temperature_=Number(above=0, high=ANY)
+)
+
+
+def inverse_of_each_other(calibrator: Any) -> Relations:
+    """What holds between the fitted attributes above."""
+    product = calibrator.temperature_ * calibrator.inverse_temperature_
+    yield "temperature_", abs(product - 1) < 1e-9, "1 / inverse_temperature_"

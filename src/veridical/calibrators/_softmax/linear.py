@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from veridical._core.data.options import check_non_negative
+from veridical._core.data.schema import Fields, Numbers
 from veridical._core.data.validation import check_option
 from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray
@@ -39,6 +40,8 @@ class LinearCalibrator(GuardedCalibrator):
     """A softmax of linear functions of logits, fitted by penalised log loss."""
 
     _full: ClassVar[bool]
+
+    _fitted = Fields(coef_=Numbers("K"), intercept_=Numbers("K"))
 
     strength: float = 1.0
 
@@ -314,6 +317,7 @@ class MatrixCalibrator(PenalisedCalibrator):
     """
 
     _full = True
+    _fitted = Fields(coef_=Numbers("K", "K"))
 
     penalty: str | None = "odir"
 

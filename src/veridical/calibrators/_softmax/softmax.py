@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.data.options import check_non_negative
+from veridical._core.data.schema import Fields, Number, Relations
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.bases import MulticlassCalibrator
+from veridical.calibrators._base.scales import SMALLEST
 
 _FEW = 32
 _VALUES = 1 << 15  # values of a block: with its copy they stay in the second-level cache
@@ -94,7 +96,18 @@ def log_softmax_in_place(scores: FloatArray, mix: float = 0.0) -> FloatArray:
 class GuardedCalibrator(MulticlassCalibrator):
     """A softmax map that a share of the uniform distribution is mixed into."""
 
+    _fitted = Fields(
+        mix_=Number(low=0, high=1),
+        n_iter_=Number(low=0, whole=True),
+        gradient_norm_=Number(low=0),
+    )
+
     pseudo_rows: float = 1.0
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        floored = self.input != "probability" or self.floor_ >= SMALLEST
+        yield "floor_", floored, f"at least {SMALLEST:g}, so that logarithms are finite"
 
     def _check_parameters(self) -> None:
         caller, hint = type(self).__name__, "1 is usual, 0 turns mixing off."

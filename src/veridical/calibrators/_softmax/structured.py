@@ -4,17 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
+from veridical._core.data.schema import Fields, Number, Numbers, Relations
 from veridical._core.formula import Linear, Log, Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import log_softmax_of, mixed_with_uniform, softmax_of
-from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
+from veridical.calibrators._softmax.inverse_temperature import (
+    TEMPERATURE,
+    fit_inverse_temperature,
+    inverse_of_each_other,
+)
 from veridical.calibrators._softmax.linear import LinearCalibrator
 from veridical.calibrators._softmax.softmax import log_softmax_in_place
 
 
 class _StructuredCalibrator(LinearCalibrator):
     """A linear map of temperature-scaled and mixed log-probabilities."""
+
+    _fitted = Fields(**TEMPERATURE, input_mix_=Number(low=0, high=1))
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        yield from inverse_of_each_other(self)
 
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> Notes:
         self.inverse_temperature_ = fit_inverse_temperature(logits, rows).inverse
@@ -157,3 +168,4 @@ class StructuredMatrixCalibrator(_StructuredCalibrator):
     """
 
     _full = True
+    _fitted = Fields(coef_=Numbers("K", "K"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from veridical._core.data.classes import arranged_names
+from veridical._core.data.schema import Fields, Numbers, Relations
 from veridical._core.formula import Linear, Nodes
 from veridical._core.numeric.simplex import simplex_weights
 from veridical._core.typing import FloatArray
@@ -13,8 +14,10 @@ from veridical.calibrators._base.frames import FitColumns
 from veridical.calibrators._base.nodes import logits_of, mixed_with_uniform, softmax_of
 from veridical.calibrators._base.scales import smallest_share
 from veridical.calibrators._softmax.inverse_temperature import (
+    TEMPERATURE,
     TemperatureFit,
     fit_inverse_temperature,
+    inverse_of_each_other,
     inverse_temperature_of,
 )
 from veridical.calibrators._softmax.softmax import GuardedCalibrator, softmax_in_place
@@ -89,6 +92,12 @@ class TemperatureCalibrator(GuardedCalibrator):
     >>> calibrator.predict_proba([0.9]).round(6).tolist()
     [[0.25, 0.75]]
     """
+
+    _fitted = TEMPERATURE
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        yield from inverse_of_each_other(self)
 
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         self._keep(fit_inverse_temperature(logits, rows), rows.size)
@@ -189,6 +198,12 @@ class EnsembleTemperatureCalibrator(GuardedCalibrator):
     >>> calibrator.predict_proba([0.9]).round(6).tolist()
     [[0.25, 0.75]]
     """
+
+    _fitted = Fields(**TEMPERATURE, weights_=Numbers(3, low=0, high=1, shares=True))
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        yield from inverse_of_each_other(self)
 
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         self.inverse_temperature_ = fit_inverse_temperature(logits, rows).inverse

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from veridical._core.data.schema import Fields, Numbers
 from veridical._core.data.validation import is_number
 from veridical._core.typing import FloatArray, IntArray
 from veridical.binning.counts import SortedScores
@@ -85,6 +86,11 @@ class BBQCalibrator(StepCalibrator):
     >>> BBQCalibrator(labels=[0, 1]).fit([0.5], [1]).predict_proba([0.1])[:, 1]
     array([0.55555556])
     """
+
+    _fitted = Fields(
+        n_bins_=Numbers("b", low=1, whole=True, least=1),
+        model_weights_=Numbers("b", low=0, high=1, shares=True),
+    )
 
     bin_factor: float = 10.0
     prior_size: float = 2.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from veridical._core.data.options import check_flag
 from veridical._core.data.randomness import check_resamples
+from veridical._core.data.schema import Fields, Number, Numbers, Relations
 from veridical._core.data.validation import check_level, check_option, is_integer
 from veridical._core.formula import Logistic, Nodes, interpolation
 from veridical._core.numeric.density import KERNELS, choose_bandwidth, grid_mass, score_density
@@ -89,6 +90,13 @@ class DensityCalibrator(BinaryCalibrator):
     [0.5, 1.0]
     """
 
+    _fitted = Fields(
+        bandwidth_=Number(above=0, high=1e6),
+        size_=Number(above=0),
+        mass_=Numbers(2, "g", low=0),
+        curve_=Numbers("g", low=0, high=1, least=2),
+    )
+
     bandwidth: float | str = "silverman"
     kernel: str = "triweight"
     monotone: bool = False
@@ -113,6 +121,10 @@ class DensityCalibrator(BinaryCalibrator):
             curves[i] = self._curve(rng.multinomial(draws, share).reshape(2, -1).astype(np.float64))
         tails = np.quantile(curves, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return np.column_stack([np.interp(scores.p, self._grid(), tail) for tail in tails])
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        yield "mass_", float(self.mass_.sum()) > 0, "positive somewhere"
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__

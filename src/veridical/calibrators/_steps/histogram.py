@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from veridical._core.data.schema import Fields, Numbers, Relations
 from veridical._core.data.validation import check_option, is_integer
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical._core.typing import FloatArray, IntArray
@@ -266,6 +267,11 @@ class SimplexHistogramCalibrator(MulticlassCalibrator):
 
     _inputs = ("probability", "logit")
 
+    _fitted = Fields(
+        keys_=Numbers("m", "a", low=0, whole=True, least=1),  # of two classes one axis is enough
+        values_=Numbers("m", "K", low=0, high=1, shares=True),
+    )
+
     n_bins: int = 5
     laplace: float = 1.0
 
@@ -276,6 +282,13 @@ class SimplexHistogramCalibrator(MulticlassCalibrator):
             hint = "cells multiply with every class: 5 or 10 is usual."
             expected = "an integer from 1 to 10,000"
             raise invalid(caller, "n_bins", expected, repr(self.n_bins), hint=hint)
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        keys = self.keys_
+        yield "keys_", 1 <= keys.shape[1] <= len(self.classes_), "one column a class at most"
+        yield "keys_", int(keys.max()) < self.n_bins, f"numbers of {self.n_bins} bins"
+        yield "keys_", len(np.unique(keys, axis=0)) == len(keys), "different cells"
 
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         p = _probabilities(logits)

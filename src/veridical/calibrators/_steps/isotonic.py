@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.data.options import check_flag
+from veridical._core.data.schema import ANY, Fields, Number, Numbers, Relations
 from veridical._core.formula import Clip, Linear, Nodes, Quotient, interpolation
 from veridical._core.numeric.pava import IsotonicBlocks, isotonic_blocks
 from veridical._core.typing import FloatArray
@@ -17,6 +18,7 @@ from veridical.calibrators._base.scales import BinaryScores
 from veridical.calibrators._steps.pieces import check_laplace, interpolate, mix, pool_rows
 
 _RANK_KNOTS = 1000
+_ROUNDING = 1e-12
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -92,6 +94,12 @@ class IsotonicCalibrator(BinaryCalibrator):
     array([0.16666667])
     """
 
+    _fitted = Fields(
+        knots_=Numbers("m", low=-ANY, high=ANY, increasing=True, least=1),
+        values_=Numbers("m", low=0, high=1),
+        tail_=Number(low=0, high=1),
+    )
+
     centered: bool = False
     strict: bool = False
     laplace: float = 1.0
@@ -101,6 +109,13 @@ class IsotonicCalibrator(BinaryCalibrator):
         check_laplace(caller, self.laplace)
         check_flag(caller, "centered", self.centered)
         check_flag(caller, "strict", self.strict)
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        rises = bool((np.diff(self.values_) >= -_ROUNDING).all())
+        yield "values_", rises, "non-decreasing"
+        room = min(float(self.values_[0]), 1 - float(self.values_[-1]))
+        yield "tail_", self.tail_ <= room + _ROUNDING, "no larger than what is left to 0 and 1"
 
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> None:
         pooled = pool_rows(scores.value, rows)

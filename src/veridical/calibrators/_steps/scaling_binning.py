@@ -7,11 +7,13 @@ from typing import Literal
 
 import numpy as np
 
+from veridical._core.data.schema import LARGEST, Fields, Numbers, Relations
 from veridical._core.formula import Node, Nodes, Quotient, step
 from veridical._core.typing import FloatArray
 from veridical.binning import root_count
 from veridical.calibrators._base.bases import BinaryCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import floored_pair, outputs_from_positive, positive_value
+from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.scales import FARTHEST, BinaryScores
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._steps.pieces import check_bins, pool_rows, steps
@@ -75,6 +77,12 @@ class ScalingBinningCalibrator(BinaryCalibrator):
     array([[0.5, 0.5]])
     """
 
+    _fitted = Fields(
+        scaling_=Part(bare=True),
+        edges_=Numbers("m", low=0, high=1, increasing=True),
+        values_=Numbers("m+1", low=0, high=1),
+    )
+
     n_bins: int | Literal["sqrt", "cbrt"] = 10
     smooth_targets: bool | str = "auto"
     penalty: float | None = 1.0
@@ -90,6 +98,12 @@ class ScalingBinningCalibrator(BinaryCalibrator):
     def _check_parameters(self) -> None:
         check_bins(type(self).__name__, self.n_bins)
         self._scaling()._check_parameters()
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        yield "scaling_", type(self.scaling_) is PlattCalibrator, "a PlattCalibrator"
+        yield "scaling_", self.scaling_.input == self.input, "of the same `input`"
+        yield "scaling_", self.scaling_._is_bounded, f"at most {LARGEST:g} in slope and intercept"
 
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes | None:
         by_rule = isinstance(self.n_bins, str)

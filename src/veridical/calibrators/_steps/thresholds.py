@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from veridical._core.data.schema import ANY, Fields, Numbers
 from veridical._core.formula import Nodes, step
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import BinaryCalibrator
@@ -54,6 +55,11 @@ def _number(key: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> FloatArray:
 @dataclass(kw_only=True, eq=False, repr=False)
 class StepCalibrator(BinaryCalibrator):
     """A map that is constant between edges; imagined rows of each class keep it off 0 and 1."""
+
+    _fitted = Fields(
+        edges_=Numbers("m", low=-ANY, high=ANY, increasing=True),
+        values_=Numbers("m+1", low=0, high=1),
+    )
 
     laplace: float = 1.0
     edges_: FloatArray = field(init=False)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from veridical._core.data.options import check_folds
+from veridical._core.data.schema import ANY, Fields, Numbers, Relations, Several, Together
 from veridical._core.formula import Linear, Nodes, Quotient, step
 from veridical._core.numeric.pava import isotonic_blocks
 from veridical._core.sample import effective_size
@@ -23,6 +24,12 @@ from veridical.calibrators._steps.pieces import pool_rows, steps
 from veridical.exceptions import invalid
 
 Steps = tuple[FloatArray, FloatArray]  # scores and values
+
+
+def _steps(**limits: float) -> Together:
+    """What the steps of a fold must be."""
+    scores = Numbers("m", low=-ANY, high=ANY, increasing=True, least=1)
+    return Together((scores, Numbers("m", **limits)))  # type: ignore[arg-type]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -89,6 +96,11 @@ class VennAbersCalibrator(BinaryCalibrator):
     [[0.5, 0.5]]
     """
 
+    _fitted = Fields(
+        lower_=Several(_steps(low=0, below=1), "f", tuple),
+        upper_=Several(_steps(above=0, high=1), "f", tuple),
+    )
+
     cv: int | None = None
 
     def predict_interval(self, y_prob: ArrayLike) -> FloatArray:
@@ -102,6 +114,10 @@ class VennAbersCalibrator(BinaryCalibrator):
         if self.cv is not None:
             hint = "5 or 10 folds are usual; leave it out for a single predictor."
             check_folds("VennAbersCalibrator", self.cv, hint=hint)
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        yield "lower_", len(self.lower_) == (self.cv or 1), "one pair of steps for each fold"
 
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> None:
         folds = [(scores.value, rows)]

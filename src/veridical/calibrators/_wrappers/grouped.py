@@ -11,9 +11,11 @@ import numpy as np
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.options import check_non_negative
+from veridical._core.data.schema import Fields, Label, Numbers, Several
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.frames import read_columns
+from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts, positive_last
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
@@ -87,6 +89,13 @@ class GroupedCalibrator(WrappingCalibrator):
     >>> calibrator.predict_proba([0.5] * 3, by=["a", "b", "c"])[:, 1].tolist()
     [0.625, 0.375, 0.5]
     """
+
+    _fitted = Fields(
+        pooled_=Part(),
+        groups_=Several(Label(), "g"),
+        parts_=Several(Part(none=True), "g"),
+        sizes_=Numbers("g", above=0),
+    )
 
     calibrator: Calibrator
     _: KW_ONLY

@@ -10,10 +10,12 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.data.options import check_folds
+from veridical._core.data.schema import Fields, Number, Numbers, Several
 from veridical._core.data.validation import is_number
 from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._wrappers.folds import folds
 from veridical.calibrators._wrappers.wrapping import (
@@ -80,6 +82,10 @@ class AveragedCalibrator(WrappingCalibrator):
     [[0.175, 0.825]]
     """
 
+    _fitted = Fields(
+        parts_=Several(Part(), "m"), weights_=Numbers("m", low=0, least=1, shares=True)
+    )
+
     calibrators: Sequence[Calibrator]
     _: KW_ONLY
     weights: Sequence[float] | None = None
@@ -100,16 +106,17 @@ class AveragedCalibrator(WrappingCalibrator):
     def _check_parameters(self) -> None:
         caller = type(self).__name__
         parts = self.calibrators
-        if isinstance(parts, Calibrator) or not len(parts):
+        if not isinstance(parts, (list, tuple)) or not parts:
             hint = f"e.g. `{caller}([PlattCalibrator(), IsotonicCalibrator()])`."
             got = repr(parts)
             raise invalid(caller, "calibrators", "a list of calibrators", got, hint=hint)
         for part in parts:
-            self._part(part)
+            self._check_part(part)
         self._checked_weights()
 
     def _checked_weights(self) -> FloatArray:
-        weights = [1.0] * len(self.calibrators) if self.weights is None else list(self.weights)
+        given = self.weights
+        weights = [1.0] * len(self.calibrators) if given is None else _listed(given)
         good = all(is_number(w) and 0 <= w < np.inf for w in weights) and sum(weights) > 0
         if not good or len(weights) != len(self.calibrators):
             hint = "leave them out to weight all maps alike."
@@ -137,6 +144,10 @@ class AveragedCalibrator(WrappingCalibrator):
         return tuple(
             Linear(tuple((weight, each[k]) for weight, each in outputs)) for k in range(len(inputs))
         )
+
+
+def _listed(values: Any) -> list[Any]:
+    return list(values) if hasattr(values, "__iter__") else [values]
 
 
 _LOWEST = 1e-300  # stands for a share of zero where the loss is infinite there
@@ -201,6 +212,8 @@ class MixingCalibrator(WrappingCalibrator):
     >>> calibrator.predict_proba([1.0]).round(6).tolist()
     [[0.25, 0.75]]
     """
+
+    _fitted = Fields(part_=Part(), mix_=Number(low=0, high=1))
 
     calibrator: Calibrator
     _: KW_ONLY

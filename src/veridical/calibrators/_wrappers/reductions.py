@@ -7,10 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from veridical._core import formula
+from veridical._core.data.schema import Fields, Numbers, Relations, Several
 from veridical._core.data.validation import check_scores, is_number
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes, fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, both_columns, positive_class_last
+from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, top_class, two_columns
 from veridical.calibrators._softmax.softmax import softmax_in_place
 from veridical.calibrators._wrappers.wrapping import (
@@ -80,6 +82,8 @@ class ClassConditionalCalibrator(WrappingCalibrator):
     >>> calibrator.predict_proba([0.9, 0.1])[:, 1].round(6).tolist()
     [0.75, 0.5]
     """
+
+    _fitted = Fields(pooled_=Part(), parts_=Several(Part(none=True), "K"))
 
     calibrator: Calibrator
     _: KW_ONLY
@@ -218,7 +222,17 @@ class OneVsRestCalibrator(WrappingCalibrator):
     [[0.5, 0.5, 0.0]]
     """
 
+    _fitted = Fields(
+        parts_=Several(Part(classes=2), "n"),
+        shares_=Numbers("K", low=0, high=1, shares=True),
+    )
+
     calibrator: Calibrator
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        wanted = 1 if len(self.classes_) == 2 else len(self.classes_)
+        yield "parts_", len(self.parts_) == wanted, f"{wanted} maps of two classes"
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
         n_classes = len(rows.classes)
@@ -347,6 +361,7 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
     """
 
     _inputs = ("probability", "logit")
+    _fitted = Fields(part_=Part(classes=2))
 
     calibrator: Calibrator
 

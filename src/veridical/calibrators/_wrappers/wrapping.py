@@ -32,7 +32,7 @@ class WrappingCalibrator(Calibrator):
     calibrator: Any
 
     def _check_parameters(self) -> None:
-        self._part()
+        self._check_part(self.calibrator)
 
     @abstractmethod
     def _combine(self, values: FloatArray) -> FloatArray:
@@ -53,7 +53,14 @@ class WrappingCalibrator(Calibrator):
 
     def _part(self, given: Any = None, *, input: str | None = None) -> Calibrator:
         """Copy of a wrapped calibrator, not fitted, that takes what the wrapper was given."""
-        caller, given = type(self).__name__, self.calibrator if given is None else given
+        given = self.calibrator if given is None else given
+        self._check_part(given)
+        own = {name: None for name in ("labels", "pos_label") if getattr(given, name) is not None}
+        return fresh_part(given, input=input or self.input, weight_type=self.weight_type, **own)
+
+    def _check_part(self, given: Any) -> None:
+        """Raise unless this is a calibrator without settings of its own that the wrapper makes."""
+        caller = type(self).__name__
         if not isinstance(given, Calibrator):
             hint = f"e.g. `{caller}(PlattCalibrator())`."
             got = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
@@ -64,8 +71,6 @@ class WrappingCalibrator(Calibrator):
                 hint = f"set it on the wrapper: `{caller}(..., {name}=...)`."
                 got = f"one with {name}={value!r}"
                 raise invalid(caller, "calibrator", f"one without its own `{name}`", got, hint=hint)
-        own = {name: None for name in ("labels", "pos_label") if getattr(given, name) is not None}
-        return fresh_part(given, input=input or self.input, weight_type=self.weight_type, **own)
 
 
 def fresh_part(calibrator: Calibrator, **parameters: Any) -> Calibrator:

@@ -56,14 +56,16 @@ def add_kind(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentPar
     return parser
 
 
-def open_store(arguments: argparse.Namespace, pos_label: Any = None) -> CalibrationMonitor:
+def open_store(
+    arguments: argparse.Namespace, pos_label: Any = None, *, read_only: bool = False
+) -> CalibrationMonitor:
     """The monitor of a store that is there; none is made by mistake."""
     from veridical.monitoring import CalibrationMonitor
 
     if not Path(arguments.store).exists():
         hint = f"start one with `veridical monitor init {arguments.store}`."
         raise invalid("monitor", "STORE", "an existing store", repr(arguments.store), hint=hint)
-    return CalibrationMonitor(arguments.store, pos_label=pos_label)
+    return CalibrationMonitor(arguments.store, pos_label=pos_label, read_only=read_only)
 
 
 def check_apart(stores: list[str], path: str) -> None:
@@ -95,6 +97,8 @@ _QUESTIONS: dict[str, tuple[str, Callable[[CalibrationMonitor, argparse.Namespac
     ),
 }
 
+_WRITE = ("refit", "switch", "rollback")
+
 
 def _add_questions(kinds: Any) -> None:
     """Add the subcommands about maps and about predictions without outcomes."""
@@ -116,7 +120,8 @@ def _add_questions(kinds: Any) -> None:
 def run_question(arguments: argparse.Namespace) -> int:
     """Ask the store, and print what it answers."""
     _, ask = _QUESTIONS[arguments.question]
-    with doubts_as_notes(), busy("working"), open_store(arguments) as monitor:
+    looks = arguments.question not in _WRITE
+    with doubts_as_notes(), busy("working"), open_store(arguments, read_only=looks) as monitor:
         found = ask(monitor, arguments)
     if arguments.format == "json":
         print(found.to_json(indent=2))
@@ -336,7 +341,7 @@ def status(arguments: argparse.Namespace) -> int:
     if arguments.more:
         found = merge_stores(stores)
     else:
-        with open_store(arguments) as monitor:
+        with open_store(arguments, read_only=True) as monitor:
             found = monitor.status()
     written = {
         "text": lambda: as_text(found) + "\n",
@@ -356,7 +361,7 @@ def run_report(arguments: argparse.Namespace) -> int:
     from veridical.report import monitor_report
 
     check_apart([arguments.store], arguments.output)
-    with busy("writing the page"), open_store(arguments) as monitor:
+    with busy("writing the page"), open_store(arguments, read_only=True) as monitor:
         report = monitor_report(monitor, title=arguments.title)
         report.save(arguments.output)
     show(report.headline)

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 import veridical.selection  # noqa: F401 - makes AutoCalibrator known to from_dict
+from veridical._core.data.schema import SEAL, Place, seal
 from veridical._core.runtime.files import write_whole
 from veridical.calibrators import Calibrator
-from veridical.calibrators.formulas import check_exportable
+from veridical.calibrators.formulas import check_exportable, check_saved, decode
 from veridical.exceptions import InvalidInputError, invalid
 
 # Beside a calibrator of before there was `pos_label`: which label its one column is about.
@@ -42,6 +43,8 @@ def save(calibrator: Calibrator, path: str | os.PathLike[str]) -> None:
       ``{"calibrator": {...}}`` of this same layout, a tuple ``{"tuple": [...]}``, a number that is
       not finite ``{"float": "inf"}``, a dictionary ``{"items": [[key, value], ...]}``.
     - ``veridical``: version of the package that wrote it, for people to read.
+    - ``sha256``: hash of all of this, by which `load` knows a damaged file. Files without it, as
+      earlier versions wrote them, are read as well.
 
     Numbers are written with as many digits as bring back every bit. No code is in the file, and
     reading it builds only classes of this package. `veridical apply` reads the same files.
@@ -59,7 +62,9 @@ def save(calibrator: Calibrator, path: str | os.PathLike[str]) -> None:
     from veridical._core.version import __version__
 
     check_exportable(calibrator, "save")
-    data = {"veridical": __version__, **calibrator.to_dict()}
+    check_saved(calibrator, Place("save"))  # what cannot be read is not written
+    content = {"veridical": __version__, **calibrator.to_dict()}
+    data = {"veridical": __version__, SEAL: seal(content), **content}
     write_whole(path, json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n")
 
 
@@ -122,17 +127,15 @@ def read_file(
     try:
         data = json.loads(Path(path).expanduser().read_bytes().decode("utf-8"))
     except (ValueError, RecursionError) as error:
-        why = f"no JSON ({error})" if isinstance(error, ValueError) else "JSON nested too deeply"
+        what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        why = f"damaged, or no JSON ({what})"
         raise unreadable(why) from error
     try:
-        calibrator = Calibrator.from_dict(data)
+        calibrator = decode(data, caller=caller)
     except InvalidInputError as error:
         named = InvalidInputError(f"{error}\nFile: {os.fspath(path)!r}.")
         vars(named).update(vars(error))  # what the message is made of
         raise named from error
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        why = f"{type(error).__name__}: {error}"
-        raise unreadable(why) from error
     if not hasattr(calibrator, "classes_"):
         raise unreadable("the calibrator in it is not fitted")
     return calibrator, data

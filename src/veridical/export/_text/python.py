@@ -117,7 +117,7 @@ class _Module:
             pair = f"({other}, p)" if self._formula.positive else f"(p, {other})"
             single = f"    if not hasattr(p, '__len__'):\n        p = {pair}\n"
         named = self._formula.meaning
-        returned = [f"    [{k}]: {_quoted(named(k))}" for k in range(min(n_classes, _MOST_NAMED))]
+        returned = [f"    [{k}]: {named(k)}" for k in range(min(n_classes, _MOST_NAMED))]
         if n_classes > _MOST_NAMED:
             returned.append("    and so on")
         function = (
@@ -136,7 +136,7 @@ class _Module:
         head = (
             f'"""{self._kind}, written by veridical; needs only the standard library."""\n\n'
             "import math\nfrom bisect import bisect_left, bisect_right\n\n"
-            f"CLASSES = {list(self._formula.classes)!r}\n"
+            f"CLASSES = [{', '.join(map(_label, self._formula.classes))}]\n"
         )
         return "\n\n".join([head + "".join(tables), *helpers, function])
 
@@ -156,7 +156,7 @@ class _Module:
 
     def _table(self, kind: str, values: FloatArray) -> str:
         """Name of the tuple that holds these numbers."""
-        text = f"({', '.join(repr(value) for value in values.tolist())},)"
+        text = f"({', '.join(_number(value) for value in values.tolist())},)"
         if len(values) > 1:
             text = text[:-2] + ")"
         return self._tables.setdefault(text, f"_{kind}_{len(self._tables) // 2 + 1}")
@@ -166,11 +166,11 @@ class _Module:
             case maths.Column():
                 return f"x[{node.index}]"
             case maths.Constant():
-                return repr(node.value)
+                return _number(node.value)
             case maths.Linear():
                 terms = [self._term(weight, part) for weight, part in node.terms]
                 if node.constant or not terms:
-                    terms = [repr(node.constant), *terms]
+                    terms = [_number(node.constant), *terms]
                 return self._keep(" + ".join(terms).replace("+ -", "- "))
             case maths.Quotient():
                 return self._keep(f"{self._of(node.numerator)} / {self._of(node.denominator)}")
@@ -179,13 +179,17 @@ class _Module:
             case maths.Clip():
                 text = self._of(node.of)
                 if node.low is not None:
-                    text = f"max({text}, {node.low!r})"
-                return self._keep(text if node.high is None else f"min({text}, {node.high!r})")
+                    text = f"max({text}, {_number(node.low)})"
+                return self._keep(
+                    text if node.high is None else f"min({text}, {_number(node.high)})"
+                )
             case maths.Logistic():
                 return self._keep(f"_logistic({self._of(node.of)})")
             case maths.Softmax():
                 scores = ", ".join(self._of(score) for score in node.scores)
-                return f"{self._keep(f'_softmax(({scores},), {node.scale!r})')}[{node.index}]"
+                return (
+                    f"{self._keep(f'_softmax(({scores},), {_number(node.scale)})')}[{node.index}]"
+                )
             case maths.LogSumExp():
                 return self._keep(
                     f"_log_sum_exp(({', '.join(self._of(part) for part in node.parts)},))"
@@ -218,20 +222,25 @@ class _Module:
         text = self._of(part)
         if weight == 1:
             return text
-        return f"-{text}" if weight == -1 else f"{weight!r} * {text}"
+        return f"-{text}" if weight == -1 else f"{_number(weight)} * {text}"
 
 
 def _said(formula: Formula, index: int) -> str:
     """What a single number is, in words that a docstring may hold."""
-    words = _quoted(formula.meaning(index))
+    words = formula.meaning(index)
     return (
         words if formula.input == "probability" else words.replace("probability", formula.input, 1)
     )
 
 
-def _quoted(text: str) -> str:
-    """Text that neither ends a docstring nor escapes anything in it."""
-    return text.replace("\\", "\\\\").replace('"', "'")
+def _number(value: object) -> str:
+    """A number as Python reads it back to the last bit."""
+    return repr(maths.number(value))
+
+
+def _label(value: object) -> str:
+    """A label as a literal."""
+    return repr(value) if isinstance(value, (str, bool, int)) else _number(value)
 
 
 def _plural(kind: str) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from veridical._core.data.schema import is_text
 from veridical._core.data.validation import check_option
 from veridical.calibrators import Calibrator
 from veridical.calibrators.formulas import check_exportable, formula_of
@@ -82,8 +85,8 @@ def to_sql(
     )
 
     def written(index: int) -> str:
-        about = formula.meaning(index).replace("*", "")  # nothing may end the comment, or nest one
-        return f"{label}/* {about} */\n{writer.guarded(formula, formula.outputs[index])}"
+        about, text = formula.meaning(index), writer.guarded(formula, formula.outputs[index])
+        return f"{label}/* {about} */\n{text}"
 
     if len(formula.outputs) == 2:
         return written(formula.positive)
@@ -93,10 +96,8 @@ def to_sql(
 def _names(calibrator: Calibrator, columns: str | Sequence[str] | None) -> list[str]:
     n_classes = len(calibrator.classes_)
     if columns is None:
-        fitted = getattr(calibrator, "feature_names_in_", None)
-        if fitted is not None:
-            return [str(name) for name in fitted]
-        return ["p"] if n_classes == 2 else [f"p{k}" for k in range(n_classes)]
+        columns = ["p"] if n_classes == 2 else [f"p{k}" for k in range(n_classes)]
+        columns = getattr(calibrator, "feature_names_in_", np.array(columns)).tolist()
     names = [columns] if isinstance(columns, str) else list(columns)
     allowed = (1, 2) if n_classes == 2 else (n_classes,)
     if len(names) not in allowed:
@@ -104,7 +105,7 @@ def _names(calibrator: Calibrator, columns: str | Sequence[str] | None) -> list[
         hint = f"one for each class, in this order: {list(calibrator.classes_)[:6]}."
         raise invalid("to_sql", "columns", count, f"{len(names)}", hint=hint)
     for name in names:
-        if not isinstance(name, str) or not name or "\0" in name:
+        if not name or not is_text(name):
             hint = "pass the names of columns, unquoted."
             raise invalid("to_sql", "columns", "names", repr(name), hint=hint)
     return names

@@ -140,10 +140,12 @@ class Writer:
     def __init__(self, dialect: Dialect, names: list[str], input: str) -> None:
         self._dialect = dialect
         self._columns = [dialect.double(dialect.quote(name)) for name in names]
-        self._number = dialect.number
         self._tiny, self._slight = _TINY[input], _SLIGHT[input]
         self._as_given = not dialect.traps_underflow
         self._written: dict[tuple[int, bool], str] = {}
+
+    def _number(self, value: float) -> str:
+        return self._dialect.number(maths.number(value))
 
     def guarded(self, formula: Formula, output: Node) -> str:
         """Write an output; NULL where an input is missing or cannot be what it should be."""

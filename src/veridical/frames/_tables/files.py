@@ -240,10 +240,17 @@ def is_large_file(source: str | os.PathLike[str]) -> bool:
         paths, kind = find_files(source, caller="is_large_file", param="source")
         if kind in ("CSV", "TSV"):
             return sum(path.stat().st_size for path in paths) >= LARGE * _BYTES_A_ROW
-        counts = (scan_file(path, kind).select(pl.len()).collect().item() for path in paths)
-        return sum(counts) >= LARGE
+        return sum(count_rows(path, kind) for path in paths) >= LARGE
     except (VeridicalError, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return False
+
+
+def count_rows(path: Path, kind: FileKind) -> int:
+    """Rows of a file; Parquet and Arrow files know them without being read."""
+    import polars as pl
+
+    with readable(path, kind, caller="count_rows", param="path"):
+        return int(scan_file(path, kind).select(pl.len()).collect().item())
 
 
 # A column, not Parquet's own key-value pairs: every library and engine reads columns.

@@ -48,11 +48,14 @@ class CellDraws:
         Mean score and weight of each cell.
     positive : array of shape (1 + draws, cells)
         Weighted outcomes of the cells: those observed, then those drawn.
+    size : float
+        Sample size that the rows are worth.
     """
 
     value: FloatArray
     weight: FloatArray
     positive: FloatArray
+    size: float
 
     @classmethod
     def of(
@@ -71,6 +74,7 @@ class CellDraws:
         predicted = np.append(0.0, np.cumsum(pooled.weight * pooled.value.astype(np.float64)))
         weight, mean = np.diff(scores.cum_w[cuts]), np.diff(predicted[cuts])
         value = np.clip(mean / weight, 0.0, 1.0)
+        observed = np.diff(scores.cum_wy[cuts])
         size = min(draws.n_resamples, _MOST_DRAWS)
         redraw = redraw_of(sample) if outcomes is None else None
         if redraw is not None:
@@ -78,7 +82,8 @@ class CellDraws:
             ends = pooled.value[last]
             cell = np.minimum(np.searchsorted(ends, sample.p[redraw.rows]), len(ends) - 1)
             residual = redraw.sums(redraw.residuals, cell, len(ends), some, "null levels")
-            return cls(value, weight, np.vstack([np.diff(scores.cum_wy[cuts]), mean + residual]))
+            drawn = mean + residual
+            return cls(value, weight, np.vstack([observed, drawn]), sample.size)
         counted = sample.weight is None or counts_rows(sample)
         if outcomes is None and counted:
             drawn = _draw_counts(np.rint(weight), value, Draws(size, draws.rng))
@@ -89,13 +94,13 @@ class CellDraws:
             drawn = mean + scale * unit * (hits - count * value)
             alone = count == 1  # nothing but all or nothing
             drawn[:, alone] = weight[alone] * hits[:, alone]
-        return cls(value, weight, np.vstack([np.diff(scores.cum_wy[cuts]), drawn]))
+        return cls(value, weight, np.vstack([observed, drawn]), sample.size)
 
     def figures(self, estimator: Estimator) -> FloatArray:
         """The figure of the observed outcomes, and those of the drawn ones."""
         if isinstance(estimator, CellEstimator):
             return estimator.measure_cells(self.value, self.weight, self.positive)
-        return sweep_errors(self.value, self.weight, self.positive)
+        return sweep_errors(self.value, self.weight, self.positive, self.size)
 
 
 def _draw_counts(count: FloatArray, p: FloatArray, draws: Draws) -> FloatArray:

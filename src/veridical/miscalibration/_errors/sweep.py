@@ -11,11 +11,14 @@ _TOLERANCE = 1e-12
 _MOST_COUNTS = 1024  # of bins that are tried
 
 
-def sweep_errors(value: FloatArray, weight: FloatArray, positive: FloatArray) -> FloatArray:
+def sweep_errors(
+    value: FloatArray, weight: FloatArray, positive: FloatArray, size: float
+) -> FloatArray:
     """ECE of `SweepBins` of R times the same scores, (R,).
 
     Equal-mass bins depend on the weights alone, so every count of bins is looked at once for all
-    rows of `positive`, (R, m), that are still monotone. O(R b^2) for b bins in the end.
+    rows of `positive`, (R, m), that are still monotone, up to the sample size. O(R b^2) for b bins
+    in the end.
 
     Examples
     --------
@@ -23,7 +26,7 @@ def sweep_errors(value: FloatArray, weight: FloatArray, positive: FloatArray) ->
 
     >>> value = np.array([0.1, 0.2, 0.3, 0.4])
     >>> positive = np.array([[0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]])
-    >>> sweep_errors(value, np.ones(4), positive).round(6).tolist()
+    >>> sweep_errors(value, np.ones(4), positive, 4).round(6).tolist()
     [0.25, 0.4]
     """
     scores = SortedScores(value, weight, weight)
@@ -46,7 +49,8 @@ def sweep_errors(value: FloatArray, weight: FloatArray, positive: FloatArray) ->
     monotone = ~falls(rows, every)  # score by score, so with every count
     found[monotone] = errors(rows[monotone], every)
     rows, cuts = rows[~monotone], every[[0, -1]]
-    most = min(int(np.ceil(total / float(weight.min()))), _MOST_COUNTS)
+    separated = total / float(weight.min())
+    most = min(int(np.ceil(min(size, separated) * (1 - _TOLERANCE))), _MOST_COUNTS)
     for count in range(2, most + 1):
         if not len(rows):
             return found

@@ -11,6 +11,7 @@ import numpy as np
 from veridical._core.sample import Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators import Calibrator
+from veridical.exceptions import invalid
 from veridical.monitoring._store.counts import FLOOR
 from veridical.monitoring._store.store import one_value
 
@@ -119,6 +120,15 @@ class RecentRows:
             "SELECT first, epoch, batch, n_rows, y, p FROM recent ORDER BY first"
         ).fetchall()
         sizes = [row[3] for row in rows]
+        columns = n_classes if n_classes > 2 else 1
+        for _, epoch, batch, n_rows, y_blob, p_blob in rows:
+            whole = all(isinstance(each, int) and each >= 0 for each in (epoch, batch, n_rows))
+            blobs = isinstance(y_blob, bytes) and isinstance(p_blob, bytes)
+            fits = whole and blobs and len(y_blob) == 4 * n_rows
+            if not fits or len(p_blob) != 8 * n_rows * columns or not _are_rows(y_blob, p_blob):
+                hint = "it was damaged or changed by hand: name another file, or restore a copy."
+                expected = "of rows with probabilities and classes"
+                raise invalid("CalibrationMonitor", "store", expected, "other ones", hint=hint)
         p = np.frombuffer(b"".join(row[5] for row in rows))
         kept = KeptRows(
             rows[0][0] if rows else 0,
@@ -134,6 +144,12 @@ class RecentRows:
         """How many rows were ever counted."""
         query = "SELECT first + n_rows FROM recent ORDER BY first DESC LIMIT 1"
         return one_value(self._connection, query) or 0
+
+
+def _are_rows(y: bytes, p: bytes) -> bool:
+    values = np.frombuffer(p)
+    possible = bool(((values >= 0) & (values <= 1)).all())
+    return possible and bool((np.frombuffer(y, dtype=np.int32) >= 0).all())
 
 
 def happened(p: FloatArray, y: IntArray) -> FloatArray:

@@ -8,6 +8,7 @@ from dataclasses import astuple, dataclass
 from typing import Any
 
 from veridical.calibrators import Calibrator
+from veridical.exceptions import invalid
 from veridical.monitoring._maps.rows import TABLE
 from veridical.monitoring._maps.shadow import Trial
 from veridical.monitoring._store.evidence import exp_or_inf
@@ -93,8 +94,7 @@ class Versions:
         if version is None:
             return None
         if version not in self._loaded:
-            text = self._value(version, "calibrator")
-            self._loaded[version] = Calibrator.from_dict(json.loads(text))
+            self._loaded[version] = _read(self._value(version, "calibrator"), version)
         return self._loaded[version]
 
     def add(self, calibrator: Calibrator, origin: FitRecord, most_loss: float) -> int:
@@ -173,7 +173,8 @@ class Versions:
 
     def _version(self, row: sqlite3.Row) -> CalibratorVersion:
         trial = self.trial(row["version"])
-        fitted = dict(row) | {"calibrator": json.loads(row["calibrator"])["calibrator"]}
+        name = type(_read(row["calibrator"], row["version"])).__name__
+        fitted = dict(row) | {"calibrator": name}
         return CalibratorVersion(**fitted, n_trial=trial.n_rows, e_value=exp_or_inf(trial.log_e))
 
     def _next_epoch(self, version: int | None, status: MonitorStatus, now: str) -> None:
@@ -202,6 +203,17 @@ class Versions:
 
     def _value(self, version: int, column: str) -> Any:
         return one_value(self._connection, f"SELECT {column} FROM versions WHERE id = ?", version)
+
+
+def _read(text: Any, version: int) -> Calibrator:
+    """The map of a store, which anyone may have written to."""
+    try:
+        data = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        hint = "the store was damaged or changed by hand: restore a copy of it."
+        got = f"one of version {version} that is no JSON"
+        raise invalid("CalibrationMonitor", "store", "of saved maps", got, hint=hint) from error
+    return Calibrator.from_dict(data)
 
 
 def _summary(status: MonitorStatus) -> dict[str, Any]:

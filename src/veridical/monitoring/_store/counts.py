@@ -166,6 +166,9 @@ class Stream:
 ALL = Stream("all", "null")
 
 
+FAMILIES = tuple(_FAMILIES)
+
+
 def share_of(family: str, position: int, n_classes: int) -> float:
     """Part of the alarm's evidence that the stream at this place of its family has.
 

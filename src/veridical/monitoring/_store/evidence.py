@@ -101,6 +101,11 @@ def _log_rivals() -> tuple[FloatArray, FloatArray]:
     return np.ascontiguousarray(happened.T), np.ascontiguousarray(missed.T)
 
 
+def n_rivals() -> int:
+    """How many rivals bet against the predictions of each stream."""
+    return len(_bets())
+
+
 def exp_or_inf(log: float) -> float:
     """Exponential, infinite where it is too large for a float."""
     return math.exp(log) if log < 700 else math.inf

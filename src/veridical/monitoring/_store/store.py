@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import sqlite3
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.exceptions import VeridicalError
+from veridical.monitoring._store.check import check_store
 from veridical.monitoring._store.counts import Stream, share_of
 from veridical.monitoring._store.evidence import EProcesses
 
 VERSION = 2
+MARK = 0x76657269  # "veri": SQLite keeps in the header of a file whose it is
 
 _TABLES = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -68,9 +73,49 @@ def _add_totals(connection: sqlite3.Connection) -> None:
 _MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _add_totals}
 
 
+_ADDED = {"streams": {"deviation", "squared"}, "buckets": {"predicted"}}  # by version 2
+
+
+def check_ours(connection: sqlite3.Connection, path: str) -> None:
+    """Raise unless the file is empty or a monitor's; nothing is written to it.
+
+    Stores that were made before files were marked are known by their tables.
+    """
+    mark, version, tables = _mark(connection), _version(connection), _columns(connection)
+    if mark == MARK or (mark == version == 0 and not tables):
+        return
+    if mark == 0 and 1 <= version <= VERSION:
+        with closing(sqlite3.connect(":memory:")) as template:
+            template.executescript(_TABLES)
+            wanted = _columns(template)
+        if version == 1:
+            wanted = {name: columns - _ADDED.get(name, set()) for name, columns in wanted.items()}
+        if all(columns <= tables.get(name, set()) for name, columns in wanted.items()):
+            return
+    holds = f"it holds {min(tables)!r} of another program" if tables else "another program's, empty"
+    msg = (
+        f"CalibrationMonitor: {path!r} is not a monitor's store: {holds}."
+        "\nHint: name another file; nothing was written to this one."
+    )
+    raise VeridicalError(msg)
+
+
+def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
+    """Names of the columns of every table."""
+    query = (
+        "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
+        " WHERE m.type IN ('table', 'view')"
+    )
+    found: dict[str, set[str]] = {}
+    for table, column in connection.execute(query):
+        found.setdefault(table, set()).add(column)
+    return found
+
+
 def prepare(connection: sqlite3.Connection, path: str) -> None:
     """Make the tables in an empty store, bring an old one up to date, refuse others."""
-    if _version(connection) == VERSION:
+    check_ours(connection, path)
+    if _version(connection) == VERSION and _mark(connection) == MARK:
         return
     with transaction(connection):
         version = _version(connection)  # another process may have been first
@@ -81,13 +126,13 @@ def prepare(connection: sqlite3.Connection, path: str) -> None:
             )
             raise VeridicalError(msg)
         if version == 0:
-            _check_empty(connection, path)
             for statement in filter(str.strip, _TABLES.split(";")):
                 connection.execute(statement)
         else:
             for old in range(version, VERSION):
                 _MIGRATIONS[old](connection)
         connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA application_id = {MARK}")
 
 
 @contextmanager
@@ -113,15 +158,8 @@ def _version(connection: sqlite3.Connection) -> int:
     return int(one_value(connection, "PRAGMA user_version"))
 
 
-def _check_empty(connection: sqlite3.Connection, path: str) -> None:
-    """A database of another program has tables but not our version."""
-    found = connection.execute("SELECT name FROM sqlite_master LIMIT 1").fetchone()
-    if found is not None:
-        msg = (
-            f"CalibrationMonitor: {path!r} is not a monitor's store: it holds {found[0]!r} of"
-            " another program.\nHint: name another file; nothing was written to this one."
-        )
-        raise VeridicalError(msg)
+def _mark(connection: sqlite3.Connection) -> int:
+    return int(one_value(connection, "PRAGMA application_id"))
 
 
 _PATIENCE = 60.0  # seconds to wait for another process that writes
@@ -145,16 +183,27 @@ class Store:
     ----------
     path : str, path or None
         The file; None keeps everything in memory.
+    read_only : bool, default False
+        Look at a copy in memory: nothing is ever written to the file or beside it.
+
+    Attributes
+    ----------
+    sealed : bool
+        Whether transactions are refused.
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None) -> None:
+    def __init__(self, path: str | os.PathLike[str] | None, *, read_only: bool = False) -> None:
         self.path = ":memory:" if path is None else os.fspath(path)
+        self.sealed = False
         self._one_thread = threading.RLock()  # a connection has one transaction at a time
         with _explained(self.path):
-            self.connection = sqlite3.connect(
-                self.path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False
-            )
+            there = path is not None and Path(path).is_file() and Path(path).stat().st_size > 0
+            self.connection = _connect(":memory:" if read_only else self.path)
             try:
+                if there and read_only:
+                    _look(self.path, self.connection)
+                elif there and not _is_marked(self.path):
+                    _look(self.path)
                 self._set_up()
             except BaseException:
                 self.connection.close()
@@ -168,7 +217,8 @@ class Store:
         c = self.connection
         c.execute("PRAGMA foreign_keys = ON")
         c.execute("PRAGMA synchronous = FULL")
-        prepare(c, self.path)  # first, so that a file of another program stays as it is
+        prepare(c, self.path)
+        check_store(c, self.path)
         # A log beside the file needs one flush a batch. While others are at the store it cannot
         # be changed to; the next who opens it will, and without it the store is as safe.
         if c.execute("PRAGMA journal_mode").fetchone()[0] == "delete":
@@ -178,6 +228,12 @@ class Store:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """All that is written within happens, or none of it."""
+        if self.sealed:
+            msg = (
+                f"CalibrationMonitor: the store {self.path!r} is open for reading only."
+                "\nHint: open it without `read_only=True`."
+            )
+            raise VeridicalError(msg)
         with self._one_thread, _explained(self.path), transaction(self.connection):
             yield
 
@@ -235,6 +291,11 @@ class Store:
         query = "SELECT digest FROM batches WHERE batch_id = ?"
         found: str | None = one_value(self.connection, query, batch_id)
         return found
+
+    def batches(self) -> dict[tuple[str, str], int]:
+        """Rows of each batch that has a name, by name and digest."""
+        query = "SELECT batch_id, digest, n_rows FROM batches"
+        return {(name, digest): rows for name, digest, rows in self.connection.execute(query)}
 
     def add_batch(self, batch_id: str, digest: str, n_rows: int) -> None:
         """Remember that a batch has come."""
@@ -295,6 +356,66 @@ class Store:
         )
 
 
+def _connect(address: str, *, uri: bool = False) -> sqlite3.Connection:
+    return sqlite3.connect(
+        address, timeout=_PATIENCE, isolation_level=None, check_same_thread=False, uri=uri
+    )
+
+
+def _header(path: str) -> bytes:
+    with Path(path).open("rb") as stream:
+        return stream.read(100)
+
+
+def _is_marked(path: str) -> bool:
+    """Whether the file says that it is a monitor's, read without SQLite."""
+    return _header(path)[68:72] == MARK.to_bytes(4, "big")  # SQLite's file format, section 1.3
+
+
+def _look(path: str, copy: sqlite3.Connection | None = None) -> None:
+    """Raise unless the file is a monitor's, and copy it if asked to; nothing is written to it.
+
+    What a process that was killed left in a journal is applied to a copy of the file.
+    """
+    try:
+        _look_in_place(path, copy)
+    except sqlite3.OperationalError as error:
+        if _code(error) != sqlite3.SQLITE_READONLY:
+            raise
+        with tempfile.TemporaryDirectory() as folder:
+            for ending in ("", "-wal", "-journal"):
+                with suppress(FileNotFoundError):
+                    shutil.copyfile(path + ending, Path(folder, "store" + ending))
+            with closing(_connect(str(Path(folder, "store")))) as source:
+                _take(source, path, copy)
+
+
+def _look_in_place(path: str, copy: sqlite3.Connection | None) -> None:
+    """Reading a file that keeps a log makes one, if there is none.
+
+    Without one nobody is at the file, which is read as if it could not change; and again, if
+    somebody came meanwhile.
+    """
+    address, log = Path(path).absolute().as_uri(), Path(f"{path}-wal")
+    alone = _header(path)[18:19] == b"\x02" and not log.exists()
+    how = "immutable=1" if alone else "mode=ro"
+    with closing(_connect(f"{address}?{how}", uri=True)) as source:
+        _take(source, path, copy)
+    if alone and log.exists():
+        _look_in_place(path, copy)
+
+
+def _take(source: sqlite3.Connection, path: str, copy: sqlite3.Connection | None) -> None:
+    check_ours(source, path)
+    if copy is not None:
+        source.backup(copy)
+
+
+def _code(error: sqlite3.OperationalError) -> int:
+    """Kind of an error."""
+    return int(getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR)) & 0xFF
+
+
 _WHERE = "check that the file is in a folder that exists and can be written to."
 _WRITING = "another process is writing; try again."
 _FULL = "free some space and send the batch again; the store is as it was before."
@@ -314,8 +435,7 @@ def _explained(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF  # its kind
-        hint = _HINTS.get(code, _WHERE)
+        hint = _HINTS.get(_code(error), _WHERE)
         msg = f"CalibrationMonitor: the store {path!r} could not be used: {error}.\nHint: {hint}"
         raise VeridicalError(msg) from error
     except sqlite3.DatabaseError as error:

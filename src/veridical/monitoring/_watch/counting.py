@@ -8,6 +8,7 @@ import json
 import math
 from dataclasses import dataclass, replace
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -201,7 +202,8 @@ def _as_timestamp(value: Any, caller: str) -> str | None:
 
 def _as_ids(ids: ArrayLike, n_rows: int, caller: str) -> list[str]:
     """Names of predictions as text, each once."""
-    names = [str(name) for name in np.atleast_1d(to_numpy(ids, caller=caller, param="id")).tolist()]
+    given = np.atleast_1d(to_numpy(ids, caller=caller, param="id")).tolist()
+    names = [_as_id(each, caller) for each in given]
     if len(names) != n_rows:
         hint = "pass one id per row."
         raise invalid(caller, "id", f"{n_rows} ids", f"{len(names)}", hint=hint)
@@ -210,6 +212,18 @@ def _as_ids(ids: ArrayLike, n_rows: int, caller: str) -> list[str]:
         hint = "give every prediction an id of its own."
         raise invalid(caller, "id", "distinct ids", f"{again!r} twice", hint=hint)
     return names
+
+
+def _as_id(value: Any, caller: str) -> str:
+    """A name as text; 2.0, which a column of numbers with a blank makes of 2, is 2."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    named = isinstance(value, (str, int, float, dt.date, UUID)) and not isinstance(value, bool)
+    if not named or value != value:  # blanks differ from themselves
+        hint = "give every prediction a name: text or a whole number."
+        raise invalid(caller, "id", "names of predictions", repr(value), hint=hint)
+    check_text([value], caller=caller, param="id")
+    return str(value)
 
 
 def _digest_of(sample: Sample, groups: Groups | None) -> str:

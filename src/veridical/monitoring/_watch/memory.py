@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,8 @@ class Memory:
     asked : dict
         Settings that the user asks for: those of a new store, which otherwise has `DEFAULTS`. A
         store that is there keeps its own, and others are refused.
+    read_only : bool, default False
+        Look at the store as it is at this moment, and refuse whatever would change it.
 
     Attributes
     ----------
@@ -89,8 +93,18 @@ class Memory:
     settings : by the names of `DEFAULTS`
     """
 
-    def __init__(self, path: str | os.PathLike[str] | None, asked: dict[str, Any]) -> None:
-        self.store = Store(path)
+    def __init__(
+        self,
+        path: str | os.PathLike[str] | None,
+        asked: dict[str, Any],
+        *,
+        read_only: bool = False,
+    ) -> None:
+        if read_only and (path is None or not Path(path).is_file()):
+            hint = "leave it out to start a store."
+            got = "none" if path is None else repr(os.fspath(path))
+            raise invalid(CALLER, "path", "an existing store to read only", got, hint=hint)
+        self.store = Store(path, read_only=read_only)
         connection = self.store.connection
         self.buckets = Buckets(connection)
         self.pending = Pending(connection)
@@ -103,8 +117,10 @@ class Memory:
                 if kept is None:
                     kept = json.dumps(DEFAULTS | asked)
                     self.store.set_setting("monitor", kept)
+                    self.store.set_setting("store_id", secrets.token_hex(16))
             self.settings: dict[str, Any] = json.loads(kept)
             self._check_same(asked)
+            self.store.sealed = read_only
         except BaseException:
             self.store.close()
             raise

@@ -17,6 +17,7 @@ from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import estimate_of, radius
 from veridical.monitoring._judge.status import Directions, combined_log_e, evidence_words
+from veridical.monitoring._maps.versions import Versions
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.counts import ALL, Stream
 from veridical.monitoring._store.evidence import exp_or_inf
@@ -46,6 +47,25 @@ class StoreLook:
     log_max: float
     n_batches: int
     n_waiting: int
+    store_id: str | None
+    batches: dict[tuple[str, str], int]
+
+    def holds_the_same(self, other: StoreLook) -> bool:
+        """Whether one is a copy of the other; stores of before had no name of their own."""
+        mine, theirs = self.state.evidence, other.state.evidence
+        return (
+            (self.store_id == other.store_id or None in (self.store_id, other.store_id))
+            and self.state.streams == other.state.streams
+            and self.n_batches == other.n_batches
+            and np.array_equal(mine.n_rows, theirs.n_rows)
+            and np.array_equal(mine.wealth, theirs.wealth)
+            and self.sum_p == other.sum_p
+        )
+
+    def is_within(self, other: StoreLook) -> bool:
+        """Whether all its rows came in named batches that the other store has, too."""
+        named = 0 < self.n_batches == len(self.batches)
+        return named and self.batches.keys() <= other.batches.keys()
 
     @cached_property
     def watched(self) -> dict[Stream, int]:
@@ -60,8 +80,8 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     Parameters
     ----------
     paths : sequence of str or path
-        Stores of monitors with the same classes, level and confidence level. Nothing is counted
-        in them.
+        Stores of monitors with the same classes, level and confidence level. Nothing is written
+        to them.
 
     Returns
     -------
@@ -85,6 +105,12 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
 
     **Limits** are sums of the stores' own, each at 1 / m of the level (union bound).
 
+    **Nothing twice.** A store that holds what another one does (a copy, or batches all of whose
+    names and data are there, too) is left out. Single batches in several stores count once among
+    rows and batches; what they add to evidence and deviations cannot be taken out again, which
+    leaves the evidence valid. `notes` says all of it. Copies of one store that went on apart are
+    refused.
+
     Cost: O(streams) a store; buckets are not read but for one number each.
 
     Examples
@@ -99,8 +125,10 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     >>> merged.n_samples, merged.n_batches, merged.alarm
     (6, 2, False)
     """
-    parts = [_read(path) for path in _checked(paths)]
-    _check_alike(parts)
+    every = [_read(path) for path in _checked(paths)]
+    _check_alike(every)
+    parts, notes = _without_copies(every)
+    twice = _counted_twice(parts)
     settings, classes = parts[0].settings, parts[0].classes or ()
     level = float(settings["level"])
     log_e = _log_mean([part.log_e for part in parts])
@@ -116,9 +144,13 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     text = "No alarm"
     if alarm:
         text = f"Alarm: {direction}, most in {worst.path!r}"
+    if twice:
+        rows = f"{sum(twice):,} rows of {len(twice):,} batches are in more than one store"
+        notes.append(f"{rows}: they count once here, and in each store's evidence and deviation")
+    n_samples = int(sum(part.state.evidence.n_rows[0] for part in parts if part.state.ids))
     return MonitorStatus(
-        n_samples=int(sum(part.state.evidence.n_rows[0] for part in parts if part.state.ids)),
-        n_batches=sum(part.n_batches for part in parts),
+        n_samples=n_samples - sum(twice),
+        n_batches=sum(part.n_batches for part in parts) - len(twice),
         level=level,
         alarm=alarm,
         alarmed_at=_MARK if alarm else None,
@@ -132,7 +164,11 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
         estimates=_since_start(parts, settings),
         streams=tuple(stream for _, stream in streams),
         verdict=f"{text}: {len(parts)} stores together, {evidence_words(log_max)}.",
-        notes=(_HOW, *([f"{waiting:,} predictions wait for their outcomes"] if waiting else [])),
+        notes=(
+            _HOW,
+            *notes,
+            *([f"{waiting:,} predictions wait for their outcomes"] if waiting else []),
+        ),
     )
 
 
@@ -140,13 +176,14 @@ def _checked(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
     found = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not found:
         raise invalid(_CALLER, "paths", "at least one store", "none", hint="name the files.")
-    real: dict[str, str] = {}
+    real: dict[tuple[int, int], str] = {}
     for each in found:
         path = os.fspath(each)
         if not Path(path).is_file():
             hint = "name files that `CalibrationMonitor` has made."
             raise invalid(_CALLER, "paths", "existing stores", repr(path), hint=hint)
-        key = os.path.realpath(path)
+        file = Path(path).stat()  # one file by several names, too
+        key = (file.st_dev, file.st_ino)
         if key in real:
             hint = "its rows would count twice."
             raise invalid(_CALLER, "paths", "each store once", f"{path!r} again", hint=hint)
@@ -154,8 +191,36 @@ def _checked(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
     return list(real.values())
 
 
+def _without_copies(parts: list[StoreLook]) -> tuple[list[StoreLook], list[str]]:
+    """Stores that hold rows of their own, and what is said of the others."""
+    kept: list[StoreLook] = []
+    notes: list[str] = []
+    for part in sorted(parts, key=lambda each: -each.n_batches):
+        for other in kept:
+            if part.n_batches and (part.holds_the_same(other) or part.is_within(other)):
+                notes.append(f"{part.path!r} was left out: {other.path!r} holds all of its rows")
+                break
+            if part.n_batches and part.store_id is not None and part.store_id == other.store_id:
+                hint = "what both were before the copy would count twice; merge one of them."
+                got = f"copies that went on apart, {other.path!r} and {part.path!r}"
+                raise invalid(_CALLER, "paths", "different stores", got, hint=hint)
+        else:
+            kept.append(part)
+    return [part for part in parts if part in kept], notes
+
+
+def _counted_twice(parts: list[StoreLook]) -> list[int]:
+    """Rows of every batch that a store has and one before it had."""
+    seen: set[tuple[str, str]] = set()
+    twice = []
+    for part in parts:
+        twice += [rows for batch, rows in part.batches.items() if batch in seen]
+        seen |= part.batches.keys()
+    return twice
+
+
 def _read(path: str) -> StoreLook:
-    store = Store(path)
+    store = Store(path, read_only=True)
     try:
         with store.reading():
             buckets, state = Buckets(store.connection), store.read_streams()
@@ -174,6 +239,9 @@ def _read(path: str) -> StoreLook:
                 log_max=store.log_max,
                 n_batches=store.n_batches,
                 n_waiting=Pending(store.connection).waiting()[0],
+                store_id=store.setting("store_id"),
+                # which of them another map than the first has counted is not kept
+                batches=store.batches() if Versions(store.connection).epoch == 1 else {},
             )
     finally:
         store.close()

@@ -52,6 +52,9 @@ class CalibrationMonitor:
         default 5000.
     confidence_level : float, optional
         Of the limits of the estimates: all windows, at all times, together; default 0.95.
+    read_only : bool, default False
+        Look at a store that is there, as it is at this moment: for dashboards and people who may
+        not write to it. Whatever would change it is refused.
 
     Notes
     -----
@@ -99,6 +102,7 @@ class CalibrationMonitor:
         window: float | None = None,
         half_life: float | None = None,
         confidence_level: float | None = None,
+        read_only: bool = False,
     ) -> None:
         asked = check_settings(
             labels=labels,
@@ -108,7 +112,7 @@ class CalibrationMonitor:
             half_life=half_life,
             confidence_level=confidence_level,
         )
-        self._memory = Memory(path, asked)
+        self._memory = Memory(path, asked, read_only=read_only)
 
     @property
     def path(self) -> str:

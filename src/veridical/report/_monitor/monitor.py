@@ -141,7 +141,7 @@ def monitor_report(
     if not Path(monitor).is_file():
         hint = "name a file that `CalibrationMonitor` has made."
         raise invalid(_CALLER, "monitor", "an existing store", repr(str(monitor)), hint=hint)
-    with CalibrationMonitor(monitor) as opened:
+    with CalibrationMonitor(monitor, read_only=True) as opened:
         return _gathered(opened, title)
 
 

@@ -10,13 +10,21 @@ from inspect import signature
 from typing import Any, Literal
 
 import veridical.calibrators as calibrators
+from veridical._core.data.schema import Fields, Instance
 from veridical._core.data.validation import check_level, check_option, is_number
 from veridical._core.formula import Nodes
 from veridical._core.runtime.threads import one_blas_thread
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
-from veridical.calibrators.core import BinaryCalibrator, CheckedRows, Notes, WrappingCalibrator
+from veridical.calibrators.core import (
+    BinaryCalibrator,
+    CheckedRows,
+    Notes,
+    Part,
+    WrappingCalibrator,
+)
 from veridical.exceptions import invalid
+from veridical.results import Evidence
 from veridical.selection._auto.candidates import default_candidates, given_candidates
 from veridical.selection._auto.choice import choose
 from veridical.selection._auto.evidence import evidence_of
@@ -105,6 +113,8 @@ class AutoCalibrator(WrappingCalibrator):
     >>> auto.evidence_.candidate("identity").chosen  # its weight rounds to zero
     False
     """
+
+    _fitted = Fields(calibrator_=Part(), evidence_=Instance(Evidence))
 
     strategy: Literal["pool", "select"] = "pool"
     candidates: Mapping[str, Calibrator] | Sequence[Calibrator] | None = None

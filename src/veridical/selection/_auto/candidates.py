@@ -110,4 +110,4 @@ def given_candidates(given: Any, caller: str) -> list[Candidate]:
 
 
 def _listed(given: Any) -> Sequence[Any]:
-    return [given] if isinstance(given, Calibrator) else list(given)
+    return list(given) if isinstance(given, (list, tuple)) else [given]

@@ -177,6 +177,7 @@ def _selected(
     judge: weighing.Judge, given: FloatArray, own: FloatArray | None, basic: BoolArray
 ) -> Shares:
     """Take the simplest map within one standard error of the best, the identity being simplest."""
+    own = None if judge.contradicted else own  # its log loss is infinite
     losses = -np.log(given if own is None else np.column_stack([own, given]))
     best = int(np.argmin([judge.mean(column) for column in losses.T]))
     near = (judge.mean_and_error(column - losses[:, best]) for column in losses.T)

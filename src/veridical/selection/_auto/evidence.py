@@ -236,7 +236,7 @@ def _notes(choice: CalibratorChoice, rows: CheckedRows) -> tuple[str, ...]:
         what = "outcome" if surprises == 1 else "outcomes"
         notes.append(
             f"the model gave probability 0 to {surprises:,} {what} that happened, so its log loss "
-            f"is infinite; here zeros that happened count as {choice.judge.floor:.2g}"
+            f"is infinite: it is not left alone; its zeros count as {choice.judge.floor:.2g} here"
         )
     present = len(np.unique(rows.y))
     if present < len(rows.classes):

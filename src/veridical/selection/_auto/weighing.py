@@ -154,6 +154,7 @@ class Judge:
     floor : what a probability of zero counts as, should its outcome happen all the same
     ends : where each partition of the rows ends; each contains all rows once
     fold : number of the fold that holds each row out
+    contradicted : whether something happened that the model had given no probability
     """
 
     y: IntArray
@@ -163,6 +164,7 @@ class Judge:
     floor: float
     ends: tuple[int, ...]
     fold: IntArray
+    contradicted: bool = False
 
     @classmethod
     def of(cls, folds: Sequence[Fold], rows: CheckedRows, own: FloatArray | None) -> Judge:
@@ -170,14 +172,16 @@ class Judge:
         held = [fold.held for fold in folds]
         weights = [np.ones(len(r.y)) if r.weight is None else r.weight for r in held]
         counts = np.bincount([f.partition for f in folds], [len(r.y) for r in held])
+        y = np.concatenate([r.y for r in held]) if held else rows.y[:0]
         return cls(
-            np.concatenate([r.y for r in held]) if held else rows.y[:0],
+            y,
             np.concatenate(weights) if held else np.empty(0),
             rows.weight is not None and rows.weight_type == "frequency",
             rows.size,
             _LEAST if own is None or not own.size else stand_in(own),
             tuple(np.cumsum(counts).astype(int).tolist()),
             np.repeat(np.arange(len(held)), [len(r.y) for r in held]),
+            own is not None and bool(np.any(own[np.arange(len(y)), y] == 0)),
         )
 
     def among(self, rows: BoolArray) -> Judge:
@@ -186,7 +190,7 @@ class Judge:
         counts = [int(rows[a:b].sum()) for a, b in pairwise((0, *self.ends))]
         ends = tuple(np.cumsum([n for n in counts if n]).tolist())
         parts = (self.y[rows], self.weight[rows], self.by_frequency, self.size * share)
-        return Judge(*parts, self.floor, ends, self.fold[rows])
+        return Judge(*parts, self.floor, ends, self.fold[rows], self.contradicted)
 
     @property
     def fitted(self) -> slice:
@@ -199,10 +203,17 @@ class Judge:
         return self.weight * (self.size / float(self.weight.sum()))
 
     def outcome(self, p: FloatArray, rows: slice = slice(None)) -> FloatArray:
-        """Probability given to what happened; the floor where it was given none."""
+        """Probability given to what happened.
+
+        Once a zero has happened all zeros count as the floor, and rows are divided by what they
+        then sum to: otherwise a model would be paid for its zeros and not charged for them.
+        """
         y = self.y[rows]
         given = p[np.arange(len(y)), y]
-        return np.where(given > 0, np.maximum(given, _LEAST), self.floor)
+        if np.all(given > 0):
+            return np.maximum(given, _LEAST)
+        filled = np.where(given > 0, np.maximum(given, _LEAST), self.floor)
+        return filled / (1 + self.floor * np.count_nonzero(p == 0, axis=1))
 
     def surprises(self, p: FloatArray) -> int:
         """How many held-out outcomes had been given no probability, in one partition."""
@@ -280,12 +291,15 @@ def identity_share(judge: Judge, pooled: FloatArray, identity: FloatArray) -> fl
 
     The probability that the identity is at least as good as the pool, by the normal approximation
     of the mean paired difference in log loss, of which few rows make too much: 6 / sqrt(n)
-    standard errors are taken off first. One if the pool was worse by a standard error.
+    standard errors are taken off first. One if the pool was worse by a standard error. At most one
+    half if the model's zeros have happened: then no outcome costs log 2 more than in the pool.
     """
     from scipy.special import ndtr
 
     certainty = judge.certainty(np.log(pooled) - np.log(identity))
     share = float(ndtr(_CAUTION / np.sqrt(judge.size) - certainty))
+    if judge.contradicted and share >= _HARDLY:
+        return min(share, 0.5)
     if certainty <= -1 or share > 1 - _HARDLY:
         return 1.0
     return 0.0 if share < _HARDLY else share

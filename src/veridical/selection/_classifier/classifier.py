@@ -11,13 +11,14 @@ from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 
 from veridical._core.data.options import check_flag
 from veridical._core.data.validation import check_weight
-from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
+from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
 from veridical.calibrators.core import Notes
 from veridical.exceptions import invalid, warn_of
-from veridical.selection._classifier import pairs
+from veridical.selection._classifier import pairs, splits
 from veridical.selection._classifier.pairs import CALLER
 from veridical.selection._classifier.response import innermost, is_frozen
+from veridical.selection._classifier.spelling import knowing_other_spellings
 from veridical.selection._classifier.target import (
     LabelwiseMaps,
     check_target,
@@ -50,15 +51,16 @@ def _map_name(fitted: Any) -> str:
     return type(fitted).__name__
 
 
+@knowing_other_spellings
 @dataclass(eq=False, repr=False)
 class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier whose probabilities are calibrated on rows its model was not trained on.
 
-    In each of the folds a copy of the estimator is trained on the other folds, and a map is fitted
-    to what it says of this one. With `ensemble=True` these pairs predict together, as the mean of
-    their probabilities [1]_ [2]_: k models, each trained on a share of (k - 1) / k of the rows.
-    With `ensemble=False` one map is fitted to the predictions of all folds and used with one model
-    trained on all rows, which is smaller and faster, but calibrates a model that no map has seen.
+    For each of the folds a copy of the estimator is trained on the other folds and says what it
+    thinks of this one. One map is fitted to what was said of all rows, and used with one model
+    trained on all rows [1]_. With `ensemble=True` each copy has a map of its own instead, fitted to
+    its fold, and these pairs predict together, as the mean of their probabilities [2]_: k models,
+    each trained on a share of (k - 1) / k of the rows, which take k times as long to predict.
 
     Parameters
     ----------
@@ -74,8 +76,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         Integers are stratified folds in the order of rows (not stratified for several labels a
         row). "prefit" takes the estimator as it is fitted and calibrates it on all rows given,
         which must be new to it; so does a `FrozenEstimator`, whatever `cv` is.
-    ensemble : bool, default True
-        Whether all pairs predict, or one model trained on all rows.
+    ensemble : bool, default False
+        Whether all pairs predict, or one model trained on all rows. In the league one model is no
+        worse with the default calibrator, and cheaper; splitters that test rows more than once
+        (`ShuffleSplit`, `RepeatedKFold`) need True.
     response : {"auto", "probability", "decision"}, default "auto"
         What of the model is calibrated. "auto" takes `decision_function` where it is the log odds
         of `predict_proba` or where there is nothing else, and `predict_proba` otherwise. Decision
@@ -84,6 +88,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         with its `input="probability"` (the default) probabilities are taken if there are any.
     n_jobs : int, optional
         Models trained at the same time. Results do not depend on it.
+    weight_type : {"frequency", "importance"}, default "frequency"
+        What weights mean to a calibrator given by name: numbers of repetitions, as scikit-learn's
+        checks of estimators ask, or importance, which a constant factor does not change. A
+        calibrator given as an object keeps its own.
 
     Attributes
     ----------
@@ -98,7 +106,8 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
 
     Notes
     -----
-    Row numbers that train and calibrate the same pair are refused. Rows of weight zero are left
+    Row numbers that train and calibrate the same pair are refused, as are folds of one or two rows
+    for a map and more folds than rows of a class. Rows of weight zero are left
     out before splitting. With splitters that do not test every row (`TimeSeriesSplit`), the rows
     never tested do not calibrate, see `calibration_rows_`. A class that is missing from the
     training rows of a fold has probability zero (or the least decision value) before calibration.
@@ -108,11 +117,16 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     routing enabled, requests decide as in `CalibratedClassifierCV`. There is no randomness beyond
     that of the estimator and of the splitter.
 
+    With `weight_type="frequency"`, and an estimator of which the same is true, a weight of two is a
+    row given twice, if both copies are in one fold. Folds dealt by the order of rows (integers) may
+    part copies, and then a model has seen what calibrates it: give rows that repeat as weights, or
+    keep them together by `GroupKFold`.
+
     An indicator matrix `y` of L labels gives one map a label, and `predict_proba` of shape (n, L)
     with the probability of each.
 
-    Time: k fits of the estimator (one more with `ensemble=False`, none for "prefit") and of the
-    map.
+    Time: k + 1 fits of the estimator and one of the map; with `ensemble=True` k of both; none of
+    the estimator for "prefit".
 
     References
     ----------
@@ -144,9 +158,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     calibrator: str | Calibrator = "auto"
     _: KW_ONLY
     cv: Any = 5
-    ensemble: bool = True
+    ensemble: bool = False
     response: str = "auto"
     n_jobs: int | None = None
+    weight_type: WeightType = "frequency"
 
     def fit(
         self,
@@ -189,7 +204,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         n_rows = _num_samples(X)
         target = check_target(y, n_rows, caller=CALLER)
         weight = check_weight(sample_weight, n_rows, caller=CALLER)
-        kept = pairs.positive_rows(weight, n_rows)
+        kept = splits.positive_rows(weight, n_rows)
         prefit = self._is_fitted_before()
         params: dict[str, Any] = {}
         split_params: dict[str, Any] = {}
@@ -198,14 +213,15 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         else:
             target = to_be_learnt(target, kept, caller=CALLER)
             params, split_params = pairs.routed(self, weight, groups, fit_params, caller=CALLER)
-        task = pairs.Task(self.estimator, X, target, weight, params, self.calibrator, self.response)
-        task.check()
+        wanted = pairs.MapWanted(self.calibrator, self.weight_type, self.response)
+        task = pairs.Task(self.estimator, X, target, weight, params, wanted)
+        wanted.check(target.n_classes)
         if prefit:
             fits, rows = [pairs.pair_of_fitted(task, kept)], [kept]
         else:
-            splits = pairs.splits_of(self.cv, X, target, kept, split_params, caller=CALLER)
+            folds = splits.splits_of(self.cv, X, target, kept, split_params, caller=CALLER)
             fit_all = self._all_pairs if self.ensemble else self._one_pair
-            fits, rows = fit_all(task, splits, kept)
+            fits, rows = fit_all(task, folds, kept)
         self.pairs_, self.calibration_rows_ = [pair for pair, _ in fits], rows
         self.classes_, self.n_rows_ = target.classes, n_rows
         for _, notes in fits:
@@ -279,24 +295,23 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         return prefit or is_frozen(self.estimator)
 
     def _all_pairs(
-        self, task: pairs.Task, splits: list[pairs.Split], kept: Array
+        self, task: pairs.Task, folds: list[splits.Split], kept: Array
     ) -> tuple[list[tuple[pairs.Pair, Notes]], list[Array]]:
         from sklearn.utils.parallel import Parallel, delayed
 
-        fits = Parallel(n_jobs=self.n_jobs)(
-            delayed(pairs.fit_pair)(task, split) for split in splits
-        )
-        return fits, [test for _, test in splits]
+        splits.check_for_own_maps(folds, caller=CALLER)
+        fits = Parallel(n_jobs=self.n_jobs)(delayed(pairs.fit_pair)(task, split) for split in folds)
+        return fits, [test for _, test in folds]
 
     def _one_pair(
-        self, task: pairs.Task, splits: list[pairs.Split], kept: Array
+        self, task: pairs.Task, folds: list[splits.Split], kept: Array
     ) -> tuple[list[tuple[pairs.Pair, Notes]], list[Array]]:
         from sklearn.utils.parallel import Parallel, delayed
 
-        pairs.check_tested_once(splits, len(task.target.y), caller=CALLER)
-        jobs = [*splits, (kept, None)]  # the last model, on all rows, is the one that predicts
+        splits.check_for_single_map(folds, len(task.target.y), caller=CALLER)
+        jobs = [*folds, (kept, None)]  # the last model, on all rows, is the one that predicts
         *said, model = Parallel(n_jobs=self.n_jobs)(
             delayed(pairs.fit_or_foretell)(task, train, test) for train, test in jobs
         )
-        rows = np.sort(np.concatenate([test for _, test in splits]))
-        return [pairs.single_pair(task, said, splits, model)], [rows]
+        rows = np.sort(np.concatenate([test for _, test in folds]))
+        return [pairs.single_pair(task, said, folds, model)], [rows]

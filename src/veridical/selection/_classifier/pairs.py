@@ -1,16 +1,15 @@
-"""Pairs of a fitted model and a map fitted to what it said of other rows, and these rows."""
+"""Pairs of a fitted model and a map fitted to what it said of other rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from veridical._core.data.validation import check_option, is_integer
-from veridical._core.typing import Array, FloatArray, IntArray
+from veridical._core.data.validation import check_option
+from veridical._core.typing import Array, FloatArray, IntArray, WeightType
 from veridical.calibrators import Calibrator
 from veridical.calibrators.core import Notes, fit_settled
 from veridical.exceptions import invalid, warn_of
@@ -22,113 +21,8 @@ from veridical.selection._classifier.response import (
     read,
     to_probabilities,
 )
+from veridical.selection._classifier.splits import Split
 from veridical.selection._classifier.target import ClassifierTarget, LabelwiseMaps
-
-Split = tuple[IntArray, IntArray]
-
-
-def positive_rows(weight: FloatArray | None, n_rows: int) -> IntArray:
-    """Rows that count: a weight of zero removes a row before anything is split."""
-    return np.arange(n_rows) if weight is None else np.flatnonzero(weight)
-
-
-def splits_of(
-    cv: Any,
-    X: Any,
-    target: ClassifierTarget,
-    kept: IntArray,
-    split_params: dict[str, Any],
-    *,
-    caller: str,
-) -> list[Split]:
-    """Training and calibration rows of each fold, as numbers of rows of `X`.
-
-    Splitters see the rows in `kept` only; pairs of row numbers that are given as they are mean
-    rows of `X`, of which others than `kept` are left out.
-    """
-    from sklearn.model_selection import check_cv
-    from sklearn.utils import _safe_indexing
-
-    cv = 5 if cv is None else cv
-    if is_integer(cv):
-        _check_folds(cv, target, kept, caller=caller)
-    elif isinstance(cv, str) or not hasattr(cv, "split"):
-        return [_kept_only(pair, kept, len(target.y), caller=caller) for pair in _pairs(cv, caller)]
-    everything = len(kept) == len(target.y)
-    shown = X if everything else _safe_indexing(X, kept)
-    y = target.y[kept]
-    params = split_params
-    if not everything:
-        params = {name: _safe_indexing(value, kept) for name, value in split_params.items()}
-    splitter = check_cv(cv, y, classifier=True)
-    splits = [(kept[train], kept[test]) for train, test in splitter.split(shown, y, **params)]
-    return [_disjoint(split, len(target.y), caller=caller) for split in splits]
-
-
-def check_tested_once(splits: list[Split], n_rows: int, *, caller: str) -> None:
-    """Raise if a row is predicted more than once, which a single map cannot use."""
-    times = np.zeros(n_rows, dtype=np.intp)
-    for _, test in splits:
-        times[test] += 1
-    if times.max(initial=0) > 1:
-        row = int(times.argmax())
-        hint = "use `ensemble=True`, or a splitter that tests every row at most once."
-        got = f"row {row} in {times[row]} of {len(splits)}"
-        raise invalid(caller, "cv", "a splitter of disjoint test rows", got, hint=hint)
-
-
-def _check_folds(cv: int, target: ClassifierTarget, kept: IntArray, *, caller: str) -> None:
-    if cv < 2:
-        hint = 'use `cv="prefit"` for a model that is fitted already.'
-        raise invalid(caller, "cv", "at least 2", f"{cv}", hint=hint)
-    if len(kept) < cv:
-        hint = "use fewer folds or more rows."
-        raise invalid(caller, "cv", f"at most the number of rows, {len(kept)}", f"{cv}", hint=hint)
-    if target.multilabel:
-        return
-    names, counts = np.unique(target.y[kept], return_counts=True)
-    rarest = int(counts.argmin())
-    if counts[rarest] < cv:
-        most = int(counts[rarest])
-        hint = "drop or join classes of one row." if most < 2 else f"use `cv={most}` or less."
-        got = f"{cv} folds, with less than {cv} examples ({most}) of class {names[rarest].item()!r}"
-        raise invalid(caller, "cv", "at most the rows of the rarest class", got, hint=hint)
-
-
-def _pairs(cv: Any, caller: str) -> list[Any]:
-    if isinstance(cv, str) or not isinstance(cv, Iterable):
-        expected = 'a number of folds, a splitter, pairs of (train, test) rows or "prefit"'
-        raise invalid(caller, "cv", expected, repr(cv), hint="e.g. `cv=5`.")
-    pairs = list(cv)
-    if not pairs:
-        hint = "pass at least one pair of (train, test) rows."
-        raise invalid(caller, "cv", "of at least one split", "none", hint=hint)
-    return pairs
-
-
-def _kept_only(pair: Any, kept: IntArray, n_rows: int, *, caller: str) -> Split:
-    counts = np.zeros(n_rows, dtype=bool)
-    counts[kept] = True
-    numbers = np.arange(n_rows)
-    train, test = (numbers[np.asarray(rows)] for rows in pair)  # also masks and negative numbers
-    return _disjoint((train[counts[train]], test[counts[test]]), n_rows, caller=caller)
-
-
-def _disjoint(split: Split, n_rows: int, *, caller: str) -> Split:
-    train, test = split
-    seen = np.zeros(n_rows, dtype=bool)
-    seen[train] = True
-    common = test[seen[test]]
-    if len(common):
-        hint = "a map learns nothing about new rows from rows that the model has seen."
-        got = f"{len(common)} common rows, row {common[0]} first"
-        raise invalid(caller, "cv", "of disjoint training and test rows", got, hint=hint)
-    if not (len(train) and len(test)):
-        got = f"{len(train)} training and {len(test)} test rows"
-        hint = "leave rows on both sides of every split."
-        raise invalid(caller, "cv", "of non-empty splits", got, hint=hint)
-    return split
-
 
 CALLER = "CalibratedClassifier"
 RESPONSES = ("auto", "probability", "decision")
@@ -157,6 +51,52 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class MapWanted:
+    """The map that is to be fitted, and what of a model it is to read.
+
+    Attributes
+    ----------
+    calibrator : str or Calibrator
+    weight_type : what weights mean to a calibrator given by name; an object keeps its own
+    response : "auto", "probability" or "decision"
+    """
+
+    calibrator: Any
+    weight_type: WeightType
+    response: str
+
+    def check(self, n_classes: int) -> None:
+        """Raise if the parameters cannot be used, before anything is fitted."""
+        check_option(CALLER, "response", self.response, RESPONSES)
+        check_option(CALLER, "weight_type", self.weight_type, ("frequency", "importance"))
+        wish = self.wish(n_classes)
+        if self.response == "probability" and wish.own_input in ("logit", "score"):
+            hint = "leave one of them at its default."
+            got = f"{self.response!r} with a calibrator of input={wish.own_input!r}"
+            raise invalid(CALLER, "response", "what the calibrator takes", got, hint=hint)
+
+    def blank(self, n_classes: int) -> Calibrator:
+        """Map of two or more classes, not fitted."""
+        given = self.calibrator
+        if isinstance(given, str):
+            named = calibrator_named(given, n_classes, caller=CALLER, param="calibrator")
+            return named.set_params(weight_type=self.weight_type)
+        if not isinstance(given, Calibrator):
+            got = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
+            hint = 'e.g. `calibrator="platt"` or `calibrator=PlattCalibrator()`.'
+            raise invalid(CALLER, "calibrator", "a name or a calibrator", got, hint=hint)
+        blank = for_classes(clone(given), n_classes)
+        blank.keeps_fingerprint = given.keeps_fingerprint
+        return blank
+
+    def wish(self, n_classes: int) -> Wish:
+        """What the map wants to read."""
+        blank = self.blank(n_classes)
+        own = None if isinstance(self.calibrator, str) else blank.input
+        return Wish(self.response, own, _inputs_of(blank))
+
+
+@dataclass(frozen=True)
 class Task:
     """Everything a pair is fitted from.
 
@@ -168,8 +108,7 @@ class Task:
         Rows.
     fit_params : dict
         Handed on to the estimator; entries of one value a row are split like rows.
-    calibrator, response : Any
-        Parameters of the classifier.
+    wanted : MapWanted
     """
 
     estimator: Any
@@ -177,33 +116,7 @@ class Task:
     target: ClassifierTarget
     weight: FloatArray | None
     fit_params: dict[str, Any]
-    calibrator: Any
-    response: str
-
-    def check(self) -> None:
-        """Raise if the parameters cannot be used, before anything is fitted."""
-        check_option(CALLER, "response", self.response, RESPONSES)
-        blank = self.blank_map()
-        if self.response == "probability" and self.wish(blank).own_input in ("logit", "score"):
-            hint = "leave one of them at its default."
-            got = f"{self.response!r} with a calibrator of input={blank.input!r}"
-            raise invalid(CALLER, "response", "what the calibrator takes", got, hint=hint)
-
-    def blank_map(self) -> Calibrator:
-        """Map of two or more classes, not fitted."""
-        given, n_classes = self.calibrator, self.target.n_classes
-        if isinstance(given, str):
-            return calibrator_named(given, n_classes, caller=CALLER, param="calibrator")
-        if not isinstance(given, Calibrator):
-            got = f"the class {given.__name__}" if isinstance(given, type) else repr(given)
-            hint = 'e.g. `calibrator="platt"` or `calibrator=PlattCalibrator()`.'
-            raise invalid(CALLER, "calibrator", "a name or a calibrator", got, hint=hint)
-        return for_classes(clone(given), n_classes)
-
-    def wish(self, blank: Calibrator) -> Wish:
-        """What a map wants to read."""
-        own = None if isinstance(self.calibrator, str) else blank.input
-        return Wish(self.response, own, _inputs_of(blank))
+    wanted: MapWanted
 
     def fitted_model(self, train: IntArray) -> Any:
         """Copy of the estimator, fitted to some rows."""
@@ -220,7 +133,8 @@ class Task:
 
         X, _ = _safe_split(model, self.X, self.target.y, test, train)
         classes, multilabel = self.target.classes, self.target.multilabel
-        reading = choose_reading(model, X, classes, self.wish(self.blank_map()), caller=CALLER)
+        wish = self.wanted.wish(self.target.n_classes)
+        reading = choose_reading(model, X, classes, wish, caller=CALLER)
         return reading, read(model, X, reading, classes, multilabel=multilabel)
 
     def fitted_map(
@@ -229,9 +143,8 @@ class Task:
         """Map from what models said of rows to their outcomes, and what is in doubt about it."""
         y, weight = self.target.y[rows], None if self.weight is None else self.weight[rows]
         labels = np.array([0, 1]) if self.target.multilabel else self.target.classes
-        blank = self.blank_map().set_params(input=kind, labels=labels, pos_label=None)
-        if not isinstance(self.calibrator, str):
-            blank.keeps_fingerprint = self.calibrator.keeps_fingerprint
+        blank = self.wanted.blank(self.target.n_classes)
+        blank.set_params(input=kind, labels=labels, pos_label=None)
         if self.target.multilabel:
             maps = LabelwiseMaps(blank)
             return maps, maps.fit(values, y, weight)

@@ -12,7 +12,14 @@ from veridical.report.charts import reliability_chart
 from veridical.results import Comparison
 from veridical.selection.core import ALIASES, calibrator_names
 from veridical.studio._api.evaluate import error_data, unbinned_figures
-from veridical.studio._data.answers import CALLER, Refused, chart_data, values_of, whole_number
+from veridical.studio._data.answers import (
+    CALLER,
+    Refused,
+    chart_data,
+    names,
+    values_of,
+    whole_number,
+)
 from veridical.studio._data.fit import BEFORE, Fit
 from veridical.studio._data.session import Dataset, Session, lens_of
 
@@ -24,25 +31,25 @@ _NOT_OFFERED = {"identity", *ALIASES}
 def methods(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """Calibrators to choose from."""
     data = session.data
-    names = [name for name in calibrator_names() if name not in _NOT_OFFERED]
+    offered = [name for name in calibrator_names() if name not in _NOT_OFFERED]
     suggested = _SUGGESTED if data.is_binary else _SUGGESTED_SEVERAL
-    return {"methods": [_described(n, n in suggested, data) for n in names]}
+    return {"methods": [_described(n, n in suggested, data) for n in offered]}
 
 
 def start(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     """Begin to fit."""
     data = session.data
-    names = [str(name) for name in body.get("methods") or []]
-    if not names:
+    chosen = names(body.get("methods"), "methods")
+    if not chosen:
         hint = "tick one or more; `auto` is a good start."
         raise invalid(CALLER, "methods", "at least one calibrator", "none", hint=hint)
-    for name in names:
+    for name in chosen:
         check_option(CALLER, "methods", name, calibrator_names())
     folds = whole_number(body.get("folds", 5), "folds", 2, 20)
     with session.lock:
         if session.fit is not None and session.fit.progress()["state"] == "running":
             raise Refused(409, "a fit is running", "wait for it, or cancel it.")
-        session.fit = Fit(data, list(dict.fromkeys(names)), folds)
+        session.fit = Fit(data, list(dict.fromkeys(chosen)), folds)
         session.fit.start()
         return session.fit.progress()
 

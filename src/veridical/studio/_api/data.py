@@ -25,8 +25,8 @@ from veridical.frames.tables import (
     open_table,
 )
 from veridical.lenses.reading import RawData
-from veridical.studio._data.answers import CALLER, in_thread, plain
-from veridical.studio._data.files import drop, file_in, files_in, keep_upload
+from veridical.studio._data.answers import CALLER, in_thread, names, plain
+from veridical.studio._data.files import check_amount, drop, file_in, files_in, keep_upload
 from veridical.studio._data.session import (
     ColumnMapping,
     Dataset,
@@ -59,6 +59,7 @@ async def upload(request: Request) -> Response:
         limit=session.settings.max_upload,
     )
     try:
+        await in_thread(check_amount, path, session.settings.max_upload)
         return JSONResponse(plain(await in_thread(_opened, session, name, path)))
     except BaseException:
         drop(path)
@@ -68,14 +69,16 @@ async def upload(request: Request) -> Response:
 def open_file(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     """Open a file of the chosen folder."""
     name = str(body.get("name", ""))
-    return _opened(session, name, file_in(session.settings.folder, name))
+    path = file_in(session.settings.folder, name)
+    check_amount(path)
+    return _opened(session, name, path)
 
 
 def find_labels(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     """Labels that a column of outcomes holds."""
     table = session.table(body.get("id"))
     found, missing = _distinct(table, str(body.get("y", "")))
-    prob = [str(name) for name in body.get("prob") or []]
+    prob = names(body.get("prob"), "prob")
     named = labels_from_columns(prob, np.asarray(found)) if len(prob) > 1 else None
     return {
         "labels": [str(label) for label in found[:_MOST_LABELS]],
@@ -174,7 +177,7 @@ def _distinct(table: OpenTable, y: str) -> tuple[list[Any], int]:
 
 
 def _mapped(table: OpenTable, body: dict[str, Any]) -> Dataset:
-    y, prob = str(body.get("y") or ""), [str(name) for name in body.get("prob") or []]
+    y, prob = str(body.get("y") or ""), names(body.get("prob"), "prob")
     weight, by = body.get("weight") or None, body.get("by") or None
     if not y or not prob:
         hint = "choose the column of outcomes and at least one of probabilities."

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
 from veridical.exceptions import VeridicalError, invalid
@@ -38,6 +38,8 @@ async def refuse(request: Request, error: Exception) -> JSONResponse:
             message, hint = error.problem, error.hint
         case OSError():
             message, hint = str(error), ""
+        case ClientDisconnect():  # nobody is there to read it
+            message, hint = "the request ended early", ""
         case _:
             status, hint = 500, "the terminal shows more; please report it."
             message = f"the studio failed: {type(error).__name__}: {str(error)[:300]}"
@@ -73,7 +75,7 @@ async def body_of(request: Request) -> dict[str, Any]:
             raise Refused(413, "the request is too large")
     try:
         data = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # no JSON, or nested without an end
         data = None
     if not isinstance(data, dict):
         raise Refused(400, "the request holds no JSON object")
@@ -84,7 +86,7 @@ def number(answer: Any, param: str, low: float, high: float) -> float:
     """A finite number between limits, from text or JSON."""
     try:
         value = float(answer)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         value = math.nan
     if isinstance(answer, bool) or not low <= value <= high:
         hint = "move the control, or type a number."
@@ -98,6 +100,16 @@ def whole_number(answer: Any, param: str, low: int, high: int) -> int:
     if value != int(value):
         raise invalid(CALLER, param, "a whole number", repr(answer), hint="leave the fraction out.")
     return int(value)
+
+
+def names(answer: Any, param: str) -> list[str]:
+    """Names of columns or methods, from a JSON list; none if it is left out."""
+    if answer is None:
+        return []
+    if not (isinstance(answer, list) and all(isinstance(name, str) for name in answer)):
+        hint = 'send for instance ["p"].'
+        raise invalid(CALLER, param, "a list of names", type(answer).__name__, hint=hint)
+    return answer
 
 
 def values_of(record: Any, *names: str) -> dict[str, Any]:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import re
 import secrets
+import zlib
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from veridical.exceptions import invalid
-from veridical.frames.files import ENDINGS
+from veridical.exceptions import VeridicalError, invalid
+from veridical.frames.files import ENDINGS, count_rows
 from veridical.studio._data.answers import Refused
 
 _UNITS = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
@@ -144,6 +147,41 @@ async def keep_upload(
     return path
 
 
+_MOST_ROWS = 50_000_000  # held in memory, with their order and sums: some gigabytes
+
+
+def check_amount(path: Path, limit: int | None = None) -> None:
+    """Refuse a table of more rows than fit into memory, or one that unpacks to over `limit` bytes.
+
+    A few megabytes of compressed zeros are gigabytes of rows. What cannot be read is left to
+    whoever opens the table.
+    """
+    kind = ENDINGS[ending_of(path.name) or ".csv"]
+    if kind not in ("CSV", "TSV"):
+        with suppress(VeridicalError):
+            _check_rows(count_rows(path, kind))
+        return
+    packed = path.name.lower().endswith(".gz")
+    if not packed and path.stat().st_size < 2 * _MOST_ROWS:  # of two bytes at least
+        return
+    size = rows = 0
+    try:
+        with gzip.open(path) if packed else path.open("rb") as stream:
+            while chunk := stream.read(1 << 20):
+                size, rows = size + len(chunk), rows + chunk.count(b"\n")
+                _check_rows(rows)
+                if limit is not None:
+                    _check_size(size, limit)
+    except (EOFError, OSError, zlib.error):
+        return
+
+
+def _check_rows(rows: int) -> None:
+    if rows > _MOST_ROWS:
+        hint = "`veridical report FILE` and `veridical evaluate FILE` read files of any size."
+        raise Refused(413, f"a table of over {_MOST_ROWS:,} rows is too large for the studio", hint)
+
+
 def drop(path: Path) -> None:
     """Delete an upload and the folder made for it."""
     path.unlink(missing_ok=True)
@@ -168,5 +206,5 @@ def _check_size(size: int, limit: int) -> None:
         "start `veridical studio FILE`, which reads the file where it is, or raise the limit with"
         " --max-upload."
     )
-    message = f"an upload of {shown_size(size)} is over the limit of {shown_size(limit)}"
+    message = f"an upload of {shown_size(size)} or more is over the limit of {shown_size(limit)}"
     raise Refused(413, message, hint)

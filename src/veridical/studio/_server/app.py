@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -114,6 +114,7 @@ class Guard:
         return f"{name}={token}; Path=/; HttpOnly; SameSite=Strict"
 
 
+_ANSWERED = (Refused, VeridicalError, OSError, ClientDisconnect, Exception)
 _KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript"}
 
 
@@ -160,7 +161,7 @@ def create_app(settings: Settings, first: str | None = None) -> Starlette:
             *_routes(),
         ],
         middleware=[Middleware(Guard, settings=settings)],
-        exception_handlers=dict.fromkeys((Refused, VeridicalError, OSError, Exception), refuse),
+        exception_handlers=dict.fromkeys(_ANSWERED, refuse),
     )
     app.state.session = Session(settings)
     return app

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import sys
 import tempfile
 import threading
 import warnings
 import webbrowser
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from veridical._core.runtime.optional import require
 from veridical.exceptions import VeridicalWarning, invalid
+
+if TYPE_CHECKING:
+    import uvicorn
 
 _CALLER = "studio"
 _HOST = "127.0.0.1"
@@ -116,7 +122,7 @@ def _run(
     print("Only this machine can open it. Stop with Ctrl-C.", flush=True)
     if open_browser:
         threading.Timer(0.3, webbrowser.open, [settings.address]).start()
-    with warnings.catch_warnings():  # puts the old way back
+    with warnings.catch_warnings(), _ended_by_signals(server):  # both put the old way back
         warnings.showwarning = _show_others
         try:
             server.run(sockets=[listener])
@@ -124,6 +130,28 @@ def _run(
             pass
         finally:
             app.state.session.end()
+
+
+@contextmanager
+def _ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """Let a request to end, or a terminal that is closed, end the server and not the process.
+
+    The server raises again what it was ended by once it is done; a process that dies of it would
+    leave the uploads behind.
+    """
+
+    def end(number: int, frame: object) -> None:
+        server.should_exit = True
+
+    kinds = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    if threading.current_thread() is not threading.main_thread():
+        kinds = []  # signals reach the main thread only
+    before = [(kind, signal.signal(kind, end)) for kind in kinds]
+    try:
+        yield
+    finally:
+        for kind, handler in before:
+            signal.signal(kind, handler)
 
 
 def _show_others(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,17 +20,21 @@ from veridical.frames.tables import GridTable
 from veridical.lenses import Binary, ClassSpecific, Confidence, Lens
 from veridical.summaries._bins.summary import Summary
 from veridical.summaries._grid.cells import (
-    BY_CLASS,
-    BY_GROUP,
-    ENTRIES,
     INDICES,
     SUMS,
     Cells,
     cells_of,
-    head_of,
     same_weight,
     summary_of_cells,
+)
+from veridical.summaries._grid.saved import (
+    BY_CLASS,
+    BY_GROUP,
+    ENTRIES,
+    dict_of,
+    from_text,
     table_from,
+    text_of,
 )
 
 _MOST_NAMED = 8
@@ -291,39 +294,32 @@ class GridSummary:
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe form, lossless; `from_dict` reads it back."""
-        return head_of(self.table) | {
-            "entries": {name: getattr(self.table, name).tolist() for name in ENTRIES}
-        }
+        return dict_of(self.table)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> GridSummary:
         """Read back what `to_dict` wrote."""
-        return cls(table_from(data, data.get("entries") if isinstance(data, Mapping) else None))
+        return cls(table_from(data))
 
     def to_json(self, *, indent: int | None = None) -> str:
-        """`to_dict` as JSON text."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False, ensure_ascii=False)
+        """`to_dict` as JSON text, with a hash by which damage is known."""
+        return text_of(self.table, indent=indent)
 
     @classmethod
     def from_json(cls, text: str) -> GridSummary:
         """Read back what `to_json` wrote."""
-        return cls.from_dict(json.loads(text))
+        return cls(from_text(text))
 
     def to_parquet(self, path: str | os.PathLike[str]) -> None:
         """Write one row an entry, with what else there is as text in the first row."""
         arrays = {name: getattr(self.table, name) for name in ENTRIES}
-        about = json.dumps(head_of(self.table), allow_nan=False, ensure_ascii=False)
-        write_arrays(path, arrays, about=about)
+        write_arrays(path, arrays, about=text_of(self.table, entries=False))
 
     @classmethod
     def from_parquet(cls, path: str | os.PathLike[str]) -> GridSummary:
         """Read back what `to_parquet` wrote."""
         arrays, about = read_arrays(path, caller="from_parquet")
-        try:
-            head = json.loads(about)
-        except ValueError:
-            head = None  # what is no summary is refused below
-        return cls(table_from(head, arrays))
+        return cls(from_text(about, arrays))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, GridSummary) and self.to_dict() == other.to_dict()
