@@ -1,6 +1,6 @@
 """How often bias-aware limits of smooth curves hold the truth, and how wide they are.
 
-    python evidence/curves.py docs/evidence                # 300 repetitions a cell, about 8 minutes
+    python evidence/curves.py docs/evidence                # 300 repetitions a cell, about 8 minutes; the table has 100
     python evidence/curves.py docs/evidence --repeats 50
 
 Writes curves.csv: `reliability_curve(method="smooth", interval="pointwise")` read at quantiles of

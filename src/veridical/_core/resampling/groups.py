@@ -80,7 +80,7 @@ def _shares(table: FloatArray, found: FloatArray) -> tuple[float, float]:
 
     Rows are the two sums of pairs, columns what all of either kind would make of them.
     """
-    both = np.zeros(2)
+    both: FloatArray = np.zeros(2)
     if np.linalg.det(table) > _TINY * abs(table[0, 0] * table[1, 1]):
         both = np.linalg.solve(table, found)
     if (both < 0).any() or not both.any():
