@@ -1,7 +1,7 @@
 """How often bias-aware limits of smooth curves hold the truth, and how wide they are.
 
-    python evidence/curves.py docs/evidence                # 300 repetitions a cell, about 8 minutes; the table has 100
-    python evidence/curves.py docs/evidence --repeats 50
+    python evidence/curves.py docs/evidence --repeats 100  # as in the table, about 3 minutes
+    python evidence/curves.py docs/evidence                # 300 repetitions a cell
 
 Writes curves.csv: `reliability_curve(method="smooth", interval="pointwise")` read at quantiles of
 the predictions' own distribution, 1 % and 99 % being near the ends. `width` is the median width of
