@@ -42,6 +42,7 @@ from veridical.calibrators import (
     BBQCalibrator as BBQCalibrator,
     BetaCalibrator,
     Calibrator,
+    ChainedCalibrator as ChainedCalibrator,
     ClassConditionalCalibrator as ClassConditionalCalibrator,
     ConfidenceReducedCalibrator as ConfidenceReducedCalibrator,
     DensityCalibrator as DensityCalibrator,

@@ -139,6 +139,8 @@ def test_the_downloaded_calibrator_gives_the_log_score_shown(visit, rows, tmp_pa
     page.wait_for_selector("#picked-log")
     shown = page.locator("#picked-log").inner_text().split()[0]
     visit.show("download")
+    page.locator("section", has_text="Calibrator as Python").get_by_role("button").click()
+    page.locator("#checked-python", has_text="10,000 scores in Python").wait_for()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download JSON").click()
     path = tmp_path / "map.json"

@@ -33,6 +33,7 @@ from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
 from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
 from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
+from veridical.calibrators._wrappers.chained import ChainedCalibrator
 from veridical.calibrators._wrappers.grouped import GroupedCalibrator
 from veridical.calibrators._wrappers.mixtures import AveragedCalibrator, MixingCalibrator
 from veridical.calibrators._wrappers.reductions import (
@@ -75,6 +76,9 @@ MULTICLASS = {
     "mixing": MixingCalibrator(TemperatureCalibrator(), mix=0.05),
     "fitted mixing": MixingCalibrator(OneVsRestCalibrator(IsotonicCalibrator(laplace=0))),
     "grouped": GroupedCalibrator(TemperatureCalibrator()),
+    "chained": ChainedCalibrator(
+        [TemperatureCalibrator(), OneVsRestCalibrator(IsotonicCalibrator())]
+    ),
     "averaged": AveragedCalibrator([TemperatureCalibrator(), IdentityCalibrator()], weights=[3, 1]),
     "auto": AutoCalibrator(candidates=[TemperatureCalibrator(), VectorCalibrator()]),
 }

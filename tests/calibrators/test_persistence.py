@@ -139,4 +139,5 @@ def test_private_state_is_not_written():
         "floor_",
         "classes_",
         "fingerprint_",
+        "score_range_",
     }

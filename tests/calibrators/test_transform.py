@@ -224,8 +224,8 @@ def test_what_cannot_be_done_is_refused() -> None:
         calibrator.transform(frame)
     with pytest.raises(InvalidInputError, match="nothing is overwritten"):
         calibrator.transform(frame.collect(), names="P")
-    with pytest.raises(InvalidInputError, match="predict_proba"):
-        calibrator.transform([0.5])
+    with pytest.raises(InvalidInputError, match="arrays have no columns"):
+        calibrator.transform([0.5], names="q")
     with pytest.raises(InvalidInputError, match=r"'text' of type String"):
         calibrator.transform(frame, prob="text", names="q")
     with pytest.raises(InvalidInputError, match="one or two columns"):

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
+from veridical.calibrators import PlattCalibrator
 from veridical.cli import main
+from veridical.export import save
 
 COSTS = "class,treat,wait\nill,5,20\nwell,3,0\n"
 COSTS_JSON = '{"treat": {"ill": 5, "well": 3}, "wait": {"ill": 20, "well": 0}}'
@@ -132,7 +135,7 @@ PAIR = ["--cost-fp", "1", "--cost-fn", "2"]
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["four.csv", *PAIR], "required: --prob"),
+        (["four.csv", *PAIR], "`--prob` must be given"),
         (["missing.csv", "--prob", "p", *PAIR], "an existing file"),
         (["four.csv", "--prob", "q", *PAIR], "`--prob` must be a column of the data"),
         (["four.csv", "--prob", "p", *PAIR, "--y", "state"], "`--y` must be a column of the data"),
@@ -207,3 +210,74 @@ def test_labels_in_descending_order_ask_for_the_positive_class(capsys):
     assert "`--pos-label` must be given for one column" in capsys.readouterr().err
     said = "'p' is taken for the probability of 'well'"
     assert found(capsys, *arguments, "--pos-label", "well")["notes"] == [said]
+
+
+def _saved_map():
+    """Log odds halved for 'ill', so that 0.8 is said where 4 : 1 squared, 16 / 17, is predicted."""
+    map = PlattCalibrator(pos_label="ill").fit([0.1, 0.9, 0.2, 0.8], ["well", "ill", "well", "ill"])
+    map.slope_, map.intercept_ = 0.5, 0.0
+    map.feature_names_in_ = np.array(["p"])
+    map.outcome_name_ = "state"
+    save(map, "map.json")
+    return map
+
+
+def test_a_threshold_becomes_a_raw_cut_off(capsys):
+    _saved_map()
+    code, out, err = run(capsys, "--map", "map.json", "--threshold", 0.8)
+    assert (code, err) == (0, "")
+    assert "probability that state = ill is at least 0.8" in out
+    result = found(capsys, "--map", "map.json", "--threshold", 0.8)
+    assert result["cutoff"]["score"] == pytest.approx(16 / 17)
+    # False positives four times as costly: the threshold is 0.8 again.
+    result = found(capsys, "--map", "map.json", "--cost-fp", 4, "--cost-fn", 1)
+    assert result["cutoff"]["score"] == pytest.approx(16 / 17)
+
+
+def test_a_raw_cut_off_is_applied_to_a_file(capsys):
+    _saved_map()
+    Path("raw.csv").write_text("id,p\n1,0.95\n2,0.93\n3,0.1\n")
+    result = found(capsys, "raw.csv", "--map", "map.json", "--threshold", 0.8, "-o", "out.csv")
+    assert result["share"] == {"ill": pytest.approx(1 / 3), "well": pytest.approx(2 / 3)}
+    table = pl.read_csv("out.csv")
+    assert table.columns == ["id", "p", "action"]
+    assert table["action"].to_list() == ["ill", "well", "well"]
+
+
+def test_costs_decide_on_calibrated_probabilities(capsys):
+    map = _saved_map()
+    Path("raw.csv").write_text("id,p\n1,0.95\n2,0.93\n3,0.1\n")
+    options = ["raw.csv", "--map", "map.json", "--cost-fp", 4, "--cost-fn", 1, "-o", "out.csv"]
+    result = found(capsys, *options)
+    p = map.predict_proba([0.95, 0.93, 0.1])[:, 0]
+    cost = np.minimum(4 * (1 - p), p)
+    assert result["mean_expected_cost"] == pytest.approx(cost.mean())
+    assert result["cutoff"]["score"] == pytest.approx(16 / 17)
+    assert pl.read_csv("out.csv")["action"].to_list() == ["ill", "well", "well"]
+    _, out, _ = run(capsys, *options[:-2])
+    assert "is at least 0.8 from a score of" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "`FILE` must be given"),
+        (["--threshold", 0.2], "`FILE` must be given"),
+        (["four.csv", "--prob", "p", "--threshold", 0.2], "`--threshold` must be given with --map"),
+        (["--map", "map.json"], "`--threshold` must be given"),
+        (["--map", "no.json", "--threshold", 0.2], "`--map` must be a file"),
+        (["--map", "map.json", "--threshold", 2], "`--threshold` must be between 0 and 1"),
+        (["--map", "map.json", "--threshold", 0.2, "--cost-fp", 1], "`--cost-fp` must be left out"),
+        (["--map", "map.json", "--threshold", 0.2, "-o", "out.csv"], "`--output` must be left out"),
+        (["--map", "map.json", "--costs", "costs.csv"], "`--costs` must be left out with no FILE"),
+        (["ill.csv", "--map", "map.json", "--threshold", 0.2, "--prob", "p_*"], "one column"),
+        (["big.csv", "--map", "map.json", "--threshold", 0.2], "must be in [0, 1]"),
+    ],
+)
+def test_what_does_not_go_with_a_map_is_refused(capsys, options, message):
+    _saved_map()
+    Path("big.csv").write_text("p\n7\n")
+    code, out, err = run(capsys, *options)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert message in err

@@ -23,11 +23,16 @@ def _blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", PAGE, flags=re.DOTALL)
 
 
-def _run(blocks: list[str], folder: Path, patch: pytest.MonkeyPatch) -> None:
+def _run(
+    blocks: list[str],
+    folder: Path,
+    patch: pytest.MonkeyPatch,
+    space: dict[str, Any] | None = None,
+) -> None:
     patch.chdir(folder)
     patch.setattr(veridical.export, "to_onnx", to_onnx, raising=False)
     patch.setattr(veridical.export, "to_torch", to_torch, raising=False)
-    space: dict[str, Any] = {}
+    space = {} if space is None else space
     for block in blocks:
         exec(block, space)
 
@@ -41,10 +46,12 @@ def test_examples_run(
     need("onnxruntime")
     need("onnx")
     blocks = [block for block in _blocks("python") if "torch" not in block]
-    assert len(blocks) == 10
-    _run(blocks, tmp_path, monkeypatch)
-    printed = [f"# {line}" for line in capsys.readouterr().out.splitlines()]
-    assert "\n".join(printed) in PAGE
+    assert len(blocks) == 12
+    space: dict[str, Any] = {}
+    for block in blocks:
+        _run([block], tmp_path, monkeypatch, space)
+        printed = [f"# {line}" for line in capsys.readouterr().out.splitlines()]
+        assert "\n".join(printed) in block
     assert sorted(path.name for path in tmp_path.iterdir()) == ["map.json", "map.onnx"]
 
 

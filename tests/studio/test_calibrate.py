@@ -70,6 +70,27 @@ def test_the_downloaded_calibrator_gives_the_figures_shown(studio, two_classes, 
     assert shown(picked, "before", "log") == close(log_loss(y, p))
 
 
+def test_the_chosen_map_is_said_in_words(studio, two_classes, tmp_path):
+    _, label, _, _ = two_classes
+    picked = studio.post("pick", method="platt")
+    path = tmp_path / "map.json"
+    path.write_bytes(studio.client.get("/api/download/json").content)
+    assert picked["explanation"] == veridical.load(path).explain()
+    assert f"the probability that state = {label}" in picked["explanation"]
+
+
+@pytest.mark.parametrize("what", ["json", "sql", "python", "onnx"])
+def test_a_file_is_run_before_it_is_shipped(studio, two_classes, what, need):
+    need("onnx")
+    studio.post("pick", method="isotonic")
+    asked = {"what": what} | ({"dialect": "sqlite"} if what == "sql" else {})
+    made = studio.client.get("/api/checked", params=asked).json()
+    assert made["target"] == what
+    assert made["n_scores"] == 10_000
+    assert made["max_error"] <= 1e-12
+    assert made["lines"][0].startswith("IsotonicCalibrator as")
+
+
 def test_predictions_keep_the_table(studio, two_classes, tmp_path, ill):
     _, label, _, p = two_classes
     studio.post("pick", method="isotonic")
@@ -196,5 +217,7 @@ def test_without_a_calibrator_there_is_nothing_to_download(studio, refused):
     studio.use("ill.csv", "state", ["p"], positive=0)
     for what in ("json", "sql", "python", "predictions"):
         refused(studio.client.get(f"/api/download/{what}"), 409)
+    refused(studio.client.get("/api/checked", params={"what": "sql"}), 409)
+    refused(studio.client.get("/api/checked", params={"what": "pickle"}), 400)
     refused(studio.client.post("/api/pick", json={"method": "platt"}), 409)
     refused(studio.client.get("/api/download/password"), 400)

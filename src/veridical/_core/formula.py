@@ -7,6 +7,7 @@ function for each kind and none for each calibrator.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -235,11 +236,28 @@ class Formula:
         >>> formula.meaning(formula.positive)
         'probability that Status = bad'
         """
-        label = self.classes[index]
-        if self.outcome is None:
-            shown = f"'{_harmless(label)}'" if isinstance(label, str) else repr(label)
-            return f"probability of {shown}"
-        return f"probability that {_harmless(self.outcome)} = {_harmless(str(label))}"
+        return probability_of(self.classes[index], self.outcome, _harmless)
+
+
+def _printable(text: str) -> str:
+    """Text without line breaks and other control characters, which are shown as escapes."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
+def probability_of(
+    label: object, outcome: str | None, clean: Callable[[str], str] = _printable
+) -> str:
+    """Which probability is meant, in words on one line, of texts that are made clean.
+
+    Examples
+    --------
+    >>> probability_of("bad", "Status"), probability_of(1, None)
+    ('probability that Status = bad', 'probability of 1')
+    """
+    if outcome is None:
+        shown = f"'{clean(label)}'" if isinstance(label, str) else repr(label)
+        return f"probability of {shown}"
+    return f"probability that {clean(outcome)} = {clean(str(label))}"
 
 
 _LONGEST = 60
@@ -295,16 +313,20 @@ def slopes_between(knots: FloatArray, values: FloatArray) -> FloatArray:
     return np.where(np.isfinite(rises), rises, 0.0)
 
 
-def looks_up(node: object) -> bool:
-    """Whether steps or interpolation occur anywhere in a formula: they may jump."""
+def lookups(node: object) -> Iterator[Piecewise]:
+    """Every lookup of pieces anywhere in a formula, once."""
     seen, left = set(), [node]
     while left:
         each = left.pop()
         if isinstance(each, tuple):
             left.extend(each)
         elif isinstance(each, Node) and id(each) not in seen:
-            if isinstance(each, Piecewise) and (each.degree < 2 or each.by is not None):
-                return True
+            if isinstance(each, Piecewise):
+                yield each
             seen.add(id(each))
             left.extend(vars(each).values())
-    return False
+
+
+def looks_up(node: object) -> bool:
+    """Whether steps or interpolation occur anywhere in a formula: they may jump."""
+    return any(each.degree < 2 or each.by is not None for each in lookups(node))

@@ -1,8 +1,9 @@
 """What calibrators are made of, for rooms that fit, wrap and choose them."""
 
 from veridical.calibrators._base.bases import BinaryCalibrator
-from veridical.calibrators._base.calibrator import Notes, fit_rows, fit_settled, predict_rows
+from veridical.calibrators._base.calibrator import Notes
 from veridical.calibrators._base.exporting import has_formula
+from veridical.calibrators._base.fitting import fit_rows, fit_settled, predict_rows
 from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, check_rows, points_away

@@ -1,6 +1,15 @@
 """Fitted calibrators as formulas and as JSON, for rooms that write them down elsewhere."""
 
-from veridical.calibrators._base.exporting import check_exportable, formula_of
+from veridical.calibrators._base.exporting import check_exportable, formula_of, probe_scores
 from veridical.calibrators._base.persistence import check_saved, decode
+from veridical.calibrators._wrappers.grouped import GroupFormula, group_formulas
 
-__all__ = ["check_exportable", "check_saved", "decode", "formula_of"]
+__all__ = [
+    "GroupFormula",
+    "check_exportable",
+    "check_saved",
+    "decode",
+    "formula_of",
+    "group_formulas",
+    "probe_scores",
+]

@@ -21,6 +21,7 @@ _COMMANDS = {
     "check": "a release gate: fail unless predictions in a file meet requirements",
     "calibrate": "fit a calibrator to predictions in a file",
     "apply": "calibrate predictions in a file with a saved calibrator",
+    "export": "write a saved calibrator as SQL, Python or ONNX, and check that it says the same",
     "decide": "choose the action of least expected cost for each row of a file",
     "simulate": "fake classifiers, what decisions require of a model, and a game",
     "monitor": "watch calibration batch by batch, with alarms that hold their level",
@@ -33,7 +34,7 @@ _EPILOG = """\
 exit codes:
   0  done
   1  could not finish (for instance the output could not be written), or `check`: not all
-     requirements are met
+     requirements are met, or `export`: what was written differs from the calibrator
   2  bad input or usage; one line on standard error says what and what to do
   3  `test --fail-if-rejected`: calibration is rejected; `monitor`: there is an alarm
   130  interrupted by Ctrl-C; nothing half-done was written

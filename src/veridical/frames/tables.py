@@ -9,6 +9,7 @@ from veridical.frames._tables.detect import is_frame, is_lazy
 from veridical.frames._tables.find import ColumnGuess, find_columns, predictions_by_name
 from veridical.frames._tables.open import column_names, open_table
 from veridical.frames._tables.order import labels_of
+from veridical.frames._tables.run_sql import run_in_duckdb
 from veridical.frames._tables.small import small_table
 from veridical.frames._tables.table import Table
 
@@ -27,6 +28,7 @@ __all__ = [
     "labels_of",
     "open_table",
     "predictions_by_name",
+    "run_in_duckdb",
     "sample_rows",
     "small_table",
 ]

@@ -7,6 +7,7 @@ from veridical.results.decision_curves import CostCurve, DecisionCurve, RocHull
 from veridical.results.decisions import (
     ActionCost,
     Allocation,
+    Cutoff,
     Decisions,
     ExpectedCost,
     MiscalibrationCost,
@@ -14,6 +15,7 @@ from veridical.results.decisions import (
 )
 from veridical.results.evaluation import Evaluation
 from veridical.results.experiment import BayesFigures, ExactValue, ExperimentResult, Fact
+from veridical.results.export import ExportedMap
 from veridical.results.figures import Coefficient, CoxTest, Decomposition, MeasuredError
 from veridical.results.game import GameSummary, PatientRound, PlayerScore, RoundOutcome
 from veridical.results.gate import GateBaseline, GateCheck, GateFigure, GateResult
@@ -55,6 +57,7 @@ __all__ = [
     "CostCurve",
     "CoxTest",
     "CurveReading",
+    "Cutoff",
     "DecisionCurve",
     "DecisionValue",
     "Decisions",
@@ -66,6 +69,7 @@ __all__ = [
     "ExactValue",
     "ExpectedCost",
     "ExperimentResult",
+    "ExportedMap",
     "Fact",
     "GameSummary",
     "GateBaseline",

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
 
-from veridical._core.typing import Array, FloatArray, IntArray
+from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray
 from veridical.results.base import ArrayResult, Difference, Interval, Result, columns_of, say_pvalue
 from veridical.results.text import html_block, html_table, note_lines, number_or_blank, text_row
+
+_NO_JUMP = 1e-9  # neighbouring numbers differ by less on any piece that is not absurdly steep
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -69,6 +72,76 @@ class Decisions(ArrayResult):
         if action.dtype == object:  # a column holds one type
             action = action.astype(np.str_)
         return {"action": action.tolist(), "expected_cost": self.expected_cost.tolist()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cutoff(Result):
+    """The raw score from which on a calibrated probability is at least a threshold.
+
+    Attributes
+    ----------
+    threshold : calibrated probability that is to be reached
+    score : the cut-off: a row reaches the threshold exactly if its score is at least this, or at
+        most this where the map falls; infinite if no row does, or if every row does
+    low, high : scores between which the probability is the threshold itself, where the map is level
+        there; else both are `score`
+    before, after : calibrated probability just before the cut-off and at it; the ends of the map
+        where it is infinite
+    falling : whether probabilities fall with the score, so that low scores reach the threshold
+    monotone : whether they rise or fall throughout; if not, the cut-off is the smallest score from
+        which on the threshold is reached throughout
+    reached_before : of a map that is not monotone, whether it is reached at some scores below, too
+    meaning : which probability
+    input : what scores are
+    """
+
+    threshold: float
+    score: float
+    low: float
+    high: float
+    before: float
+    after: float
+    falling: bool
+    monotone: bool
+    reached_before: bool
+    meaning: str
+    input: str
+
+    @property
+    def reached(self) -> bool:
+        """Whether scores decide: neither all of them reach the threshold, nor none."""
+        return math.isfinite(self.score)
+
+    @property
+    def jumps(self) -> bool:
+        """Whether the map jumps past the threshold."""
+        return self.reached and abs(self.after - self.before) > _NO_JUMP
+
+    def applies_to(self, scores: ArrayLike) -> BoolArray:
+        """Whether each of these scores reaches the threshold."""
+        values = np.asarray(scores, dtype=np.float64)
+        return np.asarray(values <= self.score if self.falling else values >= self.score)
+
+    def __str__(self) -> str:
+        text = f"the {self.meaning} is at least {self.threshold:.6g}"
+        name = {"probability": "score"}.get(self.input, self.input)
+        if not self.reached:
+            all_of_them = (self.score < 0) != self.falling
+            low, high = sorted((self.before, self.after))
+            where = "everywhere" if all_of_them else "nowhere"
+            if not self.monotone and not all_of_them:
+                return f"{text} from no {name} on: the map, not monotone, ends at {self.after:.6g}"
+            return f"{text} {where}: the map goes from {low:.6g} to {high:.6g}"
+        way = f"up to a {name} of" if self.falling else f"from a {name} of"
+        text += f" {way} {self.score:.12g}" + ("" if self.falling else " on")
+        if self.low < self.high:
+            text += f"; it is {self.after:.6g} from {self.low:.6g} to {self.high:.6g}"
+        elif self.jumps:
+            text += f", where it jumps to {self.after:.6g}"
+        if self.monotone:
+            return text
+        also = "some scores before reach it, too" if self.reached_before else "but at none before"
+        return f"{text} (the map is not monotone; {also})"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,15 +9,14 @@ import numpy as np
 from veridical._core.data.schema import Fields, Number, Relations, Together
 from veridical._core.formula import Nodes
 from veridical._core.typing import ArrayLike, FloatArray
-from veridical.calibrators._base.calibrator import (
-    Calibrator,
-    Notes,
-    NotFittedError,
-    Shared,
-    WeightedOutcomes,
-)
+from veridical.calibrators._base.calibrator import Calibrator, Notes, NotFittedError, Shared
 from veridical.calibrators._base.nodes import softmax_of
-from veridical.calibrators._base.rows import CheckedRows, positive_last, two_columns
+from veridical.calibrators._base.rows import (
+    CheckedRows,
+    WeightedOutcomes,
+    positive_last,
+    two_columns,
+)
 from veridical.calibrators._base.scales import (
     SMALLEST,
     BinaryScores,
@@ -244,3 +243,8 @@ class IdentityCalibrator(MulticlassCalibrator):
 
     def _formula(self, inputs: Nodes) -> Nodes:
         return inputs if self.input == "probability" else softmax_of(inputs)
+
+    def _in_words(self) -> str:
+        if self.input == "probability":
+            return "Leaves predictions as they are."
+        return "Turns logits into probabilities by a softmax, and leaves them as they are."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Sequence
@@ -15,7 +16,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 
 from veridical._core.data.classes import arranged_as, arranged_names
 from veridical._core.data.columns import class_of_one_column, labels_from_columns, names_of
-from veridical._core.data.schema import Fields, Instance, Labels, Number, Relations, Text
+from veridical._core.data.schema import Fields, Instance, Labels, Number, Relations, Text, Together
 from veridical._core.data.validation import (
     check_option,
     check_probabilities,
@@ -23,17 +24,13 @@ from veridical._core.data.validation import (
     float_array,
 )
 from veridical._core.formula import Nodes
-from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
+from veridical._core.typing import Array, ArrayLike, FloatArray, WeightType
 from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
 from veridical.calibrators._base.nodes import NoFormulaError
 from veridical.calibrators._base.persistence import decode, encode, register
-from veridical.calibrators._base.rows import (
-    CheckedRows,
-    check_rows,
-    direction_doubts,
-    positive_last,
-)
+from veridical.calibrators._base.rows import CheckedRows, check_rows, direction_doubts
 from veridical.exceptions import InvalidInputError, invalid, warn_of
+from veridical.results import Cutoff
 
 Shared = dict[Hashable, FloatArray]  # what maps of the same rows have in common, by what it is
 Notes = tuple[str, ...]  # sentences of doubt, each with the name of who has it
@@ -41,31 +38,6 @@ Notes = tuple[str, ...]  # sentences of doubt, each with the name of who has it
 
 class NotFittedError(InvalidInputError, SklearnNotFittedError):  # type: ignore[misc]
     """A calibrator was used before `fit`."""
-
-
-@dataclass(frozen=True)
-class WeightedOutcomes:
-    """Outcomes and weights a map is fitted to.
-
-    Attributes
-    ----------
-    y : index of each row's class; for binary maps 1 where the positive class occurred
-    weight : float64 array or None
-    size : sample size for whatever depends on n (ridge/n, smoothing)
-    n_classes : number of classes, including absent ones
-    """
-
-    y: IntArray
-    weight: FloatArray | None
-    size: float
-    n_classes: int
-
-    @property
-    def weights(self) -> FloatArray:
-        """Weights that sum to `size`: ones without weights."""
-        if self.weight is None:
-            return np.ones(len(self.y))
-        return self.weight * (self.size / float(self.weight.sum()))
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -101,6 +73,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         classes_=Labels(),
         positive_index_=Number(low=0, high=1, whole=True),
         fingerprint_=Instance(Fingerprint, optional=True),
+        score_range_=Together((Number(), Number()), optional=True),
         fitted_on_=Text(optional=True),
         outcome_name_=Text(optional=True),
         feature_names_in_=Labels(size="c", least=1, text=True, optional=True),
@@ -111,6 +84,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     pos_label: Any = None
     weight_type: WeightType = "importance"
     fingerprint_: Fingerprint = field(init=False)
+    score_range_: tuple[float, float] = field(init=False)
     fitted_on_: str = field(init=False)
     outcome_name_: str = field(init=False)
     positive_index_: int = field(init=False)
@@ -237,7 +211,10 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         notes = self._fit_checked(rows)
         self.classes_, self.positive_index_ = np.asarray(rows.classes), rows.positive
         if self.keeps_fingerprint:
-            self.fingerprint_ = take_fingerprint(rows.oriented(self.input), rows.y)
+            values = rows.oriented(self.input)
+            self.fingerprint_ = take_fingerprint(values, rows.y)
+            if values.ndim == 1:
+                self.score_range_ = (float(values.min()), float(values.max()))
         return notes or ()
 
     @property
@@ -265,14 +242,16 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         prob: str | Sequence[str] | None = None,
         names: str | Sequence[str] | None = None,
     ) -> Any:
-        """Add calibrated probabilities to a frame as new columns.
+        """Add calibrated probabilities to a frame as new columns; arrays become (n, K) ones.
 
         Parameters
         ----------
-        frame : frame
+        frame : frame, or array-like
             A pandas, polars or pyarrow table; or a query that stays one: a polars LazyFrame, a
             DuckDB relation, a PySpark or Dask DataFrame, an Ibis table. No row of a query is read
             here: the map becomes an expression, which its engine computes when it is asked to.
+            Of an array, what `predict_proba` makes of it: calibrators can be steps of a
+            scikit-learn `Pipeline`.
         prob : str or sequence of str, optional
             Columns of predictions: one for each class in the order of `classes_`, or of two classes
             that of the positive one, `pos_label`. Default: those it was fitted to, else those
@@ -283,8 +262,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         Returns
         -------
-        frame
-            Of the same kind, with the columns it had and the new ones.
+        frame, or array of shape (n, K)
+            Of the same kind, with the columns it had and the new ones; of an array, probabilities
+            in the order of `classes_`.
 
         Raises
         ------
@@ -297,6 +277,11 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         A row that `predict_proba` would refuse (a value missing, NaN or outside [0, 1], a sum that
         is not one) gets a missing value: a query cannot raise an error when it is written down.
         Tables in memory are given what `predict_proba` says; queries agree with it to 1e-12.
+
+        A `Pipeline` of calibrators takes arrays, and `labels`, if the order of columns is not that
+        of sorted labels, on every step; `ChainedCalibrator` needs neither and can be saved. A
+        calibrator after a classifier is no pipeline: `CalibratedClassifier` fits it to rows that
+        the classifier has not seen.
 
         Examples
         --------
@@ -311,6 +296,80 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
         self._check_fitted(caller="transform")
         return transform_frame(self, frame, prob, names)
+
+    def inverse(self, threshold: float) -> Cutoff:
+        """Return the raw score at which the calibrated probability reaches a threshold.
+
+        Parameters
+        ----------
+        threshold : float in (0, 1)
+            Calibrated probability of the positive class, e.g. from `cost_threshold`.
+
+        Returns
+        -------
+        Cutoff
+            With `.score`: rows whose one column, that of the positive class, is at least this are
+            those whose calibrated probability is at least the threshold (`.low` and `.high`
+            where the map is level there). It says if the threshold is never reached or always.
+
+        Raises
+        ------
+        InvalidInputError
+            Of more than two classes, where no single score decides.
+
+        Notes
+        -----
+        Found among the floating-point numbers by bisection, so that the cut-off decides as
+        `predict_proba` does, row by row, up to the rounding of the map. A map that falls with the
+        score gives the largest score instead (`.falling`). Of one that is not monotone it is the
+        smallest score from which on the probability stays at least the threshold (`.monotone`),
+        as seen at 5,000 scores and at all places where pieces of the map meet.
+
+        Examples
+        --------
+        Two bins, of 2/5 up to 1/2 and 4/5 above:
+
+        >>> from veridical.calibrators import HistogramCalibrator
+        >>> p, y = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 1, 1, 1]
+        >>> map = HistogramCalibrator(n_bins=2).fit(p, y)
+        >>> print(map.inverse(0.6))
+        the probability of 1 is at least 0.6 from a score of 0.5 on, where it jumps to 0.8
+        >>> print(map.inverse(0.9))
+        the probability of 1 is at least 0.9 nowhere: the map goes from 0.4 to 0.8
+        """
+        from veridical.calibrators._base.cutoffs import cutoff_of
+
+        self._check_fitted(caller="inverse")
+        return cutoff_of(self, threshold)
+
+    def explain(self) -> str:
+        """Say in two or three sentences what the map does.
+
+        Returns
+        -------
+        str
+            What it does, what becomes of low, middle and high predictions and how that treats the
+            model, and which scores it has seen, if it remembers.
+
+        Examples
+        --------
+        Predictions of 0.9 that are right three times out of four: 9^(1/T) = 3, so T = 2.
+
+        >>> from veridical.calibrators import TemperatureCalibrator
+        >>> p, y = [0.9] * 4 + [0.1] * 4, [1, 1, 1, 0, 0, 0, 0, 1]
+        >>> print(TemperatureCalibrator(pseudo_rows=0).fit(p, y).explain())
+        Divides log odds by 2. As the probability of 1, 0.1 becomes 0.25, 0.5 stays 0.5 and 0.9
+        becomes 0.75: the model is taken to be over-confident. Nothing was seen below 0.1 or above
+        0.9 in 8 rows.
+        """
+        from veridical.calibrators._base.words import explanation
+
+        self._check_fitted(caller="explain")
+        return explanation(self)
+
+    def _in_words(self) -> str:
+        """What the map does, in one sentence; with its figures where they say more."""
+        return (inspect.getdoc(type(self)) or "").splitlines()[0]
 
     def predict(self, y_prob: ArrayLike) -> Array:
         """Return the most probable label of each row; ties go to the first class."""
@@ -352,8 +411,9 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         return overlap_of(self, y_prob, y, caller="seen").share
 
     def forget(self) -> None:
-        """Drop the fingerprint of the fitted rows; predictions stay as they are."""
-        self.__dict__.pop("fingerprint_", None)
+        """Drop the fingerprint and the range of the fitted rows; predictions stay as they are."""
+        for name in ("fingerprint_", "score_range_"):
+            self.__dict__.pop(name, None)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "classes_")
@@ -373,6 +433,8 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         names, n_classes = getattr(self, "feature_names_in_", None), len(self.classes_)
         fits = names is None or len(names) == n_classes or (n_classes == 2 and len(names) == 1)
         yield "feature_names_in_", fits, "one name for each class"
+        low, high = getattr(self, "score_range_", (0.0, 0.0))
+        yield "score_range_", low <= high, "the least and the largest score"
 
     def _checked_values(self, y_prob: ArrayLike, *, caller: str) -> FloatArray:
         """Predictions of as many classes as were fitted, of shape (n,) or (n, K)."""
@@ -430,38 +492,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _formula(self, inputs: Nodes) -> Nodes:
         """Probability of each class as a formula of K inputs; both in the order of `classes_`."""
         raise NoFormulaError(type(self).__name__)
-
-
-def fit_rows(calibrator: Calibrator, rows: CheckedRows) -> Notes:
-    """Fit a calibrator to checked rows, with class indices for labels.
-
-    Which column is whose is settled, so direction is not doubted. A class with a `fit` of its own
-    is fitted by that.
-    """
-    if getattr(type(calibrator), "fit", None) is not Calibrator.fit:
-        values = rows.values if rows.values.ndim == 1 else positive_last(rows.values, rows.positive)
-        calibrator.fit(values, np.asarray(rows.classes)[rows.index], sample_weight=rows.weight)
-        return ()
-    calibrator._start_fit()
-    return calibrator._fit_rows(rows)
-
-
-def predict_rows(calibrator: Calibrator, rows: CheckedRows) -> FloatArray:
-    """Probabilities (n, K) of checked rows in their order: of two classes the positive one last."""
-    two, values = len(rows.classes) == 2, rows.values
-    if two and values.ndim == 2:
-        values = positive_last(values, calibrator.positive_index_)
-    p = calibrator.predict_proba(values)
-    return positive_last(p, calibrator.positive_index_) if two else p
-
-
-def fit_settled(calibrator: Calibrator, y_prob: Any, y: Any, sample_weight: Any) -> Notes:
-    """Fit to data whose columns are known to be in order, so that direction is not doubted."""
-    if type(calibrator).fit is not Calibrator.fit:
-        calibrator.fit(y_prob, y, sample_weight)
-        return ()
-    calibrator._start_fit()
-    return calibrator._fit_rows(calibrator._read_rows(y_prob, y, sample_weight))
 
 
 def _column_names(y_prob: Any) -> list[str] | None:

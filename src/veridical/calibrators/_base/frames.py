@@ -118,8 +118,8 @@ def _fit_columns(calibrator: Calibrator, columns: FitColumns) -> Notes:
 
 def read_columns(
     source: Any, y: str, prob: Any, sample_weight: Any, by: Any, *, caller: str
-) -> tuple[Any, Any, Any, Any]:
-    """Predictions, labels, weights and groups of a frame or file, in memory."""
+) -> tuple[Any, Any, Any, Any, FitColumns]:
+    """Predictions, labels, weights and groups of a frame or file, in memory, and their columns."""
     columns = _columns(source, y, prob, sample_weight, caller=caller)
     named = [name for name in (columns.weight, by) if isinstance(name, str)]
     wanted = list(dict.fromkeys([columns.y, *columns.prob, *named]))
@@ -130,6 +130,7 @@ def read_columns(
         tables.labels_of(source, table, columns.y, caller=caller),
         None if weight is None else table.column(weight, caller=caller, param="sample_weight"),
         table.column(by, caller=caller, param="by") if isinstance(by, str) else by,
+        columns,
     )
 
 
@@ -271,7 +272,9 @@ def transform_frame(
 ) -> Any:
     """Add columns of calibrated probabilities; see `Calibrator.transform`."""
     if not tables.is_frame(frame):
-        hint = "for arrays, call `predict_proba(y_prob)`."
+        if prob is None and names is None:
+            return calibrator.predict_proba(frame)
+        hint = "arrays have no columns: leave `prob` and `names` out."
         got = f"an object of type {type(frame).__name__}"
         raise invalid(_CALLER, "frame", "a frame", got, hint=hint)
     available = tables.column_names(frame, caller=_CALLER, param="frame")

@@ -50,10 +50,12 @@ class Part(Field):
     ----------
     classes : number of its classes; "K" as many as the whole has
     bare : whether it is a map without classes and floors, which its owner knows
+    own_input : whether it takes something else than the whole; the owner's relations say what
     """
 
     classes: int | str = "K"
     bare: bool = False
+    own_input: bool = False
 
     def _check(self, value: Any, place: Place) -> None:
         from veridical.calibrators._base.calibrator import Calibrator
@@ -63,7 +65,8 @@ class Part(Field):
             raise place.wrong(value, "a calibrator")
         if type(value).predict_proba is not Calibrator.predict_proba:
             raise place.wrong(said(type(value).__name__), "a map of predictions alone")
-        if (value.input == "probability") is not (owner.input == "probability"):
+        alike = (value.input == "probability") is (owner.input == "probability")
+        if not (alike or self.own_input):
             raise place.at("input").wrong(value.input, f"as in the whole, {owner.input!r}")
         check_saved(value, place, bare=self.bare)
         if not (_fitted_values(value) if self.bare else hasattr(value, "classes_")):

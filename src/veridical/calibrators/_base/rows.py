@@ -86,6 +86,31 @@ class CheckedRows:
         return self.classes[1 - self.positive], self.classes[self.positive]
 
 
+@dataclass(frozen=True)
+class WeightedOutcomes:
+    """Outcomes and weights a map is fitted to.
+
+    Attributes
+    ----------
+    y : index of each row's class; for binary maps 1 where the positive class occurred
+    weight : float64 array or None
+    size : sample size for whatever depends on n (ridge/n, smoothing)
+    n_classes : number of classes, including absent ones
+    """
+
+    y: IntArray
+    weight: FloatArray | None
+    size: float
+    n_classes: int
+
+    @property
+    def weights(self) -> FloatArray:
+        """Weights that sum to `size`: ones without weights."""
+        if self.weight is None:
+            return np.ones(len(self.y))
+        return self.weight * (self.size / float(self.weight.sum()))
+
+
 def check_rows(
     y_prob: Any,
     y: Any,

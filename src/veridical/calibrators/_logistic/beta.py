@@ -15,6 +15,7 @@ from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import floored_pair, log_odds_of, outputs_from_log_odds
 from veridical.calibrators._base.scales import BinaryScores, near_log_odds
+from veridical.calibrators._base.words import number
 from veridical.calibrators._logistic.bounded_newton import check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
 
@@ -136,6 +137,10 @@ class BetaCalibrator(LogisticCalibrator):
             value, rest = floored_pair(self, inputs)
             low, high = Log(value), Log(rest)
         return outputs_from_log_odds(self, Linear(((self.a_, low), (-self.b_, high)), self.c_))
+
+    def _in_words(self) -> str:
+        a, b, c = number(self.a_), number(self.b_), number(self.c_)
+        return f"Log odds become {a} ln p - {b} ln(1 - p) plus {c}."
 
 
 def log_shares(scores: BinaryScores) -> tuple[FloatArray, FloatArray]:

@@ -15,6 +15,7 @@ from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import log_odds_of, outputs_from_log_odds
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
+from veridical.calibrators._base.words import number
 from veridical.calibrators._logistic.bounded_newton import check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
 from veridical.exceptions import invalid
@@ -144,6 +145,12 @@ class PlattCalibrator(LogisticCalibrator):
             far = (_SATURATED + abs(intercept)) / abs(slope) if slope else 0.0
             z = Clip(z, -min(far, _LARGEST), min(far, _LARGEST))
         return outputs_from_log_odds(self, Linear(((slope, z),), intercept))
+
+    def _in_words(self) -> str:
+        slope, intercept = number(self.slope_), number(self.intercept_)
+        if self.input == "score":
+            return f"Log odds are {slope} times the score plus {intercept}."
+        return f"Multiplies log odds by {slope} and adds {intercept}."
 
 
 def _standardised(scores: FloatArray, weight: FloatArray | None) -> tuple[FloatArray, float, float]:

@@ -13,6 +13,7 @@ from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_parabolas
 from veridical.calibrators._base.scales import FARTHEST, BinaryScores, log_odds, map_log_odds
+from veridical.calibrators._base.words import number
 from veridical.calibrators._logistic.bounded_newton import check_two_classes, ridge_to
 from veridical.calibrators._logistic.rows import fit_rows, logistic_rows
 
@@ -130,3 +131,9 @@ class QuadraticCalibrator(LogisticCalibrator):
         constant = self.a_ + (self.b_ + self.c_ * first) * first
         inside = np.array([[constant], [self.b_ + 2 * self.c_ * first], [self.c_]])
         return outputs_from_parabolas(self, inputs, knots, inside)
+
+    def _in_words(self) -> str:
+        a, b, c = number(self.a_), number(self.b_), number(self.c_)
+        low, high = map(number, self.range_)
+        curve = f"{a} plus {b} z plus {c} z^2"
+        return f"Log odds z become {curve} from {low} to {high}, and go on straight."

@@ -17,6 +17,7 @@ from veridical._core.typing import BoolArray, FloatArray
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_parabolas
 from veridical.calibrators._base.scales import FARTHEST, BinaryScores, log_odds, map_log_odds
+from veridical.calibrators._base.words import number
 from veridical.calibrators._logistic.bounded_newton import (
     PROMISED,
     Ridge,
@@ -183,6 +184,14 @@ class SplineCalibrator(LogisticCalibrator):
 
     def _formula(self, inputs: Nodes) -> Nodes:
         return outputs_from_parabolas(self, inputs, self.knots_, self.coefficients_)
+
+    def _in_words(self) -> str:
+        pieces = len(self.knots_) - 1
+        low, high = number(self.knots_[0]), number(self.knots_[-1])
+        return (
+            f"Bends log odds by {pieces} joined parabolas that never fall, from {low} to {high},"
+            " and goes on straight."
+        )
 
 
 class _Path:

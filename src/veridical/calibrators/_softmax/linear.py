@@ -16,6 +16,7 @@ from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base import nodes
 from veridical.calibrators._base.bases import Notes, Shared, WeightedOutcomes
+from veridical.calibrators._base.words import number
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.softmax import (
     GuardedCalibrator,
@@ -124,6 +125,16 @@ class LinearCalibrator(GuardedCalibrator):
     def _feature_nodes(self, logits: Nodes) -> Nodes:
         """Formulas of `_features`."""
         return logits
+
+    def _in_words(self) -> str:
+        slopes = np.diag(self.coef_) if self._full else self.coef_
+        low, high = number(float(slopes.min())), number(float(slopes.max()))
+        shifts = number(float(self.intercept_.min())), number(float(self.intercept_.max()))
+        others = ", adds shares of the other ones" if self._full else ""
+        return (
+            f"Multiplies the logit of each class by {low} to {high}{others} and adds {shifts[0]} to"
+            f" {shifts[1]}{self._guard_in_words()}."
+        )
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

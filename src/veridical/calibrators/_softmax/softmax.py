@@ -120,3 +120,10 @@ class GuardedCalibrator(MulticlassCalibrator):
         Berta, Holzmüller, Jordan & Bach (2025), arXiv 2501.19195.
         """
         return self.pseudo_rows / (size + self.pseudo_rows)
+
+    def _guard_in_words(self) -> str:
+        """What is mixed in at the end, to go on a sentence."""
+        return f", then mixes in {self.mix_:.2g} of the uniform distribution" if self.mix_ else ""
+
+    def _logits_in_words(self) -> str:
+        return "log odds" if len(self.classes_) == 2 else "logits"

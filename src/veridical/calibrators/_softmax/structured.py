@@ -11,6 +11,7 @@ from veridical._core.formula import Linear, Log, Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import Notes, WeightedOutcomes
 from veridical.calibrators._base.nodes import log_softmax_of, mixed_with_uniform, softmax_of
+from veridical.calibrators._base.words import number
 from veridical.calibrators._softmax.inverse_temperature import (
     TEMPERATURE,
     fit_inverse_temperature,
@@ -54,6 +55,14 @@ class _StructuredCalibrator(LinearCalibrator):
             return log_softmax_of(tuple(Linear(((inverse, score),)) for score in logits))
         mixed = mixed_with_uniform(softmax_of(logits, inverse), self.input_mix_)
         return tuple(Log(each) for each in mixed)
+
+    def _in_words(self) -> str:
+        words = super()._in_words()
+        mixed = f", mixes in {self.input_mix_:.2g} of the uniform distribution" * bool(
+            self.input_mix_
+        )
+        temperature = number(self.temperature_)
+        return f"Divides logits by {temperature}{mixed}; then {words[0].lower()}{words[1:]}"
 
 
 class StructuredVectorCalibrator(_StructuredCalibrator):

@@ -14,6 +14,7 @@ from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.frames import FitColumns
 from veridical.calibrators._base.nodes import logits_of, mixed_with_uniform, softmax_of
 from veridical.calibrators._base.scales import smallest_share
+from veridical.calibrators._base.words import number
 from veridical.calibrators._softmax.inverse_temperature import (
     TEMPERATURE,
     TemperatureFit,
@@ -136,6 +137,10 @@ class TemperatureCalibrator(GuardedCalibrator):
         scaled = softmax_of(logits_of(self, inputs), self.inverse_temperature_)
         return mixed_with_uniform(scaled, self.mix_)
 
+    def _in_words(self) -> str:
+        temperature, guard = number(self.temperature_), self._guard_in_words()
+        return f"Divides {self._logits_in_words()} by {temperature}{guard}."
+
 
 class EnsembleTemperatureCalibrator(GuardedCalibrator):
     r"""Mixes temperature-scaled, raw and uniform probabilities.
@@ -238,6 +243,14 @@ class EnsembleTemperatureCalibrator(GuardedCalibrator):
         constant = (uniform + self.mix_) / len(scores)
         pairs = zip(softmax_of(scores, self.inverse_temperature_), softmax_of(scores), strict=True)
         return tuple(Linear(((scaled, cool), (raw, plain)), constant) for cool, plain in pairs)
+
+    def _in_words(self) -> str:
+        scaled, raw, uniform = ((1 - self.mix_) * self.weights_).tolist()
+        return (
+            f"Mixes probabilities: {number(scaled)} of those with {self._logits_in_words()} divided"
+            f" by {number(self.temperature_)}, {number(raw)} of those predicted and"
+            f" {number(uniform + self.mix_)} of the uniform distribution."
+        )
 
 
 def _likelihood(logits: FloatArray, rows: WeightedOutcomes, inverse: float) -> FloatArray:

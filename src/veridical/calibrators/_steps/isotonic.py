@@ -15,6 +15,7 @@ from veridical.binning.counts import SortedScores
 from veridical.calibrators._base.bases import BinaryCalibrator, WeightedOutcomes
 from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
 from veridical.calibrators._base.scales import BinaryScores
+from veridical.calibrators._base.words import share
 from veridical.calibrators._steps.pieces import check_laplace, interpolate, mix, pool_rows
 
 _RANK_KNOTS = 1000
@@ -155,6 +156,17 @@ class IsotonicCalibrator(BinaryCalibrator):
             tails = ((w, Quotient(away, Linear(((1.0, away),), width))) for w, away in outside)
             p = Linear(((1.0, p), *tails))
         return outputs_from_positive(self, p)
+
+    def _in_words(self) -> str:
+        levels = np.unique(self.values_)
+        low, high = share(float(levels[0])), share(float(levels[-1]))
+        if self.tail_:
+            return f"Rises everywhere, from {low} to {high} between the scores it was fitted to."
+        if len(levels) == 1:
+            return f"Says {low} whatever the score."
+        return (
+            f"Rises through {len(levels):,} levels, from {low} to {high}, joined by straight lines."
+        )
 
 
 def _step_ends(pooled: SortedScores, blocks: IsotonicBlocks) -> tuple[FloatArray, FloatArray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from veridical._core.data.schema import LARGEST, Fields, Numbers, Relations
 from veridical._core.formula import Node, Nodes, Quotient, step
+from veridical._core.numeric.bisection import last_within
 from veridical._core.typing import FloatArray
 from veridical.binning import root_count
 from veridical.calibrators._base.bases import BinaryCalibrator, Notes, WeightedOutcomes
@@ -17,7 +18,6 @@ from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.scales import FARTHEST, BinaryScores
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._steps.pieces import check_bins, pool_rows, steps
-from veridical.calibrators._steps.thresholds import last_within
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -149,3 +149,7 @@ class ScalingBinningCalibrator(BinaryCalibrator):
             # -scaled < -e.
             places = last_within(lambda x: -scaled(x), np.nextafter(-edges, -np.inf), low, high)
         return outputs_from_positive(self, step(of, places, values))
+
+    def _in_words(self) -> str:
+        scaled = self.scaling_._in_words().rstrip(".")
+        return f"{scaled}; then rounds to one of {len(self.values_)} values."

@@ -1,55 +1,20 @@
-"""Maps that are constant between edges, and edges carried from one scale to another."""
+"""Maps that are constant between edges."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from veridical._core.data.schema import ANY, Fields, Numbers
 from veridical._core.formula import Nodes, step
+from veridical._core.numeric.bisection import last_within
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import BinaryCalibrator
 from veridical.calibrators._base.nodes import outputs_from_positive, positive_value
 from veridical.calibrators._base.scales import BinaryScores
+from veridical.calibrators._base.words import share
 from veridical.calibrators._steps.pieces import check_laplace, steps
-
-_SIGN = np.int64(-(2**63))
-_STEPS = 64  # halvings of the 2^64 floating-point numbers
-
-
-def last_within(
-    function: Callable[[FloatArray], FloatArray],
-    levels: FloatArray,
-    low: float,
-    high: float,
-) -> FloatArray:
-    """Largest number x in [low, high] with function(x) <= level, for each level.
-
-    Steps that are taken on the scale of function(x) can then be taken on that of x, by comparison
-    alone: an engine whose logarithm differs in the last bit still finds the same interval. The
-    function must not decrease; where function(low) is above the level, `low` is returned.
-    """
-    below = np.full(len(levels), _key(np.array([low]))[0])
-    above = np.full(len(levels), _key(np.array([high]))[0])
-    inside = function(_number(above)) <= levels
-    below[inside] = above[inside]
-    for _ in range(_STEPS):
-        middle = (below >> 1) + (above >> 1) + (below & above & 1)
-        kept = function(_number(middle)) <= levels
-        below, above = np.where(kept, middle, below), np.where(kept, above, middle)
-    return _number(below)
-
-
-def _key(x: FloatArray) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Integers in the order of the numbers, without gaps."""
-    bits = x.astype(np.float64).view(np.int64)
-    return np.where(bits < 0, _SIGN - bits, bits)
-
-
-def _number(key: np.ndarray[tuple[int, ...], np.dtype[np.int64]]) -> FloatArray:
-    return np.where(key < 0, _SIGN - key, key).astype(np.int64).view(np.float64)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -86,3 +51,10 @@ class StepCalibrator(BinaryCalibrator):
         if self._bins_probabilities and self.input != "probability":
             edges = last_within(lambda z: np.asarray(expit(z)), edges, -1e308, 1e308)
         return outputs_from_positive(self, step(positive_value(self, inputs), edges, self.values_))
+
+    def _in_words(self) -> str:
+        low, high = share(float(self.values_.min())), share(float(self.values_.max()))
+        if len(self.values_) == 1:
+            return f"Says {low} whatever the score."
+        n = len(self.values_)
+        return f"Is constant on each of {n:,} intervals, with values from {low} to {high}."

@@ -11,18 +11,24 @@ import numpy as np
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.options import check_non_negative
-from veridical._core.data.schema import Fields, Label, Numbers, Several
+from veridical._core.data.schema import Fields, Label, Numbers, Several, Text
+from veridical._core.formula import Formula, Nodes
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.cutoffs import cutoff_of
+from veridical.calibrators._base.exporting import formula_of
 from veridical.calibrators._base.frames import read_columns
+from veridical.calibrators._base.nodes import positive_class_last
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts, positive_last
+from veridical.calibrators._base.words import explanation
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
     fit_part_if_possible,
 )
 from veridical.exceptions import invalid, warn_of
+from veridical.results import Cutoff
 
 
 @dataclass(eq=False, repr=False)
@@ -59,6 +65,8 @@ class GroupedCalibrator(WrappingCalibrator):
         Map of each group; None where its rows alone cannot be fitted, and the pooled one is used.
     sizes_ : array
         Sample size of each group.
+    group_name_ : str
+        Column of the groups, if they were named.
     classes_ : array of shape (K,)
         Labels in the order of the columns of `predict_proba`.
 
@@ -95,6 +103,7 @@ class GroupedCalibrator(WrappingCalibrator):
         groups_=Several(Label(), "g"),
         parts_=Several(Part(none=True), "g"),
         sizes_=Numbers("g", above=0),
+        group_name_=Text(optional=True),
     )
 
     calibrator: Calibrator
@@ -125,8 +134,10 @@ class GroupedCalibrator(WrappingCalibrator):
         """
         caller = type(self).__name__
         self._start_fit()
+        self.__dict__.pop("group_name_", None)
+        columns, group_name = None, by if isinstance(by, str) else None
         if isinstance(y, str):
-            y_prob, y, sample_weight, by = read_columns(
+            y_prob, y, sample_weight, by, columns = read_columns(
                 y_prob, y, prob, sample_weight, by, caller=caller
             )
         groups = _groups(by, caller)
@@ -150,6 +161,11 @@ class GroupedCalibrator(WrappingCalibrator):
             sizes.append(group.size)
             notes += found or ()
         self.sizes_ = np.asarray(sizes)
+        if columns is not None:
+            self._remember_columns(columns.prob)
+            self.outcome_name_ = columns.y
+        if group_name is not None:
+            self.group_name_ = group_name
         warn_of(notes)
         return self
 
@@ -185,6 +201,41 @@ class GroupedCalibrator(WrappingCalibrator):
         """Return the most probable label of each row; ties go to the first class."""
         return np.asarray(self.classes_)[self.predict_proba(y_prob, by=by).argmax(axis=1)]
 
+    def inverse(self, threshold: float, *, by: Any = None) -> Cutoff:
+        """Return the raw score at which the calibrated probability of a group reaches a threshold.
+
+        Parameters
+        ----------
+        threshold : float in (0, 1)
+            Calibrated probability of the positive class.
+        by : group key
+            Whose cut-off; required. A group unknown to `fit` has that of the pooled map.
+
+        Returns
+        -------
+        Cutoff
+            As for every calibrator.
+        """
+        self._check_fitted(caller="inverse")
+        _groups(None if by is None else [by], type(self).__name__)
+        place = self.positive_index_
+        return cutoff_of(
+            self, threshold, lambda s: self.predict_proba(s, by=[by] * len(s))[:, place]
+        )
+
+    def explain(self) -> str:
+        """Say in two or three sentences what the map does; figures are of the pooled map."""
+        self._check_fitted(caller="explain")
+        return explanation(self, self._predict)
+
+    def _in_words(self) -> str:
+        own = sum(part is not None for part in self.parts_)
+        words = self.pooled_._in_words().rstrip(".")
+        return (
+            f"Averages the map of a group, of {own} with their own, and that of all rows, for which"
+            f" it {words[0].lower()}{words[1:]}."
+        )
+
     def _check_parameters(self) -> None:
         super()._check_parameters()
         caller, hint = type(self).__name__, "100 is the default; 0 turns it off."
@@ -197,6 +248,41 @@ class GroupedCalibrator(WrappingCalibrator):
 
     def _combine(self, values: FloatArray) -> FloatArray:
         return self.pooled_.predict_proba(values)
+
+    def _part_nodes(self, part: Calibrator, inputs: Nodes) -> Nodes:
+        outputs = part._formula(positive_class_last(inputs, self.positive_index_))
+        return positive_class_last(outputs, self.positive_index_)
+
+
+@dataclass(frozen=True)
+class GroupFormula:
+    """The map of a group: its share of its own formula, and the rest of that of all rows."""
+
+    key: Any
+    share: float
+    outputs: Nodes
+
+
+def group_formulas(
+    calibrator: GroupedCalibrator, *, one_column: bool, caller: str
+) -> tuple[Formula, list[GroupFormula]]:
+    """Formula of all rows, which other groups have, and those of groups with a map of their own."""
+
+    def written(part: Calibrator) -> Formula:
+        return formula_of(
+            calibrator,
+            one_column=one_column,
+            caller=caller,
+            outputs_of=lambda inputs: calibrator._part_nodes(part, inputs),
+        )
+
+    groups = zip(calibrator.groups_, calibrator.sizes_.tolist(), calibrator.parts_, strict=True)
+    found = [
+        GroupFormula(key, size / (size + calibrator.shrinkage), written(part).outputs)
+        for key, size, part in groups
+        if part is not None
+    ]
+    return written(calibrator.pooled_), found
 
 
 def _groups(by: ArrayLike | None, caller: str) -> Groups:

@@ -18,9 +18,11 @@ from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes, Shared
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows
+from veridical.calibrators._base.words import number
 from veridical.calibrators._wrappers.folds import folds
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
+    check_calibrators,
     fit_part,
     fit_part_if_possible,
     predict_part,
@@ -109,13 +111,8 @@ class AveragedCalibrator(WrappingCalibrator):
         return made
 
     def _check_parameters(self) -> None:
-        caller = type(self).__name__
-        parts = self.calibrators
-        if not isinstance(parts, (list, tuple)) or not parts:
-            hint = f"e.g. `{caller}([PlattCalibrator(), IsotonicCalibrator()])`."
-            got = repr(parts)
-            raise invalid(caller, "calibrators", "a list of calibrators", got, hint=hint)
-        for part in parts:
+        check_calibrators(self)
+        for part in self.calibrators:
             self._check_part(part)
         self._checked_weights()
 
@@ -152,6 +149,15 @@ class AveragedCalibrator(WrappingCalibrator):
         return tuple(
             Linear(tuple((weight, each[k]) for weight, each in outputs)) for k in range(len(inputs))
         )
+
+    def _in_words(self) -> str:
+        shares: dict[str, float] = {}
+        for weight, part in zip(self.weights_.tolist(), self.parts_, strict=True):
+            name = type(part).__name__
+            shares[name] = shares.get(name, 0.0) + weight
+        most = sorted(shares.items(), key=lambda item: -item[1])
+        listed = ", ".join(f"{number(weight)} {name}" for name, weight in most)
+        return f"Averages the probabilities of {len(self.parts_):,} maps: {listed}."
 
 
 def _listed(values: Any) -> list[Any]:
@@ -259,6 +265,10 @@ class MixingCalibrator(WrappingCalibrator):
     def _combine_nodes(self, inputs: Nodes) -> Nodes:
         mix, outputs = self.mix_, self.part_._formula(inputs)
         return tuple(Linear(((1 - mix, each),), mix / len(outputs)) for each in outputs)
+
+    def _in_words(self) -> str:
+        words = self.part_._in_words().rstrip(".")
+        return f"{words}; then mixes in {number(self.mix_)} of the uniform distribution."
 
 
 def _mix_of(judged: list[tuple[Calibrator, CheckedRows]], n_classes: int) -> float:

@@ -11,7 +11,8 @@ from veridical._core.data.schema import Fields, Numbers, Relations, Several
 from veridical._core.data.validation import check_scores, is_number
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators._base.bases import BinaryCalibrator
-from veridical.calibrators._base.calibrator import Calibrator, Notes, fit_rows
+from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.fitting import fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, both_columns, positive_class_last
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, top_class, two_columns
@@ -121,6 +122,11 @@ class ClassConditionalCalibrator(WrappingCalibrator):
             if chosen.any():
                 result[chosen] = (part or self.pooled_).predict_proba(values[chosen])
         return result
+
+    def _in_words(self) -> str:
+        kind, own = type(self.calibrator).__name__, sum(part is not None for part in self.parts_)
+        others = "" if own == len(self.parts_) else ", and one of all rows for the others"
+        return f"Has {own} maps ({kind}), for as many predicted classes of their own{others}."
 
     def _formula(self, inputs: formula.Nodes) -> formula.Nodes:
         # Keys stay in the order of classes, so that the first of equal ones is chosen there too.
@@ -257,6 +263,12 @@ class OneVsRestCalibrator(WrappingCalibrator):
         self.shares_ = counts / counts.sum()
         return notes
 
+    def _in_words(self) -> str:
+        if len(self.parts_) == 1:
+            return self.parts_[0]._in_words()
+        kind = type(self.calibrator).__name__
+        return f"Maps each class against the rest ({kind}), and divides rows by their sum."
+
     def _columns(self, values: FloatArray) -> FloatArray:
         return odds_against_rest(values) if self.input == "logit" else values
 
@@ -381,6 +393,12 @@ class ConfidenceReducedCalibrator(WrappingCalibrator):
         top = top_class(matrix, rows.positive)
         self.part_ = self._part()
         return _fit_event(self.part_, rows, self._confidence(matrix, top), top == rows.y)
+
+    def _in_words(self) -> str:
+        words = self.part_._in_words().rstrip(".")
+        return (
+            f"Of the largest probability: {words[0].lower()}{words[1:]}; the others share the rest."
+        )
 
     def _confidence(self, matrix: FloatArray, top: IntArray) -> FloatArray:
         if self.input == "logit":

@@ -9,7 +9,8 @@ from sklearn.base import clone
 
 from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray
-from veridical.calibrators._base.calibrator import Calibrator, Notes, Shared, fit_rows
+from veridical.calibrators._base.calibrator import Calibrator, Notes, Shared
+from veridical.calibrators._base.fitting import fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, positive_class_last
 from veridical.calibrators._base.rows import CheckedRows, positive_last
 from veridical.exceptions import InvalidInputError, invalid
@@ -71,6 +72,15 @@ class WrappingCalibrator(Calibrator):
                 hint = f"set it on the wrapper: `{caller}(..., {name}=...)`."
                 got = f"one with {name}={value!r}"
                 raise invalid(caller, "calibrator", f"one without its own `{name}`", got, hint=hint)
+
+
+def check_calibrators(calibrator: Any) -> None:
+    """Raise unless `calibrators` of a calibrator made of several is a list of them."""
+    parts = calibrator.calibrators
+    if isinstance(parts, Calibrator) or not isinstance(parts, (list, tuple)) or not parts:
+        caller = type(calibrator).__name__
+        hint = f"e.g. `{caller}([PlattCalibrator(), IsotonicCalibrator()])`."
+        raise invalid(caller, "calibrators", "a list of calibrators", repr(parts), hint=hint)
 
 
 def fresh_part(calibrator: Calibrator, **parameters: Any) -> Calibrator:

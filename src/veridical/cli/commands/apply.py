@@ -6,9 +6,8 @@ import argparse
 
 import numpy as np
 
-from veridical._core.data.classes import arranged_names
 from veridical._core.data.reading import Reading
-from veridical._core.data.validation import check_probabilities, check_scores
+from veridical._core.formula import probability_of
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
@@ -16,7 +15,7 @@ from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
 from veridical.exceptions import invalid
 from veridical.frames.files import check_new_columns, check_target, write_with_columns
-from veridical.frames.tables import column_names, expand_columns, open_table
+from veridical.frames.tables import column_names, open_table
 
 _CALLER = "apply"
 _BLOCK_VALUES = 1 << 20  # bounds what a calibrator works on at a time
@@ -60,7 +59,9 @@ def run(arguments: argparse.Namespace) -> int:
     _check_positive(saved, arguments.pos_label)
     check_target(arguments.file, arguments.output, caller=_CALLER)
     available = column_names(arguments.file, caller=_CALLER, param="FILE")
-    columns = _columns(saved, data.split_names(arguments.prob), available)
+    columns = files.calibrated_columns(
+        saved, data.split_names(arguments.prob), available, caller=_CALLER
+    )
     names = [arguments.prefix]
     if len(columns) > 1:
         names = [f"{arguments.prefix}_{label}" for label in saved.classes]
@@ -100,11 +101,8 @@ def _where_given(
 
 def _meaning(saved: files.SavedCalibrator) -> str:
     """Which probability a single column is, before and after."""
-    label = saved.classes[saved.one_class]
     outcome = getattr(saved.calibrator, "outcome_name_", None)
-    return (
-        f"probability of {label!r}" if outcome is None else f"probability that {outcome} = {label}"
-    )
+    return probability_of(saved.classes[saved.one_class], outcome)
 
 
 def _check_positive(saved: files.SavedCalibrator, asked: str | None) -> None:
@@ -122,33 +120,9 @@ def _check_positive(saved: files.SavedCalibrator, asked: str | None) -> None:
         raise invalid(_CALLER, "pos_label", expected, repr(asked), hint=hint)
 
 
-def _columns(
-    saved: files.SavedCalibrator, prob: list[str] | None, available: list[str]
-) -> list[str]:
-    """Columns to calibrate, in the order in which the calibrator was fitted to them."""
-    fitted = saved.columns
-    if prob is None:
-        if fitted is None:
-            hint = "name the columns, in the order of the classes."
-            got = "none, and the calibrator does not say what it was fitted to"
-            raise invalid(_CALLER, "prob", "given", got, hint=hint)
-        return expand_columns(fitted, available, caller=_CALLER, param="prob")
-    columns = expand_columns(prob, available, caller=_CALLER, param="prob")
-    if fitted is not None and set(columns) == set(fitted):
-        return list(fitted)
-    if saved.column_of is None:
-        saved.calibrator._check_one_column(columns, caller=_CALLER)
-    return arranged_names(columns, saved.classes, caller=_CALLER)
-
-
 def _calibrated(saved: files.SavedCalibrator, values: FloatArray) -> FloatArray:
     """Calibrated probabilities: (n, 1) of the same class for one column, else (n, K)."""
-    calibrator = saved.calibrator
-    # All rows are checked at once, so that errors tell where they are in the file.
-    if calibrator.input == "probability":
-        check_probabilities(values, caller=_CALLER, option="scale", rounded=True)
-    else:
-        values = check_scores(values, caller=_CALLER)
+    values = saved.checked(values, caller=_CALLER)
     parts = []
     blocks = list(row_blocks(len(values), max(256, _BLOCK_VALUES // len(saved.classes))))
     for block in track(len(blocks), "calibrating"):

@@ -302,6 +302,7 @@ def _print(
             "method": arguments.method,
             "calibrator": arguments.output,
             "n_samples": len(rows.y),
+            "explanation": calibrator.explain(),
             "evidence": None if evidence is None else evidence.to_dict(),
             "held_out": None if result is None else result.to_dict(),
             "notes": [*notes, *about],
@@ -317,6 +318,7 @@ def _print(
         output.show(f"Held out in {arguments.folds} folds{words}\n", result, "")
     for note in notes:
         output.show(f"  note: {note}")
+    output.show(calibrator.explain())
     output.show(f"{arguments.method} fitted to {len(rows.y):,} rows, saved in {arguments.output}")
 
 

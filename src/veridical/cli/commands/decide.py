@@ -19,7 +19,7 @@ from veridical.frames import tables
 from veridical.frames.files import check_new_columns, check_target, write_with_columns
 
 if TYPE_CHECKING:
-    from veridical.results import Decisions, ExpectedCost, MiscalibrationCost
+    from veridical.results import Cutoff, Decisions, ExpectedCost, MiscalibrationCost
 
 _CALLER = "decide"
 
@@ -28,6 +28,8 @@ examples:
   veridical decide predictions.csv --prob p --cost-fp 4 --cost-fn 1
   veridical decide predictions.csv --prob p --cost-fp 1 --cost-fn 20 --abstain-cost 0.5 --y outcome
   veridical decide predictions.csv --prob 'p_*' --costs costs.csv -o decisions.csv
+  veridical decide --map calibrator.json --threshold 0.2
+  veridical decide scores.csv --map calibrator.json --cost-fp 1 --cost-fn 20 -o decisions.csv
 
 Each row gets the action that is expected to cost least by its probabilities. With --y it is also
 shown what the decisions cost in fact, and what they would have cost after recalibration. A file of
@@ -38,6 +40,11 @@ costs has a row for each class and a column for each action:
   well,3,0
 
 or, as JSON, {"treat": {"ill": 5, "well": 3}, "wait": {"ill": 20, "well": 0}}.
+
+With --map the raw score is found at which the calibrated probability reaches --threshold, or the
+threshold of --cost-fp and --cost-fn: the cut-off for a system that knows raw scores only. It needs
+no FILE; with one, rows get the class that the cut-off decides on (--threshold), or their
+predictions are calibrated first and then decided on by costs.
 """
 
 
@@ -68,6 +75,7 @@ class _Found:
 
     decisions: Decisions
     threshold: float | None
+    cutoff: Cutoff | None = None
     cost: ExpectedCost | None = None
     miscalibration: MiscalibrationCost | None = None
     notes: tuple[str, ...] = ()
@@ -77,9 +85,25 @@ def add_arguments(parser: Parser) -> None:
     """Say what the command is for, what it takes and what it runs."""
     parser.description = "Choose the action of least expected cost for each row of a file."
     parser.epilog = _EPILOG
-    parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
-    data.add_column_arguments(parser, "prob", required=True)
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="CSV, Parquet or Arrow file, or a glob; may be left out with --map",
+    )
+    data.add_column_arguments(parser, "prob")
     files.add_cost_arguments(parser)
+    parser.add_argument(
+        "--map",
+        metavar="PATH",
+        help="calibrator that predictions go through first, as JSON; tells the raw cut-off",
+    )
+    parser.add_argument(
+        "--threshold",
+        type=float,
+        metavar="P",
+        help="calibrated probability from which on to say positive, instead of costs; needs --map",
+    )
     data.add_column_arguments(
         parser,
         *("y", "weight", "labels", "pos_label"),
@@ -106,15 +130,19 @@ def add_arguments(parser: Parser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Decide, count the costs, write and print."""
+    saved = _map(arguments)
+    if arguments.file is None or arguments.threshold is not None:
+        assert saved is not None
+        return _cut(arguments, saved)
     if arguments.output is not None:
         check_target(arguments.file, arguments.output, caller=_CALLER)
     costs = _costs(arguments)
     with output.busy(f"deciding {arguments.file}"), output.doubts_as_notes():
-        rows = _read(arguments)
+        rows = _read(arguments, saved)
         if arguments.output is not None:
             names = [f"{arguments.prefix}{name}" for name in ("action", "expected_cost")]
             check_new_columns(names, rows.available, caller=_CALLER)
-        found = _decided(arguments, rows, costs)
+        found = _decided(arguments, rows, costs, saved)
         if arguments.output is not None:
             columns = (_one_type(found.decisions.action), found.decisions.expected_cost)
             added = dict(zip(names, map(rows.in_place, columns), strict=True))
@@ -126,6 +154,80 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _map(arguments: argparse.Namespace) -> files.SavedCalibrator | None:
+    """The calibrator, if there is one; raise if options do not go together."""
+    if arguments.map is None:
+        for name, value in (("FILE", arguments.file), ("prob", arguments.prob)):
+            if value is None:
+                hint = "name it, or a calibrator with --map to learn its raw cut-off."
+                raise invalid(_CALLER, name, "given", "none", hint=hint)
+        if arguments.threshold is not None:
+            hint = "name the calibrator; probabilities that are calibrated need no cut-off."
+            got = f"{arguments.threshold:g} without --map"
+            raise invalid(_CALLER, "threshold", "given with --map", got, hint=hint)
+        return None
+    saved = files.read_calibrator(arguments.map, caller=_CALLER, param="map")
+    files.check_unturned(saved, caller=_CALLER, param="map")
+    rows_only = ["costs", "abstain_cost", "y", "weight"]
+    if arguments.threshold is not None:
+        what, beside = "--threshold", [*rows_only, "cost_fp", "cost_fn"]
+    else:
+        what, beside = "no FILE", [*rows_only, "prob", "output"] if arguments.file is None else []
+    if arguments.file is None:
+        beside += ["prob", "output"]
+    for name in beside:
+        if getattr(arguments, name) is not None:
+            hint = "a cut-off needs neither rows nor, with --threshold, costs."
+            got = repr(getattr(arguments, name))
+            raise invalid(_CALLER, name, f"left out with {what}", got, hint=hint)
+    if arguments.file is None and (arguments.threshold, arguments.cost_fp) == (None, None):
+        hint = "say --threshold 0.2, or what errors cost: --cost-fp 1 --cost-fn 4."
+        raise invalid(_CALLER, "threshold", "given", "none", hint=hint)
+    return saved
+
+
+def _cut(arguments: argparse.Namespace, saved: files.SavedCalibrator) -> int:
+    """Say the raw cut-off, and with a file decide by it."""
+    threshold = arguments.threshold
+    if threshold is None:
+        threshold = cost_threshold(*_costs(arguments))
+    cutoff = saved.calibrator.inverse(threshold)
+    shares = None
+    if arguments.file is not None:
+        shares = _decide_by(arguments, saved, cutoff)
+    if arguments.format == "json":
+        print(output.as_json({"cutoff": cutoff.to_dict(), "share": shares}))
+        return 0
+    output.show(str(cutoff))
+    if shares is not None:
+        counted = ", ".join(f"{label!r} {share:.1%}" for label, share in shares.items())
+        where = "" if arguments.output is None else f", written to {arguments.output}"
+        output.show(f"  {counted}{where}")
+    return 0
+
+
+def _decide_by(
+    arguments: argparse.Namespace, saved: files.SavedCalibrator, cutoff: Cutoff
+) -> dict[str, float]:
+    """Class of each row by a cut-off, written if asked for, and the shares of both."""
+    if arguments.output is not None:
+        check_target(arguments.file, arguments.output, caller=_CALLER)
+    with output.busy(f"deciding {arguments.file}"), output.doubts_as_notes():
+        rows = _read(arguments, saved, raw=True)
+        if len(rows.columns) > 1:
+            hint = f"name the column of {saved.calibrator.positive_label!r} alone."
+            raise invalid(_CALLER, "prob", "one column", f"{rows.columns}", hint=hint)
+        name = f"{arguments.prefix}action"
+        classes, positive = np.asarray(saved.classes), saved.calibrator.positive_index_
+        above = cutoff.applies_to(rows.p)
+        action = classes[np.where(above, positive, 1 - positive)]
+        if arguments.output is not None:
+            check_new_columns([name], rows.available, caller=_CALLER)
+            added = {name: rows.in_place(action)}
+            write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
+    return {str(label): float(np.mean(action == label)) for label in saved.classes}
+
+
 def _costs(arguments: argparse.Namespace) -> Any:
     """A mapping from a file, or (false_positive, false_negative)."""
     files.check_cost_arguments(arguments, caller=_CALLER)
@@ -134,10 +236,16 @@ def _costs(arguments: argparse.Namespace) -> Any:
     return (arguments.cost_fp, arguments.cost_fn)
 
 
-def _read(arguments: argparse.Namespace) -> _Rows:
+def _read(
+    arguments: argparse.Namespace, saved: files.SavedCalibrator | None, *, raw: bool = False
+) -> _Rows:
+    """Predictions, through the calibrator if there is one, unless they are wanted `raw`."""
     available = tables.column_names(arguments.file, caller=_CALLER, param="FILE")
-    prob = data.split_names(arguments.prob) or []
-    columns = tables.expand_columns(prob, available, caller=_CALLER, param="prob")
+    prob = data.split_names(arguments.prob)
+    if saved is not None:
+        columns = files.calibrated_columns(saved, prob, available, caller=_CALLER)
+    else:
+        columns = tables.expand_columns(prob or [], available, caller=_CALLER, param="prob")
     if arguments.weight is not None and arguments.y is None:
         hint = "weights count in means of costs, for which outcomes are needed."
         raise invalid(_CALLER, "weight", "unset without --y", repr(arguments.weight), hint=hint)
@@ -155,9 +263,17 @@ def _read(arguments: argparse.Namespace) -> _Rows:
     known = tables.labels_of(arguments.file, table, y[0], caller=_CALLER) if y else np.zeros(len(p))
     weights = table.column(weight[0], caller=_CALLER, param="weight") if weight else None
     reading = data.reading_of(arguments)
+    if saved is not None:
+        reading = data.reading_for(arguments, saved.calibrator.input, caller=_CALLER)
     read = read_rows(known, p, weights, reading, caller=_CALLER)
+    given = read.y_prob
+    if saved is not None:
+        given = saved.checked(np.asarray(given), caller=_CALLER)
+    if saved is not None and not raw:
+        given = saved.predict(given)
+        given = given[:, 0] if given.shape[1] == 1 else given
     return _Rows(
-        read.y_prob,
+        given,
         read.y_true if y else None,
         read.sample_weight,
         columns,
@@ -167,8 +283,12 @@ def _read(arguments: argparse.Namespace) -> _Rows:
     )
 
 
-def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
+def _decided(
+    arguments: argparse.Namespace, rows: _Rows, costs: Any, saved: files.SavedCalibrator | None
+) -> _Found:
     labels, pos_label = _labels(arguments, rows, costs)
+    if saved is not None:
+        labels, pos_label = list(saved.classes), saved.calibrator.positive_label
     from_file = arguments.costs is not None
     if pos_label is None and len(rows.columns) == 1:
         pos_label = tables.label_of_column(rows.columns[0], list(labels or []))
@@ -189,20 +309,22 @@ def _decided(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> _Found:
         costs = files.with_labels(costs, labels)
     about = {"abstain_cost": arguments.abstain_cost, "labels": labels, "pos_label": pos_label}
     decisions = replace(decide(rows.p, costs, **about), notes=())  # below in words of options
-    threshold = None
+    threshold, cutoff = None, None
     if not from_file and arguments.abstain_cost is None:
         threshold = _threshold(*costs)
+    if saved is not None and threshold is not None and 0 < threshold < 1:
+        cutoff = saved.calibrator.inverse(threshold)
     note = (*rows.notes, *_which_positive(rows, labels, pos_label))
     if rows.y is None:
-        return _Found(decisions, threshold, notes=note)
+        return _Found(decisions, threshold, cutoff, notes=note)
     about |= {"sample_weight": rows.weight, "confidence_level": arguments.confidence_level}
     cost = expected_cost(rows.y, rows.p, costs, **about)
     try:
         lost = miscalibration_cost(rows.y, rows.p, costs, **about)
     except InvalidInputError as error:  # too few rows to fit a map to, say; the rest still stands
         notes = (*note, f"no cost of miscalibration: {error.problem}")
-        return _Found(decisions, threshold, cost, notes=notes)
-    return _Found(decisions, threshold, cost, lost, note)
+        return _Found(decisions, threshold, cutoff, cost, notes=notes)
+    return _Found(decisions, threshold, cutoff, cost, lost, note)
 
 
 def _which_positive(rows: _Rows, labels: list[Any] | None, pos_label: Any) -> tuple[str, ...]:
@@ -257,6 +379,8 @@ def _parts(found: _Found) -> list[object]:
     parts: list[object] = [found.decisions]
     if found.threshold is not None:
         parts.append(f"  positive above a probability of {found.threshold:.6g}")
+    if found.cutoff is not None:
+        parts.append(f"  {found.cutoff}")
     if found.cost is not None:
         parts += ["", found.cost]
     if found.miscalibration is not None:
@@ -272,6 +396,7 @@ def _as_json(found: _Found) -> str:
         "share": decisions.share.tolist(),
         "mean_expected_cost": decisions.mean_expected_cost,
         "threshold": found.threshold,
+        "cutoff": found.cutoff and found.cutoff.to_dict(),
         "expected_cost": found.cost and found.cost.to_dict(),
         "miscalibration_cost": found.miscalibration and found.miscalibration.to_dict(),
         "notes": list(found.notes),

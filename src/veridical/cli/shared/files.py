@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.data.classes import arranged_names
 from veridical._core.data.labels import find_label
+from veridical._core.data.validation import check_probabilities, check_scores
 from veridical._core.typing import FloatArray
 from veridical.exceptions import InvalidInputError, invalid
-from veridical.frames.tables import open_table
+from veridical.frames.tables import expand_columns, open_table
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
@@ -48,6 +50,12 @@ class SavedCalibrator:
             return self.classes.index(self.column_of)
         return self.calibrator.positive_index_
 
+    def checked(self, values: FloatArray, *, caller: str) -> FloatArray:
+        """Predictions that the calibrator can take; errors tell where in the file others are."""
+        if self.calibrator.input == "probability":
+            return check_probabilities(values, caller=caller, option="scale", rounded=True)
+        return check_scores(values, caller=caller)
+
     def predict(self, values: FloatArray) -> FloatArray:
         """Calibrated probabilities: (n, 1) of the same class for one column, else (n, K)."""
         if values.ndim == 2:
@@ -58,24 +66,24 @@ class SavedCalibrator:
         return self.calibrator.predict_proba(values)[:, [self.one_class]]
 
 
-def read_calibrator(path: str, *, caller: str) -> SavedCalibrator:
+def read_calibrator(path: str, *, caller: str, param: str = "CALIBRATOR") -> SavedCalibrator:
     """Read what `veridical.save` or `veridical calibrate` has written."""
     from veridical.export.core import COLUMN_OF, read_file
 
     try:
-        calibrator, data = read_file(path, caller=caller, param="CALIBRATOR")
+        calibrator, data = read_file(path, caller=caller, param=param)
     except OSError as error:
         hint = "write one with `veridical calibrate FILE -o calibrator.json`."
         got = f"{path!r} ({error.strerror or error})"
         expected = "a file with a saved calibrator"
-        raise invalid(caller, "CALIBRATOR", expected, got, hint=hint) from error
+        raise invalid(caller, param, expected, got, hint=hint) from error
     except InvalidInputError as error:
-        if error.param == "CALIBRATOR":
+        if error.param == param:
             raise
         hint = "write one with `veridical calibrate FILE -o calibrator.json`."
         got = f"{path!r}, where {error.problem.partition(': ')[2].rstrip('.')}"
         expected = "a file with a saved calibrator"
-        raise invalid(caller, "CALIBRATOR", expected, got, hint=hint) from error
+        raise invalid(caller, param, expected, got, hint=hint) from error
     names = getattr(calibrator, "feature_names_in_", None)
     saved = SavedCalibrator(
         calibrator, None if names is None else tuple(names.tolist()), data.get(COLUMN_OF)
@@ -83,6 +91,35 @@ def read_calibrator(path: str, *, caller: str) -> SavedCalibrator:
     if saved.column_of is not None:
         find_label(saved.column_of, saved.classes, caller=caller, param=COLUMN_OF)
     return saved
+
+
+def calibrated_columns(
+    saved: SavedCalibrator, prob: list[str] | None, available: list[str], *, caller: str
+) -> list[str]:
+    """Columns to calibrate, in the order in which the calibrator was fitted to them."""
+    fitted = saved.columns
+    if prob is None:
+        if fitted is None:
+            hint = "name the columns, in the order of the classes."
+            got = "none, and the calibrator does not say what it was fitted to"
+            raise invalid(caller, "prob", "given", got, hint=hint)
+        return expand_columns(fitted, available, caller=caller, param="prob")
+    columns = expand_columns(prob, available, caller=caller, param="prob")
+    if fitted is not None and set(columns) == set(fitted):
+        return list(fitted)
+    if saved.column_of is None:
+        saved.calibrator._check_one_column(columns, caller=caller)
+    return arranged_names(columns, saved.classes, caller=caller)
+
+
+def check_unturned(saved: SavedCalibrator, *, caller: str, param: str = "CALIBRATOR") -> None:
+    """Raise if the calibrator is of an earlier version and was fitted to a column turned round."""
+    if len(saved.classes) == 2 and saved.one_class != saved.calibrator.positive_index_:
+        label = saved.classes[saved.one_class]
+        hint = f"use `veridical apply`, or fit it again with --pos-label {label}."
+        got = f"one of {label!r}, of an earlier version"
+        expected = "a map of the probability of the larger label"
+        raise invalid(caller, param, expected, got, hint=hint)
 
 
 _HINT = (

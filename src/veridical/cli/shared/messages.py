@@ -23,6 +23,7 @@ _OPTIONS = {
     "requirements": "--require",
     "against_prob": "--against-column",
     "output": "--output",
+    "columns": "--column",
     "folder": "--output",
     "n_jobs": "--jobs",
     "n_classes": "--classes",

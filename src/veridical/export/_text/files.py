@@ -59,13 +59,18 @@ def save(calibrator: Calibrator, path: str | os.PathLike[str]) -> None:
     ...     load(f"{folder}/map.json").predict_proba([0.4]).tolist()
     [[0.5, 0.5]]
     """
+    check_exportable(calibrator, "save")
+    write_whole(path, saved_text(calibrator))
+
+
+def saved_text(calibrator: Calibrator) -> str:
+    """What `save` writes."""
     from veridical._core.version import __version__
 
-    check_exportable(calibrator, "save")
     check_saved(calibrator, Place("save"))  # what cannot be read is not written
     content = {"veridical": __version__, **calibrator.to_dict()}
     data = {"veridical": __version__, SEAL: seal(content), **content}
-    write_whole(path, json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n")
+    return json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n"
 
 
 def load(path: str | os.PathLike[str]) -> Calibrator:

@@ -9,8 +9,13 @@ import numpy as np
 from veridical._core.data.schema import is_text
 from veridical._core.data.validation import check_option
 from veridical._core.formula import Formula
-from veridical.calibrators import Calibrator
-from veridical.calibrators.formulas import check_exportable, formula_of
+from veridical.calibrators import Calibrator, GroupedCalibrator
+from veridical.calibrators.formulas import (
+    GroupFormula,
+    check_exportable,
+    formula_of,
+    group_formulas,
+)
 from veridical.exceptions import invalid
 from veridical.export._text.sql_length import length
 from veridical.export._text.sql_query import QueryWriter
@@ -24,6 +29,7 @@ def to_sql(
     columns: str | Sequence[str] | None = None,
     table: str | None = None,
     keep: str | Sequence[str] = (),
+    by: str | None = None,
 ) -> str | list[str]:
     r"""Write a fitted calibrator as SQL over columns of a table.
 
@@ -46,6 +52,9 @@ def to_sql(
         column of an inner SELECT. Parts of a name are separated by dots.
     keep : str or sequence of str, optional
         Columns of the table that the query hands on, such as a key; only with `table`.
+    by : str, optional
+        Of a `GroupedCalibrator`, the column of groups, of the type that it was fitted to; default
+        the one it was fitted to. Groups it does not know get the map of all rows.
 
     Returns
     -------
@@ -58,11 +67,11 @@ def to_sql(
     Raises
     ------
     InvalidInputError
-        If the calibrator is not a formula of its inputs (`GroupedCalibrator`,
-        `ConfidenceReducedCalibrator`, `SimplexHistogramCalibrator`; `OneVsRestCalibrator` of steps
-        on logits of three classes or more), if columns do not fit, if SQLite's parser, which
-        keeps 100 entries, could not read the expression, or if it would be longer than engines
-        plan: 4 million letters, 1 million of a query.
+        If the calibrator is not a formula of its inputs (`ConfidenceReducedCalibrator`,
+        `SimplexHistogramCalibrator`; `OneVsRestCalibrator` of steps on logits of three classes or
+        more), if columns do not fit, if SQLite's parser, which keeps 100 entries, could not read
+        the expression, or if it would be longer than engines plan: 4 million letters, 1 million
+        of a query.
 
     Notes
     -----
@@ -91,10 +100,18 @@ def to_sql(
     check_option(caller, "dialect", dialect, tuple(DIALECTS))
     kept = _kept(table, keep)
     check_exportable(calibrator, caller)
-    names = _names(calibrator, columns)
+    names = column_names(calibrator, columns)
     calibrator._check_one_column(names, caller=caller)
     one_column = len(names) < len(calibrator.classes_)
-    formula = formula_of(calibrator, one_column=one_column, caller=caller)
+    group_column = _group_column(calibrator, by)
+    if table is not None and group_column is not None:
+        hint = "leave `table` out: groups are an expression."
+        raise invalid(caller, "table", "unset for maps of groups", repr(table), hint=hint)
+    groups: list[GroupFormula] = []
+    if isinstance(calibrator, GroupedCalibrator):
+        formula, groups = group_formulas(calibrator, one_column=one_column, caller=caller)
+    else:
+        formula = formula_of(calibrator, one_column=one_column, caller=caller)
     label = (
         "" if DIALECTS[dialect].executed else f"/* {dialect}: generated, not executed by us */\n"
     )
@@ -105,8 +122,12 @@ def to_sql(
     writer = Writer(DIALECTS[dialect], names, formula.input)
 
     def written(index: int) -> str:
-        about, text = formula.meaning(index), writer.guarded(formula, formula.outputs[index])
-        return f"{label}/* {about} */\n{text}"
+        if group_column is None:
+            text = writer.write(formula.outputs[index])
+        else:
+            own = [(each.key, each.share, each.outputs[index]) for each in groups]
+            text = writer.of_groups(group_column, formula.outputs[index], own)
+        return f"{label}/* {formula.meaning(index)} */\n{writer.guarded(formula, text)}"
 
     if len(formula.outputs) == 2:
         return written(formula.positive)
@@ -161,7 +182,23 @@ def _kept(table: str | None, keep: str | Sequence[str]) -> list[str]:
     return kept
 
 
-def _names(calibrator: Calibrator, columns: str | Sequence[str] | None) -> list[str]:
+def _group_column(calibrator: Calibrator, by: str | None) -> str | None:
+    """Column of groups, if the calibrator has any."""
+    if not isinstance(calibrator, GroupedCalibrator):
+        if by is not None:
+            hint = "leave it out."
+            expected = "unset unless the calibrator is a `GroupedCalibrator`"
+            raise invalid("to_sql", "by", expected, repr(by), hint=hint)
+        return None
+    name = by or getattr(calibrator, "group_name_", None)
+    if not name or not is_text(name):
+        hint = 'name the column of groups, e.g. by="site".'
+        raise invalid("to_sql", "by", "given for a `GroupedCalibrator`", repr(by), hint=hint)
+    return str(name)
+
+
+def column_names(calibrator: Calibrator, columns: str | Sequence[str] | None) -> list[str]:
+    """Columns of predictions: those named, those it was fitted to, or "p" and "p0", "p1", ..."""
     n_classes = len(calibrator.classes_)
     if columns is None:
         columns = ["p"] if n_classes == 2 else [f"p{k}" for k in range(n_classes)]
@@ -170,7 +207,7 @@ def _names(calibrator: Calibrator, columns: str | Sequence[str] | None) -> list[
     allowed = (1, 2) if n_classes == 2 else (n_classes,)
     if len(names) not in allowed:
         count = "one or two names" if n_classes == 2 else f"{n_classes} names"
-        hint = f"one for each class, in this order: {list(calibrator.classes_)[:6]}."
+        hint = f"one for each class, in this order: {calibrator.classes_.tolist()[:6]}."
         raise invalid("to_sql", "columns", count, f"{len(names)}", hint=hint)
     for name in names:
         if not name or not is_text(name):

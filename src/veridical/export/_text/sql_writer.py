@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import assert_never
+from typing import Any, assert_never
 
 from veridical._core import formula as maths
+from veridical._core.data.groups import MISSING_KEY
 from veridical._core.formula import Formula, Node
 from veridical.exceptions import invalid
 
@@ -26,6 +27,7 @@ class Dialect:
     ----------
     number : a double as a literal that is read back to the last bit
     quote : a column name as an identifier
+    text : a text as a literal
     double : an expression converted to double precision
     largest, smallest : functions of two numbers or more
     traps_exp : whether exp(x) may be an error where it is too large or too small for a double
@@ -38,6 +40,7 @@ class Dialect:
 
     number: Callable[[float], str]
     quote: Callable[[str], str]
+    text: Callable[[str], str]
     double: Callable[[str], str]
     largest: str = "GREATEST"
     smallest: str = "LEAST"
@@ -83,6 +86,23 @@ def _doubled(mark: str) -> Callable[[str], str]:
     return lambda name: mark + name.replace(mark, mark * 2) + mark
 
 
+def _escaped(text: str) -> str:
+    r"""A text as a literal where a backslash escapes: all but letters and digits by their numbers.
+
+    No sign is left that could end it, whatever the settings of a parser or what a driver reads.
+
+    Examples
+    --------
+    >>> print(_escaped("it's"))
+    'it\u0027s'
+    """
+    signs = (
+        each if each.isalnum() or each in " _" or ord(each) > 0xFFFF else f"\\u{ord(each):04x}"
+        for each in text
+    )
+    return f"'{''.join(signs)}'"
+
+
 def _bigquery_name(name: str) -> str:
     return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
 
@@ -96,12 +116,14 @@ DIALECTS = {
     "duckdb": Dialect(
         lambda value: _signed(_scientific(value)),
         _doubled('"'),
+        _doubled("'"),
         lambda x: f"{x}::DOUBLE",
         joins=True,
     ),
     "postgres": Dialect(
         lambda value: f"'{value!r}'::float8",
         _doubled('"'),
+        lambda text: f"E{_escaped(text)}",
         lambda x: f"{x}::float8",
         traps_underflow=True,
         barrier=" OFFSET 0",
@@ -109,6 +131,7 @@ DIALECTS = {
     "sqlite": Dialect(
         _fraction,
         _doubled('"'),
+        _doubled("'"),
         lambda x: f"CAST({x} AS REAL)",
         "MAX",
         "MIN",
@@ -119,17 +142,20 @@ DIALECTS = {
     "spark": Dialect(
         lambda value: _signed(f"{value!r}D"),
         _doubled("`"),
+        _escaped,
         lambda x: f"CAST({x} AS DOUBLE)",
     ),
     "bigquery": Dialect(
         lambda value: _signed(_scientific(value)),
         _bigquery_name,
+        _escaped,
         lambda x: f"CAST({x} AS FLOAT64)",
         executed=False,
     ),
     "snowflake": Dialect(
         lambda value: f"'{value!r}'::DOUBLE",
         _doubled('"'),
+        _escaped,
         lambda x: f"CAST({x} AS DOUBLE)",
         executed=False,
     ),
@@ -156,9 +182,9 @@ class Writer:
     def _number(self, value: float) -> str:
         return self._dialect.number(maths.number(value))
 
-    def guarded(self, formula: Formula, output: Node) -> str:
-        """Write an output; NULL where an input is missing or cannot be what it should be."""
-        text = f"CASE WHEN {self.tests(formula)} THEN\n{self.write(output)}\nEND"
+    def guarded(self, formula: Formula, text: str) -> str:
+        """Guard an expression: NULL where an input is missing or cannot be what it should be."""
+        text = f"CASE WHEN {self.tests(formula)} THEN\n{text}\nEND"
         if self._dialect.stack is not None and self._depth(text) > self._dialect.stack:
             hint = "use `to_python` or another dialect."
             if formula.input != "probability":  # odds against the rest are what nests
@@ -173,6 +199,40 @@ class Writer:
         least = self._number(-_LARGEST_DOUBLE if low is None else low)
         limits = f"{least} AND {self._number(_LARGEST_DOUBLE if high is None else high)}"
         return " AND ".join(f"{column} BETWEEN {limits}" for column in self._columns)
+
+    def of_groups(self, column: str, pooled: Node, groups: list[tuple[Any, float, Node]]) -> str:
+        """Write an average of a group's own output and that of all rows, which others have alone.
+
+        `groups` are keys, shares and own outputs. What all rows say is written once.
+        """
+        name = self._dialect.quote(column)
+        tests = [self._is_key(name, key) for key, _, _ in groups]
+        if not groups:
+            return self.write(pooled)
+        own = "".join(
+            f"WHEN {test} THEN {self._number(share)} * {self.write(output)}\n"
+            for test, (_, share, output) in zip(tests, groups, strict=True)
+        )
+        rest = "".join(
+            f"WHEN {test} THEN {self._number(1 - share)}\n"
+            for test, (_, share, _) in zip(tests, groups, strict=True)
+        )
+        zero, one = self._number(0.0), self._number(1.0)
+        return f"(CASE\n{own}ELSE {zero} END + CASE\n{rest}ELSE {one} END * {self.write(pooled)})"
+
+    def _is_key(self, name: str, key: object) -> str:
+        """Whether a column holds a key: text, number or boolean; a missing one is text too."""
+        if isinstance(key, bool):
+            return f"{name} = {'TRUE' if key else 'FALSE'}"
+        if isinstance(key, int):
+            return f"{name} = {_signed(str(int(key)))}"
+        if isinstance(key, float):
+            return f"{name} = {self._number(key)}"
+        if not isinstance(key, str):
+            hint = "write dates and others as text before fitting, and in the table."
+            got = f"{key!r} of type {type(key).__name__}"
+            raise invalid("to_sql", "calibrator", "of groups of plain keys", got, hint=hint)
+        return f"{name} IS NULL" if key == MISSING_KEY else f"{name} = {self._dialect.text(key)}"
 
     def _depth(self, text: str) -> int:
         """Entries a parser keeps at most, about: an operator and a bracket, or a CASE so far."""

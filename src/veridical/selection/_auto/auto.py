@@ -169,6 +169,9 @@ class AutoCalibrator(WrappingCalibrator):
     def _combine_nodes(self, inputs: Nodes) -> Nodes:
         return self.calibrator_._formula(inputs)
 
+    def _in_words(self) -> str:
+        return self.calibrator_._in_words()
+
 
 ALIASES = {"sigmoid": "platt"}  # the names other libraries know
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")

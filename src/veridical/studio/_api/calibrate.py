@@ -136,4 +136,5 @@ def _picked_data(data: Dataset) -> dict[str, Any]:
     for stage in ("before", "after"):
         view = data.view(lens_of(data.stage(stage), None), stage)
         figures[stage] = unbinned_figures(view) | {"ece": error_data(view.full.default)}
-    return {"method": data.chosen.method, **figures}
+    words = data.chosen.calibrator.explain()
+    return {"method": data.chosen.method, "explanation": words, **figures}

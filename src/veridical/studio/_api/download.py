@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, Response
 import veridical.export as export
 from veridical._core.data.validation import check_option
 from veridical._core.runtime.optional import is_installed
-from veridical.export.core import DIALECTS
+from veridical.export.core import DIALECTS, TARGETS, export_map
 from veridical.frames.files import write_with_columns
 from veridical.frames.tables import open_table
 from veridical.report import make_report
@@ -50,9 +50,26 @@ async def download(request: Request) -> Response:
     )
 
 
+def checked(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
+    """What a file of the calibrator is, and how close it came when it was run."""
+    _, data = session.in_use
+    what = query.get("what", "")
+    check_option(CALLER, "what", what, TARGETS)
+    if what == "onnx":
+        _check_onnx()
+    _, made = export_map(data.chosen.calibrator, what, dialect=query.get("dialect", "duckdb"))
+    return {"lines": str(made).splitlines(), **made.to_dict()}
+
+
 def can_write_onnx() -> bool:
     """Whether ONNX can be written here."""
     return hasattr(export, "to_onnx") and is_installed("onnx")
+
+
+def _check_onnx() -> None:
+    if not can_write_onnx():
+        hint = 'pip install "veridical[onnx]", or use JSON, SQL or Python.'
+        raise Refused(501, "ONNX cannot be written here", hint)
 
 
 def _json(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
@@ -73,9 +90,7 @@ def _python(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str
 
 def _onnx(path: Path, table: OpenTable, data: Dataset, query: Mapping[str, str]) -> None:
     calibrator = data.chosen.calibrator
-    if not can_write_onnx():
-        hint = 'pip install "veridical[onnx]", or use JSON, SQL or Python.'
-        raise Refused(501, "ONNX cannot be written here", hint)
+    _check_onnx()
     write: Any = export.to_onnx
     write(calibrator, path, one_column=data.one_column)
 

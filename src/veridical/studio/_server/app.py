@@ -184,6 +184,7 @@ def _routes() -> list[Route]:
         _route("/api/pick", calibrate.pick, "POST"),
         _route("/api/decide", decide.decide),
         Route("/api/download/{what}", download.download),
+        _route("/api/checked", download.checked),
         _route("/api/learn", learn.learn),
         _route("/api/game", learn.new_game, "POST"),
         _route("/api/game", learn.state),

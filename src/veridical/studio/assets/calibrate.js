@@ -117,6 +117,7 @@ async function showResult(place, found, app) {
     const score = (side, name) => known[side].scores.find((each) => each.name === name).value;
     fill(picked, h("section", { class: "card", "aria-label": "Chosen calibrator" },
       h("h2", {}, `Chosen: ${known.method}`),
+      h("p", { id: "explanation" }, known.explanation),
       h("p", { class: "soft small" },
         "On all rows, by the map fitted to all of them. These rows were fitted to, so this flatters the" +
         " map; the table above does not. The downloaded calibrator gives these figures."),

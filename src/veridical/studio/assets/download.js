@@ -1,6 +1,7 @@
 // What was made, as files.
 
-import { fill, field, h, notice, select } from "./dom.js";
+import { get } from "./api.js";
+import { errorNotice, fill, field, h, notice, select } from "./dom.js";
 
 export const title = "Download";
 
@@ -12,11 +13,11 @@ export async function show(root, app) {
   dialect.addEventListener("change", () => { sql.href = address("sql", { dialect: dialect.value }); });
   const cards = [
     card("Calibrator as JSON",
-      "Read it with veridical.load(path), or use it on the command line: veridical apply.", [link("json", "JSON", ready)]),
+      "Read it with veridical.load(path), or use it on the command line: veridical apply.", [link("json", "JSON", ready), checker("json", ready)]),
     card("Calibrator as SQL",
-      "An expression over the columns of a table, for the database that holds the scores.", [field("Dialect", dialect), sql]),
-    card("Calibrator as Python", "A module without dependencies.", [link("python", "Python", ready)]),
-    onnx ? card("Calibrator as ONNX", "For servers that run ONNX models.", [link("onnx", "ONNX", ready)]) : null,
+      "An expression over the columns of a table, for the database that holds the scores.", [field("Dialect", dialect), sql, checker("sql", ready, () => ({ dialect: dialect.value }))]),
+    card("Calibrator as Python", "A module without dependencies.", [link("python", "Python", ready), checker("python", ready)]),
+    onnx ? card("Calibrator as ONNX", "For servers that run ONNX models.", [link("onnx", "ONNX", ready), checker("onnx", ready)]) : null,
     card("Calibrated predictions",
       "All columns of the file, and the calibrated probabilities, as CSV.", [link("predictions", "CSV", ready)]),
     card("Report",
@@ -37,6 +38,24 @@ function card(name, about, controls) {
 function address(what, query = {}) {
   const text = new URLSearchParams(query).toString();
   return `/api/download/${what}${text ? `?${text}` : ""}`;
+}
+
+// Runs what would be downloaded on 10,000 scores, and says how close it comes to the calibrator.
+function checker(what, ready, query = () => ({})) {
+  const place = h("div", { id: `checked-${what}`, "aria-live": "polite" });
+  const button = h("button", { type: "button", disabled: !ready, on: { click: check } }, "Check it");
+  async function check() {
+    button.disabled = true;
+    fill(place, h("p", { class: "soft small" }, "Running it on 10,000 scores ..."));
+    try {
+      const made = await get("checked", { what, ...query() });
+      fill(place, made.lines.map((line) => h("p", { class: "small" }, line.trim())));
+    } catch (error) {
+      fill(place, errorNotice(error));
+    }
+    button.disabled = false;
+  }
+  return [button, place];
 }
 
 // A link that cannot be followed is no link: without a calibrator it is a button that is off.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical.calibrators._steps.thresholds import last_within
+from veridical._core.numeric.bisection import last_within
 
 
 def test_the_next_number_is_above_the_level() -> None:

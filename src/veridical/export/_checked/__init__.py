@@ -1,0 +1,1 @@
+"""Calibrators written for elsewhere, executed and compared with `predict_proba`."""

@@ -1,0 +1,90 @@
+"""Exported maps, run by what they are written for."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from veridical._core.runtime.optional import is_installed, require
+from veridical._core.typing import Array, FloatArray
+from veridical.frames.tables import run_in_duckdb
+
+_SECONDS = 120  # after which a check is given up
+_RUNNER = """\
+import json, sys
+source, name, rows = json.load(sys.stdin)
+space = {}
+exec(source, space)
+json.dump([space[name](row) for row in rows], sys.stdout)
+"""
+
+
+class Run(NamedTuple):
+    """What an engine made of rows, (n, number of outputs), and which one; or why there is none."""
+
+    values: FloatArray | None
+    by: str
+
+
+def run_sql(expressions: Sequence[str], dialect: str, table: Mapping[str, Array]) -> Run:
+    """Run SQL where there is an engine for its dialect: DuckDB, or SQLite of Python itself."""
+    if dialect == "duckdb":
+        if not is_installed("duckdb"):
+            return Run(None, "DuckDB is not installed")
+        return Run(*run_in_duckdb(expressions, table))
+    if dialect == "sqlite":
+        return _in_sqlite(expressions, table)
+    return Run(None, f"no engine of {dialect} is here")
+
+
+def _in_sqlite(expressions: Sequence[str], table: Mapping[str, Array]) -> Run:
+    base = sqlite3.connect(":memory:")
+    try:
+        base.execute("SELECT EXP(1.0), LN(2.0)")
+    except sqlite3.OperationalError:
+        return Run(None, "this SQLite has no mathematical functions")
+    finally:
+        base.close()
+    base = sqlite3.connect(":memory:")
+    names = ['"' + name.replace('"', '""') + '"' for name in table]
+    base.execute(f"CREATE TABLE scored ({', '.join(names)})")
+    marks = ", ".join("?" * len(names))
+    columns = [column.tolist() for column in table.values()]
+    base.executemany(f"INSERT INTO scored VALUES ({marks})", zip(*columns, strict=True))
+    rows = base.execute(f"SELECT {', '.join(expressions)} FROM scored ORDER BY rowid").fetchall()
+    base.close()
+    return Run(np.array(rows, dtype=np.float64), f"SQLite {sqlite3.sqlite_version}")
+
+
+def run_python(source: str, name: str, rows: FloatArray) -> Run:
+    """Run source in a Python of its own, which sees neither this one's modules nor its folder."""
+    given = json.dumps([source, name, rows.tolist()])
+    command = [sys.executable, "-I", "-c", _RUNNER]
+    try:
+        done = subprocess.run(
+            command, input=given, capture_output=True, text=True, timeout=_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return Run(None, f"it took more than {_SECONDS} seconds")
+    if done.returncode:
+        return Run(None, f"it failed: {done.stderr.strip().splitlines()[-1][:200]}")
+    return Run(np.array(json.loads(done.stdout)), f"Python {platform.python_version()}")
+
+
+def run_onnx(graph: bytes, rows: FloatArray) -> Run:
+    """Run a graph in onnxruntime, on one thread."""
+    if not is_installed("onnxruntime"):
+        return Run(None, "onnxruntime is not installed")
+    runtime: Any = require("onnxruntime", extra="onnx", purpose="running ONNX")
+    options = runtime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    session = runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    [found] = session.run(["calibrated"], {session.get_inputs()[0].name: rows})
+    return Run(np.asarray(found), f"onnxruntime {runtime.__version__}")
