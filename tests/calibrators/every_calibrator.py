@@ -57,7 +57,7 @@ BINARY = {
     "scaling-binning": ScalingBinningCalibrator(),
     "venn-abers": VennAbersCalibrator(),
     "density": DensityCalibrator(),
-    "compact": CompactCalibrator(IsotonicCalibrator(centered=True)),
+    "compact": CompactCalibrator(HistogramCalibrator()),
 }
 MULTICLASS = {
     "identity": IdentityCalibrator(),

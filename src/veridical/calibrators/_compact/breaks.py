@@ -9,10 +9,10 @@ import numpy as np
 
 from veridical._core import formula as maths
 from veridical._core.formula import Column, Node
+from veridical._core.numeric.bisection import last_within
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator
 from veridical.calibrators._base.nodes import both_columns
-from veridical.calibrators._steps.thresholds import last_within
 
 LARGEST = 1.7976931348623157e308
 
