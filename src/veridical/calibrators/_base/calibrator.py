@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, ClassVar, Self
@@ -32,7 +32,6 @@ from veridical.calibrators._base.rows import CheckedRows, check_rows, direction_
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.results import Cutoff
 
-Shared = dict[Hashable, FloatArray]  # what maps of the same rows have in common, by what it is
 Notes = tuple[str, ...]  # sentences of doubt, each with the name of who has it
 
 
@@ -484,10 +483,6 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     @abstractmethod
     def _predict(self, values: FloatArray) -> FloatArray:
         """Return calibrated probabilities (n, K) of checked predictions."""
-
-    def _predict_sharing(self, values: FloatArray, shared: Shared) -> FloatArray:
-        """Like `_predict`; what several maps of the same values compute is taken from `shared`."""
-        return self._predict(values)
 
     def _formula(self, inputs: Nodes) -> Nodes:
         """Probability of each class as a formula of K inputs; both in the order of `classes_`."""

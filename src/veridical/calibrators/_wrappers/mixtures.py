@@ -15,9 +15,10 @@ from veridical._core.data.validation import is_number
 from veridical._core.formula import Linear, Nodes
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray
-from veridical.calibrators._base.calibrator import Calibrator, Notes, Shared
+from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows
+from veridical.calibrators._base.scales import Shared
 from veridical.calibrators._base.words import number
 from veridical.calibrators._wrappers.folds import folds
 from veridical.calibrators._wrappers.wrapping import (

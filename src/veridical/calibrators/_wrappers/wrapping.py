@@ -9,10 +9,12 @@ from sklearn.base import clone
 
 from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray
-from veridical.calibrators._base.calibrator import Calibrator, Notes, Shared
+from veridical.calibrators._base.bases import MulticlassCalibrator
+from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.fitting import fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, positive_class_last
 from veridical.calibrators._base.rows import CheckedRows, positive_last
+from veridical.calibrators._base.scales import Shared
 from veridical.exceptions import InvalidInputError, invalid
 
 _HANDED_ON = {
@@ -95,7 +97,9 @@ def predict_part(part: Calibrator, values: FloatArray, shared: Shared | None = N
     """What a part says of checked predictions, which are not checked again."""
     if type(part).predict_proba is not Calibrator.predict_proba:
         return part.predict_proba(values)
-    return part._predict(values) if shared is None else part._predict_sharing(values, shared)
+    if shared is not None and isinstance(part, MulticlassCalibrator):
+        return part._predict_sharing(values, shared)
+    return part._predict(values)
 
 
 def fit_part(part: Calibrator, rows: CheckedRows) -> Notes:
