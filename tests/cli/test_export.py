@@ -65,6 +65,23 @@ def test_sql_is_an_expression_of_the_named_class(capsys):
     np.testing.assert_allclose(found, expected()[:, 0], atol=1e-12)
 
 
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_query_hands_columns_on(capsys, need, dialect):
+    options = ["map.json", "--to", "sql", "--dialect", dialect, "--column", "risk"]
+    code, out, err = run(capsys, *options, "--table", "main.scores", "--keep", "id,risk")
+    assert code == 0
+    assert "one column of a query" in err
+    assert "10,000 scores in" in err
+    rows = list(enumerate(SCORES.tolist()))[::-1]
+    base = sqlite3.connect(":memory:") if dialect == "sqlite" else need("duckdb").connect()
+    base.execute("CREATE TABLE scores (id INTEGER, risk DOUBLE)")
+    base.executemany("INSERT INTO scores VALUES (?, ?)", rows)
+    found = sorted(base.execute(out).fetchall())
+    base.close()
+    np.testing.assert_array_equal([row[:2] for row in found], sorted(rows))
+    np.testing.assert_allclose([row[2] for row in found], expected()[:, 0], rtol=0, atol=1e-12)
+
+
 def test_python_is_a_module(capsys):
     code, out, _ = run(capsys, "map.json", "--to", "python", "-o", "map.py")
     assert code == 0

@@ -349,3 +349,16 @@ def test_gate_is_the_normal_tail():
     assert share == pytest.approx(norm.sf(np.sqrt(2) - 0.06), rel=1e-9)
     assert identity_share(judge, np.exp([1.0, 3.0]), np.ones(2)) == 0.0  # hardly any
     assert identity_share(judge, np.exp([-1.0, -3.0]), np.ones(2)) == 1.0  # clearly worse
+
+
+def test_what_is_averaged_is_explained_by_its_weights():
+    rng = np.random.default_rng(8)
+    p = rng.beta(0.5, 0.5, 400)
+    y = rng.random(400) < 1 / (1 + (1 / p - 1) ** 0.5)
+    auto = AutoCalibrator().fit(p, y)
+    words = auto.explain()
+    weights = {each.candidate: each.weight for each in auto.evidence_.candidates[:-1]}
+    named = [name for name, weight in weights.items() if weight > 0]
+    assert f"{len(named)} maps" in words
+    for name in sorted(named, key=lambda name: -weights[name])[:4]:
+        assert f"{weights[name]:.2g} {name}" in words

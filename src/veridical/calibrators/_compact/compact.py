@@ -164,6 +164,10 @@ class CompactCalibrator(WrappingCalibrator):
         sizes[self.coefficients_ == 0] = 0.0
         yield "coefficients_", bool((sizes.sum(axis=0) < _FARTHEST_ODDS).all()), "of log odds"
 
+    def _in_words(self) -> str:
+        pieces, what = len(self.starts_), "log odds" if self.input == "probability" else self.input
+        return f"Follows a map by {pieces:,} cubic polynomials of the {what}."
+
     def _places(self, values: FloatArray) -> FloatArray:
         """What polynomials are of, from predictions of the positive class."""
         if self.input == "probability":

@@ -31,6 +31,7 @@ from veridical.selection._auto.choice import choose
 from veridical.selection._auto.evidence import evidence_of
 
 _STRATEGIES = ("pool", "select")
+_NAMED = 4  # maps that an explanation names
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -170,7 +171,14 @@ class AutoCalibrator(WrappingCalibrator):
         return self.calibrator_._formula(inputs)
 
     def _in_words(self) -> str:
-        return self.calibrator_._in_words()
+        tried = self.evidence_.candidates[:-1]  # the last is the result
+        weights = [(each.weight, each.candidate) for each in tried if each.weight > 0]
+        if len(weights) < 2:
+            return self.calibrator_._in_words()
+        most = sorted(weights, key=lambda each: -each[0])
+        listed = ", ".join(f"{weight:.2g} {name}" for weight, name in most[:_NAMED])
+        others = f" and {len(most) - _NAMED} more" if len(most) > _NAMED else ""
+        return f"Averages the probabilities of {len(most)} maps: {listed}{others}."
 
 
 ALIASES = {"sigmoid": "platt"}  # the names other libraries know
