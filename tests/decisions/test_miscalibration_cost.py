@@ -104,7 +104,7 @@ def test_the_order_of_rows_does_not_matter(weight_type):
         one = miscalibration_cost(y, p, (c, 1 - c), sample_weight=w, **options)
         two = miscalibration_cost(y[order], p[order], (c, 1 - c), sample_weight=w[order], **options)
         assert one.second == pytest.approx(two.second, abs=1e-14)
-        assert one.low == pytest.approx(two.low, abs=1e-14)
+        assert one.low == pytest.approx(two.low, abs=1e-11)  # found by a search for a root
 
 
 def test_costs_of_rows_stay_with_their_rows():

@@ -195,7 +195,7 @@ def test_brackets_stay_shallow(sqlite: Any) -> None:
         np.abs(sqlite([sql], {"p": p[:50]})[:, 0] - map.predict_proba(p[:50])[:, 1]).max() < CLOSE
     )
     depth = np.cumsum([(word == "CASE") - (word == "END") for word in sql.split()])
-    assert sql.count("CASE") > 900
+    assert sql.count("WHEN") > 900
     assert depth.max() < 16
 
 

@@ -20,6 +20,7 @@ from veridical._core.resampling.redraw import Redraw, Sharing
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 
 _TINY = 1e-12
+_ALIKE = 1e-6  # of determinants: level and slope say the same
 _SHARED = 64  # draws that say how much shared outcomes of several classes have in common
 
 
@@ -44,23 +45,20 @@ def sharing_of(made: Redraw, y: IntArray, group: IntArray) -> Sharing:
     if len(classes) > 1:
         shared = _shared_by_all(made, group, n_groups, classes)
         correlation = min(max(_ratio(seen, shared.sum()), 0.0), 1.0)
+        shared = correlation * shared
     else:
         level, turned = np.ones(made.n), away < 0
-        shared = shared_by_two(made, group, n_groups)
-        table = np.array(
-            [
-                [
-                    shared_by_two(made, group, n_groups, weight, flip).sum()
-                    for flip in (None, turned)
-                ]
-                for weight in (level, away)
-            ]
+        by_level, by_slope = (
+            [shared_by_two(made, group, n_groups, weight, flip) for weight in (level, away)]
+            for flip in (None, turned)
         )
+        table = np.array([by_level, by_slope]).sum(axis=2).T
         found = np.array([seen, _pairs(away * residuals[0], group, few)])
         correlation, slope = _shares(table, found)
-    spread = variance + correlation * shared
+        shared = correlation * by_level[0] + slope * by_slope[0]
+    spread = np.maximum(variance + shared, 0.0)
     told = float(spread.sum()) ** 2 / max(float(spread @ spread), _TINY)
-    wider = 1 + correlation * float(shared.sum()) / max(float(variance.sum()), _TINY)
+    wider = max(1 + float(shared.sum()) / max(float(variance.sum()), _TINY), 1.0)
     low = None if slope == 0 else turned
     return Sharing(group, correlation, max(told - lost, 1.0), wider, slope, low)
 
@@ -78,17 +76,20 @@ def _pairs(values: FloatArray, group: IntArray, few: float) -> float:
 def _shares(table: FloatArray, found: FloatArray) -> tuple[float, float]:
     """Parts of the pairs that share a level and a slope; neither negative, together at most all.
 
-    Rows are the two sums of pairs, columns what all of either kind would make of them.
+    Rows are the two sums of pairs, columns what all of either kind would make of them. Where
+    predictions do not differ within groups the two cannot be told apart: then it is the level.
     """
     both: FloatArray = np.zeros(2)
-    if np.linalg.det(table) > _TINY * abs(table[0, 0] * table[1, 1]):
+    alone = [_ratio(found[k], table[k, k]) for k in (0, 1)]
+    if np.linalg.det(table) > _ALIKE * abs(table[0, 0] * table[1, 1]):
         both = np.linalg.solve(table, found)
-    if (both < 0).any() or not both.any():
-        both = np.zeros(2)
-        alone = [_ratio(found[k], table[k, k]) for k in (0, 1)]
-        # The one that explains more of what is seen, in its own units.
-        k = int(alone[1] > alone[0])
-        both[k] = max(alone[k], 0.0)
+        if (both < 0).any():
+            both = np.zeros(2)
+            # The one that explains more of what is seen, in its own units.
+            k = int(alone[1] > alone[0])
+            both[k] = max(alone[k], 0.0)
+    else:
+        both[0] = max(alone[0], 0.0)
     level, slope = np.minimum(both, 1.0)
     return float(level), float(slope)
 

@@ -108,8 +108,8 @@ class CompactCalibrator(WrappingCalibrator):
     >>> map = CompactCalibrator(HistogramCalibrator(n_bins=2)).fit(p, y)  # 2/5 up to 1/2, 4/5 above
     >>> map.predict_proba([0.5, 0.51])[:, 1].round(9).tolist()
     [0.4, 0.8]
-    >>> map.edges_.tolist()
-    [0.5]
+    >>> map.edges_.tolist()  # a probability of one has a piece of its own
+    [0.5, 0.9999999999999999]
     """
 
     _fitted = Fields(

@@ -162,6 +162,7 @@ DIALECTS = {
 }
 
 
+_BRANCHES = 16  # of a CASE where a parser's stack is small
 _FAR = 600.0  # exp(-600) is 1e-261: neither it nor a small share of it leaves the doubles
 # Inputs below count as zero where underflow is an error. A logit may be squared, a probability not.
 _TINY = {"probability": 1e-300, "logit": 1e-130, "score": 1e-130}
@@ -337,14 +338,22 @@ class Writer:
             for start, each in zip(starts, node.coefficients.T.tolist(), strict=True)
         ]
 
-        def tree(first: int, last: int) -> str:
-            if first == last:
-                return pieces[first]
-            middle = (first + last) // 2
-            test = f"{compared} {operator} {self._number(edges[middle])}"
-            return f"CASE WHEN {test} THEN {tree(first, middle)} ELSE {tree(middle + 1, last)} END"
+        # A flat CASE of several tests takes no more of a parser's stack than one of a single test.
+        branches = 2 if self._dialect.stack is None else _BRANCHES
 
-        return tree(0, len(pieces) - 1)
+        def tree(first: int, end: int) -> str:
+            if end - first == 1:
+                return pieces[first]
+            size = -(-(end - first) // branches)
+            *firsts, last = range(first, end, size)
+            tests = "".join(
+                f"WHEN {compared} {operator} {self._number(edges[k + size - 1])}"
+                f" THEN {tree(k, k + size)} "
+                for k in firsts
+            )
+            return f"CASE {tests}ELSE {tree(last, end)} END"
+
+        return tree(0, len(pieces))
 
     def _polynomial(self, of: str, start: float, coefficients: list[float]) -> str:
         while len(coefficients) > 1 and coefficients[-1] == 0:
