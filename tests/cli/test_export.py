@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from veridical.calibrators import (
+    GroupedCalibrator,
     IsotonicCalibrator,
     PlattCalibrator,
     SimplexHistogramCalibrator,
@@ -161,3 +162,34 @@ def test_bad_input_is_refused_in_one_line_and_writes_nothing(capsys, options, me
     assert len(err.splitlines()) == 1
     assert message in err
     assert {path.name: path.read_bytes() for path in Path.cwd().iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["map.json", "--to", "sql", "--column", "p,p"], "`--column` must be different names"),
+        (["map.json", "--to", "sql", "--by", "site"], "`--by` must be unset"),
+        (["map.json", "--to", "python", "--by", "site"], "`--by` must be left out"),
+        (["groups.json", "--to", "sql", "--column", "p", "--by", "p"], "must be another column"),
+    ],
+)
+def test_columns_that_cannot_be_meant_are_refused(capsys, options, message):
+    _saved_groups()
+    code, out, err = run(capsys, *options)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert message in err
+
+
+def test_the_column_of_groups_goes_in(capsys):
+    _saved_groups()
+    code, _, err = run(capsys, "groups.json", "--to", "sql", "--by", "my site")
+    assert code == 0
+    assert "in: column 'p', the probability of 1; groups in column 'my site'" in err
+
+
+def _saved_groups():
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y = (rng.random(200) < p).astype(int)
+    save(GroupedCalibrator(PlattCalibrator()).fit(p, y, by=np.arange(200) % 2), "groups.json")

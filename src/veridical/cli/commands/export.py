@@ -113,6 +113,9 @@ def _check_options(arguments: argparse.Namespace) -> None:
         hint = "it is for --to sql only."
         expected = f"left out with --to {arguments.to}"
         raise invalid(_CALLER, "dialect", expected, repr(arguments.dialect), hint=hint)
+    if arguments.by is not None and arguments.to != "sql":
+        expected = f"left out with --to {arguments.to}"
+        raise invalid(_CALLER, "by", expected, repr(arguments.by), hint="it is for --to sql only.")
     if arguments.output is None and arguments.to == "onnx":
         hint = "name a file, e.g. -o calibrator.onnx."
         raise invalid(_CALLER, "output", "given with --to onnx", "none", hint=hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -100,7 +100,11 @@ def export_map(
         back: Any = Calibrator.from_dict(json.loads(text)).predict_proba
         found = back(rows, **predict.keywords) if isinstance(predict, partial) else back(rows)
         written = _Written(text.encode(), Run(found, "veridical, read back"))
-    return written.content, _judged(calibrator, target, dialect, names, written, expected)
+    made = _judged(calibrator, target, dialect, names, written, expected)
+    if isinstance(calibrator, GroupedCalibrator):
+        where = f"column {by!r}" if target == "sql" else "`by`"
+        made = replace(made, inputs=f"{made.inputs}; groups in {where}")
+    return written.content, made
 
 
 def _table(names: list[str], rows: FloatArray) -> dict[str, Array]:
@@ -122,12 +126,11 @@ def _keys(calibrator: GroupedCalibrator, n: int) -> Array:
 def _sql(
     calibrator: Calibrator, dialect: str, names: list[str], by: str | None, table: dict[str, Array]
 ) -> _Written:
-    groups = by if isinstance(calibrator, GroupedCalibrator) else None
-    found = to_sql(calibrator, dialect=dialect, columns=names, by=groups)
+    found = to_sql(calibrator, dialect=dialect, columns=names, by=by)
     expressions = [found] if isinstance(found, str) else found
     run, notes = run_sql(expressions, dialect, table), tuple[str, ...]()
     if run.values is None and dialect == "duckdb":
-        run, notes = _instead(calibrator, names, groups, table, run)
+        run, notes = _instead(calibrator, names, by, table, run)
     text = expressions[0]
     if len(expressions) > 1:
         labels = np.asarray(calibrator.classes_).tolist()
