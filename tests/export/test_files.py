@@ -79,6 +79,7 @@ def _text(change: dict[str, Any]) -> str:
         (_text({"fitted": {"__class__": 1}}), "foreign"),
         (_text({"parameters": {"shell": 1}}), "foreign"),
         (_text({"fitted": [1]}), "saved calibrator|foreign"),
+        ('{"format": 1, ' + _text({})[1:], "a name stands twice"),
     ],
 )
 def test_other_files_are_refused(text: str, said: str, tmp_path: Path) -> None:

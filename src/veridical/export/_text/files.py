@@ -120,6 +120,14 @@ def _check_larger(calibrator: Calibrator, column_of: Any) -> None:
     raise invalid("load", "path", expected, got, hint=hint)
 
 
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; of a name given twice, readers differ in which value they take."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
+
+
 def read_file(
     path: str | os.PathLike[str], *, caller: str, param: str
 ) -> tuple[Calibrator, dict[str, Any]]:
@@ -130,7 +138,8 @@ def read_file(
         return invalid(caller, param, "a file with a saved calibrator", got, hint=_HINT)
 
     try:
-        data = json.loads(Path(path).expanduser().read_bytes().decode("utf-8"))
+        text = Path(path).expanduser().read_bytes().decode("utf-8")
+        data = json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
         what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         why = f"damaged, or no JSON ({what})"
