@@ -52,6 +52,7 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/gains.py docs/evidence
 	$(PYTHON) evidence/intervals.py docs/evidence
 	$(PYTHON) evidence/dependence.py docs/evidence
+	$(PYTHON) evidence/curves.py docs/evidence
 	$(PYTHON) evidence/estimators.py docs/evidence
 	$(PYTHON) evidence/levels.py docs/evidence
 	$(PYTHON) evidence/verdict.py docs/evidence --page docs/which-test.md

@@ -13,10 +13,13 @@ Weights: rows are drawn calibrated, then kept with a chance that depends on the 
 by its inverse. "one a label" keeps one negative in 20; "by label and risk" does so below 0.1 only;
 "one a label, spread" multiplies by a lognormal weight (mean 1); "spread of one label" keeps all and
 gives positives lognormal weights of mean 1; "of one row in 20" weighs every twentieth row 20,
-whatever its label. The robust score test is z = sum w (y - p) / sqrt(sum w^2 (y - p)^2).
+whatever its label; "by label, turned at 0.5" keeps one negative in ten below and one positive in
+ten above; "by label and region" has two regions with rates of their own, unknown to the test. The
+robust score test is z = sum w (y - p) / sqrt(sum w^2 (y - p)^2).
 
 Groups: outcomes of a group have a Gaussian copula with this correlation, or "shared": the same
-with one prediction for all rows of a group.
+with one prediction for all rows of a group; "slopes": what is common to a group moves its higher
+predictions up and its lower ones down, or the other way round; "both": half of it is level.
 """
 
 from __future__ import annotations
@@ -48,7 +51,7 @@ from veridical._core.runtime.progress import track
 from veridical.inference import joint_test
 
 LEVEL, DRAWS = 0.05, 99
-WEIGHT_REPEATS, GROUP_REPEATS = 600, 400
+WEIGHT_REPEATS, GROUP_REPEATS = 600, 300
 GROUP_LIMIT = 0.07  # what levels of groups are held to
 
 Rows = dict[str, Any]
@@ -117,6 +120,15 @@ def of_some(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
     return {"y": y, "p": p, "sample_weight": np.where(rng.random(len(y)) < 0.05, 20.0, 1.0)}
 
 
+def turned(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
+    return kept(y, p, np.where((p < 0.5) == (y == 1), 1.0, 0.1), rng)
+
+
+def by_region(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
+    rates = np.where(rng.random(len(y)) < 0.4, np.where(y == 1, 1.0, 0.05), 0.25 + 0.25 * y)
+    return kept(y, p, rates, rng)
+
+
 def of_three(y: np.ndarray, p: np.ndarray, rng: np.random.Generator) -> Rows:
     return kept(y, p, np.array([1.0, 0.5, 0.1])[y], rng)
 
@@ -129,6 +141,8 @@ WEIGHTS: dict[str, tuple[Callable[..., Rows], tuple[float, ...], int]] = {
     "one a label, spread": (spread, (0.6, 8.0), 4000),
     "spread of one label": (spread_of_one, (0.6, 4.0), 1000),
     "of one row in 20": (of_some, (1.0, 1.0), 1000),
+    "by label, turned at 0.5": (turned, (1.0, 1.0), 1600),
+    "by label and region": (by_region, (0.6, 4.0), 3000),
     "one a label, K = 3": (of_three, (1.0, 1.0, 2.0), 1000),
 }
 SHIFTS = (0.0, 0.5)  # of the log-odds of the truth
@@ -181,7 +195,10 @@ GROUPS = ((20, 10), (20, 50), (100, 5))
 CORRELATIONS = (0.0, 0.1, 0.3, 0.5)
 LAWS: Mapping[str, tuple[float, ...]] = {
     "uniform": (1.0, 1.0), "skewed": (0.6, 4.0), "K = 3": (1.0, 1.0, 1.0), "shared": (1.0, 1.0),
+    "slopes": (1.0, 1.0), "skewed slopes": (0.6, 4.0), "both": (1.0, 1.0),
 }  # fmt: skip
+SEVERAL = ("uniform", "skewed", "slopes")  # laws of all tests, at one correlation
+FEW = ((5, 40), (10, 20))
 # Tests without groups as well, for what they cost: wrong predictions, independent rows.
 WRONG: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
     "temperature 1.6": lambda p: cooled(p, 1.6),
@@ -191,7 +208,11 @@ WRONG: Mapping[str, Callable[[np.ndarray], np.ndarray]] = {
 
 def group_cells() -> list[tuple[str, int, int, float, str]]:
     """Law, groups, rows of each, correlation, and what is wrong."""
-    cells = [(law, g, m, r, "") for law in LAWS for g, m in GROUPS for r in CORRELATIONS]
+    cells = [
+        (law, g, m, r, "") for law in LAWS for g, m in GROUPS for r in CORRELATIONS
+        if r > 0 or law not in ("slopes", "skewed slopes", "both")  # which are "uniform" and so on
+    ]  # fmt: skip
+    cells += [(law, g, m, 0.3, "") for law in ("uniform", "shared", "slopes") for g, m in FEW]
     wrong = [("uniform", g, m, 0.0, w) for g, m in ((20, 50), (100, 10)) for w in WRONG]
     return [*cells, *wrong]
 
@@ -206,6 +227,11 @@ def clustered(cell: tuple[str, int, int, float, str], rng: np.random.Generator) 
     p = p[group] if law == "shared" else p
     truth = WRONG[wrong](p) if wrong else p
     own, common = rng.standard_normal(n), rng.standard_normal(n_groups)[group]
+    if "slopes" in law or law == "both":
+        turned = np.sign(p - np.median(p))
+        level = 0.5 if law == "both" else 0.0
+        other = rng.standard_normal(n_groups)[group]
+        common = math.sqrt(level) * other + math.sqrt(1 - level) * turned * common
     uniform = ndtr(math.sqrt(correlation) * common + math.sqrt(1 - correlation) * own)
     if p.ndim == 1:
         y = (uniform < truth).astype(int)
@@ -218,7 +244,7 @@ def group_rows(cell: tuple[str, int, int, float, str], repetitions: int) -> list
     """A row of the table for every test of a cell."""
     law, n_groups, m, correlation, wrong = cell
     data, chance = np.random.default_rng(seed_of("groups", *cell)).spawn(2)
-    several = correlation == 0.3 and law in ("uniform", "skewed")  # one test tells the others
+    several = correlation == 0.3 and law in SEVERAL and n_groups >= 20  # one test tells the others
     names = [name for name in TESTS if name != "kernel"] if several else ["joint"]
     found = dict.fromkeys([*names, "joint without groups"], 0)
     labels = {"labels": list(range(3 if law == "K = 3" else 2))}

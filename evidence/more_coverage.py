@@ -71,7 +71,7 @@ def band_rows(repeats: int) -> Iterator[list[object]]:
 
 
 def vector_rows(repeats: int) -> Iterator[list[object]]:
-    """Root-mean-square error of whole vectors on a 3 x 3 grid of the simplex."""
+    """Root-mean-square error of whole vectors in cells of thirds of every coordinate."""
     estimator = BinnedError(SimplexBins(3), norm=2, debias=True)
     cells = [(n, shift) for n in SIZES for shift in (0.0, 0.04, 0.1)]
     for index in track(len(cells), "vectors"):
@@ -83,10 +83,9 @@ def vector_rows(repeats: int) -> Iterator[list[object]]:
             return p, (1 - shift) * p + shift * np.eye(3)[p.argmin(axis=1)]
 
         p, q = model(400_000)
-        bins = np.clip(np.ceil(p[:, 1:] * 3).astype(int) - 1, 0, 2)
-        cell = bins @ [3, 1]
-        gaps = np.stack([np.bincount(cell, (q - p)[:, k], 9) for k in range(3)])
-        count = np.maximum(np.bincount(cell, minlength=9), 1)
+        cell = np.clip(np.ceil(p * 3).astype(int) - 1, 0, 2) @ [9, 3, 1]
+        gaps = np.stack([np.bincount(cell, (q - p)[:, k], 27) for k in range(3)])
+        count = np.maximum(np.bincount(cell, minlength=27), 1)
         truth = np.sqrt(float((gaps**2 / count).sum()) / len(p))
         for _ in range(repeats):
             p, q = model(n)

@@ -8,7 +8,7 @@ import pytest
 from scipy.special import expit, softmax
 from sklearn.base import clone
 
-from veridical.calibrators import IdentityCalibrator
+from veridical.calibrators import CompactCalibrator, IdentityCalibrator
 from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
@@ -57,6 +57,7 @@ BINARY = {
     "scaling-binning": ScalingBinningCalibrator(),
     "venn-abers": VennAbersCalibrator(),
     "density": DensityCalibrator(),
+    "compact": CompactCalibrator(HistogramCalibrator()),
 }
 MULTICLASS = {
     "identity": IdentityCalibrator(),

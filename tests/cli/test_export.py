@@ -19,6 +19,7 @@ from veridical.calibrators import (
 )
 from veridical.cli import main
 from veridical.export import load, save
+from veridical.export._checked.export_map import _rows
 
 
 @pytest.fixture(autouse=True)
@@ -64,6 +65,23 @@ def test_sql_is_an_expression_of_the_named_class(capsys):
     found = [row[0] for row in base.execute(f"SELECT {out} FROM t")]
     base.close()
     np.testing.assert_allclose(found, expected()[:, 0], atol=1e-12)
+
+
+@pytest.mark.parametrize("dialect", ["sqlite", "duckdb"])
+def test_a_query_hands_columns_on(capsys, need, dialect):
+    options = ["map.json", "--to", "sql", "--dialect", dialect, "--column", "risk"]
+    code, out, err = run(capsys, *options, "--table", "main.scores", "--keep", "id,risk")
+    assert code == 0
+    assert "one column of a query" in err
+    assert "10,000 scores in" in err
+    rows = list(enumerate(SCORES.tolist()))[::-1]
+    base = sqlite3.connect(":memory:") if dialect == "sqlite" else need("duckdb").connect()
+    base.execute("CREATE TABLE scores (id INTEGER, risk DOUBLE)")
+    base.executemany("INSERT INTO scores VALUES (?, ?)", rows)
+    found = sorted(base.execute(out).fetchall())
+    base.close()
+    np.testing.assert_array_equal([row[:2] for row in found], sorted(rows))
+    np.testing.assert_allclose([row[2] for row in found], expected()[:, 0], rtol=0, atol=1e-12)
 
 
 def test_python_is_a_module(capsys):
@@ -193,3 +211,12 @@ def _saved_groups():
     p = rng.random(200)
     y = (rng.random(200) < p).astype(int)
     save(GroupedCalibrator(PlattCalibrator()).fit(p, y, by=np.arange(200) % 2), "groups.json")
+
+
+def test_the_check_is_made_where_scores_were_seen():
+    scores = np.linspace(2e6, 9e7, 400)
+    y = (np.random.default_rng(0).random(400) < scores / 1e8).astype(int)
+    map = IsotonicCalibrator(input="score").fit(scores, y)
+    rows = _rows(map, one_column=True)
+    assert len(rows) == 10_000
+    assert np.isin(map.knots_, rows).all()

@@ -182,7 +182,7 @@ def test_every_curve_survives_json_and_prints(method):
     ("options", "message"),
     [
         ({"method": "isotonic", "interval": "wilson"}, '`interval` must be "pointwise"'),
-        ({"method": "smooth", "interval": "binomial"}, '`interval` must be "bootstrap"'),
+        ({"method": "smooth", "interval": "binomial"}, '`interval` must be "pointwise"'),
         ({"interval": "simultaneous"}, 'method="isotonic"'),
         ({"method": "density", "interval": "simultaneous"}, 'method="isotonic"'),
         ({"method": "isotonic", "binning": UniformBins(3)}, "`binning` must be left out"),

@@ -60,8 +60,11 @@ def test_copies_in_one_cluster_do_not_narrow_intervals():
         assert width == pytest.approx(high - low, rel=0.02)
         assert width > 1.4 * np.diff(alone.interval(name))[0]
     assert twice.interval("ECE") == pytest.approx(once.interval("ECE"), abs=1e-6)
-    with pytest.raises(KeyError, match="'KS' has no interval"):  # supposes independent rows
-        twice.interval("KS")
+    for name in ("KS", "smECE"):
+        assert twice.interval(name)[1] >= 0.98 * once.interval(name)[1]
+        assert alone.interval(name)[1] < twice.interval(name)[1]
+    with pytest.raises(KeyError, match="'ECE sweep' has no interval"):
+        twice.interval("ECE sweep")
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

@@ -11,7 +11,7 @@ import pytest
 
 from export import maps
 from veridical import __version__
-from veridical.calibrators import NotFittedError, PlattCalibrator
+from veridical.calibrators import GroupedCalibrator, NotFittedError, PlattCalibrator
 from veridical.exceptions import InvalidInputError
 from veridical.export import load, save
 from veridical.selection import AutoCalibrator
@@ -109,3 +109,11 @@ def test_what_cannot_be_saved_leaves_no_file(tmp_path: Path) -> None:
         save(maps.fitted("platt"), tmp_path / "none" / "map.json")
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none.json")
+
+
+def test_groups_that_no_file_holds_are_said_to_be_so(tmp_path: Path) -> None:
+    days = np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]")[np.arange(40) % 2]
+    p = np.linspace(0.1, 0.9, 40)
+    map = GroupedCalibrator(PlattCalibrator()).fit(p, np.arange(40) // 3 % 2, by=days)
+    with pytest.raises(InvalidInputError, match="fit it to such labels and groups"):
+        save(map, tmp_path / "map.json")

@@ -3,16 +3,7 @@
 import numpy as np
 import pytest
 
-from veridical import (
-    BinnedError,
-    BrierScore,
-    CumulativeError,
-    InvalidInputError,
-    LoessError,
-    LogScore,
-    SmoothError,
-    SweepBins,
-)
+from veridical import BinnedError, BrierScore, InvalidInputError, LogScore, SmoothError, SweepBins
 from veridical.inference._intervals.bootstrap import bootstrap_interval
 
 
@@ -32,8 +23,6 @@ def test_bootstraps_of_calibration_errors_are_refused_with_the_reason(method, es
     "estimator",
     [
         SmoothError(bandwidth=0.1),
-        CumulativeError("kuiper"),
-        LoessError(),
         BinnedError(norm=3),
         BinnedError(SweepBins()),
         BinnedError(assignment="linear"),

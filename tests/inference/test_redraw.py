@@ -9,12 +9,8 @@ from scipy import stats
 
 from veridical import BinnedError, CumulativeError, UniformBins
 from veridical._core.data.randomness import Draws
-from veridical._core.resampling.hypothesis import (
-    cell_means,
-    cell_variances,
-    redraw_of,
-    shared_by_two,
-)
+from veridical._core.resampling.groups import shared_by_two
+from veridical._core.resampling.hypothesis import cell_means, cell_variances, redraw_of
 from veridical._core.resampling.redraw import Redraw, Sharing, class_residuals
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.inference import (

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit, softmax
 from scipy.stats import norm
+from sklearn.base import clone
 
 from veridical.calibrators import (
     AveragedCalibrator,
@@ -226,9 +227,12 @@ def test_many_rows_are_compared_in_part_and_fitted_whole():
     auto = AutoCalibrator(candidates=FEW).fit(p, y)
     assert auto.evidence_.n_used <= 50_000
     assert any("then fitted to all 120,000" in note for note in auto.evidence_.notes)
-    for part in auto.calibrator_.parts_:
-        whole = type(part)().fit(p, y)
-        np.testing.assert_allclose(part.predict_proba(p[:9]), whole.predict_proba(p[:9]))
+    pool = auto.calibrator_.calibrator  # what the one function follows, not fitted
+    whole = [clone(part).fit(p, y).predict_proba(p[:9]) for part in pool.calibrators]
+    average = np.tensordot(pool.weights, whole, axes=1)
+    np.testing.assert_allclose(auto.predict_proba(p[:9]), average, rtol=0, atol=1e-6)
+    kept = AutoCalibrator(candidates=FEW, compact=False).fit(p, y)
+    np.testing.assert_allclose(kept.predict_proba(p[:9]), average, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("strategy", ["pool", "select"])
@@ -345,3 +349,16 @@ def test_gate_is_the_normal_tail():
     assert share == pytest.approx(norm.sf(np.sqrt(2) - 0.06), rel=1e-9)
     assert identity_share(judge, np.exp([1.0, 3.0]), np.ones(2)) == 0.0  # hardly any
     assert identity_share(judge, np.exp([-1.0, -3.0]), np.ones(2)) == 1.0  # clearly worse
+
+
+def test_what_is_averaged_is_explained_by_its_weights():
+    rng = np.random.default_rng(8)
+    p = rng.beta(0.5, 0.5, 400)
+    y = rng.random(400) < 1 / (1 + (1 / p - 1) ** 0.5)
+    auto = AutoCalibrator().fit(p, y)
+    words = auto.explain()
+    weights = {each.candidate: each.weight for each in auto.evidence_.candidates[:-1]}
+    named = [name for name, weight in weights.items() if weight > 0]
+    assert f"{len(named)} maps" in words
+    for name in sorted(named, key=lambda name: -weights[name])[:4]:
+        assert f"{weights[name]:.2g} {name}" in words

@@ -16,8 +16,9 @@ from veridical.evaluation._data.source import SampleSource
 from veridical.evaluation._figures.limits import figure_limits
 from veridical.inference import paired_difference
 from veridical.inference.core import recalibration_line
+from veridical.inference.intervals import rows_of, unbinned_limits
 from veridical.lenses import Binary
-from veridical.miscalibration import BinnedError
+from veridical.miscalibration import BinnedError, CumulativeError, LoessError, SmoothError
 
 REPETITIONS = 80
 MOST = 0.025 + 4 * math.sqrt(0.025 * 0.975 / REPETITIONS)
@@ -112,3 +113,35 @@ def test_the_standard_error_of_squared_differences_is_right_where_models_are_cal
         errors.append(found.width / 2 / 1.959964)
     ratio = np.mean(errors) / np.std(estimates)
     assert 0.85 < ratio < 1.35  # 1.13; it was 1.6
+
+
+UNBINNED = [
+    CumulativeError(),
+    CumulativeError("kuiper"),
+    SmoothError(),
+    LoessError(),
+    LoessError("p90"),
+]
+
+
+@pytest.mark.parametrize("clustered", [False, True])
+@pytest.mark.parametrize("estimator", UNBINNED, ids=lambda e: e.name)
+def test_limits_of_errors_without_bins_hold_at_calibration_and_away_from_it(estimator, clustered):
+    """Predictions 0.2 and 0.7, right or 0.15 too low: an error of 0 or 0.15 in every sense.
+
+    Clusters of five rows with one prediction, whose outcomes are all the same.
+    """
+
+    def limits(sample):
+        return unbinned_limits(estimator, rows_of(sample), 0.95)
+
+    for gap in (0.0, 0.15):
+
+        def draw(rng, gap=gap):
+            size = 5 if clustered else 1
+            p = rng.choice([0.2, 0.7], 40)
+            y = (rng.random(40) < p + gap).astype(int)
+            clusters = np.repeat(np.arange(40), size) if clustered else None
+            return BinarySample(y=np.repeat(y, size), p=np.repeat(p, size), clusters=clusters)
+
+        assert max(missed(limits, gap, draw, seed=6)) <= MOST

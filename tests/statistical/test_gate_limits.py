@@ -12,7 +12,7 @@ import pytest
 from scipy.special import expit, logit
 
 from veridical import BinnedError, BrierScore, LogScore, QuantileBins, SphericalScore, UniformBins
-from veridical.inference import bootstrap_interval
+from veridical.inference import bootstrap_interval, paired_difference
 from veridical.inference.core import recalibration_line
 from veridical.lenses.reading import RawData
 
@@ -94,3 +94,38 @@ def test_limits_of_the_slope_hold_where_events_are_few():
         return slope.low, slope.high
 
     assert (missed("too extreme", 60, 0.5, limits, seed=3) <= MOST).all()
+
+
+def test_limits_of_the_rmsce_hold_where_a_rare_bin_is_wrong():
+    """Predictions of 0.3, which is right, and one in twenty of 0.9, which should be 0.3 too."""
+    truth = math.sqrt(0.05) * 0.6
+    rng = np.random.default_rng(5)
+    count = np.zeros(2)
+    for _ in range(REPETITIONS):
+        p = np.where(rng.random(400) < 0.05, 0.9, 0.3)
+        y = (rng.random(400) < 0.3).astype(int)
+        found = bootstrap_interval(BinnedError(norm=2), y, p)
+        count += (found.high < truth, found.low > truth)
+    assert (count / REPETITIONS <= MOST).all()
+
+
+def test_limits_of_a_difference_hold_where_rows_that_speak_for_a_model_are_rare():
+    """Of Beta(0.2, 8) predictions those above 0.1 are better than 0.8 p + 0.02, few are."""
+
+    def other(p):
+        return 0.8 * p + 0.02
+
+    def odds(p):
+        return expit(logit(p.clip(1e-9)) + 1)
+
+    rng = np.random.default_rng(6)
+    p = rng.beta(0.2, 8, 400_000)
+    (miss, hit), (miss2, hit2) = (SCORES["spherical"][1](each) for each in (p, other(p)))
+    truth = float(np.mean(odds(p) * (hit - hit2) + (1 - odds(p)) * (miss - miss2)))
+    count = np.zeros(2)
+    for _ in range(REPETITIONS):
+        p = rng.beta(0.2, 8, 30)
+        y = (rng.random(30) < odds(p)).astype(int)
+        found = paired_difference(SphericalScore(), y, p, other(p), labels=[0, 1])
+        count += (found.high < truth, found.low > truth)
+    assert (count / REPETITIONS <= MOST).all()

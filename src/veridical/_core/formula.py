@@ -125,7 +125,8 @@ class Piecewise:
     starts : shape (m + 1,)
         What is subtracted first, so that polynomials are in the distance from there.
     coefficients : shape (degree + 1, m + 1)
-        Constant, linear, quadratic term of each interval; degree 0 is a step function.
+        Constant, linear, quadratic, cubic term of each interval; degree 0 is a step function.
+    by : what is compared with the edges; None if it is `of` itself
     """
 
     of: Node
@@ -133,6 +134,7 @@ class Piecewise:
     side: Side
     starts: FloatArray
     coefficients: FloatArray
+    by: Node | None = None
 
     def __post_init__(self) -> None:
         for values in (self.edges, self.starts, self.coefficients):
@@ -327,4 +329,4 @@ def lookups(node: object) -> Iterator[Piecewise]:
 
 def looks_up(node: object) -> bool:
     """Whether steps or interpolation occur anywhere in a formula: they may jump."""
-    return any(each.degree < 2 for each in lookups(node))
+    return any(each.degree < 2 or each.by is not None for each in lookups(node))

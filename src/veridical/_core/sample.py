@@ -79,6 +79,8 @@ class BinarySample:
         Whether the positive class is the first in column order, which ties go to.
     clusters : integer array of shape (n,) or None
         Number of what each row belongs to (a patient, a prompt); None if rows are independent.
+    strata : integer array of shape (n,) or None
+        Number of the subgroup of each row, if rows have weights and subgroups were named.
     notes : tuple of str
         What has to be said of values that were accepted.
     """
@@ -91,6 +93,7 @@ class BinarySample:
     pair: FloatArray | None = None
     positive_first: bool = False
     clusters: IntArray | None = None
+    strata: IntArray | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -133,6 +136,7 @@ class BinarySample:
             weight=None if self.weight is None else self.weight[rows],
             pair=None if self.pair is None else self.pair[rows],
             clusters=None if self.clusters is None else self.clusters[rows],
+            strata=None if self.strata is None else self.strata[rows],
         )
 
 
@@ -153,7 +157,7 @@ class MulticlassSample:
     confidence, right : arrays of shape (n,) or None
         Largest probability of each row, and whether it (the first of equals) is that of the class
         that occurred; known from the check of the rows, else found by `top_label`.
-    clusters, notes
+    clusters, strata, notes
         As in `BinarySample`.
     """
 
@@ -165,6 +169,7 @@ class MulticlassSample:
     confidence: FloatArray | None = None
     right: BoolArray | None = None
     clusters: IntArray | None = None
+    strata: IntArray | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -210,6 +215,7 @@ class MulticlassSample:
             confidence=None if self.confidence is None else self.confidence[rows],
             right=None if self.right is None else self.right[rows],
             clusters=None if self.clusters is None else self.clusters[rows],
+            strata=None if self.strata is None else self.strata[rows],
         )
 
 

@@ -1,6 +1,7 @@
 """Calibrators: maps from scores to probabilities, as scikit-learn estimators."""
 
 from veridical.calibrators._base.bases import Calibrator, IdentityCalibrator, NotFittedError
+from veridical.calibrators._compact.compact import CompactCalibrator
 from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
@@ -41,6 +42,7 @@ __all__ = [
     "Calibrator",
     "ChainedCalibrator",
     "ClassConditionalCalibrator",
+    "CompactCalibrator",
     "ConfidenceReducedCalibrator",
     "DensityCalibrator",
     "DirichletCalibrator",

@@ -2,6 +2,7 @@
 
 from veridical.calibrators._base.bases import BinaryCalibrator
 from veridical.calibrators._base.calibrator import Notes
+from veridical.calibrators._base.exporting import has_formula
 from veridical.calibrators._base.fitting import fit_rows, fit_settled, predict_rows
 from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.persistence import Part
@@ -35,6 +36,7 @@ __all__ = [
     "fit_settled",
     "fitted_to_itself",
     "fresh_part",
+    "has_formula",
     "held_out_masses",
     "overlap_note",
     "points_away",

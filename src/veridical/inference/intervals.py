@@ -5,7 +5,6 @@ from veridical.inference._intervals.bootstrap import (
     binned_limits,
     has_interval,
     has_vector_interval,
-    scores_by_row,
     unbinned_limits,
 )
 from veridical.inference._intervals.bounded import Support
@@ -22,7 +21,7 @@ from veridical.inference._intervals.mean import (
 from veridical.inference._intervals.parts import part_limits
 from veridical.inference._intervals.roots import gap_limits, ratio_limits
 from veridical.inference._intervals.rows import Rows, rows_of
-from veridical.inference._intervals.support import score_support
+from veridical.inference._intervals.support import score_support, scores_by_row
 
 __all__ = [
     "Gains",

@@ -151,6 +151,15 @@ class CheckedData:
         kept[self.left] = weighty
         return kept
 
+    def with_strata(self) -> CheckedData:
+        """The same, whose rows know their subgroup where weights may depend on it."""
+        if self.by is None or self.sample.weight is None:
+            return self
+        kept = self.kept
+        if len(self.by.codes) != len(kept):  # which is said where subgroups are looked at
+            return self
+        return replace(self, sample=replace(self.sample, strata=self.by.codes[kept]))
+
     def parts(self, *, caller: str) -> list[tuple[Any, Sample]] | None:
         """The sample of each group, None without groups."""
         return None if self.by is None else list(self.by.of(self.sample, self.kept, caller))
@@ -263,6 +272,8 @@ class RawData:
             rows.left,
             named,
         )
+        data = data.with_strata()
+        sample = data.sample
         if inputs.groups is None:
             return data
         clusters = cluster_codes(inputs.groups, data.kept, caller=caller)

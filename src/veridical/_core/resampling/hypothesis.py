@@ -7,7 +7,8 @@ change that.
 :math:`E[w (1\{y = k\} - p_k)] = 0` for rows of prediction p. If a row would weigh :math:`w_k` had
 its outcome been k, outcomes among the rows as they were sampled have the odds of :math:`p_k / w_k`
 (King & Zeng 2001, doi 10.1093/oxfordjournals.pan.a004868, section 4.1), and the weighted residual
-of a drawn outcome has the mean zero. With one weight for each label this is exact. With any other
+of a drawn outcome has the mean zero. With one weight for each label, in all rows or within strata
+(see `strata`), this is exact. With any other
 weights a row keeps its own for the outcome it has, and would weigh for another as much more as the
 rows of that label do, by a factor that gives residuals of like predictions the variance they have:
 a wild bootstrap (Liu 1988, doi 10.1214/aos/1176351062) of two points whose one is what was seen, so
@@ -15,10 +16,8 @@ that few events stay few and weights that have nothing to do with labels are dra
 
 **Groups.** Rows of one group share their outcome's uniform number, each with the chance
 :math:`\sqrt\rho` that makes :math:`\rho` of the pairs share it: predictions stay what they are and
-residuals of like predictions have the correlation :math:`\rho`, which is that of the data (a moment
-estimate, free of level and slope). Few groups do not tell it well: every draw takes
-:math:`\rho \nu / \chi^2_\nu` for :math:`\nu + 1` groups, as Student's distribution does with a
-variance.
+residuals of like predictions have the correlation :math:`\rho`, which is that of the data (see
+`groups`).
 """
 
 from __future__ import annotations
@@ -27,8 +26,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from veridical._core.resampling.redraw import REDRAWN, Redraw, Sharing
+from veridical._core.resampling.groups import sharing_of
+from veridical._core.resampling.redraw import REDRAWN, Redraw
 from veridical._core.resampling.rows import counts_rows, repeated_rows, take_repeated
+from veridical._core.resampling.strata import weights_of_labels
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
@@ -42,7 +43,6 @@ _TOLD = 0.1  # mean variance of a logarithm beyond which nothing is told
 _NEAR, _PLACES = 15, 4096  # rows of a label near a prediction, and how often these are looked at
 _ALIKE = 0.8  # share of rows that weigh what those near them do
 _CHANCE = 3.0  # how often chance is counted where differences are looked for
-_SHARED = 64  # draws that say how much shared outcomes have in common
 
 
 def redraw_of(sample: Sample, probabilities: FloatArray | None = None) -> Redraw | None:
@@ -74,15 +74,16 @@ def redraw_of(sample: Sample, probabilities: FloatArray | None = None) -> Redraw
     made = Redraw(p, chance, weight, None, said, index)
     if not grouped:
         return made
-    sharing = _sharing(made, sample)
+    # Groups are numbered by what they hold, not by their names.
+    sharing = sharing_of(made, sample.y, _ranks(sample).astype(np.intp))
+    slope = f" of level, {sharing.slope:.2g} of slope" if sharing.slope else ""
     words = (
         f"{made.said}, together within {int(sharing.group.max()) + 1:,} groups (correlation"
-        f" {sharing.correlation:.2g})"
+        f" {sharing.correlation:.2g}{slope})"
     )
     return Redraw(p, made.chance, made.weight, sharing, words, index)
 
 
-_BY_LABEL = "outcomes redrawn with the odds of the sample, one weight a label"
 _LIKE_THOSE_SEEN = "outcomes redrawn with the odds of the sample, weights like those of the label"
 
 
@@ -105,6 +106,8 @@ def _value_order(sample: Sample) -> IntArray:
         keys.insert(0, sample.weight)
     if sample.clusters is not None:
         keys.insert(0, _ranks(sample))
+    if sample.strata is not None:
+        keys.insert(0, sample.strata.astype(np.float64))
     keys.insert(0, sample.y.astype(np.float64))
     return np.lexsort((*keys, p))
 
@@ -131,19 +134,20 @@ def _ranks(sample: Sample) -> FloatArray:
 def _weights(sample: Sample, p: FloatArray) -> tuple[FloatArray, str]:
     """What a row of each outcome would weigh, and how that is known."""
     assert sample.weight is not None
+    known = weights_of_labels(sample, p)
+    if known is not None and bool(np.isfinite(known[0]).all()):
+        return known
     weight, y, n_classes = sample.weight, sample.y.astype(np.intp), p.shape[1]
     count = np.bincount(y, minlength=n_classes)
-    if (count > 0).all():
-        first = np.zeros(n_classes)
-        first[y[::-1]] = weight[::-1]
-        if (weight == first[y]).all():
-            return np.broadcast_to(first, p.shape).copy(), _BY_LABEL
     at, local = np.arange(len(y)), np.ones_like(p)
     if n_classes == 2 and (count >= _NEAR).all():
         local = _near_weights(weight, y, p[:, 1])
     rest = weight / local[at, y]
     factor = local * _label_factors(rest / rest.mean(), y, _cells(p), n_classes)
-    return weight[:, None] * factor / factor[at, y][:, None], _LIKE_THOSE_SEEN
+    like = weight[:, None] * factor / factor[at, y][:, None]
+    if known is None:
+        return like, _LIKE_THOSE_SEEN
+    return np.where(np.isfinite(known[0]), known[0], like), known[1]  # labels a stratum lacks
 
 
 def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
@@ -259,77 +263,6 @@ def _drawn_to(coarse: FloatArray, sums: FloatArray, noise_of_one: float) -> Floa
     differ = float(exact @ (np.square(apart) - _CHANCE * noise) / max(exact.sum(), _TINY))
     share = np.where(some, differ / (differ + noise + _TINY), 0.0) if differ > 0 else 0.0
     return np.asarray(coarse * np.exp(share * apart))
-
-
-def _sharing(made: Redraw, sample: Sample) -> Sharing:
-    """Correlation within groups, by moments of residuals from which level and slope are taken."""
-    assert sample.clusters is not None
-    group = _ranks(sample).astype(np.intp)  # not by their names
-    n_groups = int(group.max()) + 1
-    y = sample.y.astype(np.intp)
-    binary = made.p.shape[1] == 2
-    classes = [1] if binary else list(range(made.p.shape[1]))
-    own, whole = np.zeros(n_groups), np.zeros(n_groups)
-    at = np.arange(made.n)
-    each = made.variance
-    for k in classes:
-        residual = made.weight[at, y] * ((y == k) - made.p[:, k])
-        residual = _without_line(residual, each[:, k], made.p[:, k])
-        own += np.bincount(group, residual**2)
-        whole += np.square(np.bincount(group, residual))
-    shared = _shared_by_all(made, group, n_groups, classes)
-    variance = np.bincount(group, each[:, classes].sum(axis=1))
-    total = float(shared.sum())
-    pairs = float(whole.sum()) * n_groups / (n_groups - 1) - float(own.sum())
-    correlation = min(max(pairs / total, 0.0), 1.0) if total > 0 else 0.0
-    spread = variance + correlation * shared
-    freedom = max(float(spread.sum()) ** 2 / max(float(spread @ spread), _TINY) - 1, 1.0)
-    wider = 1 + correlation * total / max(float(variance.sum()), _TINY)
-    return Sharing(group, correlation, freedom, wider)
-
-
-def _without_line(residual: FloatArray, variance: FloatArray, p: FloatArray) -> FloatArray:
-    """Residuals less what level and slope explain, which is not what groups have in common."""
-    inside = np.clip(p, 1e-9, 1 - 1e-9)
-    odds = np.log(inside) - np.log1p(-inside)
-    columns = np.stack([np.ones_like(odds), odds / max(float(np.abs(odds).max()), 1.0)])
-    information = (columns * variance) @ columns.T
-    line = np.linalg.pinv(information, rcond=1e-10) @ (columns @ residual)
-    return np.asarray(residual - variance * (line @ columns))
-
-
-def _shared_by_all(made: Redraw, group: IntArray, n_groups: int, classes: list[int]) -> FloatArray:
-    """Sum over pairs of a group of the covariance of residuals that share their uniform number."""
-    if len(classes) == 1:
-        return shared_by_two(made, group, n_groups)
-    shared = np.zeros(n_groups)
-    rng = np.random.default_rng(0)
-    reached = np.cumsum(made.chance, axis=1)
-    reached /= reached[:, -1:]
-    at = np.arange(made.n)
-    for _ in range(_SHARED):
-        y = (rng.random(n_groups)[group][:, None] >= reached[:, :-1]).sum(axis=1)
-        weight = made.weight[at, y]
-        for k in classes:
-            residual = weight * ((y == k) - made.p[:, k])
-            sums = np.square(np.bincount(group, residual))
-            shared += sums - np.bincount(group, residual**2)
-    return shared / _SHARED
-
-
-def shared_by_two(made: Redraw, group: IntArray, n_groups: int) -> FloatArray:
-    """The same of two classes, exactly: the covariance of 1[u < a] and 1[u < b] is min - a b."""
-    residual = made.residuals
-    order = np.lexsort((made.chance[:, 1], group))
-    g = group[order]
-    step: FloatArray = (residual[:, 1] - residual[:, 0])[order]
-    chance: FloatArray = made.chance[order, 1]
-    upto = np.cumsum(step)
-    last = upto[np.append(np.flatnonzero(np.diff(g)), len(g) - 1)][g]
-    least = np.bincount(g, 2 * step * chance * (last - upto), minlength=n_groups)
-    product = np.square(np.bincount(g, step * chance, minlength=n_groups))
-    product -= np.bincount(g, np.square(step * chance), minlength=n_groups)
-    return np.asarray(least - product)
 
 
 def fixed_variance(made: Redraw, sample: Sample) -> FloatArray:

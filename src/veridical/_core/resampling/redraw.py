@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.data.randomness import Draws
 from veridical._core.runtime.progress import track
 from veridical._core.sample import MulticlassSample, Sample
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import BoolArray, FloatArray, IntArray
 
 REDRAWN = "outcomes redrawn from the predictions"
 
@@ -35,12 +35,16 @@ class Sharing(NamedTuple):
     correlation : of the residuals of like predictions within a group
     freedom : how many groups of equal size would tell it as well, less one
     design_effect : how much larger the variance of the sum of residuals is than without groups
+    slope : correlation of residuals of like predictions by a slope of the group, beside its level
+    low : rows that such a slope moves the other way
     """
 
     group: IntArray
     correlation: float
     freedom: float
     design_effect: float
+    slope: float = 0.0
+    low: BoolArray | None = None
 
 
 @dataclass(frozen=True)
@@ -87,12 +91,29 @@ class Redraw:
     def _uniform(self, size: int, rng: np.random.Generator) -> FloatArray:
         uniform = rng.random((size, self.n))
         together = self.sharing
-        if together is None or together.correlation == 0:
+        if together is None or together.correlation == together.slope == 0:
             return uniform
-        known = rng.chisquare(together.freedom, size) / together.freedom
-        share = np.sqrt(np.minimum(together.correlation / known, 1.0))
-        common = rng.random((size, int(together.group.max()) + 1))[:, together.group]
-        return np.where(rng.random((size, self.n)) < share[:, None], common, uniform)
+        shares = [self._shares(part, size, rng) for part in (together.correlation, together.slope)]
+        whole = np.maximum(shares[0] + shares[1], 1.0)
+        pick, reached = rng.random((size, self.n)), np.zeros(size)
+        for share, low in zip(shares, (None, together.low), strict=True):
+            if not share.any():
+                continue
+            common = rng.random((size, int(together.group.max()) + 1))[:, together.group]
+            if low is not None:
+                common = np.where(low, 1 - common, common)
+            upto = reached + share / whole
+            taken = (pick >= reached[:, None]) & (pick < upto[:, None])
+            uniform, reached = np.where(taken, common, uniform), upto
+        return uniform
+
+    def _shares(self, correlation: float, size: int, rng: np.random.Generator) -> FloatArray:
+        """Chance of a row to share its group's number, of each draw."""
+        assert self.sharing is not None
+        if correlation == 0:
+            return np.zeros(size)
+        known = rng.chisquare(self.sharing.freedom, size) / self.sharing.freedom
+        return np.sqrt(np.minimum(correlation / known, 1.0))
 
     def sums(
         self, values: FloatArray, cell: IntArray, n_cells: int, draws: Draws, what: str = "null"

@@ -20,6 +20,7 @@ from veridical.calibrators._base.rows import (
 from veridical.calibrators._base.scales import (
     SMALLEST,
     BinaryScores,
+    Shared,
     difference,
     log_probabilities,
     smallest_share,
@@ -33,7 +34,9 @@ __all__ = [
     "MulticlassCalibrator",
     "NotFittedError",
     "Notes",
+    "Shared",
     "WeightedOutcomes",
+    "tails_of",
 ]
 
 _NEARLY_ONE = 15.0  # log odds beyond which 1 - p would lose digits
@@ -126,15 +129,19 @@ class LogisticCalibrator(BinaryCalibrator):
         return np.asarray(expit(odds, out=odds))
 
     def _tails(self, scores: BinaryScores) -> tuple[FloatArray, FloatArray]:
-        from scipy.special import expit
+        return tails_of(self._log_odds(scores))
 
-        odds = self._log_odds(scores)
-        sure = np.flatnonzero(odds > _NEARLY_ONE)
-        small = expit(-odds[sure])
-        p = expit(odds, out=odds)
-        rest = 1 - p
-        rest[sure] = small
-        return p, rest
+
+def tails_of(odds: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Both probabilities from log odds of the positive class, whose array is used up."""
+    from scipy.special import expit
+
+    sure = np.flatnonzero(odds > _NEARLY_ONE)
+    small = expit(-odds[sure])
+    p = expit(odds, out=odds)
+    rest = 1 - p
+    rest[sure] = small
+    return p, rest
 
 
 class MulticlassCalibrator(Calibrator):
@@ -172,6 +179,19 @@ class MulticlassCalibrator(Calibrator):
         if self.input == "probability":
             matrix = log_probabilities(matrix, self.floor_)
         return self._map(matrix)
+
+    def _predict_sharing(self, values: FloatArray, shared: Shared) -> FloatArray:
+        """Like `_predict`; what several maps of the same values compute is taken from `shared`."""
+        return self._map(self._shared_logits(values, shared).copy())  # maps may use theirs up
+
+    def _shared_logits(self, values: FloatArray, shared: Shared) -> FloatArray:
+        key = ("logits", self.input, self.floor_)
+        if key not in shared:
+            matrix = self._columns(values.astype(np.float64, copy=False))
+            if self.input == "probability":
+                matrix = log_probabilities(matrix, self.floor_)
+            shared[key] = matrix
+        return shared[key]
 
     def _columns(self, values: FloatArray) -> FloatArray:
         """Predictions with a column for each class, in the order of `classes_`."""
@@ -219,6 +239,9 @@ class IdentityCalibrator(MulticlassCalibrator):
         if self.input != "probability":
             return super()._predict(values)
         return self._columns(values.astype(np.float64))  # a copy: the user's array stays the user's
+
+    def _predict_sharing(self, values: FloatArray, shared: Shared) -> FloatArray:
+        return self._predict(values)
 
     def _formula(self, inputs: Nodes) -> Nodes:
         return inputs if self.input == "probability" else softmax_of(inputs)

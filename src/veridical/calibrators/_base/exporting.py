@@ -52,6 +52,15 @@ def formula_of(
     return Formula(n_columns, kind, outputs, positive, classes, outcome)  # type: ignore[arg-type]
 
 
+def has_formula(calibrator: Calibrator) -> bool:
+    """Whether a fitted calibrator can be written down as a formula of its inputs."""
+    try:
+        calibrator._formula(tuple(Column(k) for k in range(len(calibrator.classes_))))
+    except NoFormulaError:
+        return False
+    return True
+
+
 def check_exportable(calibrator: Any, caller: str) -> None:
     """Raise unless this is a fitted calibrator."""
     if not isinstance(calibrator, Calibrator):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from veridical._core.typing import FloatArray, IntArray
 
 _LEAST_FOR_ZERO = 1e-16
 SMALLEST = 1e-300  # half of a subnormal number would be zero
+Shared = dict[Hashable, FloatArray]  # what maps of the same rows have in common, by what it is
 
 
 def smallest_share(p: FloatArray) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,7 +15,7 @@ from veridical._core.data.validation import check_option
 from veridical._core.formula import Linear, Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base import nodes
-from veridical.calibrators._base.bases import Notes, WeightedOutcomes
+from veridical.calibrators._base.bases import Notes, Shared, WeightedOutcomes
 from veridical.calibrators._base.words import number
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.softmax import (
@@ -90,6 +91,16 @@ class LinearCalibrator(GuardedCalibrator):
 
     def _map(self, logits: FloatArray) -> FloatArray:
         return softmax_in_place(self._scores(self._features(logits)), self.mix_)
+
+    def _predict_sharing(self, values: FloatArray, shared: Shared) -> FloatArray:
+        key = ("features", self._features_by(), self.input, self.floor_)
+        if key not in shared:
+            shared[key] = self._features(self._shared_logits(values, shared))
+        return softmax_in_place(self._scores(shared[key]), self.mix_)
+
+    def _features_by(self) -> Hashable:
+        """What `_features` depends on: equal for maps that have the same."""
+        return type(self)._features
 
     def _scores(self, features: FloatArray) -> FloatArray:
         scores = features @ self.coef_.T if self._full else features * self.coef_

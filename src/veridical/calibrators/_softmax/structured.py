@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 import numpy as np
 
 from veridical._core.data.schema import Fields, Number, Numbers, Relations
@@ -37,6 +39,9 @@ class _StructuredCalibrator(LinearCalibrator):
     def _features(self, logits: FloatArray) -> FloatArray:
         scaled = np.multiply(logits, self.inverse_temperature_)
         return log_softmax_in_place(scaled, self.input_mix_)
+
+    def _features_by(self) -> Hashable:
+        return (self.inverse_temperature_, self.input_mix_)
 
     def _start(self, features: FloatArray, rows: WeightedOutcomes) -> float:
         return 1.0

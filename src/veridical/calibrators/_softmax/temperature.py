@@ -7,6 +7,7 @@ import numpy as np
 from veridical._core.data.classes import arranged_names
 from veridical._core.data.schema import Fields, Numbers, Relations
 from veridical._core.formula import Linear, Nodes
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.simplex import simplex_weights
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import WeightedOutcomes
@@ -21,7 +22,7 @@ from veridical.calibrators._softmax.inverse_temperature import (
     inverse_of_each_other,
     inverse_temperature_of,
 )
-from veridical.calibrators._softmax.softmax import GuardedCalibrator, softmax_in_place
+from veridical.calibrators._softmax.softmax import GuardedCalibrator, rows_of, softmax_in_place
 
 
 class TemperatureCalibrator(GuardedCalibrator):
@@ -213,7 +214,8 @@ class EnsembleTemperatureCalibrator(GuardedCalibrator):
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> None:
         self.inverse_temperature_ = fit_inverse_temperature(logits, rows).inverse
         self.temperature_ = 1 / self.inverse_temperature_
-        share = rows.weights / rows.weights.sum()
+        share = rows.weights
+        share /= share.sum()
         likelihoods = np.empty((len(rows.y), 3))
         for column, inverse in enumerate((self.inverse_temperature_, 1.0)):
             likelihoods[:, column] = _likelihood(logits, rows, inverse)
@@ -253,5 +255,8 @@ class EnsembleTemperatureCalibrator(GuardedCalibrator):
 
 def _likelihood(logits: FloatArray, rows: WeightedOutcomes, inverse: float) -> FloatArray:
     """Probability of each row's outcome under softmax(inverse * z), kept from underflow."""
-    p = softmax_in_place(np.multiply(logits, inverse))
-    return np.maximum(p[np.arange(len(p)), rows.y], 1e-300)
+    found = np.empty(len(logits))
+    for block in row_blocks(len(logits), rows_of(rows.n_classes)):
+        p = softmax_in_place(np.multiply(logits[block], inverse))
+        np.maximum(p[np.arange(len(p)), rows.y[block]], 1e-300, out=found[block])
+    return found

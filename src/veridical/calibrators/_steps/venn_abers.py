@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -183,6 +184,9 @@ def _step_functions(scores: SortedScores) -> tuple[Steps, Steps]:
     return lower, (scores.value[last - 1], upper)
 
 
+_MANY, _LONGEST_PART = 20_000, 1 << 14
+
+
 def _moving_one(
     width: FloatArray, height: FloatArray, ends: IntArray
 ) -> tuple[IntArray, FloatArray]:
@@ -196,8 +200,11 @@ def _moving_one(
 
     Returns the number of scores after which each value ends, and the values, increasing.
     """
-    w, k, corners = width.tolist(), height.tolist(), ends.tolist()
-    m, corner = len(w) - 1, 0
+    m, corner, corners = len(width) - 1, 0, ends.tolist()
+    # Numbers of Python are fast one by one; of many rows they are slow, and large.
+    many = m > _MANY
+    w: Any = width if many else width.tolist()
+    k: Any = height if many else height.tolist()
     last: list[int] = []
     slopes: list[float] = []
     i = 0
@@ -212,14 +219,26 @@ def _moving_one(
                 break
             corner, slope = corner + 1, next_slope
         lowest = k[i] - slope * w[i]
-        for j in range(i + 1, m):
-            if k[j] - slope * w[j] < lowest:
-                i = j
-                break
+        if many:
+            i = _first_below(width, height, slope, lowest, i + 1, m)
         else:
-            i = m
+            i = next((j for j in range(i + 1, m) if k[j] - slope * w[j] < lowest), m)
         last.append(i)
         slopes.append(slope)
     values = np.maximum.accumulate(np.minimum(slopes, 1.0))
     kept = np.append(values[1:] > values[:-1], True)
     return np.asarray(last)[kept], values[kept]
+
+
+def _first_below(
+    width: FloatArray, height: FloatArray, slope: float, lowest: float, start: int, end: int
+) -> int:
+    """First point from `start` on below a line, or `end`; looked for in longer and longer parts."""
+    size = 64
+    while start < end:
+        part = slice(start, min(start + size, end))
+        found = np.flatnonzero(height[part] - slope * width[part] < lowest)
+        if len(found):
+            return start + int(found[0])
+        start, size = start + size, min(2 * size, _LONGEST_PART)
+    return end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 from zlib import crc32
@@ -51,17 +51,28 @@ def held_out_masses(
     """
     mass = row_masses(rows)
     place = np.argsort(class_order(rows.values, rows.y, mass, len(rows.classes)))[rows.y]
+    rng = np.random.default_rng([seed, _signature(rows, mass, place)])
     order = value_order(rows.values, rows.y, rows.weight)
     order = order[np.argsort(place[order], kind="stable")]
+    deal = _dealt_by_class if even_classes else _dealt
+    if (mass == 1).all():  # what follows does the same, with more memory
+        counts = np.bincount(place)
+        fold_of = deal(counts[counts > 0], n_folds, rng)
+        for fold in range(n_folds):
+            held = np.zeros(len(order))
+            held[order[fold_of == fold]] = 1.0
+            if 0 < np.count_nonzero(held) < len(held):
+                yield held
+        return
     copies = mass[order].astype(np.int64)
-    rng = np.random.default_rng([seed, _signature(rows, mass, place)])
+    dealt: Iterable[FloatArray]  # one fold at a time: all of many rows would fill the memory
     if copies.sum() > _MOST_COPIES:
-        dealt = rng.multinomial(copies, np.full(n_folds, 1 / n_folds)).T
+        dealt = iter(rng.multinomial(copies, np.full(n_folds, 1 / n_folds)).T)
     else:
         counts = np.add.reduceat(copies, _starts(place[order]))
-        fold_of = (_dealt_by_class if even_classes else _dealt)(counts, n_folds, rng)
+        fold_of = deal(counts, n_folds, rng)
         first = np.cumsum(copies) - copies
-        dealt = np.array([np.add.reduceat(fold_of == fold, first) for fold in range(n_folds)])
+        dealt = (np.add.reduceat(fold_of == fold, first) for fold in range(n_folds))
     for part in dealt:
         held = np.empty(len(order))
         held[order] = part
@@ -76,7 +87,7 @@ def _signature(rows: CheckedRows, mass: FloatArray, place: IntArray) -> int:
     weighted, nor which of two columns is given, nor whether values are probabilities or logits
     changes it.
     """
-    values = rows.values.reshape(len(rows.y), -1).astype(np.float64)
+    values = rows.values.reshape(len(rows.y), -1).astype(np.float64, copy=False)
     if values.shape[1] > 2:
         of_class = np.zeros(len(rows.classes), dtype=np.intp)
         of_class[rows.y] = place
@@ -94,8 +105,12 @@ def _signature(rows: CheckedRows, mass: FloatArray, place: IntArray) -> int:
 
 def _ranked(score: FloatArray, events: FloatArray, mass: FloatArray) -> FloatArray:
     """Number of events, and of pairs in which one outscores another row, halves for ties."""
-    index = np.unique(score, return_inverse=True)[1].reshape(-1)
-    hits, others = np.bincount(index, events), np.bincount(index, mass - events)
+    order = np.argsort(score)
+    ranked = score[order]
+    starts = np.flatnonzero(np.append(True, ranked[1:] != ranked[:-1]))
+    del ranked
+    hits = np.add.reduceat(events[order], starts)
+    others = np.add.reduceat(mass[order], starts) - hits
     below = np.cumsum(others) - others / 2
     return np.array([events.sum(), mass.sum(), float(hits @ below)])
 

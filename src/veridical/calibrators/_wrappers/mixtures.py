@@ -13,10 +13,12 @@ from veridical._core.data.options import check_folds
 from veridical._core.data.schema import Fields, Number, Numbers, Several
 from veridical._core.data.validation import is_number
 from veridical._core.formula import Linear, Nodes
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows
+from veridical.calibrators._base.scales import Shared
 from veridical.calibrators._base.words import number
 from veridical.calibrators._wrappers.folds import folds
 from veridical.calibrators._wrappers.wrapping import (
@@ -24,8 +26,11 @@ from veridical.calibrators._wrappers.wrapping import (
     check_calibrators,
     fit_part,
     fit_part_if_possible,
+    predict_part,
 )
 from veridical.exceptions import invalid
+
+_BLOCK_VALUES = 1 << 17  # what parts share stays in the cache, and memory does not grow with rows
 
 
 @dataclass(eq=False, repr=False)
@@ -99,9 +104,10 @@ class AveragedCalibrator(WrappingCalibrator):
         They must know the classes as 0..K-1, of two classes the positive one last.
         """
         fitted = list(parts)
-        made = cls([clone(part) for part in fitted], input=fitted[0].input)
-        made.parts_ = fitted
-        made.weights_ = weights / weights.sum()
+        shares = weights / weights.sum()
+        unfitted = [clone(part) for part in fitted]
+        made = cls(unfitted, weights=shares.tolist(), input=fitted[0].input)
+        made.parts_, made.weights_ = fitted, shares
         made.classes_, made.positive_index_ = np.asarray(classes), 1
         return made
 
@@ -130,9 +136,12 @@ class AveragedCalibrator(WrappingCalibrator):
         return notes
 
     def _combine(self, values: FloatArray) -> FloatArray:
-        total = np.zeros((len(values), len(self.classes_)))
-        for weight, part in zip(self.weights_.tolist(), self.parts_, strict=True):
-            total += weight * part.predict_proba(values)
+        n_classes = len(self.classes_)
+        total = np.zeros((len(values), n_classes))
+        for block in row_blocks(len(values), max(256, _BLOCK_VALUES // n_classes)):
+            shared: Shared = {}
+            for weight, part in zip(self.weights_.tolist(), self.parts_, strict=True):
+                total[block] += weight * predict_part(part, values[block], shared)
         return total
 
     def _combine_nodes(self, inputs: Nodes) -> Nodes:

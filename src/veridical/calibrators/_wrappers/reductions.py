@@ -10,6 +10,7 @@ from veridical._core import formula
 from veridical._core.data.schema import Fields, Numbers, Relations, Several
 from veridical._core.data.validation import check_scores, is_number
 from veridical._core.typing import BoolArray, FloatArray, IntArray
+from veridical.calibrators._base.bases import BinaryCalibrator
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.fitting import fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, both_columns, positive_class_last
@@ -20,6 +21,7 @@ from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
     fit_part_if_possible,
+    predict_part,
 )
 from veridical.exceptions import invalid
 
@@ -173,6 +175,13 @@ def _fit_event(
     return fit_rows(part, rows.of_event(values, happened))
 
 
+def _of_positive(part: Calibrator, values: FloatArray) -> FloatArray:
+    """Probability of the event that a binary map is about; the other one is not needed."""
+    if isinstance(part, BinaryCalibrator) and type(part)._predict is BinaryCalibrator._predict:
+        return part._map(part._scores(values))
+    return predict_part(part, values)[:, 1]
+
+
 @dataclass(eq=False, repr=False)
 class OneVsRestCalibrator(WrappingCalibrator):
     r"""One binary map a class, fitted to that class against the rest; rows are normalised.
@@ -265,9 +274,11 @@ class OneVsRestCalibrator(WrappingCalibrator):
 
     def _combine(self, values: FloatArray) -> FloatArray:
         if len(self.parts_) == 1:
-            return self.parts_[0].predict_proba(values)
+            return predict_part(self.parts_[0], values)
         columns = zip(self.parts_, self._columns(values).T, strict=True)
-        result = np.column_stack([part.predict_proba(column)[:, 1] for part, column in columns])
+        result = np.empty((len(values), len(self.parts_)))
+        for k, (part, column) in enumerate(columns):
+            result[:, k] = _of_positive(part, np.ascontiguousarray(column))
         row_sums = result.sum(axis=1)
         empty = row_sums == 0
         row_sums[empty] = 1.0

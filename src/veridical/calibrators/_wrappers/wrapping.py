@@ -9,10 +9,12 @@ from sklearn.base import clone
 
 from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray
+from veridical.calibrators._base.bases import MulticlassCalibrator
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.fitting import fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, positive_class_last
 from veridical.calibrators._base.rows import CheckedRows, positive_last
+from veridical.calibrators._base.scales import Shared
 from veridical.exceptions import InvalidInputError, invalid
 
 _HANDED_ON = {
@@ -89,6 +91,15 @@ def fresh_part(calibrator: Calibrator, **parameters: Any) -> Calibrator:
     part.set_params(**parameters)
     part.keeps_fingerprint = False
     return part
+
+
+def predict_part(part: Calibrator, values: FloatArray, shared: Shared | None = None) -> FloatArray:
+    """What a part says of checked predictions, which are not checked again."""
+    if type(part).predict_proba is not Calibrator.predict_proba:
+        return part.predict_proba(values)
+    if shared is not None and isinstance(part, MulticlassCalibrator):
+        return part._predict_sharing(values, shared)
+    return part._predict(values)
 
 
 def fit_part(part: Calibrator, rows: CheckedRows) -> Notes:

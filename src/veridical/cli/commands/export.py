@@ -19,6 +19,7 @@ DIFFERS = 1
 _EPILOG = """\
 examples:
   veridical export calibrator.json --to sql --column score -o calibrator.sql
+  veridical export calibrator.json --to sql --table scores --keep id -o query.sql
   veridical export calibrator.json --to sql --dialect spark
   veridical export calibrator.json --to python -o calibrator.py
   veridical export calibrator.json --to onnx -o calibrator.onnx
@@ -56,6 +57,14 @@ def add_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--by", metavar="COLUMN", help="column of groups, of a calibrator that has some (SQL only)"
     )
+    parser.add_argument(
+        "--table",
+        metavar="TABLE",
+        help="write a whole query over this table, which is shorter and faster (SQL only)",
+    )
+    parser.add_argument(
+        "--keep", action="append", metavar="COLUMN[,...]", help="columns that the query hands on"
+    )
     output.add_text_or_json(parser, "of what is said about the file")
     parser.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
     parser.set_defaults(run=run)
@@ -77,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
             dialect=arguments.dialect or _DIALECTS[0],
             columns=columns or None,
             by=arguments.by,
+            table=arguments.table,
+            keep=[name for each in arguments.keep or [] for name in data.split_names(each) or []],
         )
     if arguments.output is None:
         print(content.decode(), end="")
@@ -113,9 +124,13 @@ def _check_options(arguments: argparse.Namespace) -> None:
         hint = "it is for --to sql only."
         expected = f"left out with --to {arguments.to}"
         raise invalid(_CALLER, "dialect", expected, repr(arguments.dialect), hint=hint)
-    if arguments.by is not None and arguments.to != "sql":
-        expected = f"left out with --to {arguments.to}"
-        raise invalid(_CALLER, "by", expected, repr(arguments.by), hint="it is for --to sql only.")
+    for name in ("by", "table", "keep"):
+        given = getattr(arguments, name)
+        if given is not None and arguments.to != "sql":
+            hint = "it is for --to sql only."
+            raise invalid(
+                _CALLER, name, f"left out with --to {arguments.to}", repr(given), hint=hint
+            )
     if arguments.output is None and arguments.to == "onnx":
         hint = "name a file, e.g. -o calibrator.onnx."
         raise invalid(_CALLER, "output", "given with --to onnx", "none", hint=hint)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from veridical._core.numeric.logistic import binary_objective, newton_by_decrement
 from veridical._core.numeric.pava import isotonic_fit
 from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, PooledScores
@@ -26,7 +25,6 @@ from veridical.summaries import Summary
 Draw = Callable[[np.random.Generator], PooledScores]
 
 _FEW = 8
-_CLIP = 1e-9
 
 
 def resampled(
@@ -54,45 +52,6 @@ def quantiles(draws: FloatArray, otherwise: FloatArray, level: float) -> tuple[F
         never = missing.all(axis=0)
         low, high = np.nanquantile(np.where(never, otherwise, draws), tails, axis=0)
     return low, high
-
-
-def with_smoothing_bias(
-    sample: BinarySample, points: Points, low: FloatArray, high: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Limits that also hold what smoothing moves the curve by, as far as that is known.
-
-    Smoothing draws frequencies towards those of their neighbours. If the truth were a recalibration
-    line (a logistic regression on the log-odds), the curve would be the line smoothed over the
-    scores there are; their difference is the bias of a curve that leaves the line smoothly (a
-    parametric start: Hjort & Glad 1995, doi 10.1214/aos/1176324627). The line is the fitted one, or
-    that of right predictions. Limits are those of the curve as it is and freed of either.
-    """
-    scores = sample.pooled
-    lower, upper = low, high
-    for start in (_line(scores), lambda p: p.astype(np.float64)):
-        positive = scores.weight * start(scores.value)
-        smoothed = points.refit(PooledScores(scores.value, scores.weight, positive))
-        moved = smoothed - start(points.predicted)
-        bias = np.where(np.isfinite(moved), moved, 0.0)
-        lower, upper = np.minimum(lower, low - bias), np.maximum(upper, high - bias)
-    return np.clip(lower, 0.0, 1.0), np.clip(upper, 0.0, 1.0)
-
-
-def _line(scores: PooledScores) -> Callable[[FloatArray], FloatArray]:
-    """Logistic regression of the outcomes on the log-odds of the scores."""
-    from scipy.special import expit
-
-    def odds(p: FloatArray) -> FloatArray:
-        inside = p.astype(np.float64).clip(_CLIP, 1 - _CLIP)
-        return np.log(inside) - np.log1p(-inside)
-
-    x = odds(scores.value)
-    negative = np.maximum(scores.weight - scores.positive, 0.0)
-    columns = np.stack([np.ones_like(x), x])
-    objective = binary_objective(columns, scores.positive, negative)
-    fitted = newton_by_decrement(objective, np.array([0.0, 1.0]), tolerance=1e-4).parameters
-    intercept, slope = np.where(np.isfinite(fitted), fitted, [0.0, 1.0])
-    return lambda p: np.asarray(expit(intercept + slope * odds(p)))
 
 
 def _repeated_rows(kind: str, scores: PooledScores) -> Draw:

@@ -19,8 +19,8 @@ from veridical.curves._curve.bands import (
     quantiles,
     resampled,
     simultaneous_band,
-    with_smoothing_bias,
 )
+from veridical.curves._curve.local import smooth_limits
 from veridical.curves._curve.points import Points, curve_from_summary, isotonic_points
 from veridical.curves._curve.smooth import (
     check_bandwidth,
@@ -37,7 +37,8 @@ from veridical.summaries.core import independent_sums, problem_of
 
 _BINOMIAL = ("binomial", "wilson", "clopper-pearson")
 _INTERVALS = ("auto", *_BINOMIAL, "bootstrap", "consistency", "simultaneous", "pointwise")
-_USERS = {"binning": ("bins",), "bandwidth": ("density", "smooth"), "kernel": ("density",)}
+_SMOOTH = ("density", "smooth")
+_USERS = {"binning": ("bins",), "bandwidth": _SMOOTH, "kernel": ("density",)}
 
 
 def check_interval(caller: str, method: str, interval: Any) -> str | None:
@@ -49,13 +50,14 @@ def check_interval(caller: str, method: str, interval: Any) -> str | None:
         return "wilson" if method == "bins" else None
     got = f"{interval!r} with method={method!r}"
     if interval in _BINOMIAL and method != "bins":
-        hint = "these points are not frequencies of fixed sets of rows; use the bootstrap."
-        expected = '"bootstrap", "consistency" or None for this method'
+        hint = 'use interval="pointwise": these points are not frequencies of fixed sets of rows.'
+        expected = '"pointwise", "bootstrap", "consistency" or None for this method'
         if method == "isotonic":
             hint = 'use interval="pointwise", which holds for every n.'
             expected = '"pointwise", "simultaneous", "bootstrap", "consistency" or None here'
         raise invalid(caller, "interval", expected, got, hint=hint)
-    if interval in ("simultaneous", "pointwise") and method != "isotonic":
+    held = {"simultaneous": ("isotonic",), "pointwise": ("isotonic", *_SMOOTH)}
+    if method not in held.get(interval, (method,)):
         hint = 'the band is of a non-decreasing curve: method="isotonic".'
         raise invalid(caller, "interval", "another one for this method", got, hint=hint)
     return "wilson" if interval == "binomial" else str(interval)
@@ -200,12 +202,15 @@ def reliability_curve(
         - "binomial" or "wilson", "clopper-pearson" (bins): of the frequency, treating the
           predictions as fixed. For weighted data n is the effective size of the bin.
         - "bootstrap": percentiles of the curve over rows drawn with replacement, which keep their
-          weights. Bins and bandwidth are held fixed; a bin no row was drawn for does not count.
+          weights. Bins and bandwidth are held fixed; a bin no row was drawn for does not count. Of
+          "density" and "smooth" they also hold the "pointwise" limits: percentiles know no bias.
         - "consistency": quantiles of what would be observed if the model were calibrated: outcomes
           drawn from the predictions, which are fixed [2]_. These limits lie around the diagonal,
           not around the curve, and a curve outside them is a sign of miscalibration there.
         - "pointwise" (isotonic): at each score by itself, with at least the nominal probability
           for any n, if the curve increases. Refused for importance weights.
+        - "pointwise" (density, smooth): at each point by itself, counting the bias of smoothing
+          [4]_; with weights and groups. Nothing is drawn.
         - "simultaneous" (isotonic): a band that holds the whole curve at once, if it increases,
           with at least the nominal probability for any n [3]_. Refused for importance weights.
     confidence_level : float, default 0.95
@@ -218,7 +223,8 @@ def reliability_curve(
         What weights mean for limits and bandwidths.
     groups : array-like of shape (n,) or column name, optional
         What rows belong to that depend on each other (patient, prompt, day): sizes behind
-        "binomial" limits of bins are divided by the design effect. No other limits know groups.
+        "binomial" limits of bins are divided by the design effect, and so are those behind
+        "pointwise" limits of "density" and "smooth". No other limits know groups.
 
     Returns
     -------
@@ -227,15 +233,18 @@ def reliability_curve(
 
     Notes
     -----
-    Bootstrap limits show variance, not the bias of smoothing. In simulations 90 % limits held the
-    frequency of bins of 50 rows 89 % of the time, and a straight curve of "density" or "smooth" at
-    n = 400 88 to 89 %. At a point of an isotonic fit they are known not to be consistent (84 %
-    there): prefer "pointwise". Bootstrap limits of an isotonic curve are of the mean over its
+    Bootstrap limits show variance, no bias. In simulations 90 % limits held the frequency of bins
+    of 50 rows 89 % of the time. At a point of an isotonic fit they are known not to be consistent
+    (84 % there): prefer "pointwise". Bootstrap limits of an isotonic curve are of the mean over its
     block. Consistency limits of unweighted bins are exact (Poisson-binomial quantiles, normal from
     a variance of 400 on) and use no draws.
 
-    Pointwise limits at x are Clopper-Pearson bounds of the rows just below x and from x on, as many
-    as their predictions say are worth it.
+    Pointwise limits at x of an isotonic curve are Clopper-Pearson bounds of the rows just below x
+    and from x on, as many as their predictions say are worth it. Those of "density" and "smooth"
+    come from local lines in the log-odds, whose bias is bounded by how much the curve bends
+    anywhere, estimated by a polynomial: they do not depend on the bandwidth, and are widened to
+    hold the curve. Where events are too few to tell a line, the curve is taken not to fall. 95 %
+    limits held the truth in at least 92 % at every quantile of the predictions, from 100 rows on.
 
     The simultaneous band combines Clopper-Pearson bounds over all runs of neighbouring scores, each
     at (1 - `confidence_level`) / (m² + m); for more than 200 distinct scores m = 200 groups of
@@ -251,6 +260,7 @@ def reliability_curve(
     .. [1] Dimitriadis, Gneiting & Jordan (2021), doi 10.1073/pnas.2016191118.
     .. [2] Bröcker & Smith (2007), Weather and Forecasting 22, 651-661, doi 10.1175/WAF993.1.
     .. [3] Dimitriadis, Dümbgen, Henzi, Puke & Ziegel (2022), arXiv 2203.04065.
+    .. [4] Armstrong & Kolesár (2020), Quantitative Economics 11, 1-39, doi 10.3982/QE1199.
 
     Examples
     --------
@@ -312,11 +322,12 @@ def curve_core(
     problem: BinarySample, lens: str, options: CurveOptions, *, caller: str
 ) -> ReliabilityCurve:
     """The curve of one checked binary problem."""
-    if problem.clusters is not None and options.interval not in (None, *_BINOMIAL):
-        hint = 'use "binomial" limits of bins, which count groups.'
+    smooth = options.interval == "pointwise" and options.method in _SMOOTH
+    if problem.clusters is not None and not smooth and options.interval not in (None, *_BINOMIAL):
+        hint = 'use "binomial" limits of bins, or "pointwise" ones of smooth curves.'
         got = f"{options.interval!r} with `groups`"
         raise invalid(caller, "interval", "one that knows groups", got, hint=hint)
-    if options.interval in ("simultaneous", "pointwise"):
+    if options.interval in ("simultaneous", "pointwise") and not smooth:
         check_counts(caller, problem)
     if options.binning is not None:
         return _binned_curve(problem, options.binning, lens, options)
@@ -388,14 +399,18 @@ def _curve(
 ) -> ReliabilityCurve:
     interval, level = options.interval, options.level
     low = high = None
-    if interval in ("simultaneous", "pointwise"):
+    smooth = options.method in _SMOOTH
+    if interval == "pointwise" and smooth:
+        low, high = smooth_limits(sample, points, level)
+    elif interval in ("simultaneous", "pointwise"):
         band = simultaneous_band if interval == "simultaneous" else pointwise_band
         points, low, high = banded_points(sample, points, band, level)
     elif interval is not None:
         draws = resampled(interval, sample, points.refit, options.n_resamples, options.rng)
         low, high = quantiles(draws, points.observed, level)
-        if interval == "bootstrap" and options.method in ("density", "smooth"):
-            low, high = with_smoothing_bias(sample, points, low, high)
+        if interval == "bootstrap" and smooth:
+            held = smooth_limits(sample, points, level)
+            low, high = np.minimum(low, held[0]), np.maximum(high, held[1])
     return ReliabilityCurve(
         lower=points.lower,
         upper=points.upper,

@@ -233,8 +233,8 @@ def measure_errors(
     measured: list[MeasuredError] = []
     doubts: list[str] = []
     summaries: dict[tuple[Binning, str], Summary | VectorSummary] = {}
+    limits: dict[tuple[Binning, str, float], tuple[float, float]] = {}
     by_cells: list[tuple[int, Estimator, Lens]] = []
-    independent = source.binary.clusters is None
     for name, estimator, lens in questions:
         beside: dict[str, Any] = {}
         own = source.kind == "binary" and lens is source.lens
@@ -255,13 +255,19 @@ def measure_errors(
             else:
                 known = own and has_interval(estimator)
             if known:
-                effective = source.independent(summary)
-                beside["low"], beside["high"] = binned_limits(estimator, effective, level)
+                which = (*key, estimator.power)  # debiased or not, the limits are the same
+                if which not in limits:
+                    effective = source.independent(summary)
+                    limits[which] = binned_limits(estimator, effective, level)
+                beside["low"], beside["high"] = limits[which]
         else:
             value = estimator.measure(source.binary)
-            if own and independent and has_interval(estimator):
-                limits = unbinned_limits(estimator, source.rows, level)  # type: ignore[arg-type]
-                beside["low"], beside["high"] = limits
+            if own and has_interval(estimator):
+                beside["low"], beside["high"] = unbinned_limits(
+                    estimator,  # type: ignore[arg-type]
+                    source.rows,
+                    level,
+                )
         if "pvalue" not in beside and own:
             by_cells.append((len(measured), estimator, lens))
         measured.append(

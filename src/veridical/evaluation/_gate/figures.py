@@ -14,6 +14,7 @@ from veridical.evaluation._data.source import SampleSource, paired_difference_of
 from veridical.evaluation._figures.limits import SCORES
 from veridical.evaluation._gate.language import spelt
 from veridical.exceptions import InvalidInputError, invalid
+from veridical.inference.intervals import binned_limits
 from veridical.miscalibration import BinnedError
 from veridical.results import Coefficient, Evaluation, GateBaseline, GateFigure
 
@@ -190,7 +191,32 @@ def paired_change(
         found = found.reversed()
     what = {"accuracy": "accuracy", "squared_rmsce": f"{found.estimator}, {found.definition}"}
     definition = f"{what.get(name, found.definition)}, new minus old on the same rows"
-    return Change(found.estimate, found.low, found.high, found.pvalue, definition)
+    low, high = found.low, found.high
+    if name == "squared_rmsce":
+        limits = _cautious_squares(estimator, pair, level)
+        if limits is None:
+            return Change(found.estimate, None, None, found.pvalue, definition)
+        (low, high), definition = limits, f"{definition}; cautious limits: those of either model"
+    return Change(found.estimate, low, high, found.pvalue, definition)
+
+
+def _cautious_squares(
+    estimator: BinnedError, pair: tuple[SampleSource, SampleSource], level: float
+) -> tuple[float, float] | None:
+    """Limits of a difference of squared errors that hold where those of both errors do.
+
+    Limits from differences row by row are sharper and err in up to 17 % of small samples.
+    """
+    if any(source.kind != "binary" for source in pair):
+        return None
+    each = [
+        binned_limits(
+            estimator, source.independent(source.binned(estimator, source.lens)), (1 + level) / 2
+        )
+        for source in pair
+    ]
+    (new_low, new_high), (old_low, old_high) = each
+    return new_low**2 - old_high**2, new_high**2 - old_low**2
 
 
 def unpaired_change(new: GateFigure, old: GateFigure, *, caller: str) -> Change:

@@ -177,9 +177,10 @@ def check_requirements(
     more), and else undecided: not shown is not passed. How many rows would decide is told, from
     the limits, which shrink as one over the root of n, or from :func:`required_sample_size`. Only
     figures whose limits hold with few rows and few events can be asked for ``low`` and ``high``:
-    scores and accuracy, binned errors of the lens, the canonical ECE, slope, intercept and
-    calibration in the large. How often each errs with the truth at the limit is measured
-    (``docs/evidence/gate_limits.csv``). Predictions that rank backwards fail whatever is asked.
+    scores, their parts and accuracy, AUC, binned errors of the lens, the canonical ECE, smECE, KS,
+    slope, intercept, calibration in the large and observed/expected. How often each errs with the
+    truth at the limit is measured (``docs/evidence/gate_limits.csv``). Predictions that rank
+    backwards fail whatever is asked.
 
     A test of calibration that does not reject is no evidence of calibration, so such requirements
     (``cox().pvalue > 0.05``) are accepted with a warning. Evidence is an upper limit

@@ -33,18 +33,29 @@ class Run(NamedTuple):
     by: str
 
 
-def run_sql(expressions: Sequence[str], dialect: str, table: Mapping[str, Array]) -> Run:
-    """Run SQL where there is an engine for its dialect: DuckDB, or SQLite of Python itself."""
-    if dialect == "duckdb":
-        if not is_installed("duckdb"):
-            return Run(None, "DuckDB is not installed")
-        return Run(*run_in_duckdb(expressions, table))
-    if dialect == "sqlite":
-        return _in_sqlite(expressions, table)
-    return Run(None, f"no engine of {dialect} is here")
+TABLE, ROW = "scored", "row of veridical"  # what queries are run over, and what orders its rows
 
 
-def _in_sqlite(expressions: Sequence[str], table: Mapping[str, Array]) -> Run:
+def run_sql(written: str | Sequence[str], dialect: str, table: Mapping[str, Array]) -> Run:
+    """Run SQL where there is an engine for its dialect: DuckDB, or SQLite of Python itself.
+
+    `written` is a query over `TABLE` that keeps `ROW`, or a list of expressions.
+    """
+    if dialect not in ("duckdb", "sqlite"):
+        return Run(None, f"no engine of {dialect} is here")
+    if dialect == "duckdb" and not is_installed("duckdb"):
+        return Run(None, "DuckDB is not installed")
+    table = {ROW: np.arange(len(next(iter(table.values())))), **table}
+    if isinstance(written, str):
+        query = f"SELECT * FROM (\n{written}\n) AS written ORDER BY 1"
+    else:
+        named = "".join(f", ({each}) AS c{k}" for k, each in enumerate(written))
+        query = f'SELECT "{ROW}"{named} FROM {TABLE} ORDER BY 1'
+    run = Run(*run_in_duckdb(query, table)) if dialect == "duckdb" else _in_sqlite(query, table)
+    return run if run.values is None else Run(run.values[:, 1:], run.by)
+
+
+def _in_sqlite(query: str, table: Mapping[str, Array]) -> Run:
     base = sqlite3.connect(":memory:")
     try:
         base.execute("SELECT EXP(1.0), LN(2.0)")
@@ -54,11 +65,11 @@ def _in_sqlite(expressions: Sequence[str], table: Mapping[str, Array]) -> Run:
         base.close()
     base = sqlite3.connect(":memory:")
     names = ['"' + name.replace('"', '""') + '"' for name in table]
-    base.execute(f"CREATE TABLE scored ({', '.join(names)})")
+    base.execute(f"CREATE TABLE {TABLE} ({', '.join(names)})")
     marks = ", ".join("?" * len(names))
     columns = [column.tolist() for column in table.values()]
-    base.executemany(f"INSERT INTO scored VALUES ({marks})", zip(*columns, strict=True))
-    rows = base.execute(f"SELECT {', '.join(expressions)} FROM scored ORDER BY rowid").fetchall()
+    base.executemany(f"INSERT INTO {TABLE} VALUES ({marks})", zip(*columns, strict=True))
+    rows = base.execute(query).fetchall()
     base.close()
     return Run(np.array(rows, dtype=np.float64), f"SQLite {sqlite3.sqlite_version}")
 

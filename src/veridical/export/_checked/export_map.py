@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,7 @@ from veridical._core.typing import Array, FloatArray
 from veridical.calibrators import Calibrator, GroupedCalibrator
 from veridical.calibrators.formulas import check_exportable, probe_scores
 from veridical.exceptions import InvalidInputError
-from veridical.export._checked.execution import Run, run_onnx, run_python, run_sql
+from veridical.export._checked.execution import ROW, TABLE, Run, run_onnx, run_python, run_sql
 from veridical.export._tensors.onnx import to_onnx
 from veridical.export._text.files import saved_text
 from veridical.export._text.python import to_python
@@ -27,7 +27,8 @@ from veridical.results import ExportedMap
 
 TARGETS = ("sql", "python", "onnx", "json")
 _SCORES = 10_000
-_FARTHEST = 1e6  # logits and scores beyond are not tried
+_LONG = 60_000  # bytes of SQL that people still paste
+_FARTHEST = 1e6  # logits and scores beyond are not tried, unless such were seen
 _FUNCTION = "calibrate"
 
 
@@ -47,6 +48,8 @@ def export_map(
     dialect: str = "duckdb",
     columns: str | Sequence[str] | None = None,
     by: str | None = None,
+    table: str | None = None,
+    keep: Sequence[str] = (),
 ) -> tuple[bytes, ExportedMap]:
     """Write a fitted calibrator, run what was written, and say how close it comes.
 
@@ -62,6 +65,9 @@ def export_map(
         Columns of predictions, as `to_sql` takes them; of two classes one or both.
     by : str, optional
         Of a `GroupedCalibrator`, the column of groups.
+    table, keep
+        As `to_sql` takes them: a query over this table, which hands these columns on. It is checked
+        on a table of the scores.
 
     Returns
     -------
@@ -78,15 +84,21 @@ def export_map(
     names = column_names(calibrator, columns)
     calibrator._check_one_column(names, caller=caller)
     rows = _rows(calibrator, one_column=len(names) < len(calibrator.classes_))
-    predict, table = calibrator.predict_proba, _table(names, rows)
+    predict, tried = calibrator.predict_proba, _table(names, rows)
     by = by or getattr(calibrator, "group_name_", None)
     if isinstance(calibrator, GroupedCalibrator):
         keys = _keys(calibrator, len(rows))
         predict = partial(calibrator.predict_proba, by=keys)
-        table[by or ""] = keys
+        tried[by or ""] = keys
     expected = predict(rows)
     if target == "sql":
-        written = _sql(calibrator, dialect, names, by, table)
+        sql: dict[str, Any] = {"columns": names, "by": by}
+        if table is None:
+            written = _expressions(calibrator, dialect, sql, tried)
+        else:
+            text = to_sql(calibrator, dialect=dialect, table=table, keep=keep, **sql)
+            query = partial(to_sql, calibrator, table=TABLE, keep=ROW, **sql)
+            written = _Written(f"{text}\n".encode(), *_tried(query, dialect, tried))
         if len(calibrator.classes_) == 2:
             expected = expected[:, [calibrator.positive_index_]]
     elif target == "python":
@@ -100,7 +112,7 @@ def export_map(
         back: Any = Calibrator.from_dict(json.loads(text)).predict_proba
         found = back(rows, **predict.keywords) if isinstance(predict, partial) else back(rows)
         written = _Written(text.encode(), Run(found, "veridical, read back"))
-    made = _judged(calibrator, target, dialect, names, written, expected)
+    made = _judged(calibrator, target, dialect, names, written, expected, query=table is not None)
     if isinstance(calibrator, GroupedCalibrator):
         where = f"column {by!r}" if target == "sql" else "`by`"
         made = replace(made, inputs=f"{made.inputs}; groups in {where}")
@@ -123,14 +135,17 @@ def _keys(calibrator: GroupedCalibrator, n: int) -> Array:
     return keys[np.arange(n) % len(keys)]
 
 
-def _sql(
-    calibrator: Calibrator, dialect: str, names: list[str], by: str | None, table: dict[str, Array]
+def _expressions(
+    calibrator: Calibrator, dialect: str, sql: dict[str, Any], table: dict[str, Array]
 ) -> _Written:
-    found = to_sql(calibrator, dialect=dialect, columns=names, by=by)
-    expressions = [found] if isinstance(found, str) else found
-    run, notes = run_sql(expressions, dialect, table), tuple[str, ...]()
-    if run.values is None and dialect == "duckdb":
-        run, notes = _instead(calibrator, names, by, table, run)
+    def write(dialect: str) -> list[str]:
+        found = to_sql(calibrator, dialect=dialect, **sql)
+        return [found] if isinstance(found, str) else found
+
+    expressions = write(dialect)
+    run, notes = _tried(write, dialect, table)
+    if len(b"".join(each.encode() for each in expressions)) > _LONG and sql["by"] is None:
+        notes += ("a query over a table (`table=`, `--table`) is several times shorter",)
     text = expressions[0]
     if len(expressions) > 1:
         labels = np.asarray(calibrator.classes_).tolist()
@@ -141,19 +156,19 @@ def _sql(
     return _Written(f"{text}\n".encode(), run, notes)
 
 
-def _instead(
-    calibrator: Calibrator,
-    names: list[str],
-    by: str | None,
-    table: dict[str, Array],
-    missing: Run,
+def _tried(
+    write: Callable[..., Any], dialect: str, table: dict[str, Array]
 ) -> tuple[Run, tuple[str, ...]]:
-    """The same formula in SQLite's words, which Python can always run."""
+    """What comes of SQL where it can be run; without DuckDB in SQLite's words, if it has them."""
+    run = run_sql(write(dialect=dialect), dialect, table)
+    if run.values is not None or dialect != "duckdb":
+        return run, ()
+    missing = run
     try:
-        found = to_sql(calibrator, dialect="sqlite", columns=names, by=by)
+        found = write(dialect="sqlite")
     except InvalidInputError:
         return Run(None, f"{missing.by}, and SQLite cannot read it"), ()
-    run = run_sql([found] if isinstance(found, str) else found, "sqlite", table)
+    run = run_sql(found, "sqlite", table)
     if run.values is None:
         return Run(None, f"{missing.by}, and {run.by}"), ()
     return run, (f"{missing.by}: the same formula was run as SQL for sqlite",)
@@ -166,6 +181,8 @@ def _judged(
     names: list[str],
     written: _Written,
     expected: FloatArray,
+    *,
+    query: bool,
 ) -> ExportedMap:
     values, by = written.run
     error = None
@@ -178,7 +195,7 @@ def _judged(
         dialect=dialect if target == "sql" else None,
         size=len(written.content),
         inputs=_inputs(calibrator, target, names),
-        output=_output(calibrator, target),
+        output=_output(calibrator, target, query=query),
         n_scores=0 if values is None else len(expected),
         max_error=error,
         executed_in=None if values is None else by,
@@ -203,12 +220,13 @@ def _inputs(calibrator: Calibrator, target: str, names: list[str]) -> str:
     return f"{len(labels)} {plural} a row, of {listed}"
 
 
-def _output(calibrator: Calibrator, target: str) -> str:
+def _output(calibrator: Calibrator, target: str, *, query: bool) -> str:
     """What comes out, in words."""
     labels = np.asarray(calibrator.classes_).tolist()
     outcome = getattr(calibrator, "outcome_name_", None)
     if target == "sql" and len(labels) == 2:
-        return f"one expression, the {probability_of(calibrator.positive_label, outcome)}"
+        what = "column of a query, `calibrated`" if query else "expression"
+        return f"one {what}, the {probability_of(calibrator.positive_label, outcome)}"
     said = [probability_of(label, outcome) for label in labels[:3]]
     listed = ", ".join(said) + (", ..." if len(labels) > 3 else "")
     what = "columns" if target in ("sql", "onnx") else "numbers"
@@ -221,13 +239,17 @@ def _rows(calibrator: Calibrator, *, one_column: bool) -> FloatArray:
     if len(calibrator.classes_) > 2:
         return _several(len(calibrator.classes_), calibrator.input, rng)
     scores = probe_scores(calibrator)
-    scores = scores[np.abs(scores) <= _FARTHEST]
+    seen = getattr(calibrator, "score_range_", None)
+    farthest = _FARTHEST if seen is None else max(_FARTHEST, *(2 * abs(end) for end in seen))
+    scores = scores[np.abs(scores) <= farthest]
     if len(scores) > _SCORES:
         inner = rng.choice(len(scores) - 2, _SCORES - 2, replace=False) + 1
         scores = scores[np.sort(np.concatenate([[0, len(scores) - 1], inner]))]
     else:
         more = rng.random(_SCORES - len(scores))
-        if calibrator.input != "probability":
+        if calibrator.input != "probability" and seen is not None:
+            more = seen[0] * (1 - more) + seen[1] * more
+        elif calibrator.input != "probability":
             more = np.log(more) - np.log1p(-more)
         scores = np.concatenate([scores, more])
     if one_column:

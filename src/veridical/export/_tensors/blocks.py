@@ -142,6 +142,7 @@ class Lookup(Step):
     Attributes
     ----------
     of : block of m columns
+    by : block of m columns that are compared with the edges
     edges : shape (m, w); w + 1 is a power of two, and rows are filled up with infinity
     counts : shape (m,), how many edges there are
     above : whether an edge belongs to the interval above it
@@ -150,6 +151,7 @@ class Lookup(Step):
     """
 
     of: int
+    by: int
     edges: FloatArray
     counts: tuple[int, ...]
     above: bool
@@ -316,6 +318,7 @@ class _Plan:
         powers = range(first.degree + 1)
         return Lookup(
             of=self._block([node.of for node in nodes]),
+            by=self._block([node.of if node.by is None else node.by for node in nodes]),
             edges=_filled([node.edges for node in nodes], width - 1, np.inf),
             counts=tuple(len(node.edges) for node in nodes),
             above=first.side == "right",

@@ -159,8 +159,8 @@ def _run(step: blocks.Step, values: list[Tensor], tables: Tables, torch: Any) ->
 
 
 def _looked_up(step: blocks.Lookup, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
-    columns = values[step.of].T.contiguous()  # one row for each table
-    place = torch.searchsorted(tables["edges"], columns.detach(), right=step.above)
+    columns, compared = values[step.of].T, values[step.by].T.contiguous()  # one row a table
+    place = torch.searchsorted(tables["edges"], compared.detach(), right=step.above)
     place = torch.minimum(place, tables["counts"][:, None])
     terms = [each.gather(1, place) for each in tables["coefficients"]]
     result = terms.pop()

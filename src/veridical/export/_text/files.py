@@ -18,6 +18,7 @@ from veridical.exceptions import InvalidInputError, invalid
 
 # Beside a calibrator of before there was `pos_label`: which label its one column is about.
 COLUMN_OF = "column_of"
+_PLAIN = "a file holds plain texts, numbers and booleans: fit it to such labels and groups."
 _HINT = "write one with `veridical.save(calibrator, path)` or `veridical calibrate`."
 
 
@@ -67,7 +68,7 @@ def saved_text(calibrator: Calibrator) -> str:
     """What `save` writes."""
     from veridical._core.version import __version__
 
-    check_saved(calibrator, Place("save"))  # what cannot be read is not written
+    check_saved(calibrator, Place("save", hint=_PLAIN))  # what cannot be read is not written
     content = {"veridical": __version__, **calibrator.to_dict()}
     data = {"veridical": __version__, SEAL: seal(content), **content}
     return json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n"

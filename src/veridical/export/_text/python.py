@@ -207,8 +207,9 @@ class _Module:
 
     def _pieces(self, node: maths.Piecewise) -> str:
         of = self._of(node.of)
-        place = self._keep(f"bisect_{node.side}({self._table('EDGES', node.edges)}, {of})")
-        parts = zip(("CONSTANT", "SLOPE", "SQUARE"), node.coefficients, strict=False)
+        by = of if node.by is None else self._of(node.by)
+        place = self._keep(f"bisect_{node.side}({self._table('EDGES', node.edges)}, {by})")
+        parts = zip(("CONSTANT", "SLOPE", "SQUARE", "CUBE"), node.coefficients, strict=False)
         columns = [f"{self._table(kind, part)}[{place}]" for kind, part in parts]
         if len(columns) == 1:
             return self._keep(columns[0])

@@ -8,6 +8,7 @@ import numpy as np
 
 from veridical._core.data.schema import is_text
 from veridical._core.data.validation import check_option
+from veridical._core.formula import Formula
 from veridical.calibrators import Calibrator, GroupedCalibrator
 from veridical.calibrators.formulas import (
     GroupFormula,
@@ -16,7 +17,9 @@ from veridical.calibrators.formulas import (
     group_formulas,
 )
 from veridical.exceptions import invalid
-from veridical.export._text.sql_writer import DIALECTS, Writer
+from veridical.export._text.sql_length import length
+from veridical.export._text.sql_query import QueryWriter
+from veridical.export._text.sql_writer import DIALECTS, Dialect, Writer
 
 
 def to_sql(
@@ -24,6 +27,8 @@ def to_sql(
     *,
     dialect: str = "duckdb",
     columns: str | Sequence[str] | None = None,
+    table: str | None = None,
+    keep: str | Sequence[str] = (),
     by: str | None = None,
 ) -> str | list[str]:
     r"""Write a fitted calibrator as SQL over columns of a table.
@@ -42,6 +47,11 @@ def to_sql(
         two classes, only that of the positive one, `pos_label`. Default: the names of the
         frame it was fitted to, else "p" for two classes and "p0", "p1", ... for more. Names are
         quoted, so they may hold anything.
+    table : str, optional
+        Write a whole query over this table instead of expressions: what they would repeat is a
+        column of an inner SELECT. Parts of a name are separated by dots.
+    keep : str or sequence of str, optional
+        Columns of the table that the query hands on, such as a key; only with `table`.
     by : str, optional
         Of a `GroupedCalibrator`, the column of groups, of the type that it was fitted to; default
         the one it was fitted to. Groups it does not know get the map of all rows.
@@ -51,14 +61,17 @@ def to_sql(
     str or list of str
         Of two classes the expression of the positive class's probability; of more, one
         expression for each class in the order of `classes_`. A comment says which probability.
+        With `table` one query, which gives the columns to keep and "calibrated", of more classes
+        "calibrated_CLASS" for each.
 
     Raises
     ------
     InvalidInputError
         If the calibrator is not a formula of its inputs (`ConfidenceReducedCalibrator`,
         `SimplexHistogramCalibrator`; `OneVsRestCalibrator` of steps on logits of three classes or
-        more), if columns do not fit, or if SQLite's parser, which
-        keeps 100 entries, could not read the expression.
+        more), if columns do not fit, if SQLite's parser, which keeps 100 entries, could not read
+        the expression, or if it would be longer than engines plan: 4 million letters, 1 million
+        of a query.
 
     Notes
     -----
@@ -68,7 +81,9 @@ def to_sql(
 
     SQL has no names for intermediate results within an expression, so maps of many classes grow
     long: as K^2 for temperatures and K^3 for matrices, all classes together, and K^4 for structured
-    matrices. Lookups are balanced trees of CASE: an edge more doubles nothing and costs one line.
+    matrices; a query (`table`) grows as K^2 at most. Lookups are balanced trees of CASE: an edge
+    more doubles nothing and costs one line. In a query for DuckDB, which computes every branch of
+    a tree for some rows of each block, long ones are joins with small tables.
 
     Examples
     --------
@@ -83,6 +98,7 @@ def to_sql(
     """
     caller = "to_sql"
     check_option(caller, "dialect", dialect, tuple(DIALECTS))
+    kept = _kept(table, keep)
     check_exportable(calibrator, caller)
     names = column_names(calibrator, columns)
     calibrator._check_one_column(names, caller=caller)
@@ -91,15 +107,22 @@ def to_sql(
     if group_column in names:
         hint = "name the column of groups, which is none of predictions."
         raise invalid(caller, "by", "another column", repr(group_column), hint=hint)
+    if table is not None and group_column is not None:
+        hint = "leave `table` out: groups are an expression."
+        raise invalid(caller, "table", "unset for maps of groups", repr(table), hint=hint)
     groups: list[GroupFormula] = []
     if isinstance(calibrator, GroupedCalibrator):
         formula, groups = group_formulas(calibrator, one_column=one_column, caller=caller)
     else:
         formula = formula_of(calibrator, one_column=one_column, caller=caller)
-    writer = Writer(DIALECTS[dialect], names, formula.input)
     label = (
         "" if DIALECTS[dialect].executed else f"/* {dialect}: generated, not executed by us */\n"
     )
+
+    if table is not None:
+        return label + _query(formula, DIALECTS[dialect], names, table, kept)
+    _check_length(length(formula.outputs), _LONGEST, formula)
+    writer = Writer(DIALECTS[dialect], names, formula.input)
 
     def written(index: int) -> str:
         if group_column is None:
@@ -112,6 +135,54 @@ def to_sql(
     if len(formula.outputs) == 2:
         return written(formula.positive)
     return [written(index) for index in range(len(formula.outputs))]
+
+
+_LONGEST, _LONGEST_QUERY = 4_000_000, 1_000_000
+
+
+def _query(
+    formula: Formula, dialect: Dialect, names: list[str], table: str, kept: list[str]
+) -> str:
+    outputs, new = formula.outputs, [f"calibrated_{label}" for label in formula.classes]
+    meanings = [formula.meaning(k) for k in range(len(outputs))]
+    if len(outputs) == 2:
+        place = formula.positive
+        outputs, new, meanings = outputs[place : place + 1], ["calibrated"], [meanings[place]]
+    taken = {name.lower() for name in kept}
+    if any(name.lower() in taken for name in new):
+        hint = "rename it in a view, or do not keep it."
+        raise invalid("to_sql", "keep", f"free of {new[0]!r}", repr(kept), hint=hint)
+    _check_length(length(outputs, shared=True), _LONGEST_QUERY, formula)
+    writer = QueryWriter(dialect, formula, names, outputs, kept)
+    place_of = ".".join(dialect.quote(part) for part in table.split("."))
+    about = "; ".join(meanings[:20])
+    return f"/* {about} */\n{writer.query(place_of, kept, new)}"
+
+
+def _check_length(found: int, most: int, formula: Formula) -> None:
+    """Raise if a text would be longer than engines plan."""
+    if found <= most:
+        return
+    way = "" if most == _LONGEST_QUERY else "pass `table=` for a query, "
+    hint = f'{way}use `to_onnx` or `to_python`, or fit `AutoCalibrator(strategy="select")`.'
+    got = f"about {found / 1e6:.1f} million letters for {len(formula.classes)} classes"
+    expected = f"of at most {most // 1_000_000} million letters as SQL"
+    raise invalid("to_sql", "calibrator", expected, got, hint=hint)
+
+
+def _kept(table: str | None, keep: str | Sequence[str]) -> list[str]:
+    kept = [keep] if isinstance(keep, str) else list(keep)
+    if table is None and kept:
+        hint = "expressions stand beside whatever columns you select."
+        raise invalid("to_sql", "keep", "empty without `table`", repr(keep), hint=hint)
+    if table is not None and (not is_text(table) or not all(table.split("."))):
+        hint = 'e.g. table="scores" or table="main.scores".'
+        raise invalid("to_sql", "table", "the name of a table", repr(table), hint=hint)
+    for name in kept:
+        if not name or not is_text(name):
+            hint = "pass the names of columns, unquoted."
+            raise invalid("to_sql", "keep", "names", repr(name), hint=hint)
+    return kept
 
 
 def _group_column(calibrator: Calibrator, by: str | None) -> str | None:

@@ -33,6 +33,8 @@ class Dialect:
     traps_exp : whether exp(x) may be an error where it is too large or too small for a double
     traps_underflow : whether a product that is too small for a double is an error
     stack : entries of the parser's stack, if few
+    barrier : ends an inner SELECT that the planner must not dissolve into the outer one
+    joins : whether lookups of many pieces are joins in a query, the engine working on columns
     executed : whether the tests of this package run what is written
     """
 
@@ -45,6 +47,8 @@ class Dialect:
     traps_exp: bool = True
     traps_underflow: bool = False
     stack: int | None = None
+    barrier: str = ""
+    joins: bool = False
     executed: bool = True
 
 
@@ -114,6 +118,7 @@ DIALECTS = {
         _doubled('"'),
         _doubled("'"),
         lambda x: f"{x}::DOUBLE",
+        joins=True,
     ),
     "postgres": Dialect(
         lambda value: f"'{value!r}'::float8",
@@ -121,6 +126,7 @@ DIALECTS = {
         lambda text: f"E{_escaped(text)}",
         lambda x: f"{x}::float8",
         traps_underflow=True,
+        barrier=" OFFSET 0",
     ),
     "sqlite": Dialect(
         _fraction,
@@ -131,6 +137,7 @@ DIALECTS = {
         "MIN",
         traps_exp=False,
         stack=100,  # fixed up to version 3.45
+        barrier=" LIMIT -1 OFFSET 0",
     ),
     "spark": Dialect(
         lambda value: _signed(f"{value!r}D"),
@@ -177,12 +184,7 @@ class Writer:
 
     def guarded(self, formula: Formula, text: str) -> str:
         """Guard an expression: NULL where an input is missing or cannot be what it should be."""
-        low, high = (0.0, 1.0) if formula.input == "probability" else (-_LARGEST_DOUBLE, None)
-        limits = (
-            f"{self._number(low)} AND {self._number(_LARGEST_DOUBLE if high is None else high)}"
-        )
-        tests = " AND ".join(f"{column} BETWEEN {limits}" for column in self._columns)
-        text = f"CASE WHEN {tests} THEN\n{text}\nEND"
+        text = f"CASE WHEN {self.tests(formula)} THEN\n{text}\nEND"
         if self._dialect.stack is not None and self._depth(text) > self._dialect.stack:
             hint = "use `to_python` or another dialect."
             if formula.input != "probability":  # odds against the rest are what nests
@@ -190,6 +192,13 @@ class Writer:
             got = "one that nests deeper than the parser allows"
             raise invalid("to_sql", "calibrator", "of a shallow formula", got, hint=hint)
         return text
+
+    def tests(self, formula: Formula) -> str:
+        """Condition that all inputs are there and can be what they should be."""
+        low, high = (0.0, 1.0) if formula.input == "probability" else (None, None)
+        least = self._number(-_LARGEST_DOUBLE if low is None else low)
+        limits = f"{least} AND {self._number(_LARGEST_DOUBLE if high is None else high)}"
+        return " AND ".join(f"{column} BETWEEN {limits}" for column in self._columns)
 
     def of_groups(self, column: str, pooled: Node, groups: list[tuple[Any, float, Node]]) -> str:
         """Write an average of a group's own output and that of all rows, which others have alone.
@@ -272,11 +281,7 @@ class Writer:
             case maths.Logistic():
                 return f"(1.0 / (1.0 + {self._exp(self._weighted([(-1.0, node.of)], 0.0))}))"
             case maths.Softmax():
-                # 1 / sum of exp(s_j - s_k): no largest score is needed, which SQL could not name.
-                chosen = node.scores[node.index]
-                others = [s for k, s in enumerate(node.scores) if k != node.index]
-                powers = [self._exp(self._difference(each, chosen, node.scale)) for each in others]
-                return f"(1.0 / {_balanced(['1.0', *powers])})"
+                return self._softmax(node)
             case maths.LogSumExp():
                 return self._log_sum_exp(node)
             case maths.Share():
@@ -297,13 +302,20 @@ class Writer:
             text = f"{self._dialect.smallest}({text}, {self._number(node.high)})"
         return text
 
+    def _softmax(self, node: maths.Softmax) -> str:
+        """1 / sum of exp(s_j - s_k): no largest score is needed, which SQL could not name."""
+        chosen = node.scores[node.index]
+        others = [s for k, s in enumerate(node.scores) if k != node.index]
+        powers = [self._exp(self._difference(each, chosen, node.scale)) for each in others]
+        return f"(1.0 / {balanced(['1.0', *powers])})"
+
     def _log_sum_exp(self, node: maths.LogSumExp) -> str:
         if len(node.parts) == 1:
             return self.write(node.parts[0])
         texts = [self.write(part) for part in node.parts]
         top = self._largest(texts)
         powers = [self._exp(f"({text} - {top})") for text in texts]
-        return f"({top} + LN({_balanced(powers)}))"
+        return f"({top} + LN({balanced(powers)}))"
 
     def _of_largest(self, node: maths.OfLargest) -> str:
         keys, last = [self._compared(key) for key in node.keys], len(node.keys) - 1
@@ -314,7 +326,8 @@ class Writer:
         return f"CASE {cases}ELSE {self.write(node.branches[last])} END"
 
     def _pieces(self, node: maths.Piecewise) -> str:
-        compared, inside = self._compared(node.of), self.write(node.of)
+        compared = self._compared(node.of if node.by is None else node.by)
+        inside = self.write(node.of)
         edges, starts = node.edges.tolist(), node.starts.tolist()
         if not self._as_given:
             starts = [0.0 if abs(start) < self._tiny else start for start in starts]
@@ -351,7 +364,7 @@ class Writer:
                 texts.append(f"(-{self.write(part)})")
             elif abs(weight) >= self._slight:
                 texts.append(f"{self._number(weight)} * {self.write(part)}")
-        return _balanced(texts or [self._number(0.0)])
+        return balanced(texts or [self._number(0.0)])
 
     def _difference(self, left: Node, right: Node, scale: float) -> str:
         """Scale * (left - right), with the terms of weighted sums of the same parts merged."""
@@ -377,11 +390,11 @@ class Writer:
         return f"{self._dialect.largest}({', '.join(texts)})"
 
 
-def _balanced(texts: list[str]) -> str:
+def balanced(texts: list[str]) -> str:
     """Sum whose brackets nest as little as possible: engines limit the depth of expressions."""
     if len(texts) == 1:
         return f"({texts[0]})" if " " in texts[0] else texts[0]
     if len(texts) <= 4:
         return f"({' + '.join(texts)})"
     half = len(texts) // 2
-    return f"({_balanced(texts[:half])} + {_balanced(texts[half:])})"
+    return f"({balanced(texts[:half])} + {balanced(texts[half:])})"

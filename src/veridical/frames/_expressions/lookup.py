@@ -17,7 +17,8 @@ from veridical._core.formula import Piecewise
 from veridical._core.typing import FloatArray
 from veridical.frames._tables.engines import engine_of
 
-Lookups = Mapping[str, tuple[str, Piecewise]]
+# name of a new column -> what polynomials are of, what is compared with edges, and the pieces
+Lookups = Mapping[str, tuple[str, str, Piecewise]]
 
 _LONGEST_LIST = 1024  # DuckDB copies a list for every block of rows: above, a join is faster
 
@@ -28,14 +29,14 @@ def most_pieces(frame: nw.LazyFrame[Any]) -> int | None:
 
 
 def look_up(frame: nw.LazyFrame[Any], lookups: Lookups) -> nw.LazyFrame[Any]:
-    """Add columns of lookups: new name -> (column, pieces). No row is read."""
+    """Add columns of lookups. No row is read."""
     own = _WAYS[engine_of(frame).name]
     return nw.from_native(own(nw.to_native(frame), lookups))
 
 
-def values_of(node: Piecewise, x: FloatArray) -> FloatArray:
-    """Values of a piecewise polynomial at `x`."""
-    place = np.searchsorted(node.edges, x, side=node.side)
+def values_of(node: Piecewise, x: FloatArray, by: FloatArray) -> FloatArray:
+    """Values of piecewise polynomials at `x`, the pieces found by comparing `by`."""
+    place = np.searchsorted(node.edges, by, side=node.side)
     result: FloatArray = node.coefficients[-1][place]
     if node.degree:
         away = x - node.starts[place]
@@ -47,11 +48,13 @@ def values_of(node: Piecewise, x: FloatArray) -> FloatArray:
 def _polars(native: Any, lookups: Lookups) -> Any:
     import polars as pl
 
-    def column(of: str, node: Piecewise) -> Any:
+    def column(of: str, by: str, node: Piecewise) -> Any:
         def found(series: Any) -> Any:
-            return pl.Series(values_of(node, series.to_numpy()))
+            x, compared = series[0].to_numpy(), series[-1].to_numpy()
+            return pl.Series(values_of(node, x, compared))
 
-        return pl.col(of).map_batches(found, return_dtype=pl.Float64, is_elementwise=True)
+        names = [of] if by == of else [of, by]
+        return pl.map_batches(names, found, return_dtype=pl.Float64, is_elementwise=True)
 
     return native.with_columns(**{name: column(*each) for name, each in lookups.items()})
 
@@ -73,7 +76,7 @@ def _duckdb(native: Any, lookups: Lookups) -> Any:
     def element(values: FloatArray, index: str) -> str:
         return f"list_extract({_duckdb_list(values)}, {index} + 1)"
 
-    long = {name: each for name, each in lookups.items() if len(each[1].edges) > _LONGEST_LIST}
+    long = {name: each for name, each in lookups.items() if len(each[2].edges) > _LONGEST_LIST}
     if long:
         native = _duckdb_joined(native, long)
     short = {name: each for name, each in lookups.items() if name not in long}
@@ -90,12 +93,12 @@ def _duckdb(native: Any, lookups: Lookups) -> Any:
 def _duckdb_joined(native: Any, lookups: Lookups) -> Any:
     """Join each row with the last edge below it; rows then get back the order they had."""
     joins, columns = "", []
-    for k, (name, (of, node)) in enumerate(lookups.items()):
+    for k, (name, (of, by, node)) in enumerate(lookups.items()):
         lists = {"edge": np.append(-np.inf, node.edges), "origin": node.starts}
         lists |= {f"c{power}": each for power, each in enumerate(node.coefficients)}
         parts = ", ".join(f"unnest({_duckdb_list(v)}) AS {part}" for part, v in lists.items())
         operator = ">" if node.side == "left" else ">="
-        joins += f" ASOF JOIN (SELECT {parts}) q{k} ON t.{of} {operator} q{k}.edge"
+        joins += f" ASOF JOIN (SELECT {parts}) q{k} ON t.{by} {operator} q{k}.edge"
         away = f"(t.{of} - q{k}.origin)"
         columns.append(f"{_horner([f'q{k}.c{p}' for p in range(node.degree + 1)], away)} AS {name}")
     place = f"{next(iter(lookups))}_row"
@@ -116,23 +119,23 @@ def _halving(
 
     `element` writes the number at a place, from 0, of a list. A column counts the edges below.
     """
-    longest = max((len(node.edges) for _, node in lookups.values()), default=0)
+    longest = max((len(node.edges) for *_, node in lookups.values()), default=0)
     started: set[str] = set()
     for bit in range(longest.bit_length() - 1, -1, -1):
         step, columns = 1 << bit, {}
-        for name, (of, node) in lookups.items():
+        for name, (_, by, node) in lookups.items():
             n_edges = len(node.edges)
             if step > n_edges:
                 continue
             place = f"{name}_place" if name in started else "0"
             operator = "<" if node.side == "left" else "<="
             edge = element(node.edges, f"{place} + {step - 1}")
-            test = f"{place} + {step} <= {n_edges} AND {edge} {operator} {of}"
+            test = f"{place} + {step} <= {n_edges} AND {edge} {operator} {by}"
             columns[f"{name}_place"] = f"CASE WHEN {test} THEN {place} + {step} ELSE {place} END"
             started.add(name)
         yield columns
     found = {}
-    for name, (of, node) in lookups.items():
+    for name, (of, _, node) in lookups.items():
         place = f"{name}_place"
         away = f"({of} - {element(node.starts, place)})" if node.degree else ""
         found[name] = _horner([element(each, place) for each in node.coefficients], away)

@@ -36,7 +36,7 @@ class Stage:
     """Columns that are added at once; lookups are those that an engine has its own way for."""
 
     columns: dict[str, nw.Expr] = field(default_factory=dict)
-    lookups: dict[str, tuple[str, maths.Piecewise]] = field(default_factory=dict)
+    lookups: dict[str, tuple[str, str, maths.Piecewise]] = field(default_factory=dict)
 
 
 class ExpressionWriter:
@@ -166,12 +166,14 @@ class ExpressionWriter:
 
     def _pieces(self, node: maths.Piecewise) -> Written:
         of = self._named(self.write(node.of))
-        n_pieces = len(node.starts)
+        by = of if node.by is None else self._named(self.write(node.by))
+        n_pieces, stage = len(node.starts), max(of.stage, by.stage)
         if self._most_pieces is not None and n_pieces > self._most_pieces:
             assert of.name is not None
+            assert by.name is not None
             name = next(self._fresh)
-            self._stage(of.stage).lookups[name] = (of.name, node)
-            return Written(nw.col(name), of.stage + 1, name)
+            self._stage(stage).lookups[name] = (of.name, by.name, node)
+            return Written(nw.col(name), stage + 1, name)
         x, edges, starts = of.expr, node.edges.tolist(), node.starts.tolist()
         pieces = [
             _polynomial(x, start, each)
@@ -182,10 +184,11 @@ class ExpressionWriter:
             if first == last:
                 return pieces[first]
             middle = (first + last) // 2
-            test = x <= edges[middle] if node.side == "left" else x < edges[middle]
+            edge = edges[middle]
+            test = by.expr <= edge if node.side == "left" else by.expr < edge
             return nw.when(test).then(tree(first, middle)).otherwise(tree(middle + 1, last))
 
-        return Written(tree(0, n_pieces - 1), of.stage)
+        return Written(tree(0, n_pieces - 1), stage)
 
     def _shared_powers(self, node: maths.Softmax) -> tuple[list[Written], Written]:
         """Columns of exp(scale (score - largest score)) and of their sum, for all classes."""

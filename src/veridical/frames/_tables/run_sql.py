@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,8 @@ from veridical._core.runtime.optional import require
 from veridical._core.typing import Array, FloatArray
 
 
-def run_in_duckdb(expressions: Sequence[str], table: Mapping[str, Array]) -> tuple[FloatArray, str]:
-    """Values of expressions over the columns of a table, (n, number of them), NaN for NULL.
+def run_in_duckdb(query: str, table: Mapping[str, Array]) -> tuple[FloatArray, str]:
+    """What a query over the table `scored` gives, (n, number of columns), NaN for NULL.
 
     Also says what has run them. Nothing outside of memory is read or written.
     """
@@ -20,7 +20,6 @@ def run_in_duckdb(expressions: Sequence[str], table: Mapping[str, Array]) -> tup
     settings = {"threads": 1, "enable_external_access": "false"}
     with duckdb.connect(config=settings) as base:
         base.register("scored", dict(table))
-        named = ", ".join(f"({each}) AS c{k}" for k, each in enumerate(expressions))
-        found = base.execute(f"SELECT {named} FROM scored").fetchnumpy()
-    columns = [np.ma.filled(found[f"c{k}"].astype(np.float64), np.nan) for k in range(len(found))]
+        found = base.execute(query).fetchnumpy()
+    columns = [np.ma.filled(each.astype(np.float64), np.nan) for each in found.values()]
     return np.column_stack(columns), f"DuckDB {duckdb.__version__}"

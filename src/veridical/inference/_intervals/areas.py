@@ -11,7 +11,8 @@ distances d from the area are put together as standard errors are,
 (Zou & Donner 2008, doi 10.1002/sim.3095). Correlations are zero between the two means of one area
 unless rows are clustered (Obuchowski 1997, doi 10.2307/2533958), and those that were observed
 between areas of several classes on the same rows. One more row, which limits of bounded variables
-suppose, is supposed to be placed no worse than at random, or than the worst that was seen.
+suppose, is supposed to be placed no worse than at random, or than the worst that was seen; where
+all predictions are equal nothing was seen, and it may be placed anywhere.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def area_limits(problems: Iterable[Rows], area: float, level: float) -> tuple[fl
             if math.isinf(effect):
                 return None
             middle = part.mean(value)
-            support = Support(min(0.5, float(value.min())), 1.0)
+            told_apart = float(value.min()) < float(value.max()) or value[0] != 0.5
+            support = Support(min(0.5, float(value.min())) if told_apart else 0.0, 1.0)
             low, high = mean_limits(part.masses(value, effect), support, level)
             distance = np.array([max(middle - low, 0.0), max(high - middle, 0.0)])
             influence = _influence(rows, np.where(rows.y == outcome, outscored - middle, 0.0))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from veridical._core.typing import FloatArray
+from veridical.inference._intervals.bounded import Masses, upper_limit
 from veridical.inference._intervals.gaps import gap_upper_limit
 from veridical.summaries import Summary, VectorSummary
 
@@ -36,6 +38,13 @@ class _Bins:
         return cls(weight / total, summary.size[0, held], mean_p, gap, n)
 
     @property
+    def cells(self) -> _Cells:
+        """The same with both outcomes."""
+        observed = self.mean_p + self.gap
+        predicted, frequency = (np.column_stack([1 - v, v]) for v in (self.mean_p, observed))
+        return _Cells(self.share, self.size, predicted, frequency)
+
+    @property
     def error(self) -> FloatArray:
         """Standard errors of the frequencies as observed, with one more row at the prediction."""
         return self.error_at(np.abs(self.gap) * self.size / (self.size + 1))
@@ -52,6 +61,58 @@ class _Bins:
         edge = 0.5 / (self.size + 1)  # a bin without hits does not have a known frequency
         rate = np.clip(rate, edge, 1 - edge)
         return np.sqrt(rate * (1 - rate) / self.size)
+
+
+class _Cells(NamedTuple):
+    """Cells that hold rows, with mean predictions and frequencies of all classes, (C, K)."""
+
+    share: FloatArray
+    size: FloatArray
+    predicted: FloatArray
+    observed: FloatArray
+
+    @property
+    def gap(self) -> FloatArray:
+        return self.observed - self.predicted
+
+    def bet_limit(self, bet: FloatArray, tail: float, cost: FloatArray | float = 0.0) -> float:
+        """Upper limit of the mean of bet (y - p) - cost, as of a bounded variable.
+
+        Bets are vectors, one for each cell. One row more is in a cell that holds rows.
+        """
+        won = bet - (bet * self.predicted).sum(axis=1, keepdims=True)
+        value = (won - np.reshape(cost, (-1, 1))).ravel()
+        shape = (self.size[:, None] * np.clip(self.observed, 0.0, 1.0)).ravel()
+        scale = np.repeat(self.share / self.size, bet.shape[1])
+        held = shape > 0
+        masses = Masses(value[held], shape[held], scale[held])
+        return upper_limit(masses, float(value.max()), tail).value
+
+    def with_bets(
+        self, low: float, high: float, deviation: FloatArray, tail: float
+    ) -> tuple[float, float]:
+        r"""Limits of a root-mean-square gap that hold with few rows in few cells, too.
+
+        It is the largest mean of bets,
+
+        .. math:: \sum_c \pi_c |g_c|^2 = \max_b E[2 b_c (y - p) - |b_c|^2], \qquad
+           \Bigl(\sum_c \pi_c |g_c|^2\Bigr)^{1/2} = \max_{E |b_c|^2 = 1} E[b_c (y - p)]
+
+        and bets on the gaps observed have limits as of bounded variables (of one bin, those of
+        Clopper & Pearson): upwards on gaps of more than two standard errors (`deviation`), and on
+        the one that may matter most.
+        """
+        gap = self.gap
+        size = np.sqrt((gap**2).sum(axis=1))
+        observed = math.sqrt(float(self.share @ size**2))
+        if observed == 0:
+            return low, high
+        sure = size > 2 * deviation
+        sure[(self.share * (size + 2 * deviation) ** 2).argmax()] = True
+        bet = np.where(sure[:, None], gap, 0.0)
+        most = self.bet_limit(2 * bet, tail, (bet**2).sum(axis=1))
+        low = max(0.0, min(low, -self.bet_limit(-gap / observed, tail)))
+        return low, max(high, math.sqrt(max(0.0, most)))
 
 
 def l2_limits(summary: Summary, level: float) -> tuple[float, float]:
@@ -73,7 +134,12 @@ def l2_limits(summary: Summary, level: float) -> tuple[float, float]:
             8 * float(scale**3 @ (1 + 3 * ratio)),
         )
 
-    return squared_limits(observed, cumulants, level)
+    low, high = squared_limits(observed, cumulants, level)
+    # As of two classes, whose distance is larger by the root of two.
+    root = math.sqrt(2)
+    tail = (1 - level) / 2
+    low, high = bins.cells.with_bets(root * low, root * high, root * bins.error, tail)
+    return low / root, high / root
 
 
 def squared_limits(
@@ -105,7 +171,8 @@ def squared_limits(
 def l1_limits(summary: Summary, level: float) -> tuple[float, float]:
     """Limits of the mean absolute gap, whatever the spread of the gaps.
 
-    The lower one supposes a sparse spread (small gaps are noise); for the upper one see
+    The lower one supposes a sparse spread (small gaps are noise) and is at most that of the bet on
+    the signs observed, which holds with few events in few bins; for the upper one see
     :func:`gap_upper_limit`.
     """
     bins = _Bins.of(summary)
@@ -133,6 +200,8 @@ def l1_limits(summary: Summary, level: float) -> tuple[float, float]:
     if 1 - below(observed, shrunk(most)) < tail:
         threshold = find_root(lambda t: 1 - below(observed, shrunk(t)) - tail, 0.0, most)
         low = float(share @ shrunk(threshold))
+        sign = np.sign(bins.gap) / 2
+        low = max(0.0, min(low, -bins.cells.bet_limit(np.column_stack([sign, -sign]), tail)))
     return low, max(low, gap_upper_limit(summary, level))
 
 
@@ -206,7 +275,9 @@ def l2_vector_limits(summary: VectorSummary, level: float) -> tuple[float, float
         third = share**3 @ (8 * three / size**3 + 24 * (image**2).sum(axis=1) / size**2)
         return float(mean), float(variance) + between / n, float(third)
 
-    return squared_limits(observed, cumulants, level, largest=_LARGEST)
+    low, high = squared_limits(observed, cumulants, level, largest=_LARGEST)
+    cells = _Cells(share, size, summary.mean_p, summary.mean_y)
+    return cells.with_bets(low, high, np.sqrt(noise), (1 - level) / 2)
 
 
 def _inside(rate: FloatArray, size: FloatArray) -> FloatArray:

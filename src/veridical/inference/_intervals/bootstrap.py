@@ -1,4 +1,4 @@
-"""Intervals of scores and calibration errors."""
+"""Intervals of scores, calibration errors and gains of recalibration."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.sample import BinarySample, MulticlassSample, Sample
-from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, WeightType
+from veridical._core.sample import BinarySample, MulticlassSample
+from veridical._core.typing import ArrayLike, ColumnNames, WeightType
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.inference._intervals.binned import l1_limits, l2_limits, l2_vector_limits
 from veridical.inference._intervals.function import method_for, resampled_interval
+from veridical.inference._intervals.gain import recalibration_limits
 from veridical.inference._intervals.gaps import variation_limits
+from veridical.inference._intervals.loess import loess_limits
 from veridical.inference._intervals.mean import (
     IntervalOptions,
     check_interval_options,
@@ -20,7 +22,7 @@ from veridical.inference._intervals.mean import (
     mean_interval,
 )
 from veridical.inference._intervals.rows import Rows, rows_of
-from veridical.inference._intervals.support import score_support
+from veridical.inference._intervals.support import score_support, scores_by_row
 from veridical.inference._intervals.unbinned import cumulated_limits, largest_limits, smooth_limits
 from veridical.inference._nulls.null import Measure, as_estimator, depends_on_fixed_sums
 from veridical.lenses import ClasswiseProblem, Problem
@@ -30,6 +32,8 @@ from veridical.miscalibration import (
     CumulativeError,
     Estimator,
     FunctionMeasure,
+    LoessError,
+    RecalibrationError,
     SmoothError,
 )
 from veridical.miscalibration.core import MeanScore
@@ -37,6 +41,7 @@ from veridical.results import Interval
 from veridical.summaries import Summary, VectorSummary
 from veridical.summaries.core import independent_sums
 
+UnbinnedError = CumulativeError | LoessError | SmoothError
 _CALLER = "bootstrap_interval"
 _FEW_ROWS = 20
 _METHODS = ("auto", "percentile", "basic", "bca", "analytic")
@@ -61,14 +66,14 @@ def bootstrap_interval(
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
 ) -> Interval:
-    r"""Confidence interval of a mean score, of a binned calibration error or of any function.
+    r"""Confidence interval of a mean score, of a calibration error or of any function.
 
     Parameters
     ----------
     estimator : Estimator or callable
         A mean score, e.g. ``BrierScore()``; a hard-binned error of norm 1, 2 or max (whole vectors:
-        total variation, or norm 2 with ``distance="l2"``); KS or smECE; or a function
-        ``(y_true, y_prob) -> float``, see `FunctionMeasure`.
+        total variation, or norm 2 with ``distance="l2"``); KS, Kuiper, smECE or a `LoessError`; a
+        `RecalibrationError`; or a function ``(y_true, y_prob) -> float``, see `FunctionMeasure`.
     y_true, y_prob, y, prob, labels, pos_label, sample_weight
         As in :func:`evaluate`: arrays, or a frame or file with column names.
     lens : lens, name or callable, optional
@@ -141,16 +146,24 @@ def bootstrap_interval(
     - whole vectors, norm 2 and the Euclidean distance: as for norm 2, with the multinomial
       covariance of an outcome in the place of r (1 - r).
 
-    - KS, smECE and the largest gap (norm "max"): the upper limit is the largest of those of all
-      bets that the error is the largest of, as for norm 1; the lower one is the reading less as
-      much noise as there may be. Both err on the safe side, that of the largest gap by far.
+    - KS, Kuiper, smECE, ICI, Emax and the largest gap of bins (norm "max"): the upper limit is the
+      largest of those of all bets that the error is the largest of, as for norm 1; the lower one is
+      the reading less as much noise as there may be. E50 and E90 are those of the limits of the
+      gaps of the curve, made to hold together. All err on the safe side, by far those of the
+      largest gap, and of E50, E90 and Emax below some hundred rows. Curves are those of the
+      population, smoothed with the same span. Where rows count as fewer the lower limit of the
+      largest gap of bins is 0.
 
     Those of norm 2 add the noise of the shares of the bins, and their upper limit is never below
     what the median reading of a calibrated model would give [2]_, so it does not vanish by luck.
     The interval does not depend on `debias`; without it the estimate is biased upwards and, with
     many bins, may lie above the interval. `docs/evidence/gate_limits.csv` has the errors of all
-    limits for 30 to 1,000 rows. Of norm 2 with few rows a bin and rare outcomes in bins of equal
+    limits for 30 to 1,000 rows, `docs/evidence/intervals.csv` those of errors without bins. Limits
+    are about bins that hold rows. Of norm 2 with few rows a bin and rare outcomes in bins of equal
     mass the upper limit is too small; below 20 rows a bin there is a warning.
+
+    **Gains of recalibration** (`RecalibrationError`) have limits of the gain, on new rows, of the
+    map fitted to all rows, from rows that maps were not fitted to.
 
     **Functions** are called once for each resample of the rows, with a progress bar if that takes
     long. The bootstrap suits figures that are smooth in the distribution of the rows (means, ratios
@@ -214,6 +227,8 @@ def interval_core(
             estimator, (problem,), options, groups=groups, strata=strata, caller=_CALLER
         )
         low, high = found.low, found.high
+    elif isinstance(estimator, RecalibrationError):
+        low, high = recalibration_limits(estimator, induced, options, caller=_CALLER)
     elif isinstance(estimator, MeanScore):
         scores = scores_by_row(estimator, problem, sample, caller=_CALLER)
         frequency = sample.weight_type == "frequency"
@@ -244,34 +259,13 @@ def interval_core(
     return interval, notes
 
 
-def scores_by_row(
-    estimator: MeanScore, problem: Problem, sample: Sample, *, caller: str
-) -> FloatArray:
-    """Score of each row, in a classwise problem its mean over the classes."""
-    if isinstance(problem, ClasswiseProblem):
-        each = (estimator.per_row(problem.problem(k)) for k in range(problem.n_problems))
-        scores = sum(each, start=np.zeros(sample.n)) / problem.n_problems
-    else:
-        scores = estimator.per_row(problem).astype(np.float64, copy=False)
-    if len(scores) != sample.n:
-        hint = "use a lens that keeps the rows."
-        got = f"{len(scores)} rows from {sample.n}"
-        raise invalid(caller, "lens", "one row for one row", got, hint=hint)
-    if not np.isfinite(scores).all():
-        number = int((~np.isfinite(scores)).sum())
-        hint = "a mean that is infinite has no interval; clip the predictions away from 0 and 1."
-        got = f"{number} of {len(scores)} infinite {estimator.name} scores"
-        raise invalid(caller, "y_prob", "such that all scores are finite", got, hint=hint)
-    return scores
-
-
 def _check_error(
     estimator: Estimator,
     problem: Problem,
     method: str,
     *,
     stratify: bool,
-) -> BinnedError | CumulativeError | SmoothError:
+) -> BinnedError | UnbinnedError:
     """Return the error, or raise unless an interval is known for it."""
     if method != "analytic":
         hint = (
@@ -287,22 +281,21 @@ def _check_error(
             raise _no_interval("estimator", expected, got)
     elif not has_interval(estimator):
         raise _no_interval(
-            "estimator", "a mean score, a hard-binned error of norm 1, 2 or max, KS or smECE", got
+            "estimator",
+            "a mean score, a hard-binned error of norm 1, 2 or max, or an error without bins",
+            got,
         )
     if stratify:
         hint = "the interval of a calibration error supposes that outcomes were drawn."
         raise invalid(_CALLER, "stratify", "unset for a calibration error", "a value", hint=hint)
-    assert isinstance(estimator, (BinnedError, CumulativeError, SmoothError))
-    if not isinstance(estimator, BinnedError) and getattr(problem, "clusters", None) is not None:
-        hint = "the interval of an error without bins supposes independent rows; use bins."
-        raise invalid(_CALLER, "groups", f"unset for {estimator.name}", "a value", hint=hint)
+    assert isinstance(estimator, (BinnedError, CumulativeError, LoessError, SmoothError))
     return estimator
 
 
 def has_interval(estimator: Estimator) -> bool:
     """Whether an interval is known for this calibration error of a binary problem."""
-    if isinstance(estimator, CumulativeError):
-        return estimator.statistic == "ks"
+    if isinstance(estimator, (CumulativeError, LoessError)):
+        return True
     if isinstance(estimator, SmoothError):
         return estimator.bandwidth == "fixed-point"
     if not (isinstance(estimator, BinnedError) and depends_on_fixed_sums(estimator)):
@@ -323,7 +316,7 @@ def has_vector_interval(estimator: Estimator) -> bool:
 
 
 def _error_limits(
-    estimator: BinnedError | CumulativeError | SmoothError, problem: Problem, level: float
+    estimator: BinnedError | UnbinnedError, problem: Problem, level: float
 ) -> tuple[float, float, tuple[str, ...]]:
     """Both limits, and what is in doubt about them."""
     if isinstance(problem, ClasswiseProblem):
@@ -351,12 +344,13 @@ def binned_limits(
     return (l1_limits if estimator.power == 1 else l2_limits)(summary, level)
 
 
-def unbinned_limits(
-    estimator: CumulativeError | SmoothError, rows: Rows, level: float
-) -> tuple[float, float]:
+def unbinned_limits(estimator: UnbinnedError, rows: Rows, level: float) -> tuple[float, float]:
     """Limits of an error without bins; it must have an interval (see above)."""
-    limits = cumulated_limits if isinstance(estimator, CumulativeError) else smooth_limits
-    return limits(rows, level)
+    if isinstance(estimator, CumulativeError):
+        return cumulated_limits(rows, level, between_any=estimator.statistic == "kuiper")
+    if isinstance(estimator, LoessError):
+        return loess_limits(estimator, rows, level)
+    return smooth_limits(rows, level)
 
 
 def _no_interval(param: str, expected: str, got: str) -> InvalidInputError:

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from veridical._core.numeric.optimism import corrected_gain, fit_error
-from veridical._core.sample import effective_size
+from veridical._core.sample import BinarySample, MulticlassSample, effective_size
 from veridical._core.typing import FloatArray, WeightType
-from veridical.inference._intervals.bootstrap import scores_by_row
+from veridical.exceptions import invalid
 from veridical.inference._intervals.bounded import Support, chance_below
 from veridical.inference._intervals.mean import (
     IntervalOptions,
@@ -24,9 +24,15 @@ from veridical.inference._intervals.mean import (
     normal_interval,
     standard_error,
 )
-from veridical.inference._intervals.support import difference_support
+from veridical.inference._intervals.support import difference_support, scores_by_row
 from veridical.lenses.reading import Induced
-from veridical.miscalibration import ZeroOneLoss
+from veridical.miscalibration import (
+    BrierScore,
+    LogScore,
+    RecalibrationError,
+    SphericalScore,
+    ZeroOneLoss,
+)
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Difference
 
@@ -160,3 +166,33 @@ def gain_core(
         first=second - found.estimate,
         second=second,
     )
+
+
+_SCORES = (BrierScore(), LogScore(), SphericalScore(), ZeroOneLoss())
+
+
+def recalibration_limits(
+    estimator: RecalibrationError, induced: Induced, options: IntervalOptions, *, caller: str
+) -> tuple[float, float]:
+    """Limits of what recalibration gains on new rows."""
+    problem = induced.problem
+    if options.method != "analytic":
+        hint = "resampled rows would be on both sides of a fold."
+        raise invalid(
+            caller, "method", '"auto" or "analytic" for a gain', repr(options.method), hint=hint
+        )
+    if not isinstance(problem, (BinarySample, MulticlassSample)):
+        hint = "use the binary, confidence or canonical lens."
+        raise invalid(
+            caller, "lens", "one that induces a single problem", "several problems", hint=hint
+        )
+    if problem.clusters is not None:
+        hint = "maps are fitted to rows that are supposed to be independent."
+        raise invalid(caller, "groups", f"unset for {estimator.name}", "a value", hint=hint)
+    found = estimator.recalibrated(problem)
+    before, after, own = (
+        Induced(each, induced.lens, each) for each in (found.before, found.after, found.own)
+    )
+    score = next(score for score in _SCORES if score.name == estimator.rule)
+    gain = gain_core(score, before, after, own, estimator.cv, options)
+    return -gain.high, -gain.low

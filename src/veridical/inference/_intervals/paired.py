@@ -8,7 +8,7 @@ from typing import Any, Literal
 from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, ColumnNames, IntArray, WeightType
 from veridical.exceptions import invalid, warn_of
-from veridical.inference._intervals.bootstrap import has_interval, scores_by_row
+from veridical.inference._intervals.bootstrap import has_interval
 from veridical.inference._intervals.function import method_for, resampled_interval
 from veridical.inference._intervals.mean import (
     IntervalOptions,
@@ -19,7 +19,7 @@ from veridical.inference._intervals.mean import (
     normal_interval,
 )
 from veridical.inference._intervals.squared import squared_difference
-from veridical.inference._intervals.support import difference_support
+from veridical.inference._intervals.support import difference_support, scores_by_row
 from veridical.inference._nulls.null import Measure, as_estimator
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import CheckedData, Induced, RawData

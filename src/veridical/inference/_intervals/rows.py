@@ -88,7 +88,8 @@ def design_effect(
     """
     from scipy.special import stdtrit
 
-    sums, sizes = np.bincount(clusters, away), np.bincount(clusters).astype(np.float64)
+    # Sorted, so that rounding does not depend on the names of clusters.
+    sums, sizes = np.sort(np.bincount(clusters, away)), np.sort(np.bincount(clusters) * 1.0)
     sizes = sizes[sizes > 0]
     if len(sizes) < 2 or n <= 1:
         return np.inf

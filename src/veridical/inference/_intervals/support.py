@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from veridical._core.sample import BinarySample
+from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
+from veridical.exceptions import invalid
 from veridical.inference._intervals.bounded import Support
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.miscalibration import LogScore, ZeroOneLoss
 from veridical.miscalibration.core import MeanScore
 
 _MOST_VALUES = 1 << 18  # one more row hardly counts beside so many
+_SIDE = 0.25  # of the largest move of predictions: less the other way is nearly none
 _EXPECTED = 0.99  # share of the surprises that a log score is supposed to stay below
 
 
@@ -35,7 +37,11 @@ def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) ->
 def difference_support(
     estimator: MeanScore, pair: tuple[Problem, Problem], differences: FloatArray
 ) -> Support:
-    """Smallest and largest difference of the scores of two models of the same rows."""
+    """Smallest and largest difference of the scores of two models of the same rows.
+
+    Where one of two binary models is above the other in nearly all rows, a row not seen may be the
+    other way round: then either end is as far from zero as the farther one.
+    """
     (first, one), (second, two) = (_losses(estimator, problem) for problem in pair)
     with np.errstate(invalid="ignore"):  # both are infinite: an outcome that none expects
         losses = np.nan_to_num(first - second, nan=0.0, posinf=np.inf, neginf=-np.inf)
@@ -43,7 +49,16 @@ def difference_support(
         return expected_support(losses, (one + two) / 2, differences)
     if isinstance(estimator, ZeroOneLoss) and not np.array_equal(one, two):
         return Support(-1.0, 1.0)  # other rows may be told apart where none of these is
-    return _support(losses, differences)
+    ends = _support(losses, differences)
+    if one.shape[1] == 2 and _one_sided(two[:, 1] - one[:, 1]):
+        most = max(map(abs, ends))
+        return Support(-most, most)
+    return ends
+
+
+def _one_sided(moved: FloatArray) -> bool:
+    up, down = max(float(moved.max()), 0.0), max(-float(moved.min()), 0.0)
+    return min(up, down) < _SIDE * max(up, down)
 
 
 def expected_support(losses: FloatArray, chance: FloatArray, seen: FloatArray) -> Support:
@@ -100,3 +115,24 @@ def _losses(estimator: MeanScore, problem: Problem) -> tuple[FloatArray, FloatAr
     else:
         losses = np.column_stack([estimator.per_row(replace(sample, y=y)) for y in outcome])
     return losses, chance
+
+
+def scores_by_row(
+    estimator: MeanScore, problem: Problem, sample: Sample, *, caller: str
+) -> FloatArray:
+    """Score of each row, in a classwise problem its mean over the classes."""
+    if isinstance(problem, ClasswiseProblem):
+        each = (estimator.per_row(problem.problem(k)) for k in range(problem.n_problems))
+        scores = sum(each, start=np.zeros(sample.n)) / problem.n_problems
+    else:
+        scores = estimator.per_row(problem).astype(np.float64, copy=False)
+    if len(scores) != sample.n:
+        hint = "use a lens that keeps the rows."
+        got = f"{len(scores)} rows from {sample.n}"
+        raise invalid(caller, "lens", "one row for one row", got, hint=hint)
+    if not np.isfinite(scores).all():
+        number = int((~np.isfinite(scores)).sum())
+        hint = "a mean that is infinite has no interval; clip the predictions away from 0 and 1."
+        got = f"{number} of {len(scores)} infinite {estimator.name} scores"
+        raise invalid(caller, "y_prob", "such that all scores are finite", got, hint=hint)
+    return scores

@@ -1,67 +1,80 @@
-r"""Limits of calibration errors without bins (KS, smECE), and of the largest gap of bins (MCE).
+r"""Limits of calibration errors without bins (KS, Kuiper, smECE), and of the largest gap (MCE).
 
 Each is the largest mean of bets c(p) (y - p): on all scores up to one of them, too many outcomes or
-too few (KS); on signs smoothed along the scores (smECE); on one bin (MCE). Whatever the best bet of
-the population is, its mean is below its own upper limit, and so below the largest of those of all
-bets, which needs no correction for their number. Lower limits are the reading less as much noise as
-there may be, whichever bet it came from.
+too few (KS); on an interval of scores (Kuiper); on signs smoothed along the scores (smECE); on one
+bin (MCE). Upper limits are the largest of those of all bets. Lower limits are the reading less as
+much noise as there may be, whichever bet it came from.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from veridical._core.numeric import density
 from veridical._core.typing import FloatArray
-from veridical.inference._intervals.bounded import upper_limit
+from veridical.inference._intervals.bets import (
+    Smoother,
+    largest_upper,
+    noise_effect,
+    squared_noise,
+    total_noise,
+    upper_of_bet,
+    upper_of_constants,
+)
 from veridical.inference._intervals.rows import Rows
 from veridical.summaries import Summary
 
 _CANDIDATES = 3
+_MOST_ENDS = 256  # of intervals of scores
 _GRID = 1024
 _NARROWEST = 2.0 / _GRID
-_ROUNDS = 8
+_NEAR = 1e-3
 _SQRT_2_PI = math.sqrt(2 / math.pi)
 
 
-def _upper(rows: Rows, bet: FloatArray, tail: float) -> float:
-    """Upper limit of the mean of a bet on every row."""
-    most = float(np.maximum(bet * (1 - rows.p), -bet * rows.p).max())
-    return upper_limit(rows.masses(bet * (rows.y - rows.p)), most, tail).value
+def cumulated_limits(rows: Rows, level: float, *, between_any: bool = False) -> tuple[float, float]:
+    r"""Limits of the largest cumulated difference (KS), or of that of any interval (Kuiper).
 
-
-def _noise(rows: Rows) -> float:
-    """Standard error of the mean residual, as observed or as predicted, whichever is larger."""
-    squares = rows.shape * rows.scale**2
-    seen, expected = squares @ (rows.y - rows.p) ** 2, squares @ (rows.p * (1 - rows.p))
-    return math.sqrt(max(float(seen), float(expected))) / float(rows.total.sum())
-
-
-def cumulated_limits(rows: Rows, level: float) -> tuple[float, float]:
-    """Limits of the largest cumulated difference (KS).
-
-    The noise of all cumulated differences together is that of a Brownian motion, whose largest
-    absolute value exceeds x with a chance of at most 4 (1 - Phi(x)).
+    The noise of all cumulated differences together is that of a Brownian motion W run for the
+    variance of the last one. Its largest absolute value exceeds x standard deviations with a chance
+    of at most :math:`4 (1 - \Phi(x))`, its range with one of at most :math:`8 (1 - \Phi(x))`
+    (Feller 1951, doi 10.1214/aoms/1177729589, equation 4.3: the first term of an alternating
+    series).
     """
     from scipy.special import ndtri
 
     tail = (1 - level) / 2
+    effect = noise_effect(rows, level)
+    if math.isinf(effect):
+        return 0.0, 1.0
     order = np.argsort(rows.p, kind="stable")
     last = np.flatnonzero(np.append(np.diff(rows.p[order]) > 0, True))
     residual = (rows.total * (rows.y - rows.p) / rows.total.sum())[order]
-    square = (rows.shape * (rows.scale * (rows.y - rows.p) / rows.total.sum()) ** 2)[order]
-    excess, spread = np.cumsum(residual)[last], np.sqrt(np.cumsum(square)[last])
-    high = 0.0
+    excess = np.append(0.0, np.cumsum(residual)[last])
+    spread = np.append(0.0, np.cumsum(squared_noise(rows, effect)[order])[last])
+    value = np.append(-1.0, rows.p[order][last])
+    starts, ends = np.array([0]), np.arange(len(value))
+    if between_any:
+        kept = np.searchsorted(np.arange(len(value)), np.linspace(0, len(value) - 1, _MOST_ENDS))
+        starts = ends = np.unique(np.append(kept, [excess.argmin(), excess.argmax()]))
+    moved = excess[ends] - excess[starts][:, None]
+    noise = np.sqrt(np.maximum(spread[ends] - spread[starts][:, None], 0.0))
+    high = upper_of_constants(rows, np.ones(len(rows.p)), tail)
     for sign in (-1.0, 1.0):
-        promising = np.argsort(sign * excess + float(ndtri(1 - tail)) * spread)[-_CANDIDATES:]
-        for threshold in np.append(rows.p[order][last[promising]], 1.0):
-            high = max(high, _upper(rows, sign * (rows.p <= threshold), tail))
-    read = float(np.abs(excess).max())
-    low = max(0.0, read - float(ndtri(1 - tail / 4)) * _noise(rows))
+        hope = np.where(
+            ends > starts[:, None], sign * moved + float(ndtri(1 - tail)) * noise, -np.inf
+        )
+        number = min(_CANDIDATES, hope.size)
+        for found in np.argpartition(hope, -number, axis=None)[-number:]:
+            start, end = (int(k) for k in np.unravel_index(found, hope.shape))
+            inside = (rows.p > value[starts[start]]) & (rows.p <= value[ends[end]])
+            high = max(high, upper_of_bet(rows, sign * inside, tail))
+    read = float(excess.max() - excess.min() if between_any else np.abs(excess).max())
+    chance = tail / (8 if between_any else 4)
+    low = max(0.0, read - float(ndtri(1 - chance)) * total_noise(rows, effect))
     return low, max(low, high)
 
 
@@ -74,13 +87,15 @@ def smooth_limits(rows: Rows, level: float) -> tuple[float, float]:
     from scipy.special import ndtri
 
     tail = (1 - level) / 2
+    effect = noise_effect(rows, level)
+    if math.isinf(effect):
+        return 0.0, 1.0
     total = float(rows.total.sum())
-    residual = rows.y - rows.p
-    nodes = density.bin_linearly(rows.p, rows.total * residual, _GRID)
+    nodes = density.bin_linearly(rows.p, rows.total * (rows.y - rows.p), _GRID)
     gaps = density.cosine_spectrum(nodes / total)
-    variance = density.bin_linearly(rows.p, rows.shape * (rows.scale * residual) ** 2, _GRID)
-    squares = density.cosine_spectrum(variance / total**2)
-    spread = float(ndtri(1 - tail)) * _noise(rows)
+    variance = density.bin_linearly(rows.p, squared_noise(rows, effect), _GRID)
+    squares = density.cosine_spectrum(variance)
+    spread = float(ndtri(1 - tail)) * total_noise(rows, effect)
     nodes_at = np.linspace(0, 1, _GRID + 1)
 
     def lower(width: float) -> float:
@@ -90,67 +105,60 @@ def smooth_limits(rows: Rows, level: float) -> tuple[float, float]:
         height = np.maximum(at, 0.0) / (2 * math.sqrt(math.pi) * width)
         for distance in (nodes_at, 1 - nodes_at):
             image = np.exp(-((distance / width) ** 2))
-            height += image * float(variance @ image) / (math.pi * width**2 * total**2)
+            height += image * float(variance @ image) / (math.pi * width**2)
         noise = _SQRT_2_PI * density.absolute_integral(np.sqrt(height))
         read = density.absolute_integral(density.smoothed_density(gaps, width))
         return read - noise - spread
 
-    def upper(width: float) -> float:
+    def of_signs(width: float) -> float:
         sign = np.sign(density.smoothed_density(gaps, width))
-        level = np.full(_GRID + 1, math.copysign(1.0, float(nodes.sum())))
-        bets = [_climbed(rows, start, width, tail) for start in (sign, level, -level)]
-        return _upper(rows, max(bets, key=lambda bet: bet.limit).on, tail)
+        return largest_upper(rows, _kernel(rows, width), (sign,), tail)
 
-    low, high = _fixed_point(lower, below=0.0), _fixed_point(upper, below=_NARROWEST)
+    def of_level(width: float) -> float:
+        level = np.ones(_GRID + 1)
+        return largest_upper(rows, _kernel(rows, width), (level, -level), tail)
+
+    low = 0.0
+    if lower(_NARROWEST) > _NARROWEST:
+        low = _fixed_point(lower, _NARROWEST, 1.0)
+    high = max(_NARROWEST, upper_of_constants(rows, np.ones(len(rows.p)), tail))
+    for upper in (of_signs, of_level):  # bets on all rows have no bandwidth: it is no narrower
+        most = upper(high)
+        high = _fixed_point(upper, high, most) if most > high * (1 + _NEAR) else high
     return low, max(low, high)
 
 
-@dataclass(frozen=True, eq=False)
-class _Bet:
-    """Bets on rows, and about where the upper limit of their mean is."""
-
-    on: FloatArray
-    limit: float
-
-
-def _climbed(rows: Rows, sign: FloatArray, width: float, tail: float) -> _Bet:
-    """Signs, smoothed, at which the mean and its standard errors are largest, by ascent."""
-    from scipy.special import ndtri
-
-    residual, z = rows.y - rows.p, float(ndtri(1 - tail))
-    best = _Bet(np.zeros(len(residual)), -math.inf)
+def _kernel(rows: Rows, width: float) -> Smoother:
+    """Signs on a grid, smoothed along the scores."""
     ends = np.ones(_GRID + 1)
     ends[[0, -1]] = 0.5
-    for _ in range(_ROUNDS):
+
+    def on_rows(sign: FloatArray) -> FloatArray:
         smooth = density.smoothed_density(density.cosine_spectrum(sign * ends / _GRID), width)
-        on = np.interp(rows.p, np.linspace(0, 1, _GRID + 1), smooth)
-        value = on * residual
-        away = rows.scale * (value - rows.mean(value))
-        size = math.sqrt(float(rows.shape @ away**2))
-        limit = rows.mean(value) + z * size / float(rows.total.sum())
-        if limit <= best.limit or size == 0:
-            return _Bet(on, limit) if size == 0 else best
-        best = _Bet(on, limit)
-        mass = density.bin_linearly(rows.p, rows.total * (1 + z * away / size) * residual, _GRID)
-        sign = np.where(density.smoothed_density(density.cosine_spectrum(mass), width) < 0, -1, 1)
-    return best
+        return np.interp(rows.p, np.linspace(0, 1, _GRID + 1), smooth)
+
+    def at_nodes(mass: FloatArray) -> FloatArray:
+        binned = density.bin_linearly(rows.p, mass, _GRID)
+        return density.smoothed_density(density.cosine_spectrum(binned), width)
+
+    return Smoother(on_rows, at_nodes)
 
 
-def _fixed_point(limit: Callable[[float], float], *, below: float) -> float:
-    """Bandwidth that a limit, which falls with it, is equal to; `below` if narrower than any."""
+def _fixed_point(limit: Callable[[float], float], first: float, last: float) -> float:
+    """Bandwidth in a bracket that a limit, which falls with it, is equal to."""
     from scipy.optimize import brentq
 
-    ends = [limit(width) - width for width in (_NARROWEST, 1.0)]
-    if ends[0] <= 0 or ends[1] >= 0:
-        return below if ends[0] <= 0 else 1.0
-    return float(brentq(lambda width: limit(width) - width, _NARROWEST, 1.0, xtol=1e-4, rtol=1e-3))
+    if limit(last) >= last:
+        return last
+    return float(brentq(lambda width: limit(width) - width, first, last, xtol=1e-4, rtol=_NEAR))
 
 
 def largest_limits(summary: Summary, level: float) -> tuple[float, float]:
     """Limits of the largest gap of the bins that hold rows.
 
     Frequencies have the limits of Clopper & Pearson (1934); for the lower one, of all bins at once
-    (Bonferroni).
+    (Bonferroni). It is 0 where rows of a bin count as fewer (weights, clusters): one heavy row may
+    be all there is to the largest gap, which an effective number of rows does not tell.
     """
     from scipy.special import betaincinv
 
@@ -167,6 +175,8 @@ def largest_limits(summary: Summary, level: float) -> tuple[float, float]:
 
     least, most = frequency(tail)
     high = float(np.maximum(most - predicted, predicted - least).max())
+    if (size < summary.count[0, held] * (1 - 1e-9)).any():
+        return 0.0, high
     least, most = frequency(tail / len(size))
     low = float(np.maximum(least - predicted, predicted - most).max())
     return max(0.0, low), high

@@ -101,6 +101,7 @@ def about_rows(sample: Sample) -> dict[str, Any]:
         "weight": sample.weight,
         "weight_type": sample.weight_type,
         "clusters": sample.clusters,
+        "strata": sample.strata,
     }
 
 

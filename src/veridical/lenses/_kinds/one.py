@@ -121,7 +121,7 @@ class Pooled(Lens):
         several = as_multiclass(sample)
         n_classes = len(several.classes)
         occurred = several.y[:, None] == np.arange(n_classes)
-        weight, clusters = several.weight, several.clusters
+        weight, clusters, strata = several.weight, several.clusters, several.strata
         return BinarySample(
             y=occurred.reshape(-1).view(np.uint8),
             p=np.ascontiguousarray(several.p).reshape(-1),
@@ -129,4 +129,5 @@ class Pooled(Lens):
             weight_type=several.weight_type,
             classes=("rest", "class"),
             clusters=None if clusters is None else np.repeat(clusters, n_classes),
+            strata=None if strata is None else np.repeat(strata, n_classes),
         )

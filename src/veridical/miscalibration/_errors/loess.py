@@ -55,7 +55,8 @@ class LoessError(ScoreEstimator):
     Lower is better; in [0, 1]; 0 when the curve is the diagonal, which is necessary but not
     sufficient for calibration: details finer than the span are smoothed away, the more so for
     degree 1. Biased upwards by noise: for scores spread evenly, a calibrated model has an ICI of
-    about 0.042 at n = 200 and 0.013 at n = 2000 (0.032 and 0.010 with degree 1).
+    about 0.042 at n = 200 and 0.013 at n = 2000 (0.032 and 0.010 with degree 1);
+    :func:`bootstrap_interval` gives limits of the error of the population's curve.
 
     Up to 512 distinct scores the fit is made at each. Beyond, it is interpolated linearly between
     fits at some of them, more where the curve bends; beyond 4096 the fits are made from the means
@@ -116,11 +117,16 @@ class LoessError(ScoreEstimator):
         value = scores.value.astype(np.float64)
         exact = PooledScores(value, scores.weight, scores.positive)
         gap = np.abs(np.clip(loess_curve(exact, self.span, int(self.degree)), 0, 1) - value)
-        if self.summary == "mean":
-            return float(gap @ scores.weight / scores.weight.sum())
-        if self.summary == "max":
-            return float(gap.max())
-        return _quantile(gap, scores.weight, 0.5 if self.summary == "median" else 0.9)
+        return summed_up(self.summary, gap, scores.weight)
+
+
+def summed_up(summary: str, gap: FloatArray, weight: FloatArray) -> float:
+    """Mean, median, 90th percentile or largest of distances."""
+    if summary == "mean":
+        return float(gap @ weight / weight.sum())
+    if summary == "max":
+        return float(gap.max())
+    return _quantile(gap, weight, 0.5 if summary == "median" else 0.9)
 
 
 def loess_curve(scores: PooledScores, span: float, degree: int) -> FloatArray:
@@ -134,7 +140,7 @@ def loess_curve(scores: PooledScores, span: float, degree: int) -> FloatArray:
         at = points.value[chosen]
         return _local_fits(at, _radii(at, scores, span), points, degree)
 
-    return np.interp(x, *_refined(points.value, _spread(points, N_START), fits))
+    return np.interp(x, *_refined(points.value, spread_places(points, N_START), fits))
 
 
 def _refined(
@@ -182,17 +188,49 @@ def _local_fits(
     """Value at each place of the polynomial fitted around it with tricube weights."""
     fitted = np.empty(len(at))
     sums = np.column_stack([points.weight, points.positive])
-    scale = np.maximum(radius, 1e-300)  # no width: only the score itself
     for rows in row_blocks(len(at), max(1, (1 << 16) // len(points.value))):
-        u = np.clip((points.value - at[rows, None]) / scale[rows, None], -1, 1)
-        near = 1 - np.abs(u) * u * u
-        power = near * near * near
+        u, power = _tricube(points.value, at[rows], radius[rows])
         moments = []
         for _ in range(2 * degree + 1):
             moments.append(power @ sums)
             power *= u
         fitted[rows] = _intercepts(np.stack(moments), degree)
     return fitted
+
+
+def _tricube(x: FloatArray, at: FloatArray, radius: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Distance of each x from each place, in radii, and its tricube weight."""
+    scale = np.maximum(radius, 1e-300)  # no width: only the score itself
+    u = np.clip((x - at[:, None]) / scale[:, None], -1, 1)
+    near = 1 - np.abs(u) * u * u
+    return u, near * near * near
+
+
+def loess_weights(
+    scores: PooledScores, at: FloatArray, x: FloatArray, weight: FloatArray, error: LoessError
+) -> FloatArray:
+    r"""Equivalent kernel :math:`l_{ij}` of the local fits at some places, for rows at x.
+
+    The fit at place i is :math:`\sum_j w_j l_{ij} y_j`, as a polynomial fitted by least squares is
+    linear in the outcomes; radii are those of `scores`.
+    """
+    u, near = _tricube(x, at, _radii(at, scores, error.span))
+    moments, power = [], near * weight
+    for _ in range(2 * error.degree + 1):
+        moments.append(power.sum(axis=1))
+        power = power * u
+    m = np.stack(moments) / moments[0]
+    variance = m[2] - m[1] ** 2
+    constant, linear = 1 + _ratio(m[1] ** 2, variance), -_ratio(m[1], variance)
+    curved: FloatArray = np.zeros(len(at))
+    if error.degree == 2:
+        lean = _ratio(m[3] - m[1] * m[2], variance)
+        own = m[4] - m[2] ** 2 - lean * (m[3] - m[1] * m[2])
+        shift = lean * m[1] - m[2]
+        curved = _ratio(shift, own)
+        constant, linear = constant + curved * shift, linear - curved * lean
+    polynomial = constant[:, None] + u * (linear[:, None] + u * curved[:, None])
+    return np.asarray(near * polynomial / moments[0][:, None])
 
 
 def _intercepts(moments: FloatArray, degree: int) -> FloatArray:
@@ -217,7 +255,7 @@ def _ratio(part: FloatArray, size: FloatArray) -> FloatArray:
     return np.divide(part, size, out=np.zeros_like(part), where=size > CLOSE)
 
 
-def _spread(scores: PooledScores, n: int) -> IntArray:
+def spread_places(scores: PooledScores, n: int) -> IntArray:
     """Indices of about n scores, spread both by weight and by score, with the first and last."""
     x, weight = scores.value, scores.weight
     rank = (np.cumsum(weight) - weight / 2) / weight.sum()
@@ -228,7 +266,7 @@ def _spread(scores: PooledScores, n: int) -> IntArray:
 
 def _grouped(scores: PooledScores, n: int) -> PooledScores:
     """Neighbouring scores merged into about n narrow groups, each at its mean score."""
-    starts = _spread(scores, n)
+    starts = spread_places(scores, n)
     weight = np.add.reduceat(scores.weight, starts)
     centre = np.add.reduceat(scores.weight * scores.value, starts) / weight
     return PooledScores(centre, weight, np.add.reduceat(scores.positive, starts))

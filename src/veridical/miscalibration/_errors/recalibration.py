@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from veridical._core.data.options import check_folds
 from veridical._core.data.validation import check_option
@@ -56,8 +56,8 @@ class RecalibrationError(SampleEstimator):
     With an infinite log score (an outcome of probability 0) it is infinite. Over a classwise lens
     it is the mean over classes. Folds are random: folds even in their classes would hide the cost
     of fitting the level. They follow from the data and do not depend on the order of rows.
-    Intervals and p-values of gains are in `AutoCalibrator.evidence_`, `veridical calibrate` and
-    :func:`miscalibration_cost`. Time: `cv` + 1 fits.
+    :func:`bootstrap_interval` gives limits of the gain, on new rows, of the map fitted to all rows.
+    Time: `cv` + 1 fits.
 
     References
     ----------
@@ -101,21 +101,36 @@ class RecalibrationError(SampleEstimator):
 
     def measure_sample(self, sample: Sample) -> float:
         """Fit in folds and to all rows, and compare the scores."""
+        rule = get_rule(self.rule, caller=type(self).__name__)
+        found = self.recalibrated(sample)
+        warn_of(found.notes)
+        after, own = rule.mean(found.after), rule.mean(found.own)
+        optimism = max(after - own, 0.0) if math.isfinite(own) else 0.0
+        return corrected_gain(rule.mean(sample) - after, optimism, self.cv)
+
+    def recalibrated(self, sample: Sample) -> Recalibrated:
+        """Fit in folds and to all rows."""
         from veridical.calibrators.core import cross_fitted, fitted_to_itself
 
         if sample.n < 2 * self.cv:
             hint = "use fewer folds, or more rows."
             expected = f"of {2 * self.cv} rows or more for {self.cv} folds"
             raise invalid(type(self).__name__, "y_true", expected, f"{sample.n}", hint=hint)
-        rule = get_rule(self.rule, caller=type(self).__name__)
         map = _default(sample) if self.calibrator is None else self.calibrator
         found = cross_fitted(sample, map, self.cv)
-        warn_of(found.notes)
-        part = replace(sample.take(found.rows), weight=found.weight)
-        after = rule.mean(_with_predictions(part, found.p))
-        own = rule.mean(_with_predictions(sample, fitted_to_itself(sample, map)))
-        optimism = max(after - own, 0.0) if math.isfinite(own) else 0.0
-        return corrected_gain(rule.mean(sample) - after, optimism, self.cv)
+        before = replace(sample.take(found.rows), weight=found.weight)
+        own = fitted_to_itself(sample, map)[found.rows]
+        after, seen = (_with_predictions(before, p) for p in (found.p, own))
+        return Recalibrated(before, after, seen, found.notes)
+
+
+class Recalibrated(NamedTuple):
+    """The same rows as they were, recalibrated by maps of other rows, and by one of all rows."""
+
+    before: Sample
+    after: Sample
+    own: Sample
+    notes: tuple[str, ...]
 
 
 def _with_predictions(sample: Sample, p: FloatArray) -> Sample:

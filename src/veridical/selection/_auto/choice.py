@@ -12,13 +12,19 @@ import numpy as np
 from veridical._core.data.left_out import LeftOut
 from veridical._core.runtime.progress import track
 from veridical._core.typing import BoolArray, FloatArray
-from veridical.calibrators import AveragedCalibrator, Calibrator, IdentityCalibrator
+from veridical.calibrators import (
+    AveragedCalibrator,
+    Calibrator,
+    CompactCalibrator,
+    IdentityCalibrator,
+)
 from veridical.calibrators.core import (
     CheckedRows,
     Notes,
     fit_part,
     fit_part_if_possible,
     fresh_part,
+    has_formula,
     held_out_masses,
     rows_of_mass,
 )
@@ -29,6 +35,7 @@ _MOST_ROWS = 50_000
 _MOST_VALUES = 500_000
 _FEW_ROWS = 600  # up to here one partition is too noisy a judge
 _SOME_ROWS = 2_000
+_FAR_OFF = 1e-3  # in probability: a pool that is worse followed stays a pool
 _NEGLIGIBLE = 1e-3  # weights below this are not worth their map
 
 
@@ -83,6 +90,7 @@ def choose(
     input: str,
     strategy: str,
     max_seconds: float | None,
+    compact: bool = True,
 ) -> CalibratorChoice:
     """Cross-fit the candidates, weigh or select them, and fit what was chosen."""
     used = _thinned(rows)
@@ -114,7 +122,7 @@ def choose(
         len(used.y),
         notes,
     )
-    return _with_map(_weighed(start, strategy), rows)
+    return _with_map(_weighed(start, strategy), rows, compact=compact)
 
 
 def _identity(rows: CheckedRows, input: str) -> Calibrator:
@@ -200,8 +208,8 @@ def _weighed(choice: CalibratorChoice, strategy: str) -> CalibratorChoice:
     return replace(choice, weights=weights, identity_weight=shares.identity)
 
 
-def _with_map(choice: CalibratorChoice, rows: CheckedRows) -> CalibratorChoice:
-    """With its map: the maps of the folds averaged, or fitted once to all of many rows."""
+def _with_map(choice: CalibratorChoice, rows: CheckedRows, *, compact: bool) -> CalibratorChoice:
+    """With its map: each candidate fitted once to all rows, or the maps of the folds averaged."""
     if choice.identity_weight == 1:
         return choice
     kept = [(w, t) for w, t in zip(choice.weights.tolist(), choice.tried, strict=True) if w > 0]
@@ -214,7 +222,7 @@ def _with_map(choice: CalibratorChoice, rows: CheckedRows) -> CalibratorChoice:
     weights: list[float] = []
     for weight, each in kept:
         maps = list(each.fit.maps) if each.fit is not None else []
-        if choice.n_used < len(rows.y):
+        if compact or choice.n_used < len(rows.y):
             found = fit_part_if_possible(each.calibrator, rows)
             if found is not None:
                 maps, notes = [each.calibrator], notes + found
@@ -225,4 +233,12 @@ def _with_map(choice: CalibratorChoice, rows: CheckedRows) -> CalibratorChoice:
         weights.append(choice.identity_weight)
     classes = np.arange(len(rows.classes))
     pool = AveragedCalibrator.of_fitted(parts, np.asarray(weights), classes)
-    return replace(choice, calibrator=pool, notes=notes)
+    return replace(choice, calibrator=_followed(pool) if compact else pool, notes=notes)
+
+
+def _followed(pool: Calibrator) -> Calibrator:
+    """A pool of two classes as one function; the pool itself where no function follows it."""
+    if len(pool.classes_) > 2 or not has_formula(pool):
+        return pool
+    found = CompactCalibrator.of_fitted(pool)
+    return found if found.max_error_ <= _FAR_OFF else pool

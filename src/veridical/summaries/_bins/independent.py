@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from veridical._core.resampling.hypothesis import fixed_variance, redraw_of, shared_by_two
+from veridical._core.resampling.groups import shared_by_two
+from veridical._core.resampling.hypothesis import fixed_variance, redraw_of
 from veridical._core.resampling.redraw import Redraw
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import FloatArray, IntArray
@@ -33,7 +34,8 @@ def independent_sums(summary: Sums, sample: Sample, *, each: bool = False) -> Su
         seen, usual = _by_bin(own[:, 1], bins, size), _by_bin(alone[:, 1], bins, size)
         if each and made.sharing is not None:
             together = _by_bin(_shared(made, bins, size), bins, size)
-            wider = 1 + made.sharing.correlation * _ratio(together, seen)
+            alike = min(made.sharing.correlation + made.sharing.slope, 1.0)
+            wider = 1 + alike * _ratio(together, seen)
         wider = wider * np.where(usual > 0, _ratio(seen, usual), 1.0)
     elif alone.sum() > 0:
         wider = wider * float(own.sum() / alone.sum())

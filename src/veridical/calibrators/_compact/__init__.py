@@ -1,0 +1,1 @@
+"""Any map of two classes as one function of one number."""
