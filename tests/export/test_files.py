@@ -35,6 +35,16 @@ def test_automatic_choice_with_its_evidence(tmp_path: Path) -> None:
     np.testing.assert_array_equal(again.predict_proba(p), auto.predict_proba(p))
 
 
+def test_automatic_choices_of_before_there_was_compact_are_read(tmp_path: Path) -> None:
+    p, y = maps.binary_rows()
+    auto = AutoCalibrator(candidates=maps.CANDIDATES, compact=False).fit(p, y)
+    data = auto.to_dict()  # without a hash, as earlier versions wrote it
+    del data["parameters"]["compact"]
+    (tmp_path / "map.json").write_text(json.dumps(data))
+    again = load(tmp_path / "map.json")
+    np.testing.assert_array_equal(again.predict_proba(p), auto.predict_proba(p))
+
+
 def test_the_file_is_plain_json_of_the_documented_layout(tmp_path: Path) -> None:
     save(maps.fitted("platt"), tmp_path / "map.json")
     data = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
