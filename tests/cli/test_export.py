@@ -188,6 +188,7 @@ def test_bad_input_is_refused_in_one_line_and_writes_nothing(capsys, options, me
         (["map.json", "--to", "sql", "--column", "p,p"], "`--column` must be different names"),
         (["map.json", "--to", "sql", "--by", "site"], "`--by` must be unset"),
         (["map.json", "--to", "python", "--by", "site"], "`--by` must be left out"),
+        (["map.json", "--to", "sql", "--keep", "id"], "`--keep` must be left out without --table"),
         (["groups.json", "--to", "sql", "--column", "p", "--by", "p"], "must be another column"),
     ],
 )

@@ -131,6 +131,9 @@ def _check_options(arguments: argparse.Namespace) -> None:
             raise invalid(
                 _CALLER, name, f"left out with --to {arguments.to}", repr(given), hint=hint
             )
+    if arguments.keep is not None and arguments.table is None:
+        hint = "an expression stands beside whatever columns you select."
+        raise invalid(_CALLER, "keep", "left out without --table", repr(arguments.keep), hint=hint)
     if arguments.output is None and arguments.to == "onnx":
         hint = "name a file, e.g. -o calibrator.onnx."
         raise invalid(_CALLER, "output", "given with --to onnx", "none", hint=hint)
