@@ -14,6 +14,7 @@ from veridical.calibrators import (
     AveragedCalibrator,
     BetaCalibrator,
     ChainedCalibrator,
+    GroupedCalibrator,
     HistogramCalibrator,
     IdentityCalibrator,
     IsotonicCalibrator,
@@ -22,6 +23,7 @@ from veridical.calibrators import (
     TemperatureCalibrator,
     VectorCalibrator,
 )
+from veridical.exceptions import VeridicalWarning
 
 
 def _rows(slope: float = 0.5, shift: float = 0.0, n: int = 2000):
@@ -189,3 +191,61 @@ def test_it_must_be_fitted():
         PlattCalibrator().explain()
     with pytest.raises(NotFittedError):
         PlattCalibrator().inverse(0.5)
+
+
+def test_one_score_is_named_once():
+    text = HistogramCalibrator(n_bins=1).fit([0.3] * 4, [0, 0, 1, 1]).explain()
+    assert _becomes(text) == {0.3: 0.5}
+    assert "Only 0.3 was seen in 4 rows." in text
+
+
+def test_scores_close_together_are_told_apart():
+    rng = np.random.default_rng(0)
+    p = rng.uniform(0.495, 0.505, 300)
+    text = IdentityCalibrator().fit(p, rng.integers(0, 2, 300)).explain()
+    found = _becomes(text)
+    assert len(found) == 3
+    assert text.count("stays") == 3
+    assert all(p.min() <= given <= p.max() and given == becomes for given, becomes in found.items())
+
+
+def test_scores_far_from_zero_are_told_apart():
+    rng = np.random.default_rng(0)
+    scores = 1e6 + rng.normal(size=300)
+    text = PlattCalibrator(input="score").fit(scores, rng.integers(0, 2, 300)).explain()
+    assert len(_becomes(text)) == 3
+    low, high = map(float, re.search(r"below ([\d.]+) or above ([\d.]+) in", text).groups())
+    assert scores.min() - 0.1 <= low <= scores.min()
+    assert scores.max() <= high <= scores.max() + 0.1
+
+
+def test_a_prediction_near_one_is_not_called_one():
+    rng = np.random.default_rng(0)
+    p = 1 - expit(rng.normal(-6, 1.5, 4000))
+    text = IdentityCalibrator().fit(p, (rng.random(4000) < p).astype(int)).explain()
+    assert all(given < p.max() and given == becomes for given, becomes in _becomes(text).items())
+    assert "hardly anything changes" in text
+
+
+def test_a_map_that_turns_predictions_round_says_so():
+    rng = np.random.default_rng(0)
+    p = rng.random(500)
+    y = (rng.random(500) < 1 - p).astype(int)
+    with pytest.warns(VeridicalWarning):
+        turned, flat = PlattCalibrator().fit(p, y), IsotonicCalibrator().fit(p, y)
+    assert "the model is taken to be the wrong way round" in turned.explain()
+    assert "predictions are taken to tell nothing" in flat.explain()
+
+
+def test_what_stays_is_not_said_to_become_of_several_classes():
+    p, y = untied_three()
+    assert "0.9 stays 0.9 for each of 3 classes" in IdentityCalibrator().fit(p, y).explain()
+
+
+def test_a_map_of_groups_is_one_sentence():
+    p, y = _rows()
+    by = np.where(np.arange(len(p)) % 2, "a", "b")
+    text = GroupedCalibrator(BetaCalibrator()).fit(p, y, by=by).explain()
+    assert text.startswith(
+        "Averages the map of a group (2 of 2 have one) and that of all rows: log odds become "
+    )

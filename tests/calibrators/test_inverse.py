@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -212,3 +213,19 @@ def test_results_survive_json():
     for q in (0.1, 0.6, 0.9):
         found = map.inverse(q)
         assert Cutoff.from_dict(json.loads(found.to_json())) == found
+
+
+def test_the_score_that_is_printed_decides_as_the_cut_off_does():
+    scores = np.round(np.linspace(0, 1, 21), 2)  # edges of bins among them
+    p, y = _rows()
+    up = HistogramCalibrator(n_bins=5, strategy="uniform").fit(np.round(p, 1), y)
+    text = str(up.inverse(0.5))
+    edge = float(re.search(r"above a score of ([\d.]+),", text)[1])
+    np.testing.assert_array_equal(scores > edge, up.predict_proba(scores)[:, 1] >= 0.5)
+    smooth = PlattCalibrator().fit(p, y).inverse(0.3)
+    assert float(re.search(r"from a score of ([\d.]+) on", str(smooth))[1]) == smooth.score
+
+
+def test_a_threshold_near_one_is_not_printed_as_one():
+    found = HistogramCalibrator(n_bins=1).fit([0.2, 0.6], [0, 1]).inverse(0.9999999)
+    assert "at least 0.9999999 nowhere" in str(found)

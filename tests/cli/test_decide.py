@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from veridical.calibrators import PlattCalibrator
+from veridical.calibrators import HistogramCalibrator, PlattCalibrator
 from veridical.cli import main
 from veridical.export import save
 
@@ -272,6 +272,7 @@ def test_costs_decide_on_calibrated_probabilities(capsys):
         (["--map", "map.json", "--costs", "costs.csv"], "`--costs` must be left out with no FILE"),
         (["ill.csv", "--map", "map.json", "--threshold", 0.2, "--prob", "p_*"], "one column"),
         (["big.csv", "--map", "map.json", "--threshold", 0.2], "must be in [0, 1]"),
+        (["--map", "map.json", "--threshold", 0.2, "--pos-label", "well"], "`--pos-label` must be"),
     ],
 )
 def test_what_does_not_go_with_a_map_is_refused(capsys, options, message):
@@ -281,3 +282,16 @@ def test_what_does_not_go_with_a_map_is_refused(capsys, options, message):
     assert (code, out) == (2, "")
     assert len(err.splitlines()) == 1
     assert message in err
+
+
+def test_a_map_that_is_not_monotone_decides_row_by_row(capsys):
+    p, y = [0.1, 0.1, 0.5, 0.5, 0.9, 0.9], [0, 0, 1, 1, 0, 0]
+    map = HistogramCalibrator(n_bins=3).fit(p, y)  # (0 + 1)/4, (2 + 1)/4, (0 + 1)/4
+    save(map, "hill.json")
+    Path("raw.csv").write_text("p\n0.1\n0.5\n0.9\n")
+    options = ["raw.csv", "--map", "hill.json", "--prob", "p", "--threshold", 0.7]
+    code, out, err = run(capsys, *options, "-o", "out.csv")
+    assert code == 0
+    assert "not monotone" in out
+    assert "rows were calibrated and compared with 0.7" in err
+    assert pl.read_csv("out.csv")["action"].to_list() == [0, 1, 0]

@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from veridical.calibrators import (
+    GroupedCalibrator,
     IsotonicCalibrator,
     PlattCalibrator,
     SimplexHistogramCalibrator,
@@ -18,6 +19,7 @@ from veridical.calibrators import (
 )
 from veridical.cli import main
 from veridical.export import load, save
+from veridical.export._checked.export_map import _rows
 
 
 @pytest.fixture(autouse=True)
@@ -178,3 +180,44 @@ def test_bad_input_is_refused_in_one_line_and_writes_nothing(capsys, options, me
     assert len(err.splitlines()) == 1
     assert message in err
     assert {path.name: path.read_bytes() for path in Path.cwd().iterdir()} == before
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["map.json", "--to", "sql", "--column", "p,p"], "`--column` must be different names"),
+        (["map.json", "--to", "sql", "--by", "site"], "`--by` must be unset"),
+        (["map.json", "--to", "python", "--by", "site"], "`--by` must be left out"),
+        (["map.json", "--to", "sql", "--keep", "id"], "`--keep` must be left out without --table"),
+        (["groups.json", "--to", "sql", "--column", "p", "--by", "p"], "must be another column"),
+    ],
+)
+def test_columns_that_cannot_be_meant_are_refused(capsys, options, message):
+    _saved_groups()
+    code, out, err = run(capsys, *options)
+    assert (code, out) == (2, "")
+    assert len(err.splitlines()) == 1
+    assert message in err
+
+
+def test_the_column_of_groups_goes_in(capsys):
+    _saved_groups()
+    code, _, err = run(capsys, "groups.json", "--to", "sql", "--by", "my site")
+    assert code == 0
+    assert "in: column 'p', the probability of 1; groups in column 'my site'" in err
+
+
+def _saved_groups():
+    rng = np.random.default_rng(0)
+    p = rng.random(200)
+    y = (rng.random(200) < p).astype(int)
+    save(GroupedCalibrator(PlattCalibrator()).fit(p, y, by=np.arange(200) % 2), "groups.json")
+
+
+def test_the_check_is_made_where_scores_were_seen():
+    scores = np.linspace(2e6, 9e7, 400)
+    y = (np.random.default_rng(0).random(400) < scores / 1e8).astype(int)
+    map = IsotonicCalibrator(input="score").fit(scores, y)
+    rows = _rows(map, one_column=True)
+    assert len(rows) == 10_000
+    assert np.isin(map.knots_, rows).all()

@@ -11,7 +11,7 @@ import pytest
 
 from export import maps
 from veridical import __version__
-from veridical.calibrators import NotFittedError, PlattCalibrator
+from veridical.calibrators import GroupedCalibrator, NotFittedError, PlattCalibrator
 from veridical.exceptions import InvalidInputError
 from veridical.export import load, save
 from veridical.selection import AutoCalibrator
@@ -32,6 +32,16 @@ def test_automatic_choice_with_its_evidence(tmp_path: Path) -> None:
     save(auto, str(tmp_path / "map.json"))
     again: Any = load(str(tmp_path / "map.json"))
     assert again.evidence_ == auto.evidence_
+    np.testing.assert_array_equal(again.predict_proba(p), auto.predict_proba(p))
+
+
+def test_automatic_choices_of_before_there_was_compact_are_read(tmp_path: Path) -> None:
+    p, y = maps.binary_rows()
+    auto = AutoCalibrator(candidates=maps.CANDIDATES, compact=False).fit(p, y)
+    data = auto.to_dict()  # without a hash, as earlier versions wrote it
+    del data["parameters"]["compact"]
+    (tmp_path / "map.json").write_text(json.dumps(data))
+    again = load(tmp_path / "map.json")
     np.testing.assert_array_equal(again.predict_proba(p), auto.predict_proba(p))
 
 
@@ -79,6 +89,7 @@ def _text(change: dict[str, Any]) -> str:
         (_text({"fitted": {"__class__": 1}}), "foreign"),
         (_text({"parameters": {"shell": 1}}), "foreign"),
         (_text({"fitted": [1]}), "saved calibrator|foreign"),
+        ('{"format": 1, ' + _text({})[1:], "a name stands twice"),
     ],
 )
 def test_other_files_are_refused(text: str, said: str, tmp_path: Path) -> None:
@@ -108,3 +119,11 @@ def test_what_cannot_be_saved_leaves_no_file(tmp_path: Path) -> None:
         save(maps.fitted("platt"), tmp_path / "none" / "map.json")
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "none.json")
+
+
+def test_groups_that_no_file_holds_are_said_to_be_so(tmp_path: Path) -> None:
+    days = np.array(["2020-01-01", "2021-01-01"], dtype="datetime64[D]")[np.arange(40) % 2]
+    p = np.linspace(0.1, 0.9, 40)
+    map = GroupedCalibrator(PlattCalibrator()).fit(p, np.arange(40) // 3 % 2, by=days)
+    with pytest.raises(InvalidInputError, match="fit it to such labels and groups"):
+        save(map, tmp_path / "map.json")

@@ -47,6 +47,7 @@ TABLES_OF_BLOBS = {
 CASES = [
     *((t, c, v) for t, columns in TABLES.items() for c in columns for v in NUMBERS),
     *((t, c, v) for t, columns in TABLES_OF_BLOBS.items() for c in columns for v in BLOBS),
+    ("buckets", "ordinal", 2**62),
     ("streams", "family", CANARY),
     ("streams", "name", CANARY),
     ("settings", "value", CANARY),
@@ -87,3 +88,15 @@ def test_the_store_itself_is_read(store):
     monitor = CalibrationMonitor(store)
     assert monitor.status().n_samples == 900
     monitor.close()
+
+
+@pytest.mark.parametrize("table", ["buckets", "streams"])
+def test_sums_that_belong_to_nothing_are_refused(table, store, tmp_path):
+    path = tmp_path / "monitor.db"
+    shutil.copy(store, path)
+    connection = sqlite3.connect(path)
+    connection.execute(f"UPDATE {table} SET id = id + 99")
+    connection.commit()
+    connection.close()
+    with pytest.raises(VeridicalError, match="bucket_streams"):
+        CalibrationMonitor(path, read_only=True)

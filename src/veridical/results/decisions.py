@@ -122,8 +122,20 @@ class Cutoff(Result):
         values = np.asarray(scores, dtype=np.float64)
         return np.asarray(values <= self.score if self.falling else values >= self.score)
 
+    def _where(self, name: str) -> str:
+        """On which side of which score, in digits that decide as the score itself does.
+
+        The number just beside the cut-off is named where it is much shorter: above 0.5.
+        """
+        beside = math.nextafter(self.score, math.inf if self.falling else -math.inf)
+        at, past = repr(self.score), repr(beside)
+        if len(past) + 2 < len(at):
+            return f"{'below' if self.falling else 'above'} a {name} of {past.removesuffix('.0')}"
+        at = at.removesuffix(".0")
+        return f"up to a {name} of {at}" if self.falling else f"from a {name} of {at} on"
+
     def __str__(self) -> str:
-        text = f"the {self.meaning} is at least {self.threshold:.6g}"
+        text = f"the {self.meaning} is at least {self.threshold:.12g}"
         name = {"probability": "score"}.get(self.input, self.input)
         if not self.reached:
             all_of_them = (self.score < 0) != self.falling
@@ -132,8 +144,7 @@ class Cutoff(Result):
             if not self.monotone and not all_of_them:
                 return f"{text} from no {name} on: the map, not monotone, ends at {self.after:.6g}"
             return f"{text} {where}: the map goes from {low:.6g} to {high:.6g}"
-        way = f"up to a {name} of" if self.falling else f"from a {name} of"
-        text += f" {way} {self.score:.12g}" + ("" if self.falling else " on")
+        text += f" {self._where(name)}"
         if self.low < self.high:
             text += f"; it is {self.after:.6g} from {self.low:.6g} to {self.high:.6g}"
         elif self.jumps:

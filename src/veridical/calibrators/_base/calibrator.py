@@ -332,7 +332,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
         >>> p, y = [0.1, 0.2, 0.3, 0.7, 0.8, 0.9], [0, 0, 1, 1, 1, 1]
         >>> map = HistogramCalibrator(n_bins=2).fit(p, y)
         >>> print(map.inverse(0.6))
-        the probability of 1 is at least 0.6 from a score of 0.5 on, where it jumps to 0.8
+        the probability of 1 is at least 0.6 above a score of 0.5, where it jumps to 0.8
         >>> print(map.inverse(0.9))
         the probability of 1 is at least 0.9 nowhere: the map goes from 0.4 to 0.8
         """

@@ -65,31 +65,41 @@ def _binary(calibrator: Calibrator, predict: Map) -> str:
     found = predict(points)[:, calibrator.positive_index_]
     outcome = getattr(calibrator, "outcome_name_", None)
     meaning = probability_of(calibrator.positive_label, outcome)
-    names = [f"{point:.4g}" for point in points.tolist()]
+    names = [f"{point:.12g}" for point in points.tolist()]
     becomes = [
-        f"{name} stays {share(p)}"
-        if calibrator.input == "probability" and float(name) == float(share(p))
-        else f"{name} becomes {share(p)}"
+        _becomes(name, p, alike=calibrator.input == "probability")
         for name, p in zip(names, found.tolist(), strict=True)
     ]
-    text = f"As the {meaning}, {', '.join(becomes[:-1])} and {becomes[-1]}"
+    listed = " and ".join(filter(None, [", ".join(becomes[:-1]), becomes[-1]]))
+    text = f"As the {meaning}, {listed}"
     if calibrator.input != "probability":
         text = text.replace("As the", f"As a {calibrator.input} for the", 1)
     if calibrator.input == "score":
         return f"{text}."
     with np.errstate(divide="ignore"):
-        moved = logit(found) - logit(given)
-    return f"{text}: {_treatment(moved, given)}."
+        before, after = logit(given), logit(found)
+    return f"{text}: {_order(before, after) or _treatment(after - before, given)}."
+
+
+def _becomes(name: str, p: float, *, alike: bool) -> str:
+    """What becomes of a score, in at least its digits where these were needed to tell it apart."""
+    text = share(p)
+    if alike and share(float(name)) != name:
+        decimals = max(len(each.partition(".")[2]) for each in (name, text))
+        text = f"{p:.{decimals}f}" if "e" not in name + text else text
+    return f"{name} {'stays' if alike and float(name) == float(text) else 'becomes'} {text}"
 
 
 def _points(calibrator: Calibrator) -> FloatArray:
-    """Three scores, among those that were seen."""
+    """Three scores among those that were seen; one if only one was."""
     from scipy.special import expit, logit
 
     low, high = getattr(calibrator, "score_range_", (-math.inf, math.inf))
+    if low == high:
+        return np.array([low])
     if calibrator.input == "score":
         low, high = (low, high) if math.isfinite(low) else (-1.0, 1.0)
-        return np.array([float(f"{x:.2g}") for x in np.quantile([low, high], [0.1, 0.5, 0.9])])
+        return _apart(np.quantile([low, high], [0.1, 0.5, 0.9]))
     usual = np.array(_POINTS if calibrator.input == "probability" else (-2.0, 0.0, 2.0))
     if low <= usual[0] and usual[-1] <= high:
         return usual
@@ -98,8 +108,39 @@ def _points(calibrator: Calibrator) -> FloatArray:
         ends = logit(np.clip(ends, 1e-12, 1 - 1e-12))
     inner = np.quantile(ends, [0.1, 0.5, 0.9])
     if calibrator.input != "probability":
-        return np.array([float(f"{z:.2g}") for z in inner])
-    return np.array([float(share(p)) for p in expit(inner).tolist()])
+        return _apart(inner)
+    inner = np.asarray(expit(inner))
+    short = np.array([float(share(p)) for p in inner.tolist()])
+    return short if low <= short[0] < short[1] < short[2] <= high else _apart(inner)
+
+
+def _apart(values: FloatArray) -> FloatArray:
+    """Numbers to two digits, or to as many as keep them apart.
+
+    Examples
+    --------
+    >>> _apart(np.array([0.4961, 0.5, 0.5039])).tolist()
+    [0.496, 0.5, 0.504]
+    """
+    if not (np.diff(values) > 0).all():
+        return np.unique(values)
+    for digits in range(2, 17):
+        short = np.array([float(f"{x:.{digits}g}") for x in values.tolist()])
+        steps = np.diff(short) / np.diff(values)
+        if (np.abs(steps - 1) <= 0.1).all():
+            return short
+    return values
+
+
+def _order(before: FloatArray, after: FloatArray) -> str:
+    """What becomes of the order of predictions, if it is not kept; from log odds."""
+    if before[-1] - before[0] <= 1:
+        return ""
+    if np.ptp(after) <= _HARDLY:
+        return "predictions are taken to tell nothing"
+    if (np.diff(after) < -_HARDLY).all():
+        return "the model is taken to be the wrong way round"
+    return "the order of predictions is not kept" if after[0] - after[-1] > _HARDLY else ""
 
 
 def _treatment(moved: FloatArray, given: FloatArray) -> str:
@@ -133,12 +174,14 @@ def _several(calibrator: Calibrator, predict: Map) -> str:
     found = np.diag(predict(rows if calibrator.input == "probability" else np.log(rows)))
     least, most = int(found.argmin()), int(found.argmax())
     labels = calibrator.classes_.tolist()
-    text = f"Where a class has {_SURE:g} and the others share the rest equally, {_SURE:g} becomes"
+    text = f"Where a class has {_SURE:g} and the others share the rest equally, {_SURE:g}"
     if share(float(found[least])) == share(float(found[most])):
-        text += f" {share(float(found[least]))} for each of {n_classes} classes"
+        one = share(float(found[least]))
+        verb = "stays" if float(one) == _SURE else "becomes"
+        text += f" {verb} {one} for each of {n_classes} classes"
     else:
         text += (
-            f" {share(float(found[least]))} for {labels[least]!r} and up to"
+            f" becomes {share(float(found[least]))} for {labels[least]!r} and up to"
             f" {share(float(found[most]))} for {labels[most]!r}, of {n_classes} classes"
         )
     with np.errstate(divide="ignore"):
@@ -162,7 +205,12 @@ def _seen(calibrator: Calibrator) -> str:
             return f"Fitted to {fitted_on}."
         return f"Fitted to {fingerprint.rows:,} rows." if fingerprint is not None else ""
     low, high = calibrator.score_range_
-    ends = [f"below {outward(low, -1)}", f"above {outward(high, 1)}"]
+    if low == high:
+        return f"Only {low:.12g} was seen{rows}."
+    ends = [
+        f"below {outward(low, -1, of=min(abs(low), high - low))}",
+        f"above {outward(high, 1, of=min(abs(high), high - low))}",
+    ]
     if calibrator.input == "probability":
         near_one = 0.9 < high < 1 - 1e-12  # digits of what is missing to one
         ends[1] = f"above {outward(high, 1, of=1 - high if near_one else high)}"
@@ -181,8 +229,8 @@ def outward(value: float, way: int, *, of: float | None = None) -> str:
     '0.9999735'
     """
     size = abs(value if of is None else of)
-    if size == 0:
-        return "0"
+    if size == 0 or not math.isfinite(size):
+        return f"{value:.15g}"
     exact, unit = (
         Decimal(repr(value)),
         Decimal(1).scaleb(math.floor(math.log10(size)) - _DIGITS + 1),

@@ -188,10 +188,9 @@ class SplineCalibrator(LogisticCalibrator):
     def _in_words(self) -> str:
         pieces = len(self.knots_) - 1
         low, high = number(self.knots_[0]), number(self.knots_[-1])
-        return (
-            f"Bends log odds by {pieces} joined parabolas that never fall, from {low} to {high},"
-            " and goes on straight."
-        )
+        parabolas = f"{pieces} joined parabolas that never fall"
+        parabolas = parabolas if pieces > 1 else "a parabola that never falls"
+        return f"Bends log odds by {parabolas}, from {low} to {high}, and goes on straight."
 
 
 class _Path:

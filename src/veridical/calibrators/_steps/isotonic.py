@@ -160,6 +160,8 @@ class IsotonicCalibrator(BinaryCalibrator):
     def _in_words(self) -> str:
         levels = np.unique(self.values_)
         low, high = share(float(levels[0])), share(float(levels[-1]))
+        if self.tail_ and low == high:
+            return f"Rises everywhere, but hardly: it is {low} where it was fitted."
         if self.tail_:
             return f"Rises everywhere, from {low} to {high} between the scores it was fitted to."
         if len(levels) == 1:

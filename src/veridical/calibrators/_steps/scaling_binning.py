@@ -16,6 +16,7 @@ from veridical.calibrators._base.bases import BinaryCalibrator, Notes, WeightedO
 from veridical.calibrators._base.nodes import floored_pair, outputs_from_positive, positive_value
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.scales import FARTHEST, BinaryScores
+from veridical.calibrators._base.words import share
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._steps.pieces import check_bins, pool_rows, steps
 
@@ -152,4 +153,6 @@ class ScalingBinningCalibrator(BinaryCalibrator):
 
     def _in_words(self) -> str:
         scaled = self.scaling_._in_words().rstrip(".")
+        if len(self.values_) == 1:
+            return f"Says {share(float(self.values_[0]))} whatever the score."
         return f"{scaled}; then rounds to one of {len(self.values_)} values."

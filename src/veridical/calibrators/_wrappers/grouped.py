@@ -229,11 +229,11 @@ class GroupedCalibrator(WrappingCalibrator):
         return explanation(self, self._predict)
 
     def _in_words(self) -> str:
-        own = sum(part is not None for part in self.parts_)
+        own = f"{sum(part is not None for part in self.parts_)} of {len(self.parts_)}"
         words = self.pooled_._in_words().rstrip(".")
         return (
-            f"Averages the map of a group, of {own} with their own, and that of all rows, for which"
-            f" it {words[0].lower()}{words[1:]}."
+            f"Averages the map of a group ({own} have one) and that of all rows:"
+            f" {words[0].lower()}{words[1:]}."
         )
 
     def _check_parameters(self) -> None:

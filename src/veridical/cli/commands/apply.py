@@ -13,7 +13,6 @@ from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray
 from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
-from veridical.exceptions import invalid
 from veridical.frames.files import check_new_columns, check_target, write_with_columns
 from veridical.frames.tables import column_names, open_table
 
@@ -56,7 +55,7 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read, calibrate, write."""
     saved = files.read_calibrator(arguments.calibrator, caller=_CALLER)
-    _check_positive(saved, arguments.pos_label)
+    files.check_positive(saved, arguments.pos_label, caller=_CALLER)
     check_target(arguments.file, arguments.output, caller=_CALLER)
     available = column_names(arguments.file, caller=_CALLER, param="FILE")
     columns = files.calibrated_columns(
@@ -103,21 +102,6 @@ def _meaning(saved: files.SavedCalibrator) -> str:
     """Which probability a single column is, before and after."""
     outcome = getattr(saved.calibrator, "outcome_name_", None)
     return probability_of(saved.classes[saved.one_class], outcome)
-
-
-def _check_positive(saved: files.SavedCalibrator, asked: str | None) -> None:
-    """Raise if the calibrator is about another class than the one that is asked for."""
-    if asked is None:
-        return
-    if len(saved.classes) > 2:
-        hint = "it names the class of a single column of two classes."
-        got = f"{asked!r} with {len(saved.classes)} classes"
-        raise invalid(_CALLER, "pos_label", "unset for K > 2", got, hint=hint)
-    positive = saved.classes[saved.one_class]
-    if str(positive).lower() != asked.lower():
-        hint = f"leave it out, or fit another one: `veridical calibrate FILE --pos-label {asked}`."
-        expected = f"{str(positive)!r}, the class the calibrator was fitted to"
-        raise invalid(_CALLER, "pos_label", expected, repr(asked), hint=hint)
 
 
 def _calibrated(saved: files.SavedCalibrator, values: FloatArray) -> FloatArray:

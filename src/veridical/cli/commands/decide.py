@@ -43,8 +43,9 @@ or, as JSON, {"treat": {"ill": 5, "well": 3}, "wait": {"ill": 20, "well": 0}}.
 
 With --map the raw score is found at which the calibrated probability reaches --threshold, or the
 threshold of --cost-fp and --cost-fn: the cut-off for a system that knows raw scores only. It needs
-no FILE; with one, rows get the class that the cut-off decides on (--threshold), or their
-predictions are calibrated first and then decided on by costs.
+no FILE; with one, rows get the class that the cut-off decides on (--threshold; where the map is
+not monotone, the calibrated probability), or their predictions are calibrated first and then
+decided on by costs.
 """
 
 
@@ -168,6 +169,7 @@ def _map(arguments: argparse.Namespace) -> files.SavedCalibrator | None:
         return None
     saved = files.read_calibrator(arguments.map, caller=_CALLER, param="map")
     files.check_unturned(saved, caller=_CALLER, param="map")
+    files.check_positive(saved, arguments.pos_label, caller=_CALLER)
     rows_only = ["costs", "abstain_cost", "y", "weight"]
     if arguments.threshold is not None:
         what, beside = "--threshold", [*rows_only, "cost_fp", "cost_fn"]
@@ -195,6 +197,9 @@ def _cut(arguments: argparse.Namespace, saved: files.SavedCalibrator) -> int:
     shares = None
     if arguments.file is not None:
         shares = _decide_by(arguments, saved, cutoff)
+        if not cutoff.monotone:
+            said = "no single score decides as the map does: rows were calibrated and compared"
+            output.tell([f"note: {said} with {threshold:.12g}"])
     if arguments.format == "json":
         print(output.as_json({"cutoff": cutoff.to_dict(), "share": shares}))
         return 0
@@ -219,13 +224,21 @@ def _decide_by(
             raise invalid(_CALLER, "prob", "one column", f"{rows.columns}", hint=hint)
         name = f"{arguments.prefix}action"
         classes, positive = np.asarray(saved.classes), saved.calibrator.positive_index_
-        above = cutoff.applies_to(rows.p)
+        above = _reached(saved, cutoff, rows.p)
         action = classes[np.where(above, positive, 1 - positive)]
         if arguments.output is not None:
             check_new_columns([name], rows.available, caller=_CALLER)
             added = {name: rows.in_place(action)}
             write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
     return {str(label): float(np.mean(action == label)) for label in saved.classes}
+
+
+def _reached(saved: files.SavedCalibrator, cutoff: Cutoff, scores: Any) -> BoolArray:
+    """Whether rows reach the threshold; by the map itself if no single score can tell."""
+    if cutoff.monotone:
+        return cutoff.applies_to(scores)
+    p = saved.calibrator.predict_proba(scores)[:, saved.calibrator.positive_index_]
+    return np.asarray(p >= cutoff.threshold)
 
 
 def _costs(arguments: argparse.Namespace) -> Any:

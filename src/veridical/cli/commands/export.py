@@ -124,13 +124,16 @@ def _check_options(arguments: argparse.Namespace) -> None:
         hint = "it is for --to sql only."
         expected = f"left out with --to {arguments.to}"
         raise invalid(_CALLER, "dialect", expected, repr(arguments.dialect), hint=hint)
-    for name in ("table", "keep"):
+    for name in ("by", "table", "keep"):
         given = getattr(arguments, name)
         if given is not None and arguments.to != "sql":
             hint = "it is for --to sql only."
             raise invalid(
                 _CALLER, name, f"left out with --to {arguments.to}", repr(given), hint=hint
             )
+    if arguments.keep is not None and arguments.table is None:
+        hint = "an expression stands beside whatever columns you select."
+        raise invalid(_CALLER, "keep", "left out without --table", repr(arguments.keep), hint=hint)
     if arguments.output is None and arguments.to == "onnx":
         hint = "name a file, e.g. -o calibrator.onnx."
         raise invalid(_CALLER, "output", "given with --to onnx", "none", hint=hint)

@@ -127,6 +127,21 @@ _HINT = (
 )
 
 
+def check_positive(saved: SavedCalibrator, asked: str | None, *, caller: str) -> None:
+    """Raise if the calibrator is about another class than the one that is asked for."""
+    if asked is None:
+        return
+    if len(saved.classes) > 2:
+        hint = "it names the class of a single column of two classes."
+        got = f"{asked!r} with {len(saved.classes)} classes"
+        raise invalid(caller, "pos_label", "unset for K > 2", got, hint=hint)
+    positive = saved.classes[saved.one_class]
+    if str(positive).lower() != asked.lower():
+        hint = f"leave it out, or fit another one: `veridical calibrate FILE --pos-label {asked}`."
+        expected = f"{str(positive)!r}, the class the calibrator was fitted to"
+        raise invalid(caller, "pos_label", expected, repr(asked), hint=hint)
+
+
 def add_cost_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the two ways to say what actions cost, and the cost of none."""
     parser.add_argument("--cost-fp", type=float, metavar="COST", help="of a false positive")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,7 @@ from veridical.results import ExportedMap
 TARGETS = ("sql", "python", "onnx", "json")
 _SCORES = 10_000
 _LONG = 60_000  # bytes of SQL that people still paste
-_FARTHEST = 1e6  # logits and scores beyond are not tried
+_FARTHEST = 1e6  # logits and scores beyond are not tried, unless such were seen
 _FUNCTION = "calibrate"
 
 
@@ -92,10 +92,7 @@ def export_map(
         tried[by or ""] = keys
     expected = predict(rows)
     if target == "sql":
-        sql: dict[str, Any] = {
-            "columns": names,
-            "by": by if isinstance(calibrator, GroupedCalibrator) else None,
-        }
+        sql: dict[str, Any] = {"columns": names, "by": by}
         if table is None:
             written = _expressions(calibrator, dialect, sql, tried)
         else:
@@ -115,9 +112,11 @@ def export_map(
         back: Any = Calibrator.from_dict(json.loads(text)).predict_proba
         found = back(rows, **predict.keywords) if isinstance(predict, partial) else back(rows)
         written = _Written(text.encode(), Run(found, "veridical, read back"))
-    return written.content, _judged(
-        calibrator, target, dialect, names, written, expected, query=table is not None
-    )
+    made = _judged(calibrator, target, dialect, names, written, expected, query=table is not None)
+    if isinstance(calibrator, GroupedCalibrator):
+        where = f"column {by!r}" if target == "sql" else "`by`"
+        made = replace(made, inputs=f"{made.inputs}; groups in {where}")
+    return written.content, made
 
 
 def _table(names: list[str], rows: FloatArray) -> dict[str, Array]:
@@ -240,13 +239,17 @@ def _rows(calibrator: Calibrator, *, one_column: bool) -> FloatArray:
     if len(calibrator.classes_) > 2:
         return _several(len(calibrator.classes_), calibrator.input, rng)
     scores = probe_scores(calibrator)
-    scores = scores[np.abs(scores) <= _FARTHEST]
+    seen = getattr(calibrator, "score_range_", None)
+    farthest = _FARTHEST if seen is None else max(_FARTHEST, *(2 * abs(end) for end in seen))
+    scores = scores[np.abs(scores) <= farthest]
     if len(scores) > _SCORES:
         inner = rng.choice(len(scores) - 2, _SCORES - 2, replace=False) + 1
         scores = scores[np.sort(np.concatenate([[0, len(scores) - 1], inner]))]
     else:
         more = rng.random(_SCORES - len(scores))
-        if calibrator.input != "probability":
+        if calibrator.input != "probability" and seen is not None:
+            more = seen[0] * (1 - more) + seen[1] * more
+        elif calibrator.input != "probability":
             more = np.log(more) - np.log1p(-more)
         scores = np.concatenate([scores, more])
     if one_column:

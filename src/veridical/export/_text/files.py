@@ -18,6 +18,7 @@ from veridical.exceptions import InvalidInputError, invalid
 
 # Beside a calibrator of before there was `pos_label`: which label its one column is about.
 COLUMN_OF = "column_of"
+_PLAIN = "a file holds plain texts, numbers and booleans: fit it to such labels and groups."
 _HINT = "write one with `veridical.save(calibrator, path)` or `veridical calibrate`."
 
 
@@ -67,7 +68,7 @@ def saved_text(calibrator: Calibrator) -> str:
     """What `save` writes."""
     from veridical._core.version import __version__
 
-    check_saved(calibrator, Place("save"))  # what cannot be read is not written
+    check_saved(calibrator, Place("save", hint=_PLAIN))  # what cannot be read is not written
     content = {"veridical": __version__, **calibrator.to_dict()}
     data = {"veridical": __version__, SEAL: seal(content), **content}
     return json.dumps(data, allow_nan=False, ensure_ascii=False) + "\n"
@@ -120,6 +121,14 @@ def _check_larger(calibrator: Calibrator, column_of: Any) -> None:
     raise invalid("load", "path", expected, got, hint=hint)
 
 
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON; of a name given twice, readers differ in which value they take."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a name stands twice in one object")
+    return found
+
+
 def read_file(
     path: str | os.PathLike[str], *, caller: str, param: str
 ) -> tuple[Calibrator, dict[str, Any]]:
@@ -130,7 +139,8 @@ def read_file(
         return invalid(caller, param, "a file with a saved calibrator", got, hint=_HINT)
 
     try:
-        data = json.loads(Path(path).expanduser().read_bytes().decode("utf-8"))
+        text = Path(path).expanduser().read_bytes().decode("utf-8")
+        data = json.loads(text, object_pairs_hook=_each_once)
     except (ValueError, RecursionError) as error:
         what = "nested too deeply" if isinstance(error, RecursionError) else str(error)
         why = f"damaged, or no JSON ({what})"

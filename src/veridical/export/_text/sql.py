@@ -104,6 +104,9 @@ def to_sql(
     calibrator._check_one_column(names, caller=caller)
     one_column = len(names) < len(calibrator.classes_)
     group_column = _group_column(calibrator, by)
+    if group_column in names:
+        hint = "name the column of groups, which is none of predictions."
+        raise invalid(caller, "by", "another column", repr(group_column), hint=hint)
     if table is not None and group_column is not None:
         hint = "leave `table` out: groups are an expression."
         raise invalid(caller, "table", "unset for maps of groups", repr(table), hint=hint)
@@ -213,4 +216,7 @@ def column_names(calibrator: Calibrator, columns: str | Sequence[str] | None) ->
         if not name or not is_text(name):
             hint = "pass the names of columns, unquoted."
             raise invalid("to_sql", "columns", "names", repr(name), hint=hint)
+        if names.count(name) > 1:
+            hint = "each class has a column of its own."
+            raise invalid("to_sql", "columns", "different names", f"{name!r} twice", hint=hint)
     return names

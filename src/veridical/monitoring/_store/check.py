@@ -72,8 +72,10 @@ _BLOBS = {"wealth", "counts", "sum_p", "factors", "p"}
 def check_store(connection: sqlite3.Connection, path: str) -> None:
     """Raise if a table holds what a monitor would not have written."""
     place = Place("CalibrationMonitor", "store", {"G": n_rivals()}, hint=f"{path!r}: {_HINT}")
+    n_batches = 0  # in buckets so far
     for table, fields in _TABLES.items():
-        rows = connection.execute(f"SELECT {', '.join(fields)} FROM {table}")
+        order = " ORDER BY id" if table == "buckets" else ""
+        rows = connection.execute(f"SELECT {', '.join(fields)} FROM {table}{order}")
         for row in rows:
             values = dict(zip(fields, row, strict=True))
             for name in _BLOBS & values.keys():
@@ -83,6 +85,17 @@ def check_store(connection: sqlite3.Connection, path: str) -> None:
                 _read(values["name"], place.at("streams.name"))
             if table == "buckets":
                 _check_bucket(values, place.at(table))
+                if values["ordinal"] != n_batches:
+                    expected = f"the number of batches before, {n_batches}"
+                    raise place.at("buckets.ordinal").wrong(values["ordinal"], expected)
+                n_batches += values["n_batches"]
+    lost = connection.execute(
+        "SELECT count(*) FROM bucket_streams WHERE bucket NOT IN (SELECT id FROM buckets)"
+        " OR stream NOT IN (SELECT id FROM streams)"
+    ).fetchone()[0]
+    if lost:
+        expected = "about buckets and streams of the store"
+        raise place.at("bucket_streams").wrong(said(f"{lost} rows of others"), expected)
     _check_settings(connection, place.at("settings"))
 
 

@@ -141,6 +141,7 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     streams.sort(key=lambda s: -s[0])
     direction = directions.of("all", worst.state.evidence.direction(0)) if alarm else None
     waiting = sum(part.n_waiting for part in parts)
+    stores = f"{len(parts)} stores together" if len(parts) > 1 else "one store"
     text = "No alarm"
     if alarm:
         text = f"Alarm: {direction}, most in {worst.path!r}"
@@ -163,7 +164,7 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
         since_high=None,
         estimates=_since_start(parts, settings),
         streams=tuple(stream for _, stream in streams),
-        verdict=f"{text}: {len(parts)} stores together, {evidence_words(log_max)}.",
+        verdict=f"{text}: {stores}, {evidence_words(log_max)}.",
         notes=(
             _HOW,
             *notes,

@@ -125,6 +125,7 @@ class AutoCalibrator(WrappingCalibrator):
     """
 
     _fitted = Fields(calibrator_=Part(), evidence_=Instance(Evidence))
+    _later = (*WrappingCalibrator._later, "compact")
 
     strategy: Literal["pool", "select"] = "pool"
     candidates: Mapping[str, Calibrator] | Sequence[Calibrator] | None = None
