@@ -362,3 +362,11 @@ def test_what_is_averaged_is_explained_by_its_weights():
     assert f"{len(named)} maps" in words
     for name in sorted(named, key=lambda name: -weights[name])[:4]:
         assert f"{weights[name]:.2g} {name}" in words
+
+
+def test_a_model_that_is_left_alone_calls_nothing_impossible():
+    p, y = [0.0] * 50 + [1.0] * 50, [0] * 50 + [1] * 50
+    auto = AutoCalibrator().fit(p, y)
+    least = 1 / 102 / 2  # Laplace's rule for one hundred rows, shared by two classes
+    expected = [[1 - least, least], [0.5, 0.5], [least, 1 - least]]
+    np.testing.assert_allclose(auto.predict_proba([0.0, 0.5, 1.0]), expected, rtol=0, atol=1e-9)

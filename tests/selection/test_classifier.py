@@ -297,7 +297,9 @@ def test_a_class_rarer_than_the_folds_is_refused_with_a_way_out():
     X, y = rows()
     y[:3] = 2
     with pytest.raises(InvalidInputError, match=r"examples \(3\) of class 2(.|\n)*use `cv=3`"):
-        CalibratedClassifier(GaussianNB(), "platt").fit(X, y)
+        CalibratedClassifier(GaussianNB(), "platt", cv=5).fit(X, y)
+    with pytest.raises(InvalidInputError, match=r"examples \(2\) of class"):
+        CalibratedClassifier(GaussianNB(), "platt").fit(X[:8], np.arange(8) // 2)
     three = CalibratedClassifier(GaussianNB(), "platt", cv=3).fit(X, y)
     assert three.classes_.tolist() == [0, 1, 2]
 
@@ -368,3 +370,13 @@ def test_labels_a_fitted_model_does_not_know_are_refused():
 def test_what_is_no_classifier_is_named(estimator):
     with pytest.raises(InvalidInputError, match="`estimator` must be a classifier"):
         CalibratedClassifier(estimator).fit([[0.0], [1.0]] * 10, [0, 1] * 10)
+
+
+def test_a_rare_class_is_fitted_by_default_and_refused_for_a_number_of_folds():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 2)), np.arange(200) < 3
+    with pytest.warns(UserWarning, match="only 3 members"):
+        fitted = CalibratedClassifier(GaussianNB()).fit(X, y)
+    assert fitted.predict_proba(X).shape == (200, 2)
+    with pytest.raises(InvalidInputError, match="5 folds, with less than 5 examples"):
+        CalibratedClassifier(GaussianNB(), cv=5).fit(X, y)

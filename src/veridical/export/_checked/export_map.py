@@ -98,7 +98,10 @@ def export_map(
         else:
             text = to_sql(calibrator, dialect=dialect, table=table, keep=keep, **sql)
             query = partial(to_sql, calibrator, table=TABLE, keep=ROW, **sql)
-            written = _Written(f"{text}\n".encode(), *_tried(query, dialect, tried))
+            run, notes = _tried(query, dialect, tried)
+            if not keep:
+                notes += ("no column is kept: engines may hand rows on in another order",)
+            written = _Written(f"{text}\n".encode(), run, notes)
         if len(calibrator.classes_) == 2:
             expected = expected[:, [calibrator.positive_index_]]
     elif target == "python":

@@ -96,7 +96,9 @@ class AutoCalibrator(WrappingCalibrator):
     approximation of the mean paired difference in held-out log loss, less 6 / sqrt(n) standard
     errors, because that approximation makes too much of few rows. If the pool is worse by a
     standard error or more, the gate is closed and predictions stay as they are. On a model that is
-    calibrated already, a result close to the identity is the right answer.
+    calibrated already, a result close to the identity is the right answer. A model that gives
+    some of these rows the probability zero is kept with 1 / (n + 2) of the uniform distribution
+    mixed in, as by Laplace's rule: what has not happened in n rows is not impossible.
 
     The loss of the result in `evidence_` is that of weights, or of a choice, found without the two
     folds they are judged on. Its interval is meant for the gain of the fitted map on new rows: with

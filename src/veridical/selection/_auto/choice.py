@@ -17,6 +17,7 @@ from veridical.calibrators import (
     Calibrator,
     CompactCalibrator,
     IdentityCalibrator,
+    MixingCalibrator,
 )
 from veridical.calibrators.core import (
     CheckedRows,
@@ -108,8 +109,9 @@ def choose(
         else:
             tried.append(TriedCandidate(c.name, part, c.basic, fit))
             notes += fit.notes
-    alone = _identity(rows, input)
-    identity = None if input == "score" else _own_predictions(alone, folds)
+    model = _identity(rows, input)
+    alone = model if input == "score" else _without_zeros(model, rows)
+    identity = None if input == "score" else _own_predictions(model, folds)
     judge = weighing.Judge.of(folds, used, identity)
     start = CalibratorChoice(
         alone,
@@ -130,6 +132,19 @@ def _identity(rows: CheckedRows, input: str) -> Calibrator:
     identity = fresh_part(IdentityCalibrator(), input=kind, weight_type=rows.weight_type)
     fit_part(identity, rows)
     return identity
+
+
+def _without_zeros(identity: Calibrator, rows: CheckedRows) -> Calibrator:
+    """The identity, or, where it says that something is impossible, mixed with 1 / K.
+
+    A zero that was not contradicted in n rows is worth 1 / (n + 2), as by Laplace's rule.
+    """
+    if (identity.predict_proba(rows.values) > 0).all():
+        return identity
+    guarded = MixingCalibrator(IdentityCalibrator(), mix=1 / (rows.size + 2))
+    guarded = fresh_part(guarded, input=identity.input, weight_type=rows.weight_type)
+    fit_part(guarded, rows)
+    return guarded
 
 
 def _own_predictions(identity: Calibrator, folds: Sequence[weighing.Fold]) -> FloatArray:

@@ -72,10 +72,12 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         object, which is copied; its `labels` and `pos_label` do not count, as columns follow
         `classes_`. From three classes on, maps of two classes are fitted to each class against
         the rest.
-    cv : int, splitter, iterable of (train, test) rows or "prefit", default 5
+    cv : int, splitter, iterable of (train, test) rows, "prefit" or None
         Integers are stratified folds in the order of rows (not stratified for several labels a
-        row). "prefit" takes the estimator as it is fitted and calibrates it on all rows given,
-        which must be new to it; so does a `FrozenEstimator`, whatever `cv` is.
+        row), each with rows of every class. None is five of them, also where a class has fewer rows
+        than that, of which scikit-learn warns. "prefit" takes the estimator as it is fitted and
+        calibrates it on all rows given, which must be new to it; so does a `FrozenEstimator`,
+        whatever `cv` is.
     ensemble : bool, default False
         Whether all pairs predict, or one model trained on all rows. In the league one model is no
         worse with the default calibrator, and cheaper; splitters that test rows more than once
@@ -107,9 +109,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     Notes
     -----
     Row numbers that train and calibrate the same pair are refused, as are folds of one or two rows
-    for a map and more folds than rows of a class. Rows of weight zero are left
-    out before splitting. With splitters that do not test every row (`TimeSeriesSplit`), the rows
-    never tested do not calibrate, see `calibration_rows_`. A class that is missing from the
+    for a map and more folds than rows of a class, if a number is given. Rows of weight zero are
+    left out before splitting. With splitters that do not test every row (`TimeSeriesSplit`), the
+    rows never tested do not calibrate, see `calibration_rows_`. A class that is missing from the
     training rows of a fold has probability zero (or the least decision value) before calibration.
 
     Weights go to the maps and, where its `fit` takes them, to the estimator or the last step of a
@@ -157,7 +159,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     estimator: Any
     calibrator: str | Calibrator = "auto"
     _: KW_ONLY
-    cv: Any = 5
+    cv: Any = None
     ensemble: bool = False
     response: str = "auto"
     n_jobs: int | None = None

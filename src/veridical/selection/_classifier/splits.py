@@ -38,9 +38,9 @@ def splits_of(
     from sklearn.model_selection import check_cv
     from sklearn.utils import _safe_indexing
 
-    cv = 5 if cv is None else cv
+    asked, cv = cv is not None, 5 if cv is None else cv
     if is_integer(cv) or (hasattr(cv, "split") and not isinstance(cv, str)):
-        _check_folds(cv, target, kept, caller=caller)
+        _check_folds(cv, target, kept, asked=asked, caller=caller)
     else:
         return [_kept_only(pair, kept, len(target.y), caller=caller) for pair in _pairs(cv, caller)]
     everything = len(kept) == len(target.y)
@@ -80,8 +80,10 @@ def _check_enough(n_rows: int, where: str, *, caller: str) -> None:
         raise invalid(caller, "cv", f"of at least {_FEWEST} test rows for a map", got, hint=hint)
 
 
-def _check_folds(cv: Any, target: ClassifierTarget, kept: IntArray, *, caller: str) -> None:
-    """Raise if some fold would have to lack a class, as scikit-learn does."""
+def _check_folds(
+    cv: Any, target: ClassifierTarget, kept: IntArray, *, asked: bool, caller: str
+) -> None:
+    """Raise if some fold would have to lack a class, as scikit-learn does: not by default."""
     from sklearn.model_selection import BaseShuffleSplit, LeaveOneOut
 
     if isinstance(cv, LeaveOneOut):
@@ -102,7 +104,7 @@ def _check_folds(cv: Any, target: ClassifierTarget, kept: IntArray, *, caller: s
         return
     names, counts = np.unique(target.y[kept], return_counts=True)
     rarest = int(counts.argmin())
-    if counts[rarest] < n_folds:
+    if counts[rarest] < n_folds and (asked or counts.max() < n_folds):
         most = int(counts[rarest])
         hint = "drop or join classes of one row." if most < 2 else f"use {most} folds or less."
         hint = f"use `cv={most}` or less." if most > 1 and is_integer(cv) else hint
