@@ -104,7 +104,7 @@ class AutoCalibrator(WrappingCalibrator):
     folds they are judged on. Its interval is meant for the gain of the fitted map on new rows: with
     the variance of rows it adds 2 o / n, or o squared if that is less, where o is how much more
     a map seems to gain on its own rows than on others (its parameters over n). In simulations
-    (`evidence/gains.py`) 95 % intervals cover the gain of the fitted map in 92 to 100 % of 50 or 60
+    (`evidence/gains.py`) 95 % intervals cover the gain of the fitted map in 90 to 100 % of 50 or 60
     samples a cell, from 100 rows on. With fewer than five rows outside the most frequent class
     nothing is claimed.
 

@@ -13,11 +13,11 @@ export async function show(root, app) {
   dialect.addEventListener("change", () => { sql.href = address("sql", { dialect: dialect.value }); });
   const cards = [
     card("Calibrator as JSON",
-      "Read it with veridical.load(path), or use it on the command line: veridical apply.", [link("json", "JSON", ready), checker("json", ready)]),
+      "Read it with veridical.load(path), or use it on the command line: veridical apply.", offered("json", "JSON", ready)),
     card("Calibrator as SQL",
-      "An expression over the columns of a table, for the database that holds the scores.", [field("Dialect", dialect), sql, checker("sql", ready, () => ({ dialect: dialect.value }))]),
-    card("Calibrator as Python", "A module without dependencies.", [link("python", "Python", ready), checker("python", ready)]),
-    onnx ? card("Calibrator as ONNX", "For servers that run ONNX models.", [link("onnx", "ONNX", ready), checker("onnx", ready)]) : null,
+      "An expression over the columns of a table, for the database that holds the scores.", [field("Dialect", dialect), checked("sql", sql, ready, () => ({ dialect: dialect.value }))]),
+    card("Calibrator as Python", "A module without dependencies.", offered("python", "Python", ready)),
+    onnx ? card("Calibrator as ONNX", "For servers that run ONNX models.", offered("onnx", "ONNX", ready)) : null,
     card("Calibrated predictions",
       "All columns of the file, and the calibrated probabilities, as CSV.", [link("predictions", "CSV", ready)]),
     card("Report",
@@ -41,7 +41,7 @@ function address(what, query = {}) {
 }
 
 // Runs what would be downloaded on 10,000 scores, and says how close it comes to the calibrator.
-function checker(what, ready, query = () => ({})) {
+function checked(what, download, ready, query = () => ({})) {
   const place = h("div", { id: `checked-${what}`, "aria-live": "polite" });
   const button = h("button", { type: "button", disabled: !ready, on: { click: check } }, "Check it");
   async function check() {
@@ -55,7 +55,11 @@ function checker(what, ready, query = () => ({})) {
     }
     button.disabled = false;
   }
-  return [button, place];
+  return [h("p", { class: "row" }, download, button), place];
+}
+
+function offered(what, name, ready) {
+  return checked(what, link(what, name, ready), ready);
 }
 
 // A link that cannot be followed is no link: without a calibrator it is a button that is off.
