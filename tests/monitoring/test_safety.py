@@ -63,6 +63,24 @@ def test_a_store_from_before_files_were_marked_is_known_by_its_tables(tmp_path: 
         assert connection.execute("PRAGMA application_id").fetchone() == (0x76657269,)
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON settings BEGIN DELETE FROM streams; END",
+        "CREATE VIEW v AS SELECT * FROM settings",
+    ],
+)
+def test_a_store_that_would_run_code_is_refused(tmp_path: Path, code: str):
+    path = tmp_path / "m.sqlite"
+    with CalibrationMonitor(path) as monitor:
+        monitor.update([0, 1, 1], [0.2, 0.7, 0.9])
+    with sqlite3.connect(path) as connection:
+        connection.execute(code)
+    for read_only in (False, True):
+        with pytest.raises(VeridicalError, match="would run when it is written to"):
+            CalibrationMonitor(path, read_only=read_only)
+
+
 def test_looking_writes_nothing_and_changes_are_refused(tmp_path: Path):
     path = tmp_path / "m.sqlite"
     rng = np.random.default_rng(0)

@@ -82,6 +82,14 @@ def check_ours(connection: sqlite3.Connection, path: str) -> None:
     Stores that were made before files were marked are known by their tables.
     """
     mark, version, tables = _mark(connection), _version(connection), _columns(connection)
+    query = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
+    code = one_value(connection, query)  # what a store never has, and SQLite would run
+    if mark == MARK and code is not None:
+        msg = (
+            f"CalibrationMonitor: the store {path!r} was changed: it holds {code!r}, which would"
+            " run when it is written to.\nHint: take the file of a backup."
+        )
+        raise VeridicalError(msg)
     if mark == MARK or (mark == version == 0 and not tables):
         return
     if mark == 0 and 1 <= version <= VERSION:
