@@ -463,3 +463,11 @@ def test_the_correlation_is_that_of_the_data(n_classes):
     made = redraw_of(sample_of(y, p[:, 1] if n_classes == 2 else p, clusters=g))
     assert made.sharing.correlation == pytest.approx(rho, abs=0.03)
     assert "together within 4,000 groups" in made.said
+
+
+def test_weights_of_predictions_say_nothing_of_labels():
+    # 1 / p: in order, each weight is the median of those around it, of either label.
+    rng = np.random.default_rng(3)
+    p = np.sort(rng.beta(0.7, 2, 300).clip(0.02))
+    redraw = redraw_of(BinarySample(y=rng.random(300) < p, p=p, weight=1 / p))
+    np.testing.assert_allclose(redraw.weight, np.column_stack([1 / p, 1 / p]), rtol=0.25)

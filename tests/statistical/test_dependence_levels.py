@@ -47,3 +47,16 @@ def test_rows_kept_by_label_on_two_sides_are_not_called_miscalibrated():
         test = joint_test(y[held], p[held], sample_weight=weight, n_resamples=99, rng=rng)
         found += test.pvalue <= 0.05
     assert found / REPETITIONS < most(0.05)
+
+
+@pytest.mark.parametrize("least", [0.01, 0.02])
+def test_weights_that_go_with_predictions_alone_are_not_taken_for_weights_of_labels(least):
+    """Every row has a weight of its own, which is that of its neighbours in the middle."""
+    rng, found = np.random.default_rng(11), 0
+    for _ in range(REPETITIONS):
+        p = rng.beta(0.7, 2, 300)
+        y = (rng.random(300) < p).astype(int)
+        weight = 1 / np.clip(p, least, 1)
+        test = joint_test(y, p, sample_weight=weight, n_resamples=99, rng=rng)
+        found += test.pvalue <= 0.05
+    assert found / REPETITIONS < most(0.05)

@@ -154,9 +154,10 @@ def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
     """What rows of either label weigh near each prediction, (n, 2), where that is one value.
 
     Rows that were kept with a chance by label and stretch of predictions have few different weights
-    and most of them that of their neighbours of the same label: its median. Else ones.
+    and most of them that of their neighbours of the same label: its median. Else ones, as where
+    weights change with every prediction, of which each is the median of those around it.
     """
-    near = np.ones((len(p), 2))
+    near, same = np.ones((len(p), 2)), 0
     for k in (0, 1):
         rows = np.flatnonzero(y == k)
         rows = rows[np.argsort(p[rows], kind="stable")]
@@ -168,8 +169,9 @@ def _near_weights(weight: FloatArray, y: IntArray, p: FloatArray) -> FloatArray:
         if len(middle) > 1:
             after = after - (p - middle[after - 1] < middle[after] - p)
         near[:, k] = median[after]
+        same += int((weight[rows][1:] == weight[rows][:-1]).sum())
     alike = near[np.arange(len(y)), y] == weight
-    return near if alike.mean() >= _ALIKE else np.ones_like(near)
+    return near if min(alike.mean(), same / len(y)) >= _ALIKE else np.ones_like(near)
 
 
 def _cells(p: FloatArray) -> IntArray:
