@@ -46,7 +46,7 @@ bench-engines:  ## Evaluate files of up to a hundred million rows (2 GB of disk)
 
 .PHONY: evidence
 evidence:  ## Simulate coverage, null levels, levels and power of tests, estimators; writes docs/evidence
-	$(PYTHON) evidence/coverage.py docs/evidence
+	$(PYTHON) evidence/error_coverage.py docs/evidence
 	$(PYTHON) evidence/more_coverage.py docs/evidence
 	$(PYTHON) evidence/gate.py docs/evidence
 	$(PYTHON) evidence/gains.py docs/evidence

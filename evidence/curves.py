@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from coverage import write
+from error_coverage import write
 from scipy.special import expit
 
 from veridical import reliability_curve

@@ -13,7 +13,7 @@ import argparse
 from pathlib import Path
 
 import numpy as np
-from coverage import write
+from error_coverage import write
 
 from veridical._core.runtime.progress import track
 from veridical.planning._game.engine import HealthcareGame, play

@@ -24,7 +24,7 @@ from itertools import repeat
 from pathlib import Path
 
 import numpy as np
-from coverage import write
+from error_coverage import write
 from scipy.stats import beta, binom, chi2
 
 from veridical._core.runtime.progress import track

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from coverage import write
+from error_coverage import write
 
 from veridical import (
     BinnedError,

@@ -104,12 +104,12 @@ _LONG = ("spark", "dask", "experiments/", "docs/", "browser/", "report/", "test_
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Every fifth long simulation is sample enough; VERIDICAL_ALL_SLOW=1 runs all of them."""
+    """Every seventh long simulation is sample enough; VERIDICAL_ALL_SLOW=1 runs all of them."""
     items.sort(key=lambda item: not any(word in item.nodeid for word in _LONG))
     if os.environ.get("VERIDICAL_ALL_SLOW") == "1":
         return
     slow = [item for item in items if item.get_closest_marker("slow") or _simulates(item)]
-    left_out = {item for place, item in enumerate(slow) if place % 5}
+    left_out = {item for place, item in enumerate(slow) if place % 7}
     if left_out:
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]

@@ -1,7 +1,7 @@
 """How often intervals cover the truth, and what calibrated models read: tables of docs/evidence.
 
-    python evidence/coverage.py docs/evidence            # 1,000 repetitions a cell, some minutes
-    python evidence/coverage.py docs/evidence --repeats 100
+    python evidence/error_coverage.py docs/evidence        # 1,000 repetitions a cell, minutes
+    python evidence/error_coverage.py docs/evidence --repeats 100
 
 Predictions are uniform on [0, 1]; true frequencies are p plus a gap that is constant within each of
 15 equal-width bins, so that the binned error is the true error. Every cell has a seed of its own.
