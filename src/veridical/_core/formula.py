@@ -7,9 +7,10 @@ function for each kind and none for each calibrator.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -164,6 +165,11 @@ class Softmax:
     def __post_init__(self) -> None:
         number(self.scale)
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What classes of one softmax have in common."""
+        return (self.scale, *map(id, self.scores))
+
 
 @dataclass(frozen=True, eq=False)
 class LogSumExp:
@@ -313,20 +319,53 @@ def slopes_between(knots: FloatArray, values: FloatArray) -> FloatArray:
     return np.where(np.isfinite(rises), rises, 0.0)
 
 
-def lookups(node: object) -> Iterator[Piecewise]:
-    """Every lookup of pieces anywhere in a formula, once."""
-    seen, left = set(), [node]
+def parts(node: Node) -> Iterator[Node]:
+    """Nodes that a node is made of, as often as it uses them."""
+    for value in vars(node).values():
+        if isinstance(value, Node):
+            yield value
+        elif isinstance(value, tuple):
+            for each in value:
+                yield each[1] if isinstance(each, tuple) else each
+
+
+def uses(outputs: Sequence[Node]) -> tuple[Counter[int], Counter[tuple[Any, ...]]]:
+    """How often each node is used, by its id, and how many classes of each softmax, by its key.
+
+    A softmax of several classes uses its scores once, however many classes there are.
+    """
+    found: Counter[int] = Counter()
+    classes: Counter[tuple[Any, ...]] = Counter()
+    left: list[Node] = list(outputs)
     while left:
-        each = left.pop()
-        if isinstance(each, tuple):
-            left.extend(each)
-        elif isinstance(each, Node) and id(each) not in seen:
-            if isinstance(each, Piecewise):
-                yield each
-            seen.add(id(each))
-            left.extend(vars(each).values())
+        node = left.pop()
+        found[id(node)] += 1
+        if found[id(node)] > 1:
+            continue
+        if isinstance(node, Softmax):
+            classes[node.key] += 1
+            if classes[node.key] > 1:
+                continue
+        left.extend(parts(node))
+    return found, classes
 
 
-def looks_up(node: object) -> bool:
+def nodes(formula: Node | Nodes) -> Iterator[Node]:
+    """Every node of a formula, once."""
+    seen, left = set(), list(formula) if isinstance(formula, tuple) else [formula]
+    while left:
+        node = left.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            left.extend(parts(node))
+
+
+def lookups(formula: Node | Nodes) -> Iterator[Piecewise]:
+    """Every lookup of pieces anywhere in a formula, once."""
+    return (node for node in nodes(formula) if isinstance(node, Piecewise))
+
+
+def looks_up(formula: Node | Nodes) -> bool:
     """Whether steps or interpolation occur anywhere in a formula: they may jump."""
-    return any(each.degree < 2 or each.by is not None for each in lookups(node))
+    return any(each.degree < 2 or each.by is not None for each in lookups(formula))

@@ -96,7 +96,7 @@ def said(text: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Field:
-    """Base of what a field may hold.
+    """A field that may hold anything; its kinds say what.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Field:
             self._check(value, place)
 
     def _check(self, value: Any, place: Place) -> None:
-        raise NotImplementedError
+        """Raise unless the value, which is not a permitted None, is of this kind."""
 
 
 class Fields(dict[str, Field]):

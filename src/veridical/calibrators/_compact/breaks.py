@@ -45,16 +45,7 @@ def breaks_of(calibrator: Calibrator) -> FloatArray:
 
 def _marks(outputs: tuple[Node, ...]) -> Iterator[tuple[Node, FloatArray, bool]]:
     """Nodes whose value decides, the values at which, and whether those belong to what is below."""
-    seen: set[int] = set()
-    left: list[object] = list(outputs)
-    while left:
-        each = left.pop()
-        if isinstance(each, tuple):
-            left.extend(each)
-        if not isinstance(each, Node) or id(each) in seen:
-            continue
-        seen.add(id(each))
-        left.extend(vars(each).values())
+    for each in maths.nodes(outputs):
         if isinstance(each, maths.Piecewise):
             by = each.of if each.by is None else each.by
             yield by, each.edges, each.side == "left"

@@ -49,10 +49,9 @@ def length(outputs: Sequence[Node], *, shared: bool = False) -> int:
                 return of(node.of) + len(node.starts) * a_piece
 
     def softmax(node: maths.Softmax) -> int:
-        key = (node.scale, *map(id, node.scores))
         if shared:
-            again = key in seen
-            seen.add(key)
+            again = node.key in seen
+            seen.add(node.key)
             return _NUMBER if again else sum(of(score) + 2 * _CALL for score in node.scores)
         scores = [of(score) for score in node.scores]
         merged = all(isinstance(score, maths.Linear) for score in node.scores)

@@ -7,8 +7,7 @@ for each piece.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -49,7 +48,7 @@ class QueryWriter(Writer):
         self._stages: list[_Stage] = []
         self._texts: dict[tuple[int, bool], tuple[str, int]] = {}
         self._now = 0  # stage from which on all columns are there that the text so far names
-        self._uses = _uses(outputs)
+        self._uses, _ = maths.uses(outputs)
         self._powers: dict[tuple[Any, ...], tuple[list[str], str, int]] = {}
         self._count = 0
 
@@ -269,31 +268,3 @@ def _list(values: FloatArray) -> str:
     """A list from one text that is read once, rather than from a literal for each number."""
     numbers = ",".join(repr(maths.number(value)) for value in values.tolist())
     return f"string_split('{numbers}', ',')::DOUBLE[]"
-
-
-def _uses(outputs: Sequence[Node]) -> Counter[int]:
-    """How often each node is used by others; a softmax of several classes uses its scores once."""
-    uses: Counter[int] = Counter()
-    known: set[tuple[Any, ...]] = set()
-    left: list[Node] = list(outputs)
-    while left:
-        node = left.pop()
-        uses[id(node)] += 1
-        if uses[id(node)] > 1:
-            continue
-        if isinstance(node, maths.Softmax):
-            key = (node.scale, *map(id, node.scores))
-            if key in known:
-                continue
-            known.add(key)
-        left.extend(_parts(node))
-    return uses
-
-
-def _parts(node: Node) -> Iterator[Node]:
-    for value in vars(node).values():
-        if isinstance(value, Node):
-            yield value
-        elif isinstance(value, tuple):
-            for each in value:
-                yield each[1] if isinstance(each, tuple) else each

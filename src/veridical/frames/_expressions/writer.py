@@ -6,7 +6,6 @@ earlier stage. A pool of some hundred maps then stays as large as it is, and no 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, assert_never
@@ -65,7 +64,7 @@ class ExpressionWriter:
         self._inputs, self._fresh, self._most_pieces = inputs, fresh, most_pieces
         self._written: dict[int, Written] = {}
         self._powers: dict[tuple[Any, ...], tuple[list[Written], Written]] = {}
-        self._uses, self._places = _uses(outputs)
+        self._uses, self._places = maths.uses(outputs)
 
     def write(self, node: Node) -> Written:
         """Write a node; of one that is used again, the column that holds it."""
@@ -138,7 +137,7 @@ class ExpressionWriter:
         return Written(_sum(terms), stage)
 
     def _softmax(self, node: maths.Softmax) -> Written:
-        if self._places[_softmax_key(node)] == 1:  # no other class is asked for
+        if self._places[node.key] == 1:  # no other class is asked for
             chosen = self.write(node.scores[node.index])
             others, stage = self._all(s for k, s in enumerate(node.scores) if k != node.index)
             powers = [_exp(node.scale * (other - chosen.expr)) for other in others]
@@ -192,7 +191,7 @@ class ExpressionWriter:
 
     def _shared_powers(self, node: maths.Softmax) -> tuple[list[Written], Written]:
         """Columns of exp(scale (score - largest score)) and of their sum, for all classes."""
-        key = _softmax_key(node)
+        key = node.key
         if key not in self._powers:
             scores, stage = self._all(node.scores)
             top = self._named(Written(nw.max_horizontal(*scores), stage))
@@ -201,40 +200,6 @@ class ExpressionWriter:
             whole = Written(_sum([part.expr for part in parts]), top.stage + 1)
             self._powers[key] = parts, self._named(whole)
         return self._powers[key]
-
-
-def _uses(outputs: Sequence[Node]) -> tuple[Counter[int], Counter[tuple[Any, ...]]]:
-    """How often each node is used, and how many classes of each softmax are asked for.
-
-    A softmax of several classes uses its scores once, however many classes there are.
-    """
-    uses: Counter[int] = Counter()
-    places: Counter[tuple[Any, ...]] = Counter()
-    left: list[Node] = list(outputs)
-    while left:
-        node = left.pop()
-        uses[id(node)] += 1
-        if uses[id(node)] > 1:
-            continue
-        if isinstance(node, maths.Softmax):
-            places[_softmax_key(node)] += 1
-            if places[_softmax_key(node)] > 1:
-                continue
-        left.extend(_parts(node))
-    return uses, places
-
-
-def _parts(node: Node) -> Iterator[Node]:
-    for value in vars(node).values():
-        if isinstance(value, Node):
-            yield value
-        elif isinstance(value, tuple):
-            for each in value:
-                yield each[1] if isinstance(each, tuple) else each
-
-
-def _softmax_key(node: maths.Softmax) -> tuple[Any, ...]:
-    return (node.scale, *map(id, node.scores))
 
 
 def _times(weight: float, part: nw.Expr) -> nw.Expr:
