@@ -316,3 +316,14 @@ def test_numbers_are_noted_only_where_they_point_the_wrong_way(capsys):
     assert err == (
         "veridical: note: 's' is lower where 1 happened; if it is about 0, say --pos-label 0\n"
     )
+
+
+def test_a_map_of_converted_predictions_says_what_it_takes(capsys):
+    frame = pl.read_csv("two.csv").with_columns(pl.col("p") * 100)
+    frame.write_csv("percent.csv")
+    options = ["--y", "label", "--prob", "p", "--method", "platt", "-o", "c.json"]
+    _, out, _ = run(capsys, "percent.csv", "--scale", "percent", *options)
+    assert "the map takes probabilities" in out
+    assert "--scale percent" in out
+    _, out, _ = run(capsys, "two.csv", *options)
+    assert "the map takes probabilities" not in out

@@ -292,6 +292,11 @@ def _print(
 ) -> None:
     evidence = getattr(calibrator, "evidence_", None)
     notes = [in_options(rows.said)] if rows.said else []
+    if arguments.input == "probability" != arguments.scale:
+        notes.append(
+            "the map takes probabilities: convert predictions where it is used"
+            f" (`veridical apply --scale {arguments.scale}`; SQL and others do not)"
+        )
     if isinstance(found, LeftOut):
         notes.append(f"no comparison on held-out rows: {found.reason}")
     result = found.result if isinstance(found, HeldOut) else None
