@@ -49,7 +49,9 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/error_coverage.py docs/evidence
 	$(PYTHON) evidence/more_coverage.py docs/evidence
 	$(PYTHON) evidence/gate.py docs/evidence
+	$(PYTHON) evidence/log_support.py docs/evidence
 	$(PYTHON) evidence/gains.py docs/evidence
+	$(PYTHON) evidence/rates.py docs/evidence
 	$(PYTHON) evidence/intervals.py docs/evidence
 	$(PYTHON) evidence/dependence.py docs/evidence
 	$(PYTHON) evidence/curves.py docs/evidence
@@ -58,6 +60,7 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/verdict.py docs/evidence --page docs/which-test.md
 	$(PYTHON) evidence/power_page.py docs/evidence/test_power.csv docs/which-test.md
 	$(PYTHON) evidence/game.py docs/evidence
+	$(PYTHON) evidence/risk.py docs/evidence
 	$(PYTHON) evidence/monitoring.py docs/evidence
 
 .PHONY: league

@@ -3,6 +3,7 @@
     python evidence/intervals.py docs/evidence                # 500 repetitions a cell, 15 minutes
     python evidence/intervals.py docs/evidence --repeats 50 --slow 20
     python evidence/intervals.py docs/evidence --resume       # what is missing
+    python evidence/intervals.py docs/evidence --figures "difference(log)"  # anew
 
 Figures that take longer have the repetitions of `--slow`. Weights, clusters and the truth of each
 figure are those of `_population.py`; the truth of ICI, E50, E90 and Emax is that of the curve of
@@ -79,28 +80,38 @@ def quick(sample: BinarySample) -> Limits:
     return {name: each for name, each in found.items() if name not in ("spherical", "zero-one")}
 
 
+def differences(sample: BinarySample) -> Limits:
+    """Limits of differences from p / 2."""
+    pair = tuple(
+        Induced(sample, Binary(), BinarySample(
+            y=sample.y, p=p, weight=sample.weight, clusters=sample.clusters))
+        for p in (sample.p, sample.p / 2)
+    )  # fmt: skip
+    found = {}
+    for score in (BrierScore(), LogScore()):
+        difference, _ = difference_core(score, pair, IntervalOptions("analytic", LEVEL))
+        found[f"difference({score.name})"] = difference.low, difference.high
+    return found
+
+
 def slow(sample: BinarySample) -> Limits:
     """Limits of parts, lines, errors without bins and differences from p / 2."""
     rows = rows_of(sample)
     line = recalibration_line(sample, LEVEL, rows)
     found = {"slope": (line.slope.low, line.slope.high),
              "intercept": (line.in_the_large.low, line.in_the_large.high)}  # fmt: skip
-    pair = tuple(
-        Induced(sample, Binary(), BinarySample(
-            y=sample.y, p=p, weight=sample.weight, clusters=sample.clusters))
-        for p in (sample.p, sample.p / 2)
-    )  # fmt: skip
     for score in (BrierScore(), LogScore()):
-        difference, _ = difference_core(score, pair, IntervalOptions("analytic", LEVEL))
-        found[f"difference({score.name})"] = difference.low, difference.high
         parts = part_limits(rows, get_rule(score.name, caller=""), LEVEL)
         if parts is not None:
             found |= {f"{score.name} {name}": each for name, each in parts._asdict().items()}
-    return found | {error.name: unbinned_limits(error, rows, LEVEL) for error in ERRORS}
+    found |= {error.name: unbinned_limits(error, rows, LEVEL) for error in ERRORS}
+    return found | differences(sample)
 
 
-def table(repeats: int, repeats_of_slow: int, done: set[tuple[str, ...]]) -> Iterator[list[object]]:
-    """Every cell with its own seed, but for those whose first figure is done."""
+def table(
+    repeats: int, repeats_of_slow: int, done: set[tuple[str, ...]], figures: set[str]
+) -> Iterator[list[object]]:
+    """Every cell with its own seed, but for those whose first figure is done; of these figures."""
     measures = ((quick, repeats), (slow, repeats_of_slow))
     cells = [(name, n, "plain", *each) for each in measures for n in SIZES for name in NAMES]
     cells += [
@@ -113,7 +124,11 @@ def table(repeats: int, repeats_of_slow: int, done: set[tuple[str, ...]]) -> Ite
     known = {name: (all_truths(of), spreads(of)) for name, of in populations.items()}
     for index in track(len(cells), "intervals"):
         law, n, kind, measure, number = cells[index]
-        if (FIRST[measure], law, str(n), kind) in done:
+        if figures:  # of those that take longer, only differences can be had alone
+            measure = differences if measure is slow else measure
+            if (measure is differences) != any("difference" in name for name in figures):
+                continue
+        if not figures and (FIRST[measure], law, str(n), kind) in done:
             continue
         rng = np.random.default_rng([22, index])
         every: dict[str, list[tuple[float, float]]] = {}
@@ -121,6 +136,8 @@ def table(repeats: int, repeats_of_slow: int, done: set[tuple[str, ...]]) -> Ite
             for name, limits in measure(draw(LAWS[law], n, kind, rng)).items():
                 every.setdefault(name, []).append(limits)
         for name, found in every.items():
+            if figures and name not in figures:
+                continue
             low, high = np.array(found).T
             key = name if name.startswith("difference") else spelt(name)
             truth, spread = known[law][0][key], known[law][1].get(key)
@@ -144,13 +161,26 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=500)
     parser.add_argument("--slow", type=int, default=200)
     parser.add_argument("--resume", action="store_true", help="go on where the table ends")
+    parser.add_argument(
+        "--figures", nargs="*", default=[], help="means, or differences: simulate only these"
+    )
     given = parser.parse_args()
-    path = given.folder / "intervals.csv"
-    kept = list(csv.reader(path.open(encoding="utf-8"))) if given.resume else [HEADER]
+    path, figures = given.folder / "intervals.csv", set(given.figures)
+    kept = [HEADER]
+    if given.resume or figures:
+        kept = list(csv.reader(path.open(encoding="utf-8")))
+    done = {tuple(row[:4]) for row in kept}
+    if figures:
+        rows = table(given.repeats, given.slow, done, figures)
+        anew = {tuple(map(str, row[:4])): row for row in rows}
+        kept = [anew.get(tuple(row[:4]), row) for row in kept]
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream, lineterminator="\n").writerows(kept)
+        return
     with path.open("w", newline="", encoding="utf-8", buffering=1) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerows(kept)
-        writer.writerows(table(given.repeats, given.slow, {tuple(row[:4]) for row in kept}))
+        writer.writerows(table(given.repeats, given.slow, done, figures))
 
 
 if __name__ == "__main__":

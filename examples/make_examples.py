@@ -1,8 +1,10 @@
-"""Make the example files: cross-validated predictions of two classifiers on handwritten digits.
+"""Make the example files: predictions of two classifiers on handwritten digits, and a judge's.
 
 A random forest averages many trees and so shies away from 0 and 1: it is under-confident. Naive
 Bayes multiplies evidence it takes to be independent: it is over-confident. The 1,797 digits come
-with scikit-learn (originally UCI, Alpaydin & Kaynak 1998).
+with scikit-learn (originally UCI, Alpaydin & Kaynak 1998). The judge is simulated: an
+over-confident language model that scored 3,000 answers to 1,000 prompts, of which people have read
+150.
 
     python examples/make_examples.py
 """
@@ -44,6 +46,26 @@ def digits() -> pl.DataFrame:
     return pl.DataFrame({"label": data.target, **columns})
 
 
+def judged() -> pl.DataFrame:
+    """Is an answer good? Labels of 150 rows drawn at random; 61.0 % of all are good."""
+    rng = np.random.default_rng(7)
+    prompt = np.repeat(np.arange(1000), 3)
+    log_odds = 1 + rng.normal(0, 1.5, 1000)[prompt] + rng.normal(0, 2, 3000)
+    good = rng.random(3000) < 1 / (1 + np.exp(-log_odds))
+    said = 1 / (1 + np.exp(-(1.8 * log_odds + 1.5 + rng.normal(0, 1, 3000))))
+    label = np.where(good, "good", "bad").astype(object)
+    label[rng.permutation(3000)[150:]] = None
+    return pl.DataFrame(
+        {
+            "answer": np.arange(3000),
+            "prompt": [f"q{number:03}" for number in prompt],
+            "judge": said.round(2),
+            "label": label.tolist(),
+        }
+    )
+
+
 if __name__ == "__main__":
+    judged().write_ndjson(HERE / "judged.jsonl")
     forest().write_csv(HERE / "forest.csv")
     digits().write_csv(HERE / "digits.csv")

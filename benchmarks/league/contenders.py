@@ -54,8 +54,16 @@ class Contender:
             return "none"
         try:
             return f"{self.package} {version(self.package)}"
-        except PackageNotFoundError:
-            return None
+        except PackageNotFoundError:  # a checkout on the path
+            return _checkout() if self.package == "veridical" else None
+
+
+def _checkout() -> str | None:
+    try:
+        from veridical import __version__
+    except ImportError:
+        return None
+    return f"veridical {__version__}"
 
 
 def fit_predict(
@@ -121,6 +129,7 @@ def _own(name: str, fit: Fit, **limits: Any) -> Contender:
 OURS = [
     Contender(UNCALIBRATED, "none", _identity),
     _own("auto", _auto()),
+    _own("auto-before", _auto()),  # with an earlier checkout on the path: see README.md
     _own("auto-select", _auto(strategy="select"), splits=2, splits_many=2),
     _own("temperature", ours(lambda c: c.TemperatureCalibrator())),
     _own("ensemble-temperature", ours(lambda c: c.EnsembleTemperatureCalibrator())),

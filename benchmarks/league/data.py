@@ -29,24 +29,31 @@ SEED = 20_261_116
 
 @dataclass(frozen=True)
 class DataSet:
-    """A named table: where it comes from, which half it belongs to and how to read it."""
+    """A named table: where it comes from, which half it belongs to and how to read it.
+
+    `more` tells the tables of `more_data.py`, which have fewer models each.
+    """
 
     name: str
     half: Half
     source: str
     target: str
     read: Callable[[], Table]
+    more: bool = False
 
 
 DATA_SETS: dict[str, DataSet] = {}
 
 
-def register(half: Half, source: str, target: str) -> Callable[[Callable[[], Table]], None]:
+def register(
+    half: Half, source: str, target: str, *, more: bool = False
+) -> Callable[[Callable[[], Table]], Callable[[], Table]]:
     """Enter a reading function under its own name."""
 
-    def enter(read: Callable[[], Table]) -> None:
+    def enter(read: Callable[[], Table]) -> Callable[[], Table]:
         name = read.__name__
-        DATA_SETS[name] = DataSet(name, half, source, target, read)
+        DATA_SETS[name] = DataSet(name, half, source, target, read, more)
+        return read
 
     return enter
 

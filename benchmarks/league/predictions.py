@@ -1,6 +1,6 @@
 """First stage: train every model on every split and keep what it predicts.
 
-One file for each (data set, model), `HALF--DATA--MODEL.npz`, with for split s = 0..4
+One file for each (data set, model), `HALF--DATA--MODEL.npz`, with for split s = 0, 1
 `p_cal_s`, `y_cal_s`, `p_test_s`, `y_test_s`: float64 probabilities (n, K), also for K = 2, and
 labels 0..K-1. Calibration on n rows means the first n rows of `p_cal_s`.
 """
@@ -17,8 +17,8 @@ from models import fit, models_of, probabilities
 
 from data import DATA_SETS, NETWORKS, SEED, half_of, load, network_outputs
 
-N_SPLITS = 5
-SIZES = (100, 300, 1000, 5000)
+N_SPLITS = 2
+SIZES = (100, 200, 500, 1000, 5000)
 MAX_TRAIN, MAX_POOL, MAX_TEST = 2000, 5000, 5000
 
 
@@ -40,8 +40,9 @@ class Pair:
 def all_pairs() -> list[Pair]:
     """Every pair, those of the tune half first, alternating between data sets."""
     pairs = [Pair(name, "network") for name in NETWORKS]
-    for turn in range(len(models_of(next(iter(DATA_SETS))))):
-        pairs += [Pair(name, models_of(name)[turn]) for name in DATA_SETS]
+    models = {name: models_of(name) for name in DATA_SETS}
+    for turn in range(max(map(len, models.values()))):
+        pairs += [Pair(name, found[turn]) for name, found in models.items() if turn < len(found)]
     return sorted(pairs, key=lambda pair: pair.half != "tune")
 
 

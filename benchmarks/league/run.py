@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from predictions import Pair, all_pairs, make_file
-from results import Store
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from trials import plan, run_task
 
 from contenders import UNCALIBRATED, everyone
+from results import Store
 
 HERE = Path(__file__).parent
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -67,7 +67,8 @@ def calibrate(pairs: list[Pair], options: argparse.Namespace) -> Store:
     """Second stage: every contender in every cell that it has no result of."""
     store = Store(options.out / "results")
     contenders = everyone()
-    names = list(dict.fromkeys([UNCALIBRATED, *(options.methods or contenders)]))
+    every = [name for name in contenders if name != "auto-before"]  # only where asked for
+    names = list(dict.fromkeys([UNCALIBRATED, *(options.methods or every)]))
     for name in [*names, *options.redo]:
         if name not in contenders:
             message = f"unknown method {name!r}; known: {', '.join(contenders)}"
@@ -80,6 +81,7 @@ def calibrate(pairs: list[Pair], options: argparse.Namespace) -> Store:
     present = [contenders[name] for name in names if name not in absent]
     done = {c.name: store.present(c.name, str(c.version())) for c in present}
     tasks = [task for pair in pairs for task in plan(pair, options.cache, present, done)]
+    tasks.sort(key=lambda task: task.split)  # a run that is stopped has whole splits
     if tasks:
         with pool(options.jobs) as workers:
             futures = [workers.submit(run_task, task) for task in tasks]

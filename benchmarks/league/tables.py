@@ -124,7 +124,8 @@ GROUPS: dict[str, Callable[[pd.DataFrame], pd.Series]] = {
     "binary": lambda frame: frame["n_classes"] == 2,
     "multiclass": lambda frame: frame["n_classes"] > 2,
     "n = 100": lambda frame: frame["n"] == 100,
-    "n = 300": lambda frame: frame["n"] == 300,
+    "n = 200": lambda frame: frame["n"] == 200,
+    "n = 500": lambda frame: frame["n"] == 500,
     "n = 1000": lambda frame: frame["n"] == 1000,
     "n = 5000": lambda frame: frame["n"] == 5000,
 }

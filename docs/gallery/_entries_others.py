@@ -151,6 +151,12 @@ def draw_cost_curve():
     return plots.cost_curve(y, p).figure
 
 
+def draw_risk_coverage():
+    rng = np.random.default_rng(0)
+    p = rng.beta(1.2, 1.0, 1500)
+    return plots.risk_coverage((rng.random(1500) < p).astype(int), p).figure
+
+
 def draw_decision_curve():
     y, p = forecasts()
     return plots.decision_curve(y, p).figure
@@ -309,6 +315,14 @@ ENTRIES = [
         "thresholds that would have been best. The area between is what miscalibration costs.",
         "The best thresholds are fitted to these rows and a little too good.",
         draw_cost_curve,
+    ),
+    Entry(
+        "risk-coverage",
+        "Risk and coverage",
+        "Rows are answered from the surest one on. The line is the share of wrong answers among "
+        "those answered, against the share of rows answered.",
+        "The left end rests on few rows, whatever the line does there.",
+        draw_risk_coverage,
     ),
     Entry(
         "decision-curve",

@@ -33,6 +33,29 @@ def draw_reliability():
     return plots.reliability(y, p, annotate="all").figure
 
 
+def draw_rare():
+    rng = np.random.default_rng(0)
+    odds = rng.normal(-6.2, 1.0, 50_000)
+    y = rng.random(50_000) < 1 / (1 + np.exp(-odds))
+    return plots.reliability(y, 1 / (1 + np.exp(-1.2 * odds))).figure
+
+
+def draw_few():
+    y, p = forecasts(40)
+    return plots.reliability(y, p).figure
+
+
+def draw_estimator():
+    from sklearn.datasets import make_classification
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = make_classification(3000, flip_y=0.2, random_state=0)
+    models = {"forest": RandomForestClassifier(random_state=0), "line": LogisticRegression()}
+    fitted = {name: model.fit(X[:1500], y[:1500]) for name, model in models.items()}
+    return plots.from_estimator(fitted, X[1500:], y[1500:]).figure
+
+
 def draw_centre():
     # Figure 6a of the survey: four rows at score 0, one positive; four at score 1, three positive.
     y, p = [0, 0, 0, 1, 0, 1, 1, 1], [0.0] * 4 + [1.0] * 4
@@ -81,12 +104,18 @@ def draw_correction():
 
 def draw_classwise():
     y, p = votes()
-    return plots.classwise(y, p, show=["classes"], n_bins=10).figure
+    return plots.classwise(y, p, show=["classes"]).figure
+
+
+def draw_classwise_models():
+    y, p = votes()
+    softer = p**0.6 / (p**0.6).sum(axis=1, keepdims=True)
+    return plots.classwise(y, {"raw": p, "softer": softer}, show=["classes"], max_classes=4).figure
 
 
 def draw_averaged():
     y, p = votes()
-    return plots.classwise(y, p, show=["averaged", "confidence"], n_bins=10).figure
+    return plots.classwise(y, p, show=["averaged", "confidence"]).figure
 
 
 def draw_deviation():
@@ -109,6 +138,33 @@ ENTRIES = [
         "The eye weighs points alike, though most rows may stand in one of them: look at the "
         "areas of markers and at the histogram.",
         draw_reliability,
+    ),
+    Entry(
+        "rare",
+        "Rare events",
+        "Nearly all predictions are close to 0, so both axes are log-odds and every bin expects "
+        "the same number of events. A point twice as high as the diagonal happened twice as often "
+        "as was said, wherever it stands.",
+        "The distance to the diagonal is a factor, not a difference: large ones among the least "
+        "probable rows may matter to nobody.",
+        draw_rare,
+    ),
+    Entry(
+        "few",
+        "Few rows",
+        "With fewer than some 150 rows bins would show noise. The steps are the non-decreasing "
+        "frequencies closest to the outcomes; the band holds the true one at each prediction with "
+        "probability 0.95.",
+        "So wide a band rules out little: that the diagonal lies inside is no sign of calibration.",
+        draw_few,
+    ),
+    Entry(
+        "from-estimator",
+        "Fitted classifiers of scikit-learn",
+        "Two models on rows they were not fitted to, on the same axes. Columns of `predict_proba` "
+        "are read in the order of `classes_`, and the larger label is the positive one.",
+        "Rows the models were fitted to would make them look better, or worse, than they are.",
+        draw_estimator,
     ),
     Entry(
         "bin-centre",
@@ -182,6 +238,14 @@ ENTRIES = [
         "The first panel was chosen because it looks worst, so it looks bad even if all classes "
         "are calibrated.",
         draw_classwise,
+    ),
+    Entry(
+        "classwise-models",
+        "Two models, class by class",
+        "Every panel has all models, and titles give the ECE of each in their order. Classes come "
+        "by the largest of these, at most as many as asked for; a hundred find room.",
+        "Each panel has axes of its own: compare numbers of the axes before shapes.",
+        draw_classwise_models,
     ),
     Entry(
         "averaged",

@@ -41,6 +41,7 @@ from veridical.calibrators import (
     AveragedCalibrator as AveragedCalibrator,
     BBQCalibrator as BBQCalibrator,
     BetaCalibrator,
+    BoostedCalibrator as BoostedCalibrator,
     Calibrator,
     ChainedCalibrator as ChainedCalibrator,
     ClassConditionalCalibrator as ClassConditionalCalibrator,
@@ -69,6 +70,7 @@ from veridical.calibrators import (
 )
 from veridical.curves import local_calibration_error as local_calibration_error, reliability_curve
 from veridical.decisions import (
+    PredictionSets as PredictionSets,
     adjust_priors,
     allocate as allocate,
     correct_downsampling as correct_downsampling,
@@ -80,6 +82,8 @@ from veridical.decisions import (
     expected_cost,
     miscalibration_cost as miscalibration_cost,
     prior_threshold,
+    risk_coverage_curve as risk_coverage_curve,
+    risk_threshold,
     roc_hull as roc_hull,
 )
 from veridical.decomposition import decompose
@@ -87,14 +91,17 @@ from veridical.evaluation import (
     calibration_tests,
     check_requirements,
     compare,
+    estimate_rate,
     evaluate,
     grid_summary,
     measure_summary as measure_summary,
+    plan_labels as plan_labels,
     summary_curve as summary_curve,
 )
 from veridical.exceptions import (
     InvalidInputError,
     MissingDependencyError,
+    UnknownNameError as UnknownNameError,
     VeridicalError,
     VeridicalWarning,
 )
@@ -179,10 +186,12 @@ from veridical.results import (
     CalibrationTest as CalibrationTest,
     CalibratorVersion as CalibratorVersion,
     CandidateEvidence as CandidateEvidence,
+    ClassRate as ClassRate,
     Coefficient as Coefficient,
     Comparison as Comparison,
     ConsistencyTest as ConsistencyTest,
     CostCurve as CostCurve,
+    CoverageRow as CoverageRow,
     CoxTest as CoxTest,
     CurveReading as CurveReading,
     DecisionCurve as DecisionCurve,
@@ -203,6 +212,7 @@ from veridical.results import (
     GateFigure as GateFigure,
     GateResult as GateResult,
     Interval as Interval,
+    LabelPlan as LabelPlan,
     MeasuredError as MeasuredError,
     MiscalibrationCost as MiscalibrationCost,
     ModelDifference as ModelDifference,
@@ -218,22 +228,33 @@ from veridical.results import (
     PatientRound as PatientRound,
     PlayerScore as PlayerScore,
     PriorEstimate as PriorEstimate,
+    PromiseStatus as PromiseStatus,
+    PromiseWindow as PromiseWindow,
     RankComparison as RankComparison,
+    RateEstimate as RateEstimate,
     RefitSuggestion as RefitSuggestion,
     ReliabilityCurve as ReliabilityCurve,
     Requirement as Requirement,
     Requirements as Requirements,
     RequirementTable as RequirementTable,
+    RiskCoverageCurve as RiskCoverageCurve,
+    RiskThreshold as RiskThreshold,
     RocHull as RocHull,
     RoundOutcome as RoundOutcome,
     SampleSize as SampleSize,
     SequentialTest as SequentialTest,
+    SetCoverage as SetCoverage,
     ShadowStatus as ShadowStatus,
     StreamEvidence as StreamEvidence,
     TestReport as TestReport,
 )
 from veridical.scores import brier_score, log_loss, spherical_score, zero_one_loss
-from veridical.selection import AutoCalibrator, CalibratedClassifier
+from veridical.selection import (
+    AutoCalibrator,
+    CalibratedClassifier,
+    CalibrationScorer as CalibrationScorer,
+    scorer,
+)
 from veridical.simulation import (
     BinaryFakeClassifier as BinaryFakeClassifier,
     DirichletFakeClassifier as DirichletFakeClassifier,
@@ -310,6 +331,7 @@ __all__ = [
     "decompose",
     "equivalence_test",
     "estimate_priors",
+    "estimate_rate",
     "evaluate",
     "expected_calibration_error",
     "expected_cost",
@@ -326,7 +348,9 @@ __all__ = [
     "prior_threshold",
     "reliability_curve",
     "required_sample_size",
+    "risk_threshold",
     "save",
+    "scorer",
     "sequential_test",
     "simulate_decisions",
     "spherical_score",

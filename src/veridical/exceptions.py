@@ -9,6 +9,7 @@ from collections.abc import Iterable
 __all__ = [
     "InvalidInputError",
     "MissingDependencyError",
+    "UnknownNameError",
     "VeridicalError",
     "VeridicalWarning",
 ]
@@ -47,6 +48,13 @@ class InvalidInputError(VeridicalError, ValueError):
     got: str = ""
 
 
+class UnknownNameError(InvalidInputError, KeyError):
+    """A result has nothing of that name; the message lists what it has and the nearest one."""
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)  # a KeyError would show the text quoted
+
+
 class MissingDependencyError(VeridicalError, ImportError):
     """An optional dependency is not installed; the message holds the install command."""
 
@@ -55,10 +63,18 @@ class VeridicalWarning(UserWarning):
     """A statistical doubt: the number is right, but may not mean what it seems to."""
 
 
-_LONGEST = 400  # letters of what was got; integers may have thousands
+_LONGEST = 400  # letters of what was got, expected or advised; labels may have thousands
 
 
-def invalid(caller: str, param: str, expected: str, got: str, *, hint: str) -> InvalidInputError:
+def invalid(
+    caller: str,
+    param: str,
+    expected: str,
+    got: str,
+    *,
+    hint: str,
+    kind: type[InvalidInputError] = InvalidInputError,
+) -> InvalidInputError:
     """Build the error ``caller: `param` must be X; got Y.`` with one line of advice.
 
     Examples
@@ -73,15 +89,22 @@ def invalid(caller: str, param: str, expected: str, got: str, *, hint: str) -> I
     >>> invalid("brier_score", "y_prob", "in [0, 1]", "3.1", hint="pass probabilities.").param
     'y_prob'
     """
-    got = got if len(got) <= _LONGEST else f"{got[:_LONGEST]}..."
-    error = InvalidInputError(f"{caller}: `{param}` must be {expected}; got {got}.\nHint: {hint}")
+    got, expected, hint = (
+        text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..." for text in (got, expected, hint)
+    )
+    error = kind(f"{caller}: `{param}` must be {expected}; got {got}.\nHint: {hint}")
     error.caller, error.param, error.expected, error.got = caller, param, expected, got
     error.hint = hint
     return error
 
 
 def unknown_option(
-    caller: str, param: str, value: object, valid: Iterable[str]
+    caller: str,
+    param: str,
+    value: object,
+    valid: Iterable[str],
+    *,
+    kind: type[InvalidInputError] = InvalidInputError,
 ) -> InvalidInputError:
     """Build the error for an option that does not exist, naming the nearest one that does.
 
@@ -94,29 +117,26 @@ def unknown_option(
     import difflib
 
     options = list(valid)
-    near = difflib.get_close_matches(str(value), options, n=1, cutoff=0.4)
-    hint = f"did you mean {near[0]!r}?" if near else f"choose {options[0]!r} if unsure."
+    lower = {option.lower(): option for option in reversed(options)}
+    near = difflib.get_close_matches(str(value).lower(), lower, n=1, cutoff=0.4)
+    hint = "there is none."
+    if options:
+        hint = f"did you mean {lower[near[0]]!r}?" if near else f"choose {options[0]!r} if unsure."
     listed = ", ".join(repr(option) for option in options)
-    return invalid(caller, param, f"one of {listed}", repr(value), hint=hint)
+    return invalid(caller, param, f"one of {listed}", repr(value), hint=hint, kind=kind)
 
 
-def warn_of(notes: Iterable[str], *, caller: str = "", stacklevel: int = 3) -> None:
-    """Warn the user of the public function that calls this directly, and whose name is `caller`.
+def warn_of(notes: Iterable[str], *, caller: str = "") -> None:
+    """Warn of doubts and of what was assumed, at the line of the user outside this library.
 
-    Without one, notes are whole sentences that name who has them, as those of maps do.
+    Without a `caller`, notes are whole sentences that name who has them, as those of maps do.
     """
     for note in notes:
         text = f"{caller}: {note}." if caller else note
-        warnings.warn(text, VeridicalWarning, stacklevel=stacklevel)
-
-
-def warn_user(notes: Iterable[str], *, caller: str) -> None:
-    """Warn of what was assumed while data were read, at the line outside this library."""
-    for note in notes:
         level, frame = 1, sys._getframe()
         while frame is not None and frame.f_globals.get("__name__", "").startswith(_OWN):
             level, frame = level + 1, frame.f_back  # type: ignore[assignment]
-        warnings.warn(f"{caller}: {note}.", VeridicalWarning, stacklevel=level)
+        warnings.warn(text, VeridicalWarning, stacklevel=level)
 
 
 _OWN = __name__.partition(".")[0] + "."

@@ -16,7 +16,7 @@ ROOMS = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()
 _DOORS_OF = {
     "binning": ["counts"],
     "calibrators": ["core", "formulas"],
-    "curves": ["core", "shapes"],
+    "curves": ["core", "display", "shapes"],
     "decisions": ["core"],
     "decomposition": ["core"],
     "evaluation": ["core", "data"],
@@ -28,7 +28,7 @@ _DOORS_OF = {
     "monitoring": ["core"],
     "plots": ["panels"],
     "report": ["charts"],
-    "results": ["base", "experiment"],
+    "results": ["base", "experiment", "library", "pictures"],
     "selection": ["core"],
     "simulation": ["core"],
     "summaries": ["core"],

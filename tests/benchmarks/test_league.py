@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from pathlib import Path
 from types import ModuleType
@@ -101,3 +102,35 @@ def test_interval_redraws_data_sets(tables: ModuleType) -> None:
     # Of two sets, a quarter of resamples holds one of them twice: beyond both 2.5% limits.
     by_sets = pd.DataFrame({"gap": [0.0, 1.0]}, index=["A", "B"])
     assert tables.interval(by_sets).loc["gap"].tolist() == [0.5, 0.0, 1.0]
+
+
+def test_a_method_wins_against_rivals_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set A: won against one of two rivals, then against both; set B: a tie and a defeat."""
+    monkeypatch.syspath_prepend(str(SOURCE.parent))
+    editions = importlib.import_module("editions")
+    index = pd.MultiIndex.from_tuples(
+        [("A", "m", 0, 100), ("A", "m", 0, 200), ("B", "m", 0, 100)],
+        names=["data", "model", "split", "n"],
+    )
+    losses = pd.DataFrame(
+        {"auto": [0.4, 0.3, 0.2], "x": [0.5, 0.4, 0.2], "y": [0.3, 0.4, 0.1]}, index=index
+    )
+    found = editions.win_rate(losses, "auto", ["auto", "x", "y"])
+    assert found == pytest.approx(((0.5 + 1.0) / 2 + 0.25) / 2)
+
+
+def test_pools_are_compared_with_the_average_of_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(SOURCE.parent))
+    pools = importlib.import_module("pools")
+    losses = {"folds": (0.50, 0.40), "refit": (0.51, 0.39), "compact": (0.51, 0.3901)}
+    frame = pd.DataFrame(
+        {"data": data, "model": "m", "split": 0, "n": 100, "n_classes": 2, "pool": pool,
+         "log_loss": loss}
+        for pool, values in losses.items()
+        for data, loss in zip("AB", values, strict=True)
+    )  # fmt: skip
+    found = pools.summary(frame, "try").set_index("pool")
+    assert found.loc["refit", "cells"] == 2
+    assert float(found.loc["refit", "lowest"]) == pytest.approx(-0.01)
+    assert float(found.loc["refit", "highest"]) == pytest.approx(0.01)
+    assert float(found.loc["compact", "from_refit"]) == pytest.approx(1e-4, rel=0.01)

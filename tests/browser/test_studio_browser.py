@@ -15,6 +15,7 @@ from sklearn.metrics import log_loss
 
 import veridical
 from needs import lacking, needed
+from typography import faults_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")
 
@@ -160,6 +161,9 @@ def test_the_figures_are_right_and_follow_bins_and_lens(visit, rows):
     assert page.locator("#score-log").inner_text() == f"{log_loss(y, p):.4f}"
     before = page.locator("#headline-error").inner_text()
     bins = page.get_by_role("slider", name="Bins")
+    assert bins.is_disabled()  # the first diagram has bins chosen for the rows
+    way = page.get_by_role("combobox", name="Reliability curve")
+    way.select_option("bins of equal width")
     bins.focus()
     for _ in range(6):  # fifteen bins less six
         page.keyboard.press("ArrowLeft")
@@ -172,10 +176,11 @@ def test_the_figures_are_right_and_follow_bins_and_lens(visit, rows):
         page.wait_for_timeout(50)
         after = page.locator("#headline-error").inner_text()
     assert after.startswith(wanted)
-    drawn = page.locator("#reliability figure").get_attribute("id")
+    assert "came = 1" in page.locator("#reliability svg.vd:visible").inner_html()
     page.get_by_role("combobox", name="Lens").select_option("confidence")
     visit.changes("#headline-error", after)
-    page.wait_for_selector(f"#reliability figure:not(#{drawn}):not(.incoming) svg")
+    page.locator("#reliability text:visible", has_text="confidence:").wait_for()
+    assert faults_of(page) == []
     assert _HOSTILE in page.get_by_role("region", name="Worst first").inner_text()
     assert visit.complaints == []
 
@@ -224,6 +229,8 @@ def test_the_game_is_played_to_its_end(visit):
     page.get_by_role("button", name="Start a game").click()
     for number in (1, 2):
         page.wait_for_selector(f"text=Round {number} of 2")
+        assert f"{number - 1} of 2 rounds played" in page.locator("#score").inner_text()
+        assert page.get_by_text("within the budget of the round").is_visible()  # the rules
         for patient in (1, 2, 3):
             page.get_by_label(f"Treatment of patient {patient}").select_option("4")
         assert page.get_by_role("button", name="Treat", exact=True).is_disabled()  # 6 of 3
@@ -231,6 +238,7 @@ def test_the_game_is_played_to_its_end(visit):
         page.wait_for_selector("button#treat:enabled")
         page.get_by_role("button", name="Treat", exact=True).click()
     page.wait_for_selector("#summary")
+    assert re.search(r"round 1: .*, round 2: ", page.locator("#score").inner_text())
     text = page.locator("#summary").inner_text()
     assert "Your choices can expect as much as trusting the reports." in text
     assert visit.complaints == []

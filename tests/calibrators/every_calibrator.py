@@ -33,6 +33,7 @@ from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
 from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
 from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
+from veridical.calibrators._trees.boosted import BoostedCalibrator
 from veridical.calibrators._wrappers.chained import ChainedCalibrator
 from veridical.calibrators._wrappers.grouped import GroupedCalibrator
 from veridical.calibrators._wrappers.mixtures import AveragedCalibrator, MixingCalibrator
@@ -46,6 +47,7 @@ from veridical.selection import AutoCalibrator
 
 BINARY = {
     "platt": PlattCalibrator(),
+    "sigmoid": PlattCalibrator(feature="probability"),
     "beta": BetaCalibrator(),
     "quadratic": QuadraticCalibrator(),
     "spline": SplineCalibrator(),
@@ -69,6 +71,7 @@ MULTICLASS = {
     "dirichlet": DirichletCalibrator(),
     "structured vector": StructuredVectorCalibrator(),
     "structured matrix": StructuredMatrixCalibrator(),
+    "extended matrix": StructuredMatrixCalibrator(features="extended"),
     "one-vs-rest platt": OneVsRestCalibrator(PlattCalibrator()),
     "one-vs-rest isotonic": OneVsRestCalibrator(IsotonicCalibrator()),
     "class-conditional": ClassConditionalCalibrator(TemperatureCalibrator()),
@@ -80,6 +83,8 @@ MULTICLASS = {
         [TemperatureCalibrator(), OneVsRestCalibrator(IsotonicCalibrator())]
     ),
     "averaged": AveragedCalibrator([TemperatureCalibrator(), IdentityCalibrator()], weights=[3, 1]),
+    "boosted": BoostedCalibrator(),
+    "boosted identity": BoostedCalibrator(IdentityCalibrator(), depth=2, max_rounds=20, cv=3),
     "auto": AutoCalibrator(candidates=[TemperatureCalibrator(), VectorCalibrator()]),
 }
 EVERY = BINARY | MULTICLASS

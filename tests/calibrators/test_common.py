@@ -259,7 +259,8 @@ def test_three_logits_mean_the_same_as_probabilities(name):
     z = np.log(p) + (0 if name in SLOPES_OF_COLUMNS | {"auto"} else 3)  # "auto" tries vectors
     plain = fit(MULTICLASS[name], p, y)
     of_logits = fit(MULTICLASS[name], z, y, input="logit")
-    close = 1e-3 if name == "auto" else 1e-6  # weights of maps are searched for, not solved for
+    # Weights of maps are searched for, not solved for; floors of folds are those of fewer rows.
+    close = {"auto": 1e-3, "boosted": 1e-4}.get(name, 1e-6)
     np.testing.assert_allclose(predict(of_logits, z), predict(plain, p), atol=close)
 
 

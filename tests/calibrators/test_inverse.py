@@ -17,9 +17,11 @@ from veridical.calibrators import (
     HistogramCalibrator,
     IdentityCalibrator,
     IsotonicCalibrator,
+    MatrixCalibrator,
     PlattCalibrator,
     QuadraticCalibrator,
     SplineCalibrator,
+    StructuredMatrixCalibrator,
     TemperatureCalibrator,
 )
 from veridical.exceptions import InvalidInputError, VeridicalWarning
@@ -134,10 +136,10 @@ def test_of_a_map_that_is_not_monotone_the_score_from_which_on_it_stays():
     assert not found.monotone
     assert found.reached_before
     assert found.score == np.nextafter(0.6, 1)  # from the fourth bin on
-    assert "some scores before reach it, too" in str(found)
+    assert "(the map is not monotone: some lower scores reach it, too)" in str(found)
     alone = map.inverse(0.8)
     assert not alone.reached_before
-    assert "but at none before" in str(alone)
+    assert "(the map is not monotone, but no lower score reaches it)" in str(alone)
 
 
 def test_the_positive_class_may_come_first():
@@ -229,3 +231,22 @@ def test_the_score_that_is_printed_decides_as_the_cut_off_does():
 def test_a_threshold_near_one_is_not_printed_as_one():
     found = HistogramCalibrator(n_bins=1).fit([0.2, 0.6], [0, 1]).inverse(0.9999999)
     assert "at least 0.9999999 nowhere" in str(found)
+
+
+def test_of_several_classes_it_says_which_map_is_meant():
+    p = np.random.default_rng(0).dirichlet(np.ones(3), 60)
+    map = TemperatureCalibrator().fit(p, np.arange(60) % 3)
+    with pytest.raises(InvalidInputError, match="`calibrator` must be a map of two classes"):
+        map.inverse(0.5)
+
+
+@pytest.mark.parametrize("kind", [MatrixCalibrator, StructuredMatrixCalibrator])
+def test_no_row_that_equals_the_threshold_is_left_out_by_rounding(kind):
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        p = rng.random(200)
+        map = kind().fit(p, (rng.random(200) < p**1.3).astype(int))
+        q = map.predict_proba(p)[:, 1]
+        assert [map.predict_proba([each])[0, 1] for each in p] == q.tolist()
+        for threshold in q[::20].tolist():
+            assert map.inverse(threshold).applies_to(p[q >= threshold]).all()

@@ -191,3 +191,58 @@ def test_the_demonstration_of_the_chapter():
         after.append(ten_bin_error(platt.predict_proba(p[6000:])[:, 1], y[6000:]))
     assert np.mean(before) == pytest.approx(0.083, abs=4 * 0.008 / math.sqrt(40) + 0.0005)
     assert np.mean(after) == pytest.approx(0.019, abs=4 * 0.005 / math.sqrt(40) + 0.0005)
+
+
+# --- a line of the probability itself: scikit-learn's sigmoid
+
+
+@pytest.mark.parametrize(
+    ("weighted", "a", "b"),
+    [
+        (False, -2.7358438752029257, 1.321873577044258),
+        (True, -2.748721411988579, 1.32361804640566),
+    ],
+)
+def test_a_line_of_probabilities_is_the_sigmoid_of_scikit_learn(weighted, a, b):
+    """`_SigmoidCalibration().fit(p, y, w)` of scikit-learn 1.9.1: 1 / (1 + exp(a p + b))."""
+    p, y = bent()
+    w = 1.0 + np.arange(300) % 3 if weighted else None
+    fitted = PlattCalibrator(feature="probability", weight_type="frequency").fit(p, y, w)
+    assert [fitted.slope_, fitted.intercept_] == pytest.approx([-a, -b], abs=1e-8)
+    new = np.array([0.0, 0.3, 1.0])
+    np.testing.assert_allclose(
+        fitted.predict_proba(new)[:, 1], 1 / (1 + np.exp(a * new + b)), rtol=1e-8
+    )
+
+
+def test_two_groups_have_their_shares_also_on_probabilities():
+    p, y = [0.9] * 4 + [0.1] * 4, [1, 1, 1, 0, 0, 0, 0, 1]
+    plain = PlattCalibrator(feature="probability", smooth_targets=False).fit(p, y)
+    assert plain.predict_proba([0.1, 0.9])[:, 1] == pytest.approx([0.25, 0.75], abs=1e-9)
+    assert plain.slope_ == pytest.approx(2 * math.log(3) / 0.8, abs=1e-7)  # a 0.8 = 2 log 3
+
+
+@pytest.mark.parametrize("input", ["logit", "score"])
+def test_logits_and_scores_become_the_probabilities_the_line_is_of(input):
+    p, y = bent()
+    new = np.array([0.01, 0.4, 0.99])
+    on_p = PlattCalibrator(feature="probability").fit(p, y)
+    on_z = PlattCalibrator(feature="probability", input=input).fit(np.log(p / (1 - p)), y)
+    np.testing.assert_allclose(
+        on_z.predict_proba(np.log(new / (1 - new))), on_p.predict_proba(new), atol=1e-9
+    )
+
+
+def test_unknown_features_are_refused():
+    p, y = bent()
+    with pytest.raises(InvalidInputError, match="`feature` must be one of"):
+        PlattCalibrator(feature="odds").fit(p, y)
+
+
+def test_probabilities_that_hardly_differ_are_taken_for_equal():
+    p = np.where(np.arange(40) % 2, 1e-200, 2e-200)
+    fitted = PlattCalibrator(feature="probability").fit(p, np.arange(40) % 4 == 0)
+    assert fitted.predict_proba([1e-200, 0.5])[:, 1] == pytest.approx(
+        [(10 * 11 / 12 + 30 * 1 / 32) / 40] * 2  # the mean of Platt's targets
+    )
+    assert PlattCalibrator.from_dict(fitted.to_dict()).slope_ == fitted.slope_

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import softmax
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
 
 from calibrators.multiclass_oracles import (
     log_loss,
@@ -52,6 +53,61 @@ def test_the_fit_is_at_the_minimum_of_the_documented_objective(maker, strength):
     assert abs(slopes(naive, np.zeros(free.sum() + k))).max() < 1e-8
     scores = features @ matrix.T + fitted.intercept_
     np.testing.assert_allclose(fitted.predict_proba(p), softmax(scores, axis=1), rtol=1e-10)
+
+
+def extended_objective(theta, p, y, strength):
+    """Mean log loss and ridges of (W, V, U, b), written out; p are scaled and mixed."""
+    n, k = p.shape
+    w, v, u, b = np.split(theta, [k * k, 2 * k * k, 3 * k * k])
+    w, v, u = (each.reshape(k, k) for each in (w, v, u))
+    scores = np.log(p) @ w.T + p @ v.T + np.log(1 - p) @ u.T + b
+    off = ~np.eye(k, dtype=bool)
+    ridge = k * ((np.diag(w) - 1) ** 2).sum() + k * (k - 1) * (w[off] ** 2).sum() + k * b @ b
+    ridge += k * (np.diag(u) ** 2).sum() + k * (k - 1) * (u[off] ** 2).sum()
+    ridge += (np.diag(v) ** 2).sum() + k * (k - 1) / 10 * (v[off] ** 2).sum()
+    losses = logsumexp(scores, axis=1) - scores[np.arange(n), y]
+    return losses.mean() + strength / n * ridge
+
+
+@pytest.mark.parametrize("strength", [0.15, 1.0])
+def test_extended_features_end_at_the_optimum_that_scipy_finds(strength):
+    k = 3
+    _, y, p = overconfident(200, k, seed=1)
+    fitted = StructuredMatrixCalibrator(strength=strength, features="extended").fit(p, y)
+    args = (np.exp(scaled(p, y)), y, strength)
+    start = np.concatenate([np.eye(k).ravel(), np.zeros(2 * k * k + k)])
+    options = {"maxiter": 5000, "maxfun": 500_000, "ftol": 1e-15, "gtol": 1e-9}
+    found = minimize(extended_objective, start, args, method="L-BFGS-B", options=options)
+    w, v, u = np.split(fitted.coef_, 3, axis=1)
+    ours = np.concatenate([w.ravel(), v.ravel(), u.ravel(), fitted.intercept_])
+    assert extended_objective(ours, *args) <= found.fun + 1e-9
+    assert abs(slopes(lambda move: extended_objective(ours + move, *args), 0 * ours)).max() < 1e-8
+    np.testing.assert_allclose(ours, found.x, atol=2e-3)
+
+
+def test_extended_features_bend_where_a_matrix_cannot():
+    """Scores fall by 4 times the probability of another class, which is no line of logarithms."""
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(3), 20_000)
+    truth = softmax(np.log(p) - 4 * p[:, [1, 2, 0]], axis=1)
+    y = (rng.random(len(p))[:, None] > truth.cumsum(axis=1)).sum(axis=1).clip(max=2)
+    errors = [
+        abs(map.fit(p[:10_000], y[:10_000]).predict_proba(p[10_000:]) - truth[10_000:]).mean()
+        for map in (StructuredMatrixCalibrator(), StructuredMatrixCalibrator(features="extended"))
+    ]
+    assert errors[1] < 0.4 * errors[0]
+
+
+def test_a_strong_ridge_leaves_temperature_scaling_of_extended_features_too():
+    _, y, p = overconfident(100, 4, seed=7)
+    fitted = StructuredMatrixCalibrator(strength=1e9, features="extended").fit(p, y)
+    expected = TemperatureCalibrator().fit(p, y).predict_proba(p)
+    np.testing.assert_allclose(fitted.predict_proba(p), expected, atol=1e-6)
+
+
+def test_unknown_features_are_refused():
+    with pytest.raises(InvalidInputError, match="features"):
+        StructuredMatrixCalibrator(features="more").fit([0.2, 0.7], [0, 1])
 
 
 # probmetrics 1.3.0: SVSCalibrator() and SMSCalibrator() on `recorded_input()`, in float32

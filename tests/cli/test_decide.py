@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from veridical.calibrators import HistogramCalibrator, PlattCalibrator
+from veridical import risk_threshold
+from veridical.calibrators import HistogramCalibrator, PlattCalibrator, TemperatureCalibrator
 from veridical.cli import main
 from veridical.export import save
 
@@ -284,6 +285,14 @@ def test_what_does_not_go_with_a_map_is_refused(capsys, options, message):
     assert message in err
 
 
+def test_a_map_of_three_classes_has_no_cut_off(capsys):
+    p = np.random.default_rng(0).dirichlet(np.ones(3), 60)
+    save(TemperatureCalibrator().fit(p, np.arange(60) % 3), "three.json")
+    code, out, err = run(capsys, "--map", "three.json", "--threshold", 0.2)
+    assert (code, out) == (2, "")
+    assert "`--map` must be a map of two classes; got one of 3" in err
+
+
 def test_a_map_that_is_not_monotone_decides_row_by_row(capsys):
     p, y = [0.1, 0.1, 0.5, 0.5, 0.9, 0.9], [0, 0, 1, 1, 0, 0]
     map = HistogramCalibrator(n_bins=3).fit(p, y)  # (0 + 1)/4, (2 + 1)/4, (0 + 1)/4
@@ -295,3 +304,72 @@ def test_a_map_that_is_not_monotone_decides_row_by_row(capsys):
     assert "not monotone" in out
     assert "rows were calibrated and compared with 0.7" in err
     assert pl.read_csv("out.csv")["action"].to_list() == [0, 1, 0]
+
+
+def _answers(tmp_path, n=1500):
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([0.5, 0.4, 0.3], n)
+    y = (p.cumsum(axis=1) > rng.random((n, 1))).argmax(axis=1)
+    table = {f"p_{c}": p[:, k] for k, c in enumerate("abc")}
+    path = tmp_path / "three.csv"
+    pl.DataFrame(table | {"label": np.array(list("abc"))[y], "doc": np.arange(n) // 3}).write_csv(
+        path
+    )
+    return path, p, y
+
+
+def test_a_promise_says_from_which_score_on_and_marks_rows(tmp_path, capsys):
+    path, p, y = _answers(tmp_path)
+    out = tmp_path / "out.csv"
+    options = ["--prob", "p_*", "--y", "label", "--at-most", "0.1", "-o", str(out)]
+    promise = found(capsys, path, *options)["promise"]
+    expected = risk_threshold(y, p, at_most=0.1)
+    assert promise["threshold"] == expected.threshold
+    answered = pl.read_csv(out)["answered"].to_numpy()
+    np.testing.assert_array_equal(answered, p.max(axis=1) >= expected.threshold)
+    assert "bounded mean" in " ".join(
+        run(capsys, path, *options[:-2], "--groups", "doc")[1].split()
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--at-most", "0.1"], "y"),
+        (["--at-most", "0.1", "--y", "label", "--cost-fp", "1", "--cost-fn", "2"], "cost"),
+        (["--at-most", "7", "--y", "label"], "between 0 and 1"),
+        (["--groups", "doc", "--cost-fp", "1", "--cost-fn", "2"], "groups"),
+    ],
+)
+def test_a_promise_refuses_what_does_not_go_with_it(tmp_path, capsys, options, words):
+    path, _, _ = _answers(tmp_path, 60)
+    code, _, err = run(capsys, path, "--prob", "p_*", *options)
+    assert code == 2
+    assert words in err
+
+
+def test_one_of_several_classes_is_called_by_its_lens(tmp_path, capsys):
+    path, p, y = _answers(tmp_path)
+    options = ["--prob", "p_*", "--y", "label", "--at-most", "0.3", "--risk", "fdr"]
+    promise = found(capsys, path, *options, "--lens", "class:b")["promise"]
+    called = p[:, 1] >= float(promise["threshold"])
+    assert promise["observed"] == pytest.approx((y[called] != 1).mean())
+    code, _, err = run(capsys, path, *options)
+    assert code == 2
+    assert "--lens" in err
+
+
+def test_rows_answered_are_those_of_the_class_that_is_called(tmp_path, capsys):
+    path, p, _ = _answers(tmp_path)
+    out = tmp_path / "out.csv"
+    options = ["--prob", "p_*", "--y", "label", "--at-most", "0.3", "--risk", "fdr"]
+    promise = found(capsys, path, *options, "--lens", "class:b", "-o", out)["promise"]
+    called = pl.read_csv(out)["answered"].to_numpy()
+    np.testing.assert_array_equal(called, p[:, 1] >= float(promise["threshold"]))
+    pair = tmp_path / "pair.csv"  # the positive class stands first
+    y = np.where(np.random.default_rng(1).random(1500) < p[:, 0], "bad", "good")
+    pl.DataFrame({"p_bad": p[:, 0], "p_good": 1 - p[:, 0], "y": y}).write_csv(pair)
+    options = ["--prob", "p_*", "--y", "y", "--pos-label", "bad", "--at-most", "0.3"]
+    promise = found(capsys, pair, *options, "--risk", "fdr", "-o", out)["promise"]
+    called = pl.read_csv(out)["answered"].to_numpy()
+    np.testing.assert_array_equal(called, p[:, 0] >= float(promise["threshold"]))

@@ -51,7 +51,7 @@ def test_what_is_missing_comes_with_its_command(capsys, monkeypatch):
     start = lines.index("to install what is missing:") + 1
     commands = [line.split(" -m ")[1] for line in lines[start:]]
     assert commands == [
-        "pip install scipy", 'pip install "veridical[fast]"',
+        "pip install scipy", 'pip install "numba>=0.60"',
         'pip install "ibis-framework[postgres]"',
     ]  # fmt: skip
 

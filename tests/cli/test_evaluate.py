@@ -48,7 +48,9 @@ def several(tmp_path):
 
 
 def in_options(result):
-    return f"{result}\n".replace("guessed y='label', prob='p'", "guessed --y label, --prob p")
+    return f"{result.to_text()}\n".replace(
+        "guessed y='label', prob='p'", "guessed --y label, --prob p"
+    )
 
 
 def run(capsys, *arguments):

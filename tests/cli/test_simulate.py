@@ -195,7 +195,7 @@ def test_a_figure_without_matplotlib(capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     code, out, err = run(capsys, "decisions", *PAIR, "--plot", "map.png")
     assert (code, out) == (2, "")
-    assert 'pip install "veridical[plots]"' in err
+    assert 'pip install "matplotlib>=3.8"' in err
 
 
 def test_the_reference_players_alone(capsys):

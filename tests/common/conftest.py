@@ -193,6 +193,11 @@ def benefits(y: Any, p: Any, **options: Any) -> np.ndarray:
     return np.concatenate([c.low, c.high, c.advantage_low, c.avoided, c.treat_all])
 
 
+def risks(y, p, **options):
+    c = v.risk_coverage_curve(y, p, **options)
+    return np.concatenate([c.risk, c.coverage, [c.area.estimate, c.excess.estimate]])
+
+
 def build() -> dict[str, Metric]:
     registry = Registry()
     for part in (_scores, _functions, _estimators, _without_bins, _results, _inference, _decisions):
@@ -211,6 +216,9 @@ def _decisions(add: Callable[..., None]) -> None:
     add("decision_curve", benefits, "both", "decision_curve", **often)
     prior = partial(benefits, prevalence=0.2)
     add("decision_curve prevalence", prior, "both", "decision_curve", **often)
+    answered = partial(risks, lens="binary")  # confidences of p and 1 - p tie but for rounding
+    add("risk_coverage_curve", answered, "binary", "risk_coverage_curve", **often)
+    add("risk_coverage_curve", risks, "multiclass", "risk_coverage_curve", **often)
 
 
 def _scores(add: Callable[..., None]) -> None:

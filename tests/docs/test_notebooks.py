@@ -12,7 +12,7 @@ nbclient = pytest.importorskip("nbclient")
 pytest.importorskip("ipykernel")
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
-NAMES = ["methods", "tour"]
+NAMES = ["methods", "results", "tour"]
 
 
 def _code_cells(notebook):

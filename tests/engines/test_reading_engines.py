@@ -43,10 +43,11 @@ def test_three_columns_are_read_as_asked(engine: str, frame_of: Any) -> None:
 
 
 @pytest.mark.parametrize("engine", CHEAP)
-@pytest.mark.parametrize("how", ["logit", "normalize", "rounded"])
+@pytest.mark.parametrize("how", ["logit", "logprob", "normalize", "rounded"])
 def test_other_conversions_are_those_in_memory(engine: str, how: str, frame_of: Any) -> None:
     given, reading, expected = {
         "logit": (Z, Reading("logit"), SHARE),
+        "logprob": (np.log(SHARE), Reading("logprob"), SHARE),
         "normalize": (3 * SHARE, Reading(normalize=True), SHARE),
         "rounded": (SHARE.round(2), Reading(), SHARE.round(2)),
     }[how]

@@ -168,7 +168,7 @@ def test_result_prints_and_reads_back(models):
     assert "&lt;a&gt; - b" in c._repr_html_()
     assert "<a>" not in c._repr_html_()
     assert c.to_frame().shape == (4, 11)
-    with pytest.raises(KeyError, match="not a model"):
+    with pytest.raises(KeyError, match="must be one of"):
         c.evaluation("c")
-    with pytest.raises(KeyError, match="there is"):
+    with pytest.raises(KeyError, match="must be one of"):
         c.difference("<a>", "b", "auc")

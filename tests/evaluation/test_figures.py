@@ -184,7 +184,7 @@ def test_unknown_figures_are_errors_that_list_the_known_ones(binary):
     e = evaluate(*binary)
     with pytest.raises(KeyError, match="'ECE', 'ECE equal-mass'"):
         e.error("ICI")
-    with pytest.raises(KeyError, match="not a group"):
+    with pytest.raises(KeyError, match="group: `name` must be one of"):
         e.group("north")
 
 

@@ -422,3 +422,23 @@ def test_requirements_must_be_texts(rows):
     for bad in (3, [3], {"ece": 1}):
         with pytest.raises(InvalidInputError, match="`requirements` must be"):
             check(*rows, requirements=bad)
+
+
+def test_the_risk_of_answers_is_exact_and_undecided_where_nothing_is_answered():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([0.5, 0.4, 0.3], 800)
+    y = (p.cumsum(axis=1) > rng.random((800, 1))).argmax(axis=1)
+    texts = ["risk(0.8).high < 0.2", "risk(80%).value < 0.2", "risk(1.0).high < 0.5"]
+    result = check(y, p, requirements=texts, n_resamples=10)
+    top = p.max(axis=1) >= 0.8
+    wrong, n = int((p.argmax(axis=1) != y)[top].sum()), int(top.sum())
+    high = stats.beta.ppf(0.975, wrong + 1, n - wrong)  # Clopper & Pearson
+    assert result.checks[0].value == pytest.approx(high)
+    assert result.checks[1].value == pytest.approx(wrong / n)
+    assert result.checks[2].outcome == "undecided"
+
+
+@pytest.mark.parametrize("text", ["risk.high < 0.1", "risk(2).high < 0.1", "risk(0.8).pvalue < 1"])
+def test_a_risk_needs_a_confidence_and_a_limit(text):
+    with pytest.raises(InvalidInputError):
+        check_requirements([0, 1], [0.2, 0.8], requirements=text)

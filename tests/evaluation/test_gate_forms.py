@@ -119,7 +119,8 @@ def test_the_text_cannot_steer_a_terminal(name):
 def test_html_is_escaped(name):
     html = result(check(name), notes=(name,), compared=name)._repr_html_()
     assert "<script" not in html
-    assert html.startswith("<div>")
+    assert html.startswith('<div class="veridical">')
+    assert not {"\x00", "\x1b"} & set(html)
 
 
 def test_the_table_has_one_row_a_check():

@@ -49,6 +49,8 @@ SCALED = {
     "far logit": (Y, np.where(Y == 1, 900.0, -900.0), Y.astype(float)),
     "percent of three": (Y3, 100 * P3, P3),
     "logit of three": (Y3, Z3, P3),
+    "logprob": (Y, np.log(P), P),
+    "logprob of three": (Y3, np.log(P3), P3),
     "far logit of three": (Y3, 1e3 * np.eye(3)[Y3], np.eye(3)[Y3]),
 }
 
@@ -56,11 +58,12 @@ SCALED = {
 @pytest.mark.parametrize("case", SCALED)
 def test_scales_become_probabilities_everywhere(case):
     y, given, p = SCALED[case]
-    scale = "percent" if "percent" in case else "logit"
+    scale = next(one for one in ("percent", "logit", "logprob") if one in case)
     expected = brier(y, p)
     result = v.evaluate(y, given, scale=scale, **QUICK)
     assert result.scores["brier"] == pytest.approx(expected, abs=1e-14)
-    assert any(("divided by 100" if scale == "percent" else "logits") in n for n in result.notes)
+    said = {"percent": "divided by 100", "logit": "logits", "logprob": "log probabilities"}[scale]
+    assert any(said in note for note in result.notes)
     frame = frame_of(given, y)
     for engine in ENGINES:
         pushed = v.evaluate(

@@ -11,6 +11,7 @@ from veridical.calibrators import (
     AveragedCalibrator,
     BBQCalibrator,
     BetaCalibrator,
+    BoostedCalibrator,
     Calibrator,
     ClassConditionalCalibrator,
     DensityCalibrator,
@@ -36,6 +37,7 @@ from veridical.calibrators import (
 
 BINARY: dict[str, Calibrator] = {
     "platt": PlattCalibrator(),
+    "sigmoid": PlattCalibrator(feature="probability"),
     "beta": BetaCalibrator(),
     "quadratic": QuadraticCalibrator(),
     "spline": SplineCalibrator(smoothness=1.0),
@@ -61,11 +63,15 @@ ANY: dict[str, Calibrator] = {
     "dirichlet": DirichletCalibrator(),
     "structured_vector": StructuredVectorCalibrator(),
     "structured_matrix": StructuredMatrixCalibrator(),
+    "extended_matrix": StructuredMatrixCalibrator(features="extended"),
     "structured_bare": StructuredMatrixCalibrator(pseudo_rows=0),
     "one_vs_rest": OneVsRestCalibrator(IsotonicCalibrator()),
     "one_vs_rest_bare": OneVsRestCalibrator(IsotonicCalibrator(laplace=0)),
     "mixing": MixingCalibrator(OneVsRestCalibrator(BetaCalibrator()), mix=0.1),
     "averaged": AveragedCalibrator([TemperatureCalibrator(), VectorCalibrator()], weights=[3, 1]),
+    "boosted": BoostedCalibrator(
+        MixingCalibrator(IdentityCalibrator(), mix=0.9), depth=2, max_rounds=9
+    ),
     "conditional": ClassConditionalCalibrator(TemperatureCalibrator(), min_rows=20),
 }
 ALL = {**BINARY, **ANY}

@@ -11,6 +11,7 @@ import pytest
 from veridical.calibrators import (
     ConfidenceReducedCalibrator,
     GroupedCalibrator,
+    HistogramCalibrator,
     IsotonicCalibrator,
     PlattCalibrator,
     TemperatureCalibrator,
@@ -182,3 +183,26 @@ def test_what_cannot_be_written_is_refused():
     dates = _fitted(list(np.array(["2024-01-01", "2024-01-02"], dtype="datetime64[D]")))
     with pytest.raises(InvalidInputError, match="of groups of plain keys"):
         to_sql(dates, by="site")
+
+
+def test_the_text_that_missing_groups_are_called_is_the_same_group():
+    duckdb = pytest.importorskip("duckdb")
+    p = np.linspace(0.05, 0.95, 30)
+    y = (np.arange(30) % 3 == 0).astype(int)
+    groups = (["a", "(missing)", None] * 10)[:30]
+    grouped = GroupedCalibrator(HistogramCalibrator(n_bins=1), shrinkage=1)
+    grouped.fit(p, y, by=np.array(groups, dtype=object))
+    assert grouped.groups_ == ["(missing)", "a"]
+    base = duckdb.connect()
+    base.execute("CREATE TABLE scores (risk DOUBLE, site VARCHAR)")
+    base.executemany("INSERT INTO scores VALUES (?, ?)", list(zip(p.tolist(), groups, strict=True)))
+    found = base.execute(f"SELECT {to_sql(grouped, columns='risk', by='site')} FROM scores")
+    expected = grouped.predict_proba(p, by=np.array(groups, dtype=object))[:, 1]
+    np.testing.assert_allclose([row[0] for row in found.fetchall()], expected, rtol=0, atol=1e-12)
+
+
+def test_huge_keys_beside_small_ones_stay_apart():
+    p, y = np.linspace(0.05, 0.95, 30), (np.arange(30) % 5 == 0).astype(int)
+    keys = [5, 2**64 - 1, 2**64 - 2] * 10  # a plain array would make floats of them
+    grouped = GroupedCalibrator(HistogramCalibrator(n_bins=1), shrinkage=1).fit(p, y, by=keys)
+    assert grouped.groups_ == [5, 2**64 - 2, 2**64 - 1]

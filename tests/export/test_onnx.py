@@ -187,7 +187,7 @@ def test_sums_of_the_same_column_keep_their_own_columns() -> None:
 
 def test_weighted_sums_of_all_classes_are_one_product(onnx: Any) -> None:
     operators = [each.op_type for each in to_onnx(maps.fitted_three("matrix")).graph.node]
-    assert operators.count("MatMul") == 1
+    assert operators.count("MatMul") == 2  # and one that makes a column of flaws a table
 
 
 def test_nodes_grow_with_the_logarithm_of_pieces_and_not_with_classes(onnx: Any) -> None:
@@ -196,8 +196,8 @@ def test_nodes_grow_with_the_logarithm_of_pieces_and_not_with_classes(onnx: Any)
         map = HistogramCalibrator(n_bins=n_bins, strategy="uniform").fit(p, np.arange(1000) % 2)
         return len(to_onnx(map, one_column=True).graph.node)
 
-    # Intervals of a table: 4, 32, 256; each doubling is a round of five operators.
-    assert nodes(32) - nodes(4) == nodes(256) - nodes(32) == 3 * 5
+    # Intervals of a table: 4, 32, 256; each doubling is a round of seven operators.
+    assert nodes(32) - nodes(4) == nodes(256) - nodes(32) == 3 * 7
     rng = np.random.default_rng(3)
     sizes = []
     for n_classes in (5, 50):
@@ -332,5 +332,5 @@ def test_what_cannot_be_written_is_refused(onnx: Any) -> None:
 
 def test_without_onnx_the_command_to_install_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
-    with pytest.raises(MissingDependencyError, match=r'pip install "veridical\[onnx\]"'):
+    with pytest.raises(MissingDependencyError, match=r'pip install "onnx>=[\d.]+"'):
         to_onnx(maps.fitted("platt"))

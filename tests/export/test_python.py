@@ -129,3 +129,10 @@ def test_what_cannot_be_written_is_refused() -> None:
     for name in ("class", "a b", "f():\n  pass\ndef g", ""):
         with pytest.raises(InvalidInputError, match="a name for a function"):
             to_python(maps.fitted("platt"), name=name)
+
+
+def test_tables_have_names_of_their_own() -> None:
+    for name in maps.ANY:
+        source = to_python(maps.fitted_three(name))
+        tables = [line.split(" = ")[0] for line in source.splitlines() if line.startswith("_")]
+        assert len(set(tables)) == len(tables), name

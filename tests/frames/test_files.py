@@ -18,6 +18,8 @@ WRITE = {
     ".arrow": pl.DataFrame.write_ipc,
     ".feather": pl.DataFrame.write_ipc,
     ".ipc": pl.DataFrame.write_ipc,
+    ".jsonl": pl.DataFrame.write_ndjson,
+    ".ndjson": pl.DataFrame.write_ndjson,
 }
 
 
@@ -195,7 +197,7 @@ def test_a_folder_is_refused_with_a_pattern_to_use(tmp_path):
 def test_an_unknown_ending_is_refused_with_those_known(tmp_path, name):
     (tmp_path / name).write_text("y,p\n1,0.5\n")
     message = (
-        r"`source` must be a file ending in \.csv, .*\.ipc; got .*\nHint: save the data as CSV"
+        r"`source` must be a file ending in \.csv, .*\.ndjson; got .*\nHint: save the data as CSV"
     )
     with pytest.raises(InvalidInputError, match=message):
         open_table(tmp_path / name, caller="f")
@@ -220,7 +222,9 @@ def test_an_empty_file_is_refused(tmp_path, ending):
 
 def test_a_file_without_rows_is_refused(tmp_path, ending):
     path = write(FRAME.clear(), tmp_path / f"data{ending}")
-    with pytest.raises(InvalidInputError, match="`source` must be a file with rows; got 0 rows in"):
+    with pytest.raises(
+        InvalidInputError, match=r"`source` must be a file with rows; got 0 (rows|bytes) in"
+    ):
         open_table(path, caller="f")
 
 
@@ -259,3 +263,16 @@ def test_an_address_on_the_network_is_refused():
     message = r"`source` must be a file on this machine; got 'https://.*\nHint: download the file"
     with pytest.raises(InvalidInputError, match=message):
         open_table("https://example.org/data.csv", caller="f")
+
+
+def test_json_lines_as_python_writes_them_are_read(tmp_path):
+    """NaN, which JSON does not know, is a blank; a byte-order mark is none of the first name."""
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'\xef\xbb\xbf{"label": 1, "p": NaN}\n\n{"label": 0, "p": 0.5}\n')
+    table = open_table(path, columns=["label", "p"], caller="f", param="file")
+    p = table.column("p", caller="f", param="p")
+    assert np.isnan(p[0])
+    assert p[1] == 0.5
+    path.write_text('{"label": 1, "p": NaN}\n{"label": 0\n')
+    with pytest.raises(InvalidInputError, match="line 2"):
+        column_names(path, caller="f", param="file")

@@ -14,7 +14,7 @@ import pytest
 
 from veridical.exceptions import VeridicalError
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring._store import store as _schema, store as _store
+from veridical.monitoring._store import file as _file, tables as _schema
 
 SCRIPT = Path(__file__).parent / "rough_treatment.py"
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are made by forking")
@@ -63,7 +63,7 @@ def test_threads_may_share_a_monitor():
 def test_who_waits_in_vain_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "m.sqlite"
     CalibrationMonitor(path).close()
-    monkeypatch.setattr(_store, "_PATIENCE", 0.1)
+    monkeypatch.setattr(_file, "_PATIENCE", 0.1)
     monitor = CalibrationMonitor(path)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -33,7 +33,7 @@ def test_the_line_is_what_the_calibrator_predicts(two, binary, ax):
         drawn.before.get_offsets(), np.column_stack([curve.predicted, curve.observed])
     )
     assert drawn.ax is ax
-    assert ax.get_aspect() == 1.0
+    assert ax.get_box_aspect() == 1.0
     assert "n = 600" in [text.get_text()[-7:] for text in drawn.legend.get_texts()]
 
 

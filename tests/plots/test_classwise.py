@@ -78,7 +78,7 @@ def test_the_grid_takes_the_place_of_the_given_axes(multiclass, ax):
         box = panel.get_position()
         assert place.x0 - 1e-9 <= box.x0 < box.x1 <= place.x1 + 1e-9
         assert place.y0 - 1e-9 <= box.y0 < box.y1 <= place.y1 + 1e-9
-        assert panel.get_aspect() == 1
+        assert panel.get_box_aspect() == 1
 
 
 def test_a_single_panel_is_drawn_on_the_axes_themselves(multiclass, ax):
@@ -97,18 +97,46 @@ def test_only_the_worst_of_many_classes_are_shown(many, ax):
     assert any("the 4 classes of 10 with the largest ECE" in t.get_text() for t in ax.texts)
 
 
-def test_zoomed_panels_end_at_the_largest_probability_shown(ax):
-    p = np.tile([[0.04, 0.06, 0.9], [0.05, 0.05, 0.9]], (50, 1))
-    y = np.full(100, 2)
-    classwise(y, p, show=["classes"], zoom=True, interval=None, labels=[0, 1, 2], ax=ax)
-    assert ax.child_axes[0].get_xlim()[1] == pytest.approx(1.02)
-    other = Figure().subplots()
-    curves = {"a": reliability_curve([0] * 9 + [1], [0.1] * 10, interval=None)} | {
-        "b": reliability_curve([0] * 9 + [1], [0.15] * 10, interval=None)
+def test_panels_have_axes_of_their_own_or_all_of_them_the_unit(ax):
+    curves = {
+        "low": reliability_curve([0] * 8 + [1, 1], [0.15, 0.3] * 5, n_bins=1, interval=None),
+        "high": reliability_curve([1] * 8 + [0, 0], [0.7, 0.85] * 5, n_bins=1, interval=None),
     }
-    classwise(curves, zoom=True, ax=other)
-    assert {panel.get_xlim()[1] for panel in other.child_axes} == {0.2 * 1.02}
-    assert {panel.get_ylim()[1] for panel in other.child_axes} == {0.2 * 1.02}
+    classwise(curves, ax=ax)
+    low, high = (panel.get_xlim() for panel in ax.child_axes)
+    assert low[0] < 0.2 < 0.225 < low[1] < 0.5 < high[0] < 0.775 < 0.8 < high[1]
+    for panel in ax.child_axes:
+        assert panel.get_xlim() == pytest.approx(panel.get_ylim())
+        assert panel.xaxis.get_tick_params()["labelbottom"]
+    other = Figure().subplots()
+    classwise(curves, axis="unit", ax=other)
+    assert {panel.get_xlim() for panel in other.child_axes} == {(-0.02, 1.02)}
+
+
+def test_several_models_share_panels(multiclass, ax):
+    models = {"raw": multiclass.p, "flat": np.full_like(multiclass.p, 1 / 3)}
+    drawn = classwise(multiclass.y, models, show=["classes", "confidence"], ax=ax)
+    assert all([one.name for one in panel.curves] == ["raw", "flat"] for panel in drawn.panels)
+    texts = [text.get_text() for text in drawn.panels[0].ax.get_legend().get_texts()]
+    assert texts == ["raw", "flat"]
+    alone = [
+        classwise(multiclass.y, p, show=["classes"], ax=Figure().subplots())
+        for p in models.values()
+    ]
+    by_name = [dict(zip(each.names, each.errors, strict=True)) for each in alone]
+    for name, error in zip(drawn.names[:3], drawn.errors[:3], strict=True):
+        assert error == max(errors[name] for errors in by_name)
+    assert list(drawn.errors[:3]) == sorted(drawn.errors[:3], reverse=True)
+
+
+def test_a_hundred_classes_find_room():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.full(100, 0.2), 3000)
+    y = np.array([rng.choice(100, p=row / row.sum()) for row in p])
+    drawn = classwise(y, p, labels=range(100), show=["classes"], max_classes=100)
+    assert len(drawn.panels) == 100
+    assert list(drawn.errors) == sorted(drawn.errors, reverse=True)
+    plt.close(drawn.figure)
 
 
 def test_results_are_drawn_in_their_order(multiclass, ax):

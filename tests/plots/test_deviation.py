@@ -103,4 +103,4 @@ def test_the_default_diagram_is_built_of_these_parts(binary, ax):
     assert len(ax.collections) == 2  # markers and limits
     assert len(drawn.histogram_ax.patches) == 1
     assert ax.get_ylabel() == "observed \N{MINUS SIGN} predicted"
-    assert ax.get_aspect() == "auto"
+    assert ax.get_box_aspect() is None

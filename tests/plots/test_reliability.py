@@ -53,7 +53,7 @@ def test_the_given_axes_are_used_and_no_figure_is_opened(binary, ax):
     assert drawn.curves[0].line in ax.lines
     assert drawn.histogram_ax in ax.child_axes
     assert plt.get_fignums() == []
-    assert ax.get_aspect() == 1
+    assert ax.get_box_aspect() == 1
 
 
 def test_without_axes_a_figure_is_made(binary):
@@ -227,7 +227,7 @@ def test_a_result_is_drawn_as_it_is(binary, ax):
     evaluation = evaluate(binary.y, binary.p, n_bins=7)
     both = reliability({"curve": curve, "evaluation": evaluation}, ax=Figure().subplots())
     assert [one.name for one in both.curves] == ["curve", "evaluation"]
-    assert both.curves[1].curve is evaluation.curve
+    assert both.curves[1].curve is evaluation.display.curve  # the choice that all pictures share
 
 
 @pytest.mark.parametrize(

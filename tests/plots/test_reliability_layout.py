@@ -196,3 +196,24 @@ def test_lines_of_the_legend_are_broken_before_they_leave_the_figure(binary, wid
     box = drawn.legend.get_window_extent(figure.canvas.get_renderer())
     assert box.x1 <= figure.bbox.x1
     assert drawn.ax.get_position().width > 0.5  # not shrunk to make room for words
+
+
+@pytest.mark.parametrize("layout", ["constrained", "tight", None])
+def test_a_title_set_afterwards_is_not_covered(binary, overlaps, layout):
+    figure = plt.figure(figsize=(9, 5), layout=layout)
+    models = {"raw": binary.p, "halved": binary.p / 2}
+    for ax in figure.subplots(1, 2):
+        drawn = reliability(binary.y, models, ax=ax)
+        ax.set_title("a title")
+        assert drawn.legend is ax.get_legend()
+    assert [pair for pair in overlaps(figure) if "a title" in pair] == []
+
+
+def test_marks_that_a_zoom_leaves_out_are_not_drawn_beside_the_axes(binary):
+    figure = Figure(figsize=(4, 4), dpi=100)
+    drawn = reliability(binary.y, binary.p, ax=figure.subplots(), histogram=None, annotate=None)
+    drawn.ax.set_xlim(0.4, 0.6)
+    box = drawn.curves[0].markers.get_tightbbox()
+    edge = drawn.ax.get_window_extent()
+    assert box.x0 >= edge.x0 - 0.04 * edge.width
+    assert box.x1 <= edge.x1 + 0.04 * edge.width

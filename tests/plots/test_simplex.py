@@ -16,7 +16,8 @@ from veridical.exceptions import InvalidInputError
 from veridical.lenses import Canonical, Grouped, TopK
 from veridical.lenses.reading import RawData
 from veridical.plots._diagrams.simplex import MANY, simplex
-from veridical.plots._drawing.simplex import TETRAHEDRON, lattice, to_space
+from veridical.plots._drawing.simplex import TETRAHEDRON, lattice, mass_colours, to_space
+from veridical.plots._drawing.style import luminance, style_of
 
 
 def space():
@@ -182,3 +183,13 @@ def test_refusals(binary, multiclass, ax):
         simplex(*several(50, 4), ax=ax)
     with pytest.raises(InvalidInputError, match="a matplotlib Axes"):
         simplex(multiclass.y, multiclass.p, ax="here")
+
+
+@pytest.mark.parametrize("ground", ["white", "black"])
+def test_cells_of_few_rows_are_the_faintest(ground):
+    ax = Figure(facecolor=ground).subplots()
+    ax.set_facecolor(ground)
+    shades = mass_colours(style_of(ax))(np.linspace(0, 1, 9))[:, :3]
+    away = np.abs([luminance(shade) - luminance(ground) for shade in shades])
+    assert (np.diff(away) > 0).all()
+    assert away[0] > 0.01

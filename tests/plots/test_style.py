@@ -13,14 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
+from veridical.curves import reliability_curve
 from veridical.exceptions import InvalidInputError
-from veridical.plots._drawing.axes import (
-    count_axis,
-    get_axes,
-    probability_axis,
-    short_count,
-    size_text,
-)
+from veridical.plots._drawing.axes import count_axis, get_axes, short_count, size_text
+from veridical.plots._drawing.frame import Frame, RoundTicks, frame_of, set_frame
 from veridical.plots._drawing.style import luminance, marker_areas, style_of
 
 # Machado, Oliveira & Fernandes (2009), doi 10.1109/TVCG.2009.113: matrices of full severity.
@@ -117,17 +113,47 @@ def test_something_else_than_axes_is_refused():
 
 
 def test_axes_of_probabilities_have_the_same_scale(ax):
-    probability_axis(ax)
-    assert ax.get_aspect() == 1
+    set_frame(ax)
+    assert ax.get_box_aspect() == 1
     assert ax.get_xlim() == ax.get_ylim() == pytest.approx((-0.02, 1.02))
     assert ax.get_xticks().tolist() == ax.get_yticks().tolist() == [0, 0.2, 0.4, 0.6, 0.8, 1]
 
 
+@pytest.mark.parametrize("kind", ["linear", "logit"])
+def test_ticks_follow_any_zoom(ax, kind):
+    set_frame(ax, frame=Frame(kind, 0.001, 0.5))
+    for ends in ((0.001, 0.05), (0.2, 0.21), (0.0001, 0.9), (0.05, 0.001)):
+        ax.set_xlim(*ends)
+        ticks = np.asarray(ax.get_xticks())
+        assert len(ticks) >= 3
+        assert ticks.min() >= min(ends) - 1e-12
+        assert ticks.max() <= max(ends) + 1e-12
+        texts = [ax.xaxis.get_major_formatter()(tick) for tick in ticks]
+        assert len(set(texts)) == len(texts)
+    assert isinstance(ax.xaxis.get_major_locator(), RoundTicks)
+
+
+def test_axes_are_chosen_by_where_predictions_are():
+    rng = np.random.default_rng(0)
+    rare = rng.beta(1, 200, 5000)
+    y = rng.random(5000) < rare
+    curve = reliability_curve(y, rare, n_bins=15)
+    assert frame_of([(curve, None)], "auto").kind == "logit"
+    assert frame_of([(curve, None)], "unit") == Frame("linear", 0.0, 1.0)
+    zoomed = frame_of([(curve, None)], "linear")
+    assert (zoomed.kind, zoomed.low) == ("linear", 0.0)
+    assert zoomed.high < 0.5
+    assert frame_of([(curve, None)], "auto", from_zero=True).kind == "linear"
+    usual = reliability_curve(y, rng.random(5000))
+    assert frame_of([(usual, None)], "auto") == Frame("linear", 0.0, 1.0)
+    assert frame_of([(usual, None), (curve, None)], "auto").kind == "linear"  # not of all of them
+
+
 def test_one_axis_of_probabilities_leaves_the_other_alone(ax):
     ax.set_ylim(-3, 3)
-    probability_axis(ax, "x")
+    set_frame(ax, "x")
     assert ax.get_ylim() == (-3, 3)
-    assert ax.get_aspect() == "auto"
+    assert ax.get_box_aspect() is None
 
 
 @pytest.mark.parametrize(
@@ -155,4 +181,4 @@ def test_without_matplotlib_the_error_says_how_to_get_it():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "MissingDependencyError: veridical.plots needs matplotlib." in done.stderr
-    assert 'Hint: pip install "veridical[plots]".' in done.stderr
+    assert 'Hint: pip install "matplotlib>=3.8".' in done.stderr

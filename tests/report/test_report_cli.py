@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 
 import numpy as np
@@ -35,8 +36,8 @@ def test_it_writes_the_page_and_the_numbers_and_says_so_in_a_line_each(run, tmp_
     out, err = capsys.readouterr()
     assert out.startswith("No miscalibration shown: probability that label = 1 (p = ")
     wrote = [line for line in err.splitlines() if "wrote" in line]
-    assert wrote[0].startswith("veridical: wrote r.html (1.")
-    assert wrote[0].endswith(" MB)")
+    assert wrote[0].startswith("veridical: wrote r.html (")
+    assert wrote[0].endswith(" kB)")  # no runtime is carried along
     assert wrote[1].startswith("veridical: wrote r.json (")
     assert "<title>Spring</title>" in (tmp_path / "r.html").read_text()
     numbers = json.loads((tmp_path / "r.json").read_text())
@@ -48,7 +49,25 @@ def test_models_are_named_with_their_columns(run, tmp_path, capsys):
     assert run("--y", "label", "--model", "a=p", "--model", "b=p_b", "-o", "r.md") == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split(":")[0] for line in lines if not line.startswith(" ")] == ["a", "b"]
-    assert "## Models side by side" in (tmp_path / "r.md").read_text()
+    page = (tmp_path / "r.md").read_text()
+    assert "## Which model is better?" in page
+    assert "veridical check d.csv --y label --prob p" in page  # of one of the models
+
+
+def test_who_made_it_for_what_stands_beside_the_title_and_in_the_numbers(run, tmp_path):
+    told = {"author": "A. <Doe>", "period": "2026 Q3", "purpose": "Release 4"}
+    options = [word for name, text in told.items() for word in (f"--{name}", text)]
+    assert run("--y", "label", "--prob", "p", *options, "-o", "r.html", "--json", "r.json") == 0
+    page = (tmp_path / "r.html").read_text()
+    header = page[page.index("<header>") : page.index("</header>")]
+    assert "<dt>Author</dt><dd>A. &lt;Doe&gt;</dd>" in header
+    assert "2026 Q3" in header
+    assert "Release 4" in header
+    numbers = json.loads((tmp_path / "r.json").read_text())
+    assert {name: numbers[name] for name in told} == told
+    digest = hashlib.sha256((tmp_path / "d.csv").read_bytes()).hexdigest()
+    assert numbers["settings"]["fingerprint"] == f"SHA-256 of the file: {digest}"
+    assert digest in page
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ def no_recalibration(monkeypatch):
     """Recalibration takes long and has tests of its own."""
     from veridical.report._content import findings, recalibration
 
-    def recalibrate(source, **options):
+    def recalibrate(source, options):
         left_out = source.some_rows(0, 0)  # sums of several classes say why there are no rows
         why = left_out.reason if isinstance(left_out, LeftOut) else "not here"
         return recalibration.nothing_tried(why)

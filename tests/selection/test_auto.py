@@ -255,7 +255,7 @@ def test_evidence_prints_and_tabulates():
         frame.columns
     )
     assert "<table" in evidence._repr_html_()
-    with pytest.raises(KeyError, match="there is"):
+    with pytest.raises(KeyError, match="must be one of"):
         evidence.candidate("nobody")
 
 
@@ -340,14 +340,14 @@ def test_a_model_whose_zeros_happen_is_not_left_alone(strategy, k):
 
 
 def test_gate_is_the_normal_tail():
-    """Differences 0 and 2 of equal weight: mean 1, standard error 1 / sqrt 2; caution 6 / 100."""
+    """Differences 0 and 2 of equal weight: mean 1, standard error 1 / sqrt 2; one is taken off."""
     judge = Judge(
         np.zeros(2, dtype=int), np.ones(2), by_frequency=False, size=1e4, floor=1e-12, ends=(2,),
         fold=np.arange(2),
     )  # fmt: skip
     share = identity_share(judge, np.exp([0.0, 2.0]), np.ones(2))
-    assert share == pytest.approx(norm.sf(np.sqrt(2) - 0.06), rel=1e-9)
-    assert identity_share(judge, np.exp([1.0, 3.0]), np.ones(2)) == 0.0  # hardly any
+    assert share == pytest.approx(norm.sf(np.sqrt(2) - 1), rel=1e-9)
+    assert identity_share(judge, np.exp([2.0, 4.0]), np.ones(2)) == 0.0  # hardly any
     assert identity_share(judge, np.exp([-1.0, -3.0]), np.ones(2)) == 1.0  # clearly worse
 
 
@@ -370,3 +370,14 @@ def test_a_model_that_is_left_alone_calls_nothing_impossible():
     least = 1 / 102 / 2  # Laplace's rule for one hundred rows, shared by two classes
     expected = [[1 - least, least], [0.5, 0.5], [least, 1 - least]]
     np.testing.assert_allclose(auto.predict_proba([0.0, 0.5, 1.0]), expected, rtol=0, atol=1e-9)
+
+
+def test_a_fitted_one_shows_its_map_and_evidence_below_the_form_of_scikit_learn():
+    p, y = binary(300)
+    plain, fitted = AutoCalibrator(), AutoCalibrator().fit(p, y)
+    for form in (fitted._repr_html_(), fitted._repr_mimebundle_()["text/html"]):
+        assert "sk-container" in form
+        assert form.count('class="vd"') == 2
+        assert form.count("held out in") == 1
+    assert "held out in" not in plain._repr_html_()
+    assert repr(fitted) == "AutoCalibrator()"

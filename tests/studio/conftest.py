@@ -14,7 +14,6 @@ import pytest
 
 pytest.importorskip("starlette", reason="the studio needs the extra `studio`")
 pytest.importorskip("httpx", reason="the test client of starlette needs httpx")
-pytest.importorskip("vl_convert", reason="charts need the extra `report`")
 
 with warnings.catch_warnings():
     # Which HTTP library the test client prefers changes between versions; either will do.

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
+from markup import rows_of
 from veridical import evaluate, reliability_curve
 from veridical._core.data.validation import check_sample
 from veridical.evaluation.data import SampleSource
@@ -107,11 +108,17 @@ def test_every_lens_of_several_classes(studio, animals):
 def test_curves_without_bins(studio, ill, method):
     studio.use("ill.csv", **IS_ILL)
     y, p = (ill["state"] == "ill").astype(int), ill["p"]
-    table = studio.get("live", method=method)["chart"]["table"]
+    first = rows_of(studio.get("live", method=method)["chart"]["html"])[0]
     wanted = reliability_curve(y, p, method=method, interval=None)
-    assert len(table["rows"]) == len(wanted)
-    place = table["header"].index("observed")
-    assert float(table["rows"][0][place]) == pytest.approx(wanted.observed[0], abs=5e-5)
+    assert float(first["observed"]) == pytest.approx(wanted.observed[0], abs=5e-5)
+
+
+def test_the_first_diagram_is_that_of_an_evaluation(studio, ill):
+    studio.use("ill.csv", **IS_ILL)
+    y, p = (ill["state"] == "ill").astype(int), ill["p"]
+    shown = rows_of(studio.get("live", method="auto")["chart"]["html"])
+    wanted = evaluate(y, p, n_resamples=20).display.curve
+    assert [float(row["observed"]) for row in shown] == pytest.approx(wanted.observed, abs=5e-5)
 
 
 def test_groups_are_evaluated_by_themselves(studio, ill):

@@ -58,6 +58,9 @@ def test_a_game_is_played_to_its_end(studio):
         outcome = twin.treat(choices)
         seen = studio.post("game/treat", choices=choices)
         assert seen["last"]["value"] == outcome.value
+        assert seen["value"] == pytest.approx(sum(each.value for each in twin.outcomes))
+        assert seen["promised"] == pytest.approx(sum(each.promised for each in twin.outcomes))
+        assert [each["value"] for each in seen["rounds"]] == [e.value for e in twin.outcomes]
     assert seen["finished"]
     assert seen["summary"]["sentences"] == list(twin.summary().sentences())
     assert studio.get("game") == seen  # another page may ask again

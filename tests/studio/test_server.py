@@ -37,7 +37,7 @@ def test_arguments(monkeypatch):
 
 def test_what_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "uvicorn", None)
-    with pytest.raises(MissingDependencyError, match=r'pip install "veridical\[studio\]"'):
+    with pytest.raises(MissingDependencyError, match=r'pip install "starlette>=[\d.]+" "uvicorn>='):
         serve(open_browser=False)
 
 

@@ -16,8 +16,9 @@ import veridical
 
 # What all names of a room have in common.
 SHARED = {
-    "calibrators": "All of them have the methods of [`Calibrator`][veridical.Calibrator]: `fit`, "
-    "`predict_proba`, `transform` and others; only what a class adds is listed with it.",
+    "calibrators": "Start with [`AutoCalibrator`][veridical.AutoCalibrator], which averages those "
+    "that suit the data. All of them have the methods of [`Calibrator`][veridical.Calibrator]: "
+    "`fit`, `predict_proba`, `transform` and others; only what a class adds is listed with it.",
     "miscalibration": "Estimators are objects: options go to the constructor, data to the call, "
     "`BinnedError(norm=2)(y_true, y_prob)`.",
     "results": "Results are made by functions, not by hand. All of them print themselves, show "

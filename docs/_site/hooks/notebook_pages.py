@@ -12,7 +12,11 @@ from typing import Any
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-_OWN_LOOK = re.compile(r'<style.*?</style>| border="1" class="dataframe"', flags=re.DOTALL)
+# Tables of frames look as the page does; results bring their style; nothing is run.
+_OWN_LOOK = re.compile(
+    r'<style scoped>.*?</style>|<script.*?</script>| border="1" class="dataframe"', flags=re.DOTALL
+)
+_EMPTY_LINES = re.compile(r"\n\s*\n")  # they would end the block of HTML
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
@@ -44,7 +48,7 @@ def _page(notebook: dict[str, Any], stem: str) -> tuple[list[str], dict[str, byt
                 pictures[name] = base64.b64decode(content)
                 parts.append(f"![Figure drawn by the code above]({name})")
             elif kind == "text/html":
-                plain = _OWN_LOOK.sub("", content)
+                plain = _EMPTY_LINES.sub("\n", _OWN_LOOK.sub("", content))
                 parts.append(f'<div class="notebook-output">{plain}</div>')
             else:
                 parts.append(f"```text\n{content.rstrip()}\n```")

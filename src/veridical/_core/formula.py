@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.typing import FloatArray, Side
+from veridical._core.typing import FloatArray, IntArray, Side
 from veridical.exceptions import InvalidInputError, invalid
 
 
@@ -195,6 +195,36 @@ class OfLargest:
     branches: tuple[Node, ...]
 
 
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """Sum over trees of the number at the leaf that a row is led to.
+
+    All nodes of a level of a tree ask the same question, so that a leaf is a number whose bits are
+    the answers, the first question being the highest.
+
+    Attributes
+    ----------
+    parts : what is asked about
+    which : (trees, depth) part of each question
+    edges : (trees, depth) the answer is yes above
+    leaves : (trees, 2^depth)
+    """
+
+    parts: tuple[Node, ...]
+    which: IntArray
+    edges: FloatArray
+    leaves: FloatArray
+
+    def __post_init__(self) -> None:
+        for values in (self.edges, self.leaves):
+            _check_numbers(values)
+
+    @property
+    def key(self) -> tuple[int, ...]:
+        """What classes led by the same trees have in common."""
+        return (id(self.parts), id(self.which), id(self.edges))
+
+
 Node = (
     Column
     | Constant
@@ -208,6 +238,7 @@ Node = (
     | LogSumExp
     | Share
     | OfLargest
+    | Trees
 )
 Nodes = tuple[Node, ...]
 
@@ -245,9 +276,16 @@ class Formula:
         return probability_of(self.classes[index], self.outcome, _harmless)
 
 
+_LONGEST = 60
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
 def _printable(text: str) -> str:
-    """Text without line breaks and other control characters, which are shown as escapes."""
-    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+    """Text of one line, at most 60 letters of it, control characters shown as escapes."""
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in _cut(text))
 
 
 def probability_of(
@@ -266,17 +304,13 @@ def probability_of(
     return f"probability that {clean(outcome)} = {clean(str(label))}"
 
 
-_LONGEST = 60
-
-
 def _harmless(text: str) -> str:
     """Letters, digits and a few signs of a text, for comments that quote nothing; _ for others.
 
     No sign is left that ends a comment, a quotation or a statement, or that drivers read as a
     parameter.
     """
-    short = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
-    return "".join(each if each.isalnum() or each in " _.,+-=<>()" else "_" for each in short)
+    return "".join(each if each.isalnum() or each in " _.,+-=<>()" else "_" for each in _cut(text))
 
 
 def minus(left: Node, right: Node) -> Node:
@@ -289,6 +323,17 @@ def minus(left: Node, right: Node) -> Node:
 def one_minus(node: Node) -> Node:
     """1 - x."""
     return Linear(((-1.0, node),), 1.0)
+
+
+def is_one_minus(node: Node, of: Node) -> bool:
+    """Whether a node is 1 - x of that very x."""
+    return (
+        isinstance(node, Linear)
+        and node.constant == 1
+        and len(node.terms) == 1
+        and node.terms[0][0] == -1
+        and node.terms[0][1] is of
+    )
 
 
 def total(parts: tuple[Node, ...]) -> Node:
@@ -368,4 +413,6 @@ def lookups(formula: Node | Nodes) -> Iterator[Piecewise]:
 
 def looks_up(formula: Node | Nodes) -> bool:
     """Whether steps or interpolation occur anywhere in a formula: they may jump."""
+    if any(isinstance(each, Trees) for each in nodes(formula)):
+        return True
     return any(each.degree < 2 or each.by is not None for each in lookups(formula))

@@ -26,6 +26,7 @@ from veridical.calibrators._steps.isotonic import IsotonicCalibrator
 from veridical.calibrators._steps.near_isotonic import NearIsotonicCalibrator
 from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
 from veridical.calibrators._steps.venn_abers import VennAbersCalibrator
+from veridical.calibrators._trees.boosted import BoostedCalibrator
 from veridical.calibrators._wrappers.chained import ChainedCalibrator
 from veridical.calibrators._wrappers.grouped import GroupedCalibrator
 from veridical.calibrators._wrappers.mixtures import AveragedCalibrator, MixingCalibrator
@@ -39,6 +40,7 @@ __all__ = [
     "AveragedCalibrator",
     "BBQCalibrator",
     "BetaCalibrator",
+    "BoostedCalibrator",
     "Calibrator",
     "ChainedCalibrator",
     "ClassConditionalCalibrator",

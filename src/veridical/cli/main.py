@@ -23,6 +23,7 @@ _COMMANDS = {
     "apply": "calibrate predictions in a file with a saved calibrator",
     "export": "write a saved calibrator as SQL, Python or ONNX, and check that it says the same",
     "decide": "choose the action of least expected cost for each row of a file",
+    "rate": "estimate which share of rows is positive, from scores and a few labels",
     "simulate": "fake classifiers, what decisions require of a model, and a game",
     "monitor": "watch calibration batch by batch, with alarms that hold their level",
     "experiment": "regenerate tables and figures of the literature, and say what holds",

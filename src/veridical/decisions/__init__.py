@@ -9,8 +9,12 @@ from veridical.decisions._costs.miscalibration_cost import miscalibration_cost
 from veridical.decisions._costs.thresholds import cost_threshold, prior_threshold
 from veridical.decisions._priors.adjustment import adjust_priors, correct_downsampling
 from veridical.decisions._priors.estimate import estimate_priors
+from veridical.decisions._risk.coverage_curve import risk_coverage_curve
+from veridical.decisions._risk.sets import PredictionSets
+from veridical.decisions._risk.threshold import risk_threshold
 
 __all__ = [
+    "PredictionSets",
     "adjust_priors",
     "allocate",
     "correct_downsampling",
@@ -22,5 +26,7 @@ __all__ = [
     "expected_cost",
     "miscalibration_cost",
     "prior_threshold",
+    "risk_coverage_curve",
+    "risk_threshold",
     "roc_hull",
 ]

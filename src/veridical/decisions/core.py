@@ -8,13 +8,16 @@ from veridical.decisions._costs.miscalibration_cost import default_calibrator
 from veridical.decisions._priors.adjustment import move_priors
 from veridical.decisions._priors.class_numbers import check_columns
 from veridical.decisions._priors.estimate import priors_of_rows
+from veridical.decisions._risk.answers import answer_risk, compared_scores
 
 __all__ = [
     "CostTable",
     "allocate_rows",
+    "answer_risk",
     "check_columns",
     "check_costs",
     "choose_actions",
+    "compared_scores",
     "decision_curve_of",
     "default_calibrator",
     "doubts_of_mean",

@@ -5,7 +5,7 @@ from veridical.frames._grid.grid import grid_table
 from veridical.frames._grid.sample import sample_rows
 from veridical.frames._grid.table import GridTable
 from veridical.frames._tables.columns import expand_columns
-from veridical.frames._tables.detect import is_frame, is_lazy
+from veridical.frames._tables.detect import is_frame, is_lazy, library_of
 from veridical.frames._tables.find import ColumnGuess, find_columns, predictions_by_name
 from veridical.frames._tables.open import column_names, open_table
 from veridical.frames._tables.order import labels_of
@@ -26,6 +26,7 @@ __all__ = [
     "label_of_column",
     "labels_from_columns",
     "labels_of",
+    "library_of",
     "open_table",
     "predictions_by_name",
     "run_in_duckdb",

@@ -1,6 +1,6 @@
 """Figures: every one takes a result or raw data and an `ax`, and returns what it drew.
 
-Needs matplotlib, which ``pip install "veridical[plots]"`` brings. No figure changes matplotlib's
+Needs matplotlib, which ``pip install matplotlib`` brings. No figure changes matplotlib's
 settings.
 """
 
@@ -20,6 +20,7 @@ from veridical.plots._charts.decomposition import DecompositionArtists, decompos
 from veridical.plots._charts.evidence import EvidenceArtists, evidence
 from veridical.plots._charts.null import NullArtists, null
 from veridical.plots._charts.requirements import RequirementArtists, requirements
+from veridical.plots._charts.risk_coverage import RiskCoverageArtists, risk_coverage
 from veridical.plots._diagrams.calibration_map import (
     MapLineArtists,
     MapSimplexArtists,
@@ -27,6 +28,7 @@ from veridical.plots._diagrams.calibration_map import (
 )
 from veridical.plots._diagrams.classwise import ClasswiseArtists, classwise
 from veridical.plots._diagrams.deviation import deviation
+from veridical.plots._diagrams.estimator import from_estimator
 from veridical.plots._diagrams.probability_paper import probability_paper
 from veridical.plots._diagrams.reliability import reliability
 from veridical.plots._diagrams.scores import ScoresArtists, scores
@@ -49,6 +51,7 @@ __all__ = [
     "MapSimplexArtists",
     "NullArtists",
     "RequirementArtists",
+    "RiskCoverageArtists",
     "ScoresArtists",
     "SimplexArtists",
     "TetrahedronArtists",
@@ -63,10 +66,12 @@ __all__ = [
     "decomposition",
     "deviation",
     "evidence",
+    "from_estimator",
     "null",
     "probability_paper",
     "reliability",
     "requirements",
+    "risk_coverage",
     "scores",
     "simplex",
     "trajectory",

@@ -13,6 +13,7 @@ from veridical.results.decisions import (
     MiscalibrationCost,
     PriorEstimate,
 )
+from veridical.results.display import ReliabilityDisplay
 from veridical.results.evaluation import Evaluation
 from veridical.results.experiment import BayesFigures, ExactValue, ExperimentResult, Fact
 from veridical.results.export import ExportedMap
@@ -34,6 +35,15 @@ from veridical.results.monitoring import (
     StreamEvidence,
 )
 from veridical.results.planning import DecisionValue, Requirement, Requirements, RequirementTable
+from veridical.results.rates import ClassRate, LabelPlan, RateEstimate
+from veridical.results.risk import (
+    CoverageRow,
+    PromiseStatus,
+    PromiseWindow,
+    RiskCoverageCurve,
+    RiskThreshold,
+    SetCoverage,
+)
 from veridical.results.selection import CandidateEvidence, Evidence
 from veridical.results.tests import (
     ConsistencyTest,
@@ -51,10 +61,12 @@ __all__ = [
     "CalibrationTest",
     "CalibratorVersion",
     "CandidateEvidence",
+    "ClassRate",
     "Coefficient",
     "Comparison",
     "ConsistencyTest",
     "CostCurve",
+    "CoverageRow",
     "CoxTest",
     "CurveReading",
     "Cutoff",
@@ -79,6 +91,7 @@ __all__ = [
     "Interval",
     "JointPart",
     "JointTest",
+    "LabelPlan",
     "MeasuredError",
     "MiscalibrationCost",
     "ModelDifference",
@@ -94,17 +107,24 @@ __all__ = [
     "PatientRound",
     "PlayerScore",
     "PriorEstimate",
+    "PromiseStatus",
+    "PromiseWindow",
     "RankComparison",
+    "RateEstimate",
     "RefitSuggestion",
     "ReliabilityCurve",
+    "ReliabilityDisplay",
     "Requirement",
     "RequirementTable",
     "Requirements",
     "Result",
+    "RiskCoverageCurve",
+    "RiskThreshold",
     "RocHull",
     "RoundOutcome",
     "SampleSize",
     "SequentialTest",
+    "SetCoverage",
     "ShadowStatus",
     "StreamEvidence",
     "TestReport",

@@ -16,12 +16,12 @@ import numpy as np
 
 from veridical._core.data.schema import Field, Place, check_names, is_text
 from veridical._core.data.validation import check_level, is_integer, is_number
-from veridical._core.runtime.text import WIDTH, fitted
 from veridical._core.typing import FloatArray
 from veridical.frames.tables import small_table
+from veridical.results._forms.displayed import Displayed
 
 
-class Result:
+class Result(Displayed):
     """Base of every result: lossless dictionaries and JSON, and a small table.
 
     Results that hold arrays (dataclasses of ``eq=False``) are equal if all of it is.
@@ -29,6 +29,7 @@ class Result:
 
     _text_columns: ClassVar[tuple[str, ...]] = ()  # text even where all values are missing
     _number_columns: ClassVar[tuple[str, ...]] = ()  # and numbers
+    _library = "polars"  # of `to_frame`; of the data if they came in a frame
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-safe dictionary; `from_dict` reads it back unchanged."""
@@ -63,15 +64,14 @@ class Result:
         """Read back what `to_json` wrote."""
         return cls.from_dict(json.loads(text))
 
-    def to_text(self, *, width: int = WIDTH) -> str:
-        """As `str`, in lines no wider than `width`."""
-        return fitted(str(self), width)
+    def to_frame(self, *, backend: str | None = None) -> Any:
+        """Small table of fixed columns; `backend` is "polars", "pandas" or "pyarrow".
 
-    def to_frame(self, *, backend: str = "polars") -> Any:
-        """Small table of fixed columns; `backend` is "polars", "pandas" or "pyarrow"."""
+        Default: the library the data came in, and polars for arrays and files.
+        """
         return small_table(
             self._columns(),
-            backend=backend,
+            backend=self._library if backend is None else backend,
             text=self._text_columns,
             numbers=self._number_columns,
             caller="to_frame",
@@ -188,7 +188,7 @@ def _decode(hint: Any, value: Any) -> Any:
     return float(value) if hint is float else value
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Interval(Result):
     """Confidence interval of a figure.
 
@@ -231,7 +231,7 @@ class Interval(Result):
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         drawn = "" if self.n_resamples is None else f", {self.n_resamples:,} resamples"
         return (
             f"{self.estimator} {self.estimate:.4f}, {100 * self.confidence_level:g} % interval"
@@ -240,7 +240,7 @@ class Interval(Result):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CalibrationTest(Result):
     """Outcome of a test of the hypothesis that the predictions are calibrated.
 
@@ -285,7 +285,7 @@ class CalibrationTest(Result):
         """Whether calibration is rejected at this level."""
         return self.pvalue <= check_level("rejects", level, "level")
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return (
             f"{self.method}: statistic {format_statistic(self.statistic)},"
             f" {say_pvalue(self.pvalue, self.n_resamples)}"
@@ -361,7 +361,7 @@ def _just_above(value: float) -> str:
     return f"{above:.4g}"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class NullLevel(ArrayResult):
     """Distribution of an estimate if the predictions were right.
 
@@ -394,7 +394,7 @@ class NullLevel(ArrayResult):
             return 0.0 if self.estimate == self.mean else float("inf")
         return (self.estimate - self.mean) / self.std
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return (
             f"{self.estimator} {self.estimate:.4f} (null {self.mean:.4f}, 95 % up to"
             f" {self.quantile(0.95):.4f}; {self.lens}, {self.definition}, n={self.n_samples})"
@@ -414,7 +414,7 @@ class NullLevel(ArrayResult):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Difference(Interval):
     """Paired difference of a figure between two models, first minus second.
 
@@ -448,7 +448,7 @@ class Difference(Interval):
             second=self.first,
         )
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         drawn = "" if self.n_resamples is None else f", {self.n_resamples:,} resamples"
         return (
             f"{self.estimator} {self.first:.4f} - {self.second:.4f} = {self.estimate:+.4f},"

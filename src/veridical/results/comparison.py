@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from veridical._core.runtime.text import WIDTH, table_lines, wrapped
+from veridical.results._forms.names import find_name
+from veridical.results._forms.text import note_lines, number_or_blank
 from veridical.results.base import Difference, Result, columns_of, format_pvalue
 from veridical.results.evaluation import Evaluation
 from veridical.results.tests import ConsistencyTest
-from veridical.results.text import html_block, html_list, html_table, note_lines, number_or_blank
 
 _DIFFERENCES = "paired differences, first minus second: negative means the first is better"
-_HEADER = ("figure", "difference", "interval", "p", "Holm")
+_FEW = 12  # differences that `str` lists whole
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ModelDifference(Result):
     """Paired difference of one figure between two named models.
 
@@ -32,7 +33,7 @@ class ModelDifference(Result):
     adjusted: float
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Comparison(Result):
     """Several models on the same rows.
 
@@ -47,6 +48,7 @@ class Comparison(Result):
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("first", "second", "figure", "definition", "lens")
+    _header: ClassVar[tuple[str, ...]] = ("figure", "difference", "interval", "p", "Holm")
 
     models: tuple[str, ...]
     evaluations: tuple[Evaluation, ...]
@@ -61,60 +63,56 @@ class Comparison(Result):
         """Return the evaluation of one model; KeyError lists the models."""
         return self.evaluations[self._index(model)]
 
+    def __getitem__(self, model: str) -> Evaluation:
+        """The evaluation of one model."""
+        return self.evaluation(model)
+
     def test(self, model: str) -> ConsistencyTest:
         """Return the consistency test of one model; KeyError lists the models."""
         return self.tests[self._index(model)]
 
     def difference(self, first: str, second: str, figure: str) -> Difference:
         """Return a paired difference, first minus second; KeyError lists the figures there are."""
-        self._index(first), self._index(second)
-        known = []
-        for d in self.differences:
-            if {d.first, d.second} == {first, second}:
-                known.append(d.difference.estimator)
-                if known[-1] == figure:
-                    return d.difference if d.first == first else d.difference.reversed()
+        first, second = (self.models[self._index(each)] for each in (first, second))
+        known = {
+            d.difference.estimator: d.difference if d.first == first else d.difference.reversed()
+            for d in self.differences
+            if {d.first, d.second} == {first, second}
+        }
         why = "".join(f" ({note})" for note in self.notes if figure in note)
-        msg = f"{first!r} - {second!r} of {figure!r} was not computed{why}; there is {known}"
-        raise KeyError(msg)
+        return known[find_name(figure, known, caller=f"difference of {first} and {second}{why}")]
 
-    def __str__(self) -> str:
-        return self.to_text()
+    def _text(self) -> str:
+        """Each model in a line, and how they differ by the log score if pairs are many."""
+        few = len(self.differences) <= _FEW
+        rows = [row for row in self._difference_rows() if few or row[1] == "log"]
+        words = [f"  {m}: {e.verdict.in_short}" for m, e in self._pairs() if e.verdict.in_short]
+        return "\n".join(self._lines(WIDTH, ["", *words] if words else [], rows))
 
     def to_text(self, *, width: int = WIDTH) -> str:
         """Each model, and how they differ on the same rows."""
-        header, rows = self._model_table()
-        models = [(model, *row) for model, row in zip(self.models, rows, strict=True)]
+        words: list[str] = []
+        for model, e in self._pairs():
+            if e.verdict.text:
+                words += ["", *wrapped(f"{model}: {e.verdict.text}", width, hanging=4)]
+        return "\n".join(self._lines(width, words, self._difference_rows()))
+
+    def _lines(self, width: int, verdicts: list[str], rows: list[tuple[str, ...]]) -> list[str]:
+        header, cells = self._model_table()
+        models = [(model, *row) for model, row in zip(self.models, cells, strict=True)]
         lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]
         drop = ("accuracy", "null")
         lines += table_lines(("model", *header), models, width=width, words=("model",), drop=drop)
-        for model, e in zip(self.models, self.evaluations, strict=True):
-            if e.verdict.text:
-                lines += ["", *wrapped(f"{model}: {e.verdict.text}", width, hanging=4)]
-        lines += ["", *wrapped(_DIFFERENCES, width)]
-        differences = self._difference_rows()
-        if len({pair for pair, *_ in differences}) == 1:  # one pair need not be named in each line
-            lines += wrapped(differences[0][0], width)
-            differences = [("", *row[1:]) for row in differences]
+        lines += [*verdicts, "", *wrapped(_DIFFERENCES, width)]
+        if len({pair for pair, *_ in rows}) == 1:  # one pair need not be named in each line
+            lines += wrapped(rows[0][0], width)
+            rows = [("", *row[1:]) for row in rows]
         words = ("models", "figure")
-        lines += table_lines(("models", *_HEADER), differences, width=width, words=words)
-        return "\n".join([*lines, *note_lines(self.notes, width=width)])
+        lines += table_lines(("models", *self._header), rows, width=width, words=words)
+        return [*lines, *note_lines(self.notes, width=width)]
 
-    def _repr_html_(self) -> str:
-        header, rows = self._model_table()
-        pairs = zip(self.models, rows, strict=True)
-        return html_block(
-            self._headline(),
-            html_table(["model", *header], [(model, *row) for model, row in pairs]),
-            html_list(
-                f"{model}: {e.verdict.text}"
-                for model, e in zip(self.models, self.evaluations, strict=True)
-                if e.verdict.text
-            ),
-            f"<p>{_DIFFERENCES}</p>",
-            html_table(["models", *_HEADER], self._difference_rows()),
-            notes=self.notes,
-        )
+    def _pairs(self) -> zip[tuple[str, Evaluation]]:
+        return zip(self.models, self.evaluations, strict=True)
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a difference."""
@@ -129,10 +127,7 @@ class Comparison(Result):
         }
 
     def _index(self, model: str) -> int:
-        if model not in self.models:
-            msg = f"{model!r} is not a model; there is {list(self.models)}"
-            raise KeyError(msg)
-        return self.models.index(model)
+        return self.models.index(find_name(model, self.models, caller="Comparison"))
 
     def _headline(self) -> str:
         return (

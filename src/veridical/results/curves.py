@@ -28,7 +28,7 @@ class _Curve(ArrayResult):
         return columns
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CurveReading(_Curve):
     """A reliability curve read at single predictions.
 
@@ -54,7 +54,7 @@ class CurveReading(_Curve):
     def __len__(self) -> int:
         return len(self.predicted)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         lines = [f"{self.definition}", "predicted  observed       rows"]
         for i in range(len(self)):
             means = f"{self.predicted[i]:>9.4f}  {self.observed[i]:>8.4f}"
@@ -65,7 +65,7 @@ class CurveReading(_Curve):
         return self._listed("predicted", "observed", "count")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class ReliabilityCurve(_Curve):
     """Observed frequency against prediction; only bins, blocks or cells that hold rows.
 
@@ -119,8 +119,11 @@ class ReliabilityCurve(_Curve):
     def __len__(self) -> int:
         return len(self.count)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return "\n".join([self.heading, *self.table()])
+
+    def _headline(self) -> str:
+        return self.heading
 
     @property
     def heading(self) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 from veridical._core.data.validation import is_number
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.exceptions import invalid
+from veridical.results._forms.text import note_lines
 from veridical.results.base import ArrayResult
-from veridical.results.text import note_lines
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class DecisionCurve(ArrayResult):
     """Net benefit against the threshold probability.
 
@@ -65,7 +65,7 @@ class DecisionCurve(ArrayResult):
         """Where the lower limit of that advantage is above 0."""
         return self.advantage_low > 0
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         level = f"{100 * self.confidence_level:g} %"
         lines = [
             f"net benefit above treating all or none at {self._ranges(self.useful)};"
@@ -87,7 +87,7 @@ class DecisionCurve(ArrayResult):
         return self._arrays(*first, *advantage, "avoided", "called")
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class RocHull(ArrayResult):
     """Vertices of the convex hull of a ROC curve, from (0, 0) to (1, 1).
 
@@ -162,7 +162,7 @@ class RocHull(ArrayResult):
         # Sums of rates that differ by rounding are tied; the first says "positive" least often.
         return (cost <= cost.min() + 1e-12 * max(cost_fp, cost_fn)).argmax()
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return (
             f"ROC convex hull of {len(self)} vertices, area {self.auc:.4f}"
             f" (share of positives {self.prior:.4f}, n={self.n_samples})"
@@ -175,7 +175,7 @@ class RocHull(ArrayResult):
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class CostCurve(ArrayResult):
     """Normalised expected cost against the probability cost, at the corners of the curve.
 
@@ -248,7 +248,7 @@ class CostCurve(ArrayResult):
         part = above / np.where(size > 0, size, 1.0)
         return float(np.diff(self.probability_cost) @ part)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return (
             f"cost curve of area {self.area:.4f}, {self.envelope_area:.4f} at the best thresholds;"
             f" Brier score {self.brier:.4f} = {self.miscalibration:.4f} for thresholds that are"

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
 
 from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray
+from veridical.results._forms.html import html_headline, html_list, html_table
+from veridical.results._forms.text import note_lines, number_or_blank, text_row
 from veridical.results.base import ArrayResult, Difference, Interval, Result, columns_of, say_pvalue
-from veridical.results.text import html_block, html_table, note_lines, number_or_blank, text_row
 
 _NO_JUMP = 1e-9  # neighbouring numbers differ by less on any piece that is not absurdly steep
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Decisions(ArrayResult):
     """The action of least expected cost, row by row.
 
@@ -55,7 +55,7 @@ class Decisions(ArrayResult):
         names = np.asarray(self.actions) if plain else np.array(self.actions, dtype=object)
         return names[self.choice]
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         shares = ", ".join(
             f"{action!r} {share:.1%}"
             for action, share in zip(self.actions, self.share, strict=True)
@@ -74,7 +74,7 @@ class Decisions(ArrayResult):
         return {"action": action.tolist(), "expected_cost": self.expected_cost.tolist()}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Cutoff(Result):
     """The raw score from which on a calibrated probability is at least a threshold.
 
@@ -134,7 +134,7 @@ class Cutoff(Result):
         at = at.removesuffix(".0")
         return f"up to a {name} of {at}" if self.falling else f"from a {name} of {at} on"
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         text = f"the {self.meaning} is at least {self.threshold:.12g}"
         name = {"probability": "score"}.get(self.input, self.input)
         if not self.reached:
@@ -151,11 +151,11 @@ class Cutoff(Result):
             text += f", where it jumps to {self.after:.6g}"
         if self.monotone:
             return text
-        also = "some scores before reach it, too" if self.reached_before else "but at none before"
-        return f"{text} (the map is not monotone; {also})"
+        also = ": some lower scores reach it, too" if self.reached_before else ""
+        return f"{text} (the map is not monotone{also or ', but no lower score reaches it'})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ActionCost(Result):
     """What one action promised and cost in the rows it was chosen for.
 
@@ -174,7 +174,7 @@ class ActionCost(Result):
     n_samples: int
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ExpectedCost(Result):
     """What decisions were expected to cost, and what they cost.
 
@@ -214,15 +214,16 @@ class ExpectedCost(Result):
         """Realised cost of all decisions."""
         return self.realised.estimate * self.n_decisions
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         header, rows = self._table()
         table = [f"  {name:<16}{text_row(cells, 12)}" for name, *cells in (header, *rows)]
         return "\n".join([*self._sentences(), *table, *note_lines(self.notes, apart=False)])
 
     def _repr_html_(self) -> str:
         header, rows = self._table()
-        lines = "<br>".join(escape(line.strip()) for line in (*self._sentences(), *self.notes))
-        return f"<div><p>{lines}</p>{html_table(header, rows)}</div>"
+        first, *rest = self._sentences()
+        lines = html_list(line.strip() for line in rest)
+        return html_headline(first, lines, html_table(header, rows), notes=self.notes)
 
     def _sentences(self) -> list[str]:
         r, p, d = self.realised, self.predicted, self.difference
@@ -256,7 +257,7 @@ class ExpectedCost(Result):
         return actions | columns_of(self.by_action, names)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MiscalibrationCost(Difference):
     """Realised cost of decisions minus that of decisions after recalibration.
 
@@ -282,7 +283,7 @@ class MiscalibrationCost(Difference):
         """Cost of miscalibration over all decisions."""
         return self.estimate * self.n_decisions
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         lines = [
             f"miscalibration costs {self.estimate:.6g} a decision"
             f" ({100 * self.confidence_level:g} % interval {self.low:.6g} to {self.high:.6g},"
@@ -293,7 +294,7 @@ class MiscalibrationCost(Difference):
         return "\n".join(lines + note_lines(self.notes, apart=False))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Allocation(ArrayResult):
     """One option for every row, and how good that is at most.
 
@@ -335,7 +336,7 @@ class Allocation(ArrayResult):
         """How many rows get each of `n_options` options."""
         return tuple(np.bincount(self.choice, minlength=n_options).tolist())
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         proof = "proved optimal" if self.optimal else f"within {self.gap:.6g} of the optimum"
         return (
             f"{len(self.choice):,} rows: value {self.total_value:.6g}, cost {self.total_cost:.6g}"
@@ -348,7 +349,7 @@ class Allocation(ArrayResult):
         return {"row": list(range(len(self.choice))), "choice": self.choice.tolist()}
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class PriorEstimate(ArrayResult):
     """Class priors estimated from predictions alone.
 
@@ -384,7 +385,7 @@ class PriorEstimate(ArrayResult):
     definition: str
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         width = max(8, *(len(str(label)) + 2 for label in self.classes))
         table = (_HEADER, *self._rows())
         lines = [f"  {label:<{width}}{text_row(cells, 10)}" for label, *cells in table]
@@ -392,7 +393,7 @@ class PriorEstimate(ArrayResult):
 
     def _repr_html_(self) -> str:
         table = html_table(_HEADER, self._rows())
-        return html_block(self._headline(), table, notes=self.notes)
+        return html_headline(self._headline(), table, notes=self.notes)
 
     def _headline(self) -> str:
         drawn = "" if self.n_resamples is None else f", {self.n_resamples:,} resamples"

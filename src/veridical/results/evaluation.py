@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from html import escape
 from typing import Any, ClassVar
 
 from veridical._core.runtime.text import WIDTH, table_lines, wrapped
-from veridical.results.base import Result, format_pvalue
-from veridical.results.curves import ReliabilityCurve, limits_text
+from veridical.results._forms.names import find_name
+from veridical.results._forms.text import note_lines, number_or_blank
+from veridical.results.base import Result, format_pvalue, say_pvalue
+from veridical.results.curves import ReliabilityCurve
+from veridical.results.display import ReliabilityDisplay
 from veridical.results.figures import Coefficient, Decomposition, MeasuredError
-from veridical.results.text import html_block, html_list, html_table, note_lines, number_or_blank
 from veridical.results.verdict import Verdict
 
 _UNTESTED = Verdict()
@@ -35,7 +36,7 @@ def _coefficient(value: Coefficient) -> str:
     return f"{estimate} ({_range(value.low, value.high)})"
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class Evaluation(Result):
     """Everything `evaluate` measured.
 
@@ -65,6 +66,7 @@ class Evaluation(Result):
         errors and coefficients hold their own
     notes : statistical doubts in words
     groups : (key, Evaluation) of each subgroup, in order, if `by` was given
+    display : the reliability diagram, with bins and axes that fit these rows; None in older files
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("group",)
@@ -101,15 +103,20 @@ class Evaluation(Result):
     limits: dict[str, tuple[float, float]] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     groups: tuple[tuple[Any, Evaluation], ...] = ()
+    display: ReliabilityDisplay | None = None
 
     def error(self, name: str) -> MeasuredError:
         """Return the calibration error of that name; KeyError lists what was measured."""
-        for measured in self.errors:
-            if measured.name == name:
-                return measured
-        known = ", ".join(repr(measured.name) for measured in self.errors)
-        msg = f"{name!r} was not measured; there is {known}"
-        raise KeyError(msg)
+        known = {measured.name: measured for measured in self.errors}
+        return known[find_name(name, known, caller="error")]
+
+    def __getitem__(self, name: str) -> float | None:
+        """Value of the figure of that name: "ECE", "AUC", "brier", "slope", as `figures` has it."""
+        known = {figure: value for figure, *_, value in self.figures()}
+        for line in ("slope", "intercept"):
+            if (coefficient := getattr(self, line)) is not None:
+                known[line] = coefficient.estimate
+        return known[find_name(name, known, caller="Evaluation")]
 
     def interval(self, name: str) -> tuple[float, float]:
         """Return (low, high) of the figure of that name; KeyError lists the figures with limits.
@@ -124,10 +131,7 @@ class Evaluation(Result):
         for line in ("slope", "intercept"):
             if (coefficient := getattr(self, line)) is not None:
                 known[line] = (coefficient.low, coefficient.high)
-        if name not in known:
-            msg = f"{name!r} has no interval; there is {', '.join(map(repr, known))}"
-            raise KeyError(msg)
-        return known[name]
+        return known[find_name(name, known, caller="interval")]
 
     @property
     def default(self) -> MeasuredError:
@@ -136,51 +140,61 @@ class Evaluation(Result):
 
     def group(self, key: Any) -> Evaluation:
         """Return the evaluation of one subgroup; KeyError lists the groups."""
-        for known, evaluation in self.groups:
-            if known == key:
+        for exact, evaluation in self.groups:
+            if exact == key:
                 return evaluation
-        msg = f"{key!r} is not a group; there is {[known for known, _ in self.groups]}"
-        raise KeyError(msg)
+        known = {str(each): evaluation for each, evaluation in self.groups}
+        return known[find_name(key, known, caller="group")]
 
-    def __str__(self) -> str:
-        return self.to_text()
+    def _text(self) -> str:
+        """Headline, verdict, the figures that matter most, and groups or else the curve."""
+        overview = self._overview()[1 if len(self.classes) == 2 else 0 :]  # observed says it, too
+        lines = self._head_lines(WIDTH, [*overview, *self._main_figures()])
+        table = self._group_lines(WIDTH) if self.groups else self._curve_lines(WIDTH)
+        rest = "to_text() has every score, calibration error and definition"
+        rest += " and the curve" if self.groups else ""
+        lines += ["", *table, *note_lines(self.notes, width=WIDTH), "", f"  {rest}"]
+        return "\n".join(lines)
 
     def to_text(self, *, width: int = WIDTH) -> str:
         """Headline and verdict, then the figures; definitions beside them if there is room."""
-        lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]
-        if str(self.verdict):
-            lines += [*wrapped(str(self.verdict), width), ""]
-        for name, value in self._overview():
-            first, *rest = wrapped(value, width, indent=28)
-            lines += [f"  {name:<26}{first.strip()}", *rest]
+        lines = self._head_lines(width, self._overview())
         lines += ["", *self._score_lines(width), "", *self._error_lines(width), ""]
-        lines += wrapped(self._curve_heading(), width)
-        lines += ["  " + line for line in self.curve.table()]
+        lines += self._curve_lines(width)
         if self.groups:
             lines += ["", *self._group_lines(width)]
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
-    def _repr_html_(self) -> str:
-        """Plain tables without scripts or outside resources; everything escaped."""
-        parts = [f"<p>{escape(self.verdict.text)}</p>"] if self.verdict.text else []
-        parts.append(html_table(["figure", "value"], self._overview()))
-        parts.append(html_table(_SCORE_HEADER, self._score_rows("{rule} {part}")))
-        parts.append(html_table(_ERROR_HEADER, self._error_rows()))
-        c = self.curve
-        bins = []
-        for i in range(len(c)):
-            row = (f"{c.lower[i]:.3f} to {c.upper[i]:.3f}", f"{c.count[i]:,.10g}")
-            means = (f"{c.predicted[i]:.4f}", f"{c.observed[i]:.4f}", f"{c.gap[i]:+.4f}")
-            bins.append((*row, *means, limits_text(c, i)))
-        interval = "" if c.interval is None else f"{c.confidence_level:.0%} {c.interval}"
-        parts.append(
-            f"<p>{escape(self._curve_heading())}</p>"
-            + html_table(["bin", "rows", "predicted", "observed", "gap", interval], bins)
-        )
-        parts.append(html_list(self.notes))
-        if self.groups:
-            parts.append(html_table(*self._group_table()))
-        return html_block(self._headline(), *parts)
+    def _head_lines(self, width: int, figures: list[tuple[str, str]]) -> list[str]:
+        lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]
+        if self.verdict.text:
+            lines += [*wrapped(self.verdict.text, width), ""]
+        for name, value in figures:
+            first, *rest = wrapped(value, width, indent=28)
+            lines += [f"  {name:<26}{first.strip()}", *rest]
+        return lines
+
+    def _curve_lines(self, width: int) -> list[str]:
+        table = ["  " + line for line in self.curve.table()]
+        return [*wrapped(self._curve_heading(), width), *table]
+
+    def _main_figures(self) -> list[tuple[str, str]]:
+        """Scores of the whole prediction, and the error that speaks for the lens."""
+        rows = [
+            (f"{rule} score", f"{self.scores[rule]:.4f}{self._beside(rule)}")
+            for rule in ("brier", "log")
+            if rule in self.scores
+        ]
+        m = self.default
+        error = f"{m.value:.4f}" + ("" if m.low is None else f" ({_range(m.low, m.high)})")
+        if m.null_mean is not None:
+            error += f", null {m.null_mean:.4f}"
+            error += "" if m.pvalue is None else f", {say_pvalue(m.pvalue, m.n_resamples)}"
+        return [*rows, (m.name, error)]
+
+    def _summary(self) -> str:
+        found = self.verdict.in_short
+        return f"{self._headline()}: {found}" if found else self._headline()
 
     def _headline(self) -> str:
         """Return one line: what was evaluated."""
@@ -259,6 +273,12 @@ class Evaluation(Result):
                 name = name_of_part.format(rule=rule, part=part)
                 rows.append((name, f"{getattr(d, part):z.4f}", _range(*limits)))
         return rows
+
+    def _score_table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        return _SCORE_HEADER, self._score_rows("{rule} {part}")
+
+    def _error_table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        return _ERROR_HEADER, self._error_rows()
 
     def _error_lines(self, width: int) -> list[str]:
         """Calibration errors; where definitions find no room beside them, they are below."""

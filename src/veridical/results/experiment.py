@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import ClassVar, Literal
 
+from veridical.results._forms.html import html_fold, html_headline, html_list, html_text
+from veridical.results._forms.names import find_name
 from veridical.results.base import Result, columns_of
-from veridical.results.text import html_list
 
 Verdict = Literal["reproduced", "differs", "added"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Fact(Result):
     """One number or claim of a source, and what was found.
 
@@ -43,14 +43,14 @@ class Fact(Result):
     reason: str = ""
     claim: str = ""
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         printed = "" if self.printed is None else f", printed {self.printed:.6g}"
         claim = f" ({self.claim})" if self.claim else ""
         why = f", because {self.reason}" if self.reason and self.verdict == "differs" else ""
         return f"{self.name}{claim}: {self.value:.6g}{printed}: {self.verdict}{why}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ExperimentResult(Result):
     """Facts an experiment checked, and the verdict on its source.
 
@@ -92,27 +92,25 @@ class ExperimentResult(Result):
 
     def fact(self, name: str) -> Fact:
         """Return the fact of this name; KeyError with the names there are if there is none."""
-        for fact in self.facts:
-            if fact.name == name:
-                return fact
-        msg = f"{name!r} is none of {[fact.name for fact in self.facts]}"
-        raise KeyError(msg)
+        known = {fact.name: fact for fact in self.facts}
+        return known[find_name(name, known, caller="fact")]
 
     def _columns(self) -> dict[str, list[object]]:
         names = ("name", "claim", "printed", "value", "verdict", "reason")
         return columns_of(self.facts, names)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         run = "quick run" if self.quick else "full run"
         lines = [f"{self.name}: {self.title} ({run}, seed {self.seed})", self.verdict]
         return "\n".join(lines + [f"  {fact}" for fact in self.facts])
 
     def _repr_html_(self) -> str:
-        title = escape(f"{self.name}: {self.title}")
-        return f"<p><b>{title}</b><br>{escape(self.verdict)}</p>{html_list(self.facts)}"
+        verdict = f"<p>{html_text(self.verdict)}</p>"
+        facts = html_fold(f"{len(self.facts)} facts", html_list(self.facts))
+        return html_headline(f"{self.name}: {self.title}", verdict, facts)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ExactValue(Result):
     """Value of an expectation under a known distribution, and how far it may be off.
 
@@ -149,7 +147,7 @@ class ExactValue(Result):
     def __float__(self) -> float:
         return self.value
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         points = "" if self.n_points is None else f", {self.n_points:,} points"
         return (
             f"{self.name} {self.value:.6f} +- {self.error:.1g}"
@@ -157,7 +155,7 @@ class ExactValue(Result):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class BayesFigures(Result):
     """What the true posterior itself scores: no classifier does better on average.
 
@@ -189,7 +187,7 @@ class BayesFigures(Result):
     method: str
     n_nodes: int
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         count = "nodes" if self.method == "quadrature" else "draws"
         return (
             f"Bayes accuracy {self.accuracy:.4f}, Brier {self.brier:.4f}, log loss"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from veridical.results._forms.text import note_lines
 from veridical.results.base import Result
-from veridical.results.text import note_lines
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ExportedMap(Result):
     """A calibrator in another language, and what came of running it.
 
@@ -36,7 +36,7 @@ class ExportedMap(Result):
     executed_in: str | None
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         language = {"sql": f"SQL for {self.dialect}", "python": "Python", "onnx": "ONNX"}
         size = f"{self.size:,} bytes" if self.size < 10_000 else f"{self.size / 1e3:,.0f} kB"
         lines = [

@@ -8,7 +8,7 @@ from typing import ClassVar
 from veridical.results.base import CalibrationTest, Result, say_pvalue
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MeasuredError(Result):
     """One calibration error and what exactly it is.
 
@@ -39,7 +39,7 @@ class MeasuredError(Result):
     pvalue: float | None = None
     n_resamples: int | None = None
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         null = ""
         if self.null_mean is not None:
             null = f"null {self.null_mean:.4f}, 95 % up to {self.null_q95:.4f}; "
@@ -51,7 +51,7 @@ class MeasuredError(Result):
         return f"{self.name} {self.value:.4f}  ({null}{where})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Decomposition(Result):
     """Parts of a mean score.
 
@@ -88,7 +88,7 @@ class Decomposition(Result):
     lens: str
     n_samples: int
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         text = (
             f"{self.rule} {self.score:.4f} = MCB {self.miscalibration:z.4f}"
             f" - DSC {self.discrimination:z.4f} + UNC {self.uncertainty:.4f}"
@@ -101,7 +101,7 @@ class Decomposition(Result):
         return f"{text}  ({self.definition}, n={self.n_samples})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Coefficient(Result):
     """One coefficient of a regression, with its confidence interval.
 
@@ -134,12 +134,12 @@ class Coefficient(Result):
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         estimate = "not identified" if self.estimate is None else f"{self.estimate:.4f}"
         return f"{self.name} {estimate} ({self.low:.4f} to {self.high:.4f})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CoxTest(CalibrationTest):
     """Outcome of Cox's test: logit of the outcome = intercept + slope * logit of the prediction.
 

@@ -11,7 +11,7 @@ from veridical.results.base import Result, columns_of, field_names
 _NOTHING = 1e-9  # gaps below this share of the value are rounding
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PatientRound(Result):
     """What a player sees of one round: the classifier's reports and the budget.
 
@@ -34,7 +34,7 @@ class PatientRound(Result):
     def __len__(self) -> int:
         return len(self.reports)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return f"round {self.round_number}: {len(self)} patients, budget {self.budget:g}"
 
     def _columns(self) -> dict[str, list[Any]]:
@@ -47,7 +47,7 @@ class PatientRound(Result):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RoundOutcome(Result):
     """What came of one round: the conditions are known now.
 
@@ -77,7 +77,7 @@ class RoundOutcome(Result):
     promised: float
     value: float
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         treated = sum(choice > 0 for choice in self.choices)
         return (
             f"round {self.patients.round_number}: {treated} of {len(self.choices)} patients treated"
@@ -95,7 +95,7 @@ class RoundOutcome(Result):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PlayerScore(Result):
     """What one player's choices cost and were worth.
 
@@ -121,14 +121,14 @@ class PlayerScore(Result):
     value: float
     cost: float
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return (
             f"{self.name}: expected {self.expected:.4g}, on these patients {self.value:.4g},"
             f" promised {self.promised:.4g}, cost {self.cost:.4g}"
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GameSummary(Result):
     """What a game's choices were worth beside those of reference players.
 
@@ -247,7 +247,7 @@ class GameSummary(Result):
     def _rounding(self) -> float:
         return _NOTHING * max(abs(self.informed.expected), 1.0)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         if self.n_rounds == 0:
             return "\n".join(self.sentences())
         first, *rest = self.sentences()

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from html import escape
 from typing import Any, ClassVar
 from xml.etree import ElementTree
 
 from veridical._core.runtime.text import WIDTH, table_lines, wrapped
+from veridical.results._forms.html import html_headline, html_table, html_text
+from veridical.results._forms.text import note_lines
 from veridical.results.base import Result, columns_of
-from veridical.results.text import html_block, html_table, note_lines
 from veridical.results.verdict import Verdict
 
 # What XML 1.0 cannot hold even as a reference (section 2.2 of the recommendation).
@@ -49,7 +49,7 @@ def _code(text: str) -> str:
     return f"<code>{entities}</code>"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GateFigure(Result):
     """One figure that requirements can name.
 
@@ -98,14 +98,14 @@ class GateFigure(Result):
         """Whether `low` and `high` are known."""
         return self.low is not None and self.high is not None
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         value = "undefined" if self.value is None else f"{self.value:.4f}"
         return f"{self.name} {value}" + (
             f" ({self.low:.4f} to {self.high:.4f})" if self.has_limits else ""
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GateBaseline(Result):
     """Figures of a release, kept to compare the next one with.
 
@@ -137,13 +137,13 @@ class GateBaseline(Result):
     _text_columns = ("group",)
     _number_columns = ("value", "low", "high")
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         groups = {figure.group for figure in self.figures} - {None}
         within = f", {len(groups)} groups" if groups else ""
         return f"Figures of {self.n_samples:,} rows, {self.lens} lens{within}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GateCheck(Result):
     """One requirement, asked of all rows or of one subgroup.
 
@@ -199,14 +199,14 @@ class GateCheck(Result):
         small = 0 < abs(self.value) < 1e-4
         return f"{self.value:.2g}" if small else f"{self.value:.4f}"
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         where = "" if self.group is None else f" in {self.group}"
         why = "".join(f"; {text}" for text in (self.reason, self.needed) if text)
         word = _WORDS[self.outcome]
         return f"{word}  {self.requirement}{where}: {self.shown} (n={self.n_samples:,}{why})"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class GateResult(Result):
     """Whether a release meets its requirements; `print` it.
 
@@ -313,7 +313,7 @@ class GateResult(Result):
             lines += ["", *(f"- {_plain(note)}" for note in self.notes)]
         return "\n".join(lines)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return self.to_text()
 
     def to_text(self, *, width: int = WIDTH) -> str:
@@ -336,10 +336,10 @@ class GateResult(Result):
 
     def _repr_html_(self) -> str:
         parts = [html_table(_HEADER, [_row(check) for check in self.checks])]
-        parts += [f"<p>{escape(text)}</p>" for text in self._judged()]
+        parts += [f"<p>{html_text(text)}</p>" for text in self._judged()]
         if self.compared:
-            parts.append(f"<p>{escape(f'baseline: {self.compared}')}</p>")
-        return html_block(self._headline(), *parts, notes=self.notes)
+            parts.append(f"<p>{html_text(f'baseline: {self.compared}')}</p>")
+        return html_headline(self._headline(), *parts, notes=self.notes)
 
     def _headline(self) -> str:
         """Passed, failed or undecided, of what."""

@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from veridical.results._forms.text import note_lines
 from veridical.results.base import Result, columns_of, field_names, say_pvalue
-from veridical.results.text import note_lines
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RankComparison(Result):
     """Mean ranks of methods over data sets, and which of them may be told apart.
 
@@ -70,7 +70,7 @@ class RankComparison(Result):
             furthest = max(furthest, int(last))
         return tuple(groups)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         wide = max(len(method) for method in self.methods) + 2
         lines = [
             f"Mean ranks of {len(self.methods)} methods on {self.n_datasets} data sets,"
@@ -90,7 +90,7 @@ class RankComparison(Result):
         }
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SampleSize(Result):
     """Rows, and the miscalibration they can tell from none.
 
@@ -124,7 +124,7 @@ class SampleSize(Result):
     definition: str
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         does = f"detect an error of {self.delta:.4f} ({self.shape} gap)"
         if self.goal == "equivalence":
             does = f"show calibration within {self.delta:.4f}, if it holds,"

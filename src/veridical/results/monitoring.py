@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, ClassVar
 
 from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical._core.typing import FloatArray
+from veridical.results._forms.html import html_fold, html_headline, html_list, html_table
+from veridical.results._forms.text import note_lines
 from veridical.results.base import ArrayResult, Result, columns_of, field_names, say_pvalue
 from veridical.results.decisions import PriorEstimate
-from veridical.results.text import html_table, note_lines
 
 _STREAM_HEADER = ("part", "rows", "e-value", "largest", "blamed from", "deviation")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MonitorUpdate(Result):
     """What one batch did.
 
@@ -36,7 +36,7 @@ class MonitorUpdate(Result):
     repeated: bool = False
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         again = ", sent before and not counted again" if self.repeated else ""
         state = "ALARM" if self.alarm else "no alarm"
         rows = f"{self.n_rows:,} rows{again}; {self.n_samples:,} in all"
@@ -44,7 +44,7 @@ class MonitorUpdate(Result):
         return f"{rows}: {state}, e = {self.e_value:.4g}{said}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MonitorEstimate(Result):
     """Calibration in the large over a window, with limits that hold at every look.
 
@@ -65,7 +65,7 @@ class MonitorEstimate(Result):
     low: float
     high: float
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return (
             f"{self.window}: predicted {self.mean_predicted:.4f}, observed"
             f" {self.mean_observed:.4f}, deviation {self.deviation:+.4f}"
@@ -73,7 +73,7 @@ class MonitorEstimate(Result):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class StreamEvidence(Result):
     """Evidence of one watched part of the rows.
 
@@ -102,7 +102,7 @@ class StreamEvidence(Result):
     direction: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MonitorStatus(Result):
     """Everything a monitor knows at this look.
 
@@ -142,7 +142,7 @@ class MonitorStatus(Result):
     verdict: str
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return self.to_text()
 
     def to_text(self, *, width: int = WIDTH) -> str:
@@ -158,7 +158,9 @@ class MonitorStatus(Result):
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
-        return f"<p>{escape(self.verdict)}</p>" + html_table(_STREAM_HEADER, self._rows())
+        estimates = html_list(self.estimates)
+        table = html_fold("Parts of the rows", html_table(_STREAM_HEADER, self._rows()))
+        return html_headline(self.verdict, estimates, table, notes=self.notes)
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [
@@ -177,7 +179,7 @@ class MonitorStatus(Result):
         return columns_of(self.streams, field_names(StreamEvidence))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MonitorHistory(ArrayResult):
     """What happened, bucket by bucket (neighbouring batches, coarser the older they are).
 
@@ -199,11 +201,21 @@ class MonitorHistory(ArrayResult):
     high: FloatArray
     log_e: FloatArray
 
+    def __len__(self) -> int:
+        return len(self.n_rows)
+
+    def _text(self) -> str:
+        if not len(self):
+            return "history of no rows"
+        last = f"deviation {self.deviation[-1]:+.4f} ({self.low[-1]:+.4f} to {self.high[-1]:+.4f})"
+        rows = f"history of {self.n_rows[-1]:,.0f} rows in {len(self)} buckets"
+        return f"{rows}: {last} in the last window, log evidence {self.log_e[-1]:.4g}"
+
     def _columns(self) -> dict[str, list[object]]:
         return {name: list(getattr(self, name)) for name in field_names(self)}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RefitSuggestion(Result):
     """A new map fitted to recent rows, and what it does to rows it was not fitted to.
 
@@ -234,11 +246,11 @@ class RefitSuggestion(Result):
     verdict: str
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return "\n".join([self.verdict, *note_lines(self.notes, apart=False)])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ShadowStatus(Result):
     """A trial: candidate and current map on the same rows, all of them new to both.
 
@@ -275,11 +287,11 @@ class ShadowStatus(Result):
     verdict: str
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return "\n".join([self.verdict, *note_lines(self.notes, apart=False)])
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CalibratorVersion(Result):
     """One map that was fitted.
 
@@ -310,7 +322,7 @@ class CalibratorVersion(Result):
     e_value: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MonitorEpoch(Result):
     """A time during which one map was watched.
 
@@ -338,7 +350,7 @@ class MonitorEpoch(Result):
     verdict: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MonitorVersions(Result):
     """Every map that was fitted, and what was watched when.
 
@@ -357,7 +369,7 @@ class MonitorVersions(Result):
     versions: tuple[CalibratorVersion, ...]
     epochs: tuple[MonitorEpoch, ...]
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         used = "the predictions as they come" if self.current is None else f"version {self.current}"
         lines = [f"In use: {used}", ""]
         lines += [
@@ -376,7 +388,7 @@ class MonitorVersions(Result):
         return columns_of(self.versions, field_names(CalibratorVersion))
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class MonitorSignals(Result):
     """What predictions that wait for their outcomes say by themselves.
 
@@ -428,7 +440,7 @@ class MonitorSignals(Result):
     confidence_level: float
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         since = "" if self.waiting_since is None else f" since {self.waiting_since}"
         lines = [
             f"{self.n_waiting:,} predictions wait for outcomes{since}; compared with"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,14 +10,15 @@ import numpy as np
 from veridical._core.data.validation import is_number
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
+from veridical.results._forms.html import html_headline, html_list, html_table, html_text
+from veridical.results._forms.text import note_lines, text_row
 from veridical.results.base import Result, columns_of, field_names
-from veridical.results.text import html_list, html_table, note_lines, text_row
 
 _CALLER = "RequirementTable.require"
 _ROUNDING = 1e-12
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Requirement(Result):
     """Largest calibration error with which one accuracy reaches a goal.
 
@@ -55,7 +55,7 @@ class Requirement(Result):
     bound: float
     bounded: bool
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         at = f"at accuracy {self.accuracy:.4g}"
         if self.max_ece is None:
             but = "a calibrated classifier (ECE 0)" if self.least == 0 else f"ECE {self.least:.4g}"
@@ -68,7 +68,7 @@ class Requirement(Result):
         return f"To {self.goal} {at}, the ECE must stay below {self.max_ece:.3g}."
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Requirements(Result):
     """Requirements on a model, accuracy by accuracy.
 
@@ -89,11 +89,11 @@ class Requirements(Result):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return "\n".join([*map(str, self.rows), self._accuracy_line()])
 
     def _repr_html_(self) -> str:
-        return f"<div>{html_list(self.rows)}<p>{escape(self._accuracy_line())}</p></div>"
+        return html_headline(self._accuracy_line(), html_list(self.rows))
 
     def _accuracy_line(self) -> str:
         least = self.rows[0].least
@@ -247,7 +247,7 @@ def _check_number(param: str, value: object) -> None:
 _MOST_RELATIVE = 100  # times the baseline; beyond, it is next to nothing
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class DecisionValue(Result):
     """What decisions on one model's probabilities are worth a row; higher is better.
 
@@ -307,7 +307,7 @@ class DecisionValue(Result):
             return None
         return self.gain / abs(self.baseline)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         at = f"{self.name or 'fake classifier'}: accuracy {self.accuracy:.4g}, ECE {self.ece:.4g}"
         if self.value is None:
             return f"{at}: {self.reason}"
@@ -322,7 +322,7 @@ class DecisionValue(Result):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class RequirementTable(Result):
     """Value of a decision process over accuracy and calibration error, and of given models.
 
@@ -407,7 +407,7 @@ class RequirementTable(Result):
         """
         return find_requirements(self, saving, value, relative_to)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         lines = [self._headline()]
         if self.grid:
             header, rows = self._table()
@@ -420,9 +420,9 @@ class RequirementTable(Result):
     def _repr_html_(self) -> str:
         table = ""
         if self.grid:
-            table = html_table(*self._table()) + f"<p>{escape(self._legend())}</p>"
+            table = html_table(*self._table()) + f"<p>{html_text(self._legend())}</p>"
         lines = html_list((*self.models, *self.notes))
-        return f"<div><p>{escape(self._headline())}</p>{table}{lines}</div>"
+        return html_headline(self._headline(), table, lines)
 
     def _headline(self) -> str:
         sign = " (minus the cost)" if self.kind == "cost" else ""

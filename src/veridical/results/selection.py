@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, ClassVar
 
 from veridical._core.runtime.text import WIDTH, table_lines, wrapped
+from veridical.results._forms.names import find_name
+from veridical.results._forms.text import note_lines, number_or_blank
 from veridical.results.base import Result, columns_of, field_names
-from veridical.results.text import html_block, html_table, note_lines, number_or_blank
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class CandidateEvidence(Result):
     """One candidate on rows it was not fitted to.
 
@@ -40,7 +40,7 @@ class CandidateEvidence(Result):
     seconds: float
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Evidence(Result):
     """Candidates of an `AutoCalibrator` on held-out rows, and what was made of them.
 
@@ -58,6 +58,16 @@ class Evidence(Result):
 
     _text_columns: ClassVar[tuple[str, ...]] = ("candidate", "note")
     _number_columns: ClassVar[tuple[str, ...]] = ("log_loss", "brier", "difference", "low", "high")
+    _header: ClassVar[tuple[str, ...]] = (
+        "candidate",
+        "log loss",
+        "brier",
+        "difference",
+        "interval",
+        "weight",
+        "seconds",
+        "note",
+    )
 
     candidates: tuple[CandidateEvidence, ...]
     strategy: str
@@ -71,13 +81,14 @@ class Evidence(Result):
 
     def candidate(self, name: str) -> CandidateEvidence:
         """Return one entry; KeyError lists the names."""
-        for each in self.candidates:
-            if each.candidate == name:
-                return each
-        msg = f"{name!r} is not a candidate; there is {[c.candidate for c in self.candidates]}"
-        raise KeyError(msg)
+        known = {each.candidate: each for each in reversed(self.candidates)}  # the first one wins
+        return known[find_name(name, reversed(known), caller="candidate")]
 
-    def __str__(self) -> str:
+    def __getitem__(self, name: str) -> CandidateEvidence:
+        """One entry, by its name."""
+        return self.candidate(name)
+
+    def _text(self) -> str:
         return self.to_text()
 
     def to_text(self, *, width: int = WIDTH) -> str:
@@ -86,17 +97,9 @@ class Evidence(Result):
         lines += [*wrapped(self.verdict, width), ""]
         drop, below = ("seconds", "brier", "log loss"), _WORDS[-1]
         lines += table_lines(
-            _HEADER, self._rows(), width=width, words=_WORDS, drop=drop, below=below
+            self._header, self._rows(), width=width, words=_WORDS, drop=drop, below=below
         )
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
-
-    def _repr_html_(self) -> str:
-        return html_block(
-            self._headline(),
-            f"<p>{escape(self.verdict)}</p>",
-            html_table(_HEADER, self._rows()),
-            notes=self.notes,
-        )
 
     def _columns(self) -> dict[str, list[Any]]:
         return columns_of(self.candidates, field_names(CandidateEvidence))
@@ -125,5 +128,4 @@ class Evidence(Result):
         ]
 
 
-_HEADER = ("candidate", "log loss", "brier", "difference", "interval", "weight", "seconds", "note")
 _WORDS = ("candidate", "note")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from html import escape
 from typing import Any, ClassVar
 
 from veridical._core.data.validation import check_level
 from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical._core.typing import FloatArray
+from veridical.results._forms.names import find_name
+from veridical.results._forms.text import note_lines
 from veridical.results.base import (
     CalibrationTest,
     NullLevel,
@@ -19,11 +20,10 @@ from veridical.results.base import (
 )
 from veridical.results.figures import Coefficient
 from veridical.results.inference import SampleSize
-from veridical.results.text import html_block, html_table, note_lines
 from veridical.results.verdict import Verdict
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ConsistencyTest(CalibrationTest):
     """A test whose null distribution was drawn: outcomes from the predictions themselves.
 
@@ -37,13 +37,13 @@ class ConsistencyTest(CalibrationTest):
     null_level: NullLevel
     alternative: str = "greater"
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         level = self.null_level
         drawn = f"null {level.mean:.4f}, 95 % up to {level.quantile(0.95):.4f}; "
-        return super().__str__().replace("(", f"({drawn}", 1)
+        return super()._text().replace("(", f"({drawn}", 1)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class EquivalenceTest(CalibrationTest):
     """Outcome of a test of the hypothesis that predictions are miscalibrated by `delta` or more.
 
@@ -104,7 +104,7 @@ class EquivalenceTest(CalibrationTest):
         """Whether miscalibration of `delta` or more is rejected at this level."""
         return self.pvalue <= check_level("rejects", level, "level")
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return (
             f"{self.method}: {self.verdict} ({say_pvalue(self.pvalue)}), error"
             f" {self.statistic:.4f}, at most {self.upper:.4f} with {100 * (1 - self.level):g} %"
@@ -116,7 +116,7 @@ class EquivalenceTest(CalibrationTest):
         return super()._columns() | columns_of([self], names)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MultipleTest(Result):
     """One test for each class, bin or group, with p-values corrected for their number.
 
@@ -151,7 +151,7 @@ class MultipleTest(Result):
         pairs = zip(self.names, self.adjusted, strict=True)
         return tuple(name for name, pvalue in pairs if pvalue <= level)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return self.to_text()
 
     def to_text(self, *, width: int = WIDTH) -> str:
@@ -192,15 +192,10 @@ class MultipleTest(Result):
 
 
 _HEADER = ("test", "statistic", "df", "p", "Holm", "definition")
-# What the p-values of single tests are, and are not.
-_BENEATH = (
-    "Single tests, looked at one by one, with Holm's correction for their number. They show where"
-    " to look and do not decide: the verdict above is that of one joint test."
-)
 _LONG = 1e5  # statistics from here on are rounded
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class TestReport(Result):
     """Everything `calibration_tests` found.
 
@@ -237,6 +232,12 @@ class TestReport(Result):
     _text_columns: ClassVar[tuple[str, ...]] = ("test", "method", "null", "definition", "lens")
     _number_columns: ClassVar[tuple[str, ...]] = ("df", "n_resamples")
 
+    # What the p-values of single tests are, and are not.
+    _beneath: ClassVar[str] = (
+        "Single tests, looked at one by one, with Holm's correction for their number. They show"
+        " where to look and do not decide: the verdict above is that of one joint test."
+    )
+
     names: tuple[str, ...]
     tests: tuple[CalibrationTest, ...]
     adjusted: tuple[float, ...]
@@ -263,31 +264,28 @@ class TestReport(Result):
 
     def test(self, name: str) -> CalibrationTest:
         """Return the test of that name; KeyError lists those that were made."""
-        if name not in self.names:
-            msg = f"{name!r} was not tested; there is {list(self.names)}"
-            raise KeyError(msg)
-        return self.tests[self.names.index(name)]
+        return self.tests[self.names.index(find_name(name, self.names, caller="test"))]
 
-    def __str__(self) -> str:
+    def __getitem__(self, name: str) -> CalibrationTest:
+        """One test, by its short name."""
+        return self.test(name)
+
+    def _text(self) -> str:
         return self.to_text()
 
     def to_text(self, *, width: int = WIDTH) -> str:
         """Headline and verdict, then a line for each test; definitions if there is room."""
         lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]
-        lines += [*wrapped(str(self.verdict), width), "", *wrapped(_BENEATH, width), ""]
+        lines += [*wrapped(str(self.verdict), width), "", *wrapped(self._beneath, width), ""]
         words, below = (_HEADER[0], _HEADER[-1]), _HEADER[-1]
         lines += table_lines(_HEADER, self._rows(), width=width, words=words, below=below)
         for family in self._families():
             lines += ["", *("  " + line for line in family.to_text(width=width - 2).splitlines())]
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
-    def _repr_html_(self) -> str:
-        words = f"<p>{escape(self.verdict.text)}</p><p>{escape(_BENEATH)}</p>"
-        parts = [words, html_table(_HEADER, self._rows())]
-        for family in self._families():
-            titles = [family.over, "rows", family.definition, "p", family.correction]
-            parts.append(html_table(titles, family.rows()))
-        return html_block(self._headline(), *parts, notes=self.notes)
+    def _summary(self) -> str:
+        found = self.verdict.in_short
+        return f"{self._headline()}: {found}" if found else self._headline()
 
     def _headline(self) -> str:
         several = f"{len(self.tests)} tests" if len(self.tests) > 1 else "One test"
@@ -295,6 +293,9 @@ class TestReport(Result):
             f"{several} of calibration on {self.n_samples:,} rows, {self.lens} lens,"
             f" level {self.level:g}"
         )
+
+    def _table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        return _HEADER, self._rows()
 
     def _families(self) -> list[MultipleTest]:
         return [family for family in (self.classes, self.groups) if family is not None]
@@ -324,7 +325,7 @@ class TestReport(Result):
         }
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, repr=False, eq=False)
 class SequentialTest(CalibrationTest):
     """Outcome of a test that may be looked at after every row.
 
@@ -361,7 +362,7 @@ class SequentialTest(CalibrationTest):
     def __post_init__(self) -> None:
         self.path.setflags(write=False)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         found = "no alarm"
         if self.alarm_at is not None:
             found = f"alarm at row {self.alarm_at} ({self.direction})"

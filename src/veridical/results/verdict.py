@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from veridical.results.base import Result, columns_of, field_names, format_pvalue, say_pvalue
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class JointPart(Result):
     """One way in which predictions can be wrong, tested as a member of a family.
 
@@ -39,7 +39,7 @@ class JointPart(Result):
     n_resamples: int | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class JointTest(Result):
     """A test that predictions are calibrated in every respect looked at, and which stand out.
 
@@ -93,7 +93,7 @@ class JointTest(Result):
             sorted(out, key=lambda part: (part.adjusted, -most[part.name], -part.statistic))
         )
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         word = "rejected" if self.rejected else "not rejected"
         found = say_pvalue(self.pvalue, self.n_resamples)
         lines = [f"calibration {word} ({found}; {self.lens}, {self.null})"]
@@ -111,7 +111,33 @@ class JointTest(Result):
         return columns | {"label": [None if each is None else str(each) for each in labels]}
 
 
-@dataclass(frozen=True, kw_only=True)
+def _in_short(joint: JointTest, out: dict[str, JointPart]) -> str:
+    """The clearest findings, from the whole to its parts."""
+    found = []
+    level, spread = out.get("level"), out.get("spread")
+    if level is not None and level.lens == "confidence":
+        found.append("over-confident" if level.direction < 0 else "under-confident")
+    elif level is not None:
+        found.append(f"predictions are too {'high' if level.direction < 0 else 'low'}")
+    if spread is not None and spread.lens != "confidence":
+        extreme = spread.direction < 0
+        found.append("over-confident (too extreme)" if extreme else "under-confident (too timid)")
+    if found:
+        return " and ".join(found)
+    if "spread" in out or "shape" in out:
+        return "frequencies do not follow the predictions"
+    for name, one, several in (("class", "class", "classes"), ("group", "group", "groups")):
+        labels = {repr(p.label) for p in joint.standing_out if p.name == name}
+        if labels:
+            return (
+                f"{len(labels):,} {one} stands out"
+                if len(labels) == 1
+                else (f"{len(labels):,} {several} stand out")
+            )
+    return "whole vectors" if "vector" in out else "no part stands out by itself"
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Verdict(Result):
     """What may be said about calibration, word for word the same wherever it is said.
 
@@ -136,8 +162,8 @@ class Verdict(Result):
     ...     " (p = 0.4000). 2,000 rows would tell.", pvalue=0.4, about="probability that y = 1")
     >>> print(verdict)
     No miscalibration shown: probability that y = 1 (p = 0.4000). 2,000 rows would tell.
-    >>> verdict.found
-    False
+    >>> verdict.found, verdict.short
+    (False, 'No miscalibration shown.')
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("kind", "headline", "text", "about", "size")
@@ -164,6 +190,28 @@ class Verdict(Result):
         """Whether something was found that speaks against calibration."""
         return self.kind in ("miscalibrated", "reversed")
 
+    @property
+    def in_short(self) -> str:
+        """What was found in a few words, with its p-value; "" if untested."""
+        if self.kind == "untested":
+            return ""
+        words = "no miscalibration shown" if self.kind == "not shown" else self.kind
+        draws = None if self.joint is None else self.joint.n_resamples
+        return words if self.pvalue is None else f"{words} ({say_pvalue(self.pvalue, draws)})"
+
+    @property
+    def short(self) -> str:
+        """The same in two sentences, for a first look: what is wrong, and how much it matters."""
+        if self.kind == "not shown":
+            open_question = self.size == "not shown either way"
+            beside = ", and its absence is not shown either" if open_question else ""
+            return f"No miscalibration shown{beside}."
+        if self.kind != "miscalibrated" or self.joint is None:
+            return self.headline
+        out = {part.name: part for part in reversed(self.joint.standing_out)}
+        size = f"The effect is {self.size}." if self.size else "How much it matters is open."
+        return f"Miscalibrated: {_in_short(self.joint, out)}. {size}"
+
     @classmethod
     def from_dict(cls, data: Any) -> Self:
         """Read back what `to_dict` wrote; files of earlier versions hold the text alone."""
@@ -174,7 +222,7 @@ class Verdict(Result):
         kind = next((kinds[start] for start in kinds if data.startswith(start)), "untested")
         return cls(kind=kind, headline=data, text=data)
 
-    def __str__(self) -> str:
+    def _text(self) -> str:
         return self.text
 
     def _columns(self) -> dict[str, list[Any]]:

@@ -1,12 +1,14 @@
 """Calibrators by name and held-out predictions, for rooms above."""
 
 from veridical.selection._auto.auto import ALIASES, calibrator_named, calibrator_names, for_classes
+from veridical.selection._auto.held_out import auto_fit
 from veridical.selection._auto.weighing import CrossFit, Fold, cross_fit, make_folds
 
 __all__ = [
     "ALIASES",
     "CrossFit",
     "Fold",
+    "auto_fit",
     "calibrator_named",
     "calibrator_names",
     "cross_fit",

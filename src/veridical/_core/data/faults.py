@@ -56,6 +56,8 @@ def range_hint(lowest: float, largest: float, option: Option) -> str:
     if option == "scale":
         if percentages:
             return 'percentages? pass `scale="percent"`; logits? pass `scale="logit"`.'
+        if largest <= 0:
+            return 'log probabilities? pass `scale="logprob"`; logits? pass `scale="logit"`.'
         return 'pass probabilities, or `scale="logit"` for logits.'
     if percentages:
         return "pass probabilities, not percentages or logits."

@@ -50,6 +50,7 @@ class Groups:
 
 
 MISSING_KEY = "(missing)"
+_WHOLE = 2**53
 _FEW = 12  # so many different floats are codes; more are a measurement
 
 
@@ -86,6 +87,8 @@ def group_rows(columns: Sequence[Any], *, bins: int | None = None, caller: str) 
 
 def _factorise(column: Any, bins: int | None, caller: str) -> tuple[IntArray, list[Any]]:
     keys = to_numpy(column, caller=caller, param="by")
+    if keys.dtype.kind == "f" and isinstance(column, (list, tuple)) and _whole(column):
+        keys = np.array(column, dtype=object)  # NumPy makes floats of small and huge integers
     if keys.ndim != 1:
         hint = "pass one key per row."
         raise invalid(caller, "by", "1-d", f"shape {keys.shape}", hint=hint)
@@ -97,8 +100,19 @@ def _factorise(column: Any, bins: int | None, caller: str) -> tuple[IntArray, li
         values: list[Any] = []
     else:
         codes[~missing], values = _of_known(keys[~missing], bins, caller)
+    if MISSING_KEY in values:  # as text, too: it says the same
+        codes[missing] = values.index(MISSING_KEY)
+        return codes, values
     codes[missing] = len(values)
     return codes, [*values, MISSING_KEY]
+
+
+def _whole(keys: Sequence[Any]) -> bool:
+    """Whether keys are integers, some of them beyond what a float tells apart."""
+    whole = [key for key in keys if type(key) is int]
+    return any(abs(key) >= _WHOLE for key in whole) and len(whole) == sum(
+        key is not None for key in keys
+    )
 
 
 def _of_known(keys: Array, bins: int | None, caller: str) -> tuple[IntArray, list[Any]]:

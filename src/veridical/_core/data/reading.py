@@ -16,10 +16,10 @@ from veridical._core.data.validation import check_option, float_array
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.exceptions import invalid
 
-Scale: TypeAlias = Literal["probability", "percent", "logit"]
+Scale: TypeAlias = Literal["probability", "percent", "logit", "logprob"]
 Missing: TypeAlias = Literal["error", "drop"]
 
-SCALES = ("probability", "percent", "logit")
+SCALES = ("probability", "percent", "logit", "logprob")
 MISSING = ("error", "drop")
 
 
@@ -29,7 +29,7 @@ class Reading:
 
     Attributes
     ----------
-    scale : what predictions are; percentages and logits become probabilities
+    scale : what predictions are; percentages, logits and logarithms become probabilities
     missing : whether a row without a label, a prediction or a weight is an error, or dropped
     normalize : whether rows of several predictions are divided by their sums
     by_bins : parts of equal size that a column of many different floats is cut into as groups
@@ -60,6 +60,9 @@ class Reading:
             values = values / values.dtype.type(100)
         elif self.scale == "logit":
             values = _from_logits(values, caller, param)
+        elif self.scale == "logprob":
+            _check_logarithms(values, caller, param)
+            values = np.exp(values.astype(np.float64, copy=False))
         if self.normalize and values.ndim == 2 and values.shape[1] > 1:
             values = _normalized(values, caller, param)
         return values
@@ -73,6 +76,13 @@ def _check_percentages(values: FloatArray, caller: str, param: str) -> None:
     if bad.any():
         hint = 'percentages go from 0 to 100; for logits pass `scale="logit"`.'
         raise invalid(caller, param, "in [0, 100]", at_first(values, bad), hint=hint)
+
+
+def _check_logarithms(values: FloatArray, caller: str, param: str) -> None:
+    bad = values > 0
+    if bad.any():
+        hint = 'logarithms of probabilities are 0 or less; for logits pass `scale="logit"`.'
+        raise invalid(caller, param, "at most 0", at_first(values, bad), hint=hint)
 
 
 def _from_logits(values: FloatArray, caller: str, param: str) -> FloatArray:
@@ -206,6 +216,8 @@ def conversion_in_words(reading: Reading, before: FloatArray | None = None) -> l
             notes[-1] += ", though none is above 1: are they probabilities already?"
     if reading.scale == "logit":
         notes.append("logits were turned into probabilities (sigmoid of one column, else softmax)")
+    if reading.scale == "logprob":
+        notes.append("log probabilities were turned into probabilities")
     if reading.normalize and (before is None or (before.ndim == 2 and before.shape[1] > 1)):
         notes.append("rows were divided by their sums")
     return notes

@@ -342,6 +342,7 @@ def is_label(value: object) -> bool:
     return isinstance(value, (bool, np.bool_)) or is_number(value) or is_text(value)
 
 
+_LONGEST_OF_NOTHING = 4096  # an axis of an array without values
 _NUMBERS = {"b": (bool,), "i": (int,), "u": (int,), "f": (float, int), "U": (str,)}
 _DTYPES = re.compile(r"[<>|](?:b1|[iu][1248]|f[248]|U\d{1,9}|O)")
 
@@ -356,7 +357,7 @@ def array_from(items: Any, shape: Any, dtype: Any, place: Place) -> Array:
     plain = isinstance(shape, list) and 0 < len(shape) <= 4 and all(is_integer(n) for n in shape)
     if not (plain and isinstance(items, list) and min(shape) >= 0):
         raise place.wrong(said(f"a shape of {shortened(shape)}"), "a list and its shape")
-    if math.prod(shape) != len(items):
+    if math.prod(shape) != len(items) or max(shape) > max(len(items), _LONGEST_OF_NOTHING):
         raise place.wrong(said(f"{len(items)} values"), f"of shape {tuple(shape)}")
     kind = dtype[1]
     foreign = set(map(type, items)) - set(_NUMBERS.get(kind, (bool, int, float, str)))

@@ -20,7 +20,7 @@ from veridical._core.data.labels import NotLabelsError, check_label_array
 from veridical._core.numeric.scan import Scan, in_unit_interval, scan_matrix
 from veridical._core.sample import BinarySample, MulticlassSample, Sample, effective_size
 from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, WeightType
-from veridical.exceptions import invalid, unknown_option, warn_user
+from veridical.exceptions import invalid, unknown_option, warn_of
 
 __all__ = [
     "check_level",
@@ -110,7 +110,7 @@ def _classes(
         pos_label=pos_label,
         caller=caller,
     )
-    warn_user(found.notes, caller=caller)
+    warn_of(found.notes, caller=caller)
     return found
 
 

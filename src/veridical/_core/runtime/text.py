@@ -28,6 +28,18 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+def two_digits_up(count: float) -> int:
+    """A number of rows with two digits that count, not less than it was.
+
+    Examples
+    --------
+    >>> two_digits_up(1234.5), two_digits_up(7.2)
+    (1300, 8)
+    """
+    step = 10.0 ** max(0, math.floor(math.log10(count)) - 1)
+    return int(math.ceil(round(count / step, 9)) * step)
+
+
 def wrapped(text: str, width: int = WIDTH, *, indent: int = 2, hanging: int = 0) -> list[str]:
     """Lines no wider than `width`, indented, those after the first by `hanging` more.
 

@@ -165,14 +165,17 @@ class MulticlassCalibrator(Calibrator):
         return n_columns <= 2
 
     def _fit_checked(self, rows: CheckedRows) -> Notes | None:
+        return self._fit_map(*self._logits_to_fit(rows))
+
+    def _logits_to_fit(self, rows: CheckedRows) -> tuple[FloatArray, WeightedOutcomes]:
+        """Logits, (n, K), and outcomes of rows; what zeros are taken for is decided by them."""
         matrix = two_columns(rows.values.astype(np.float64, copy=False), self.input)
         matrix = positive_last(matrix, rows.positive)  # into the order of the columns
         self.floor_ = 0.0
         if self.input == "probability":
             self.floor_ = smallest_share(matrix)
             matrix = log_probabilities(matrix, self.floor_)
-        outcomes = WeightedOutcomes(rows.index, rows.weight, rows.size, len(rows.classes))
-        return self._fit_map(matrix, outcomes)
+        return matrix, WeightedOutcomes(rows.index, rows.weight, rows.size, len(rows.classes))
 
     def _predict(self, values: FloatArray) -> FloatArray:
         matrix = self._columns(values.astype(np.float64, copy=False))

@@ -28,7 +28,13 @@ from veridical._core.typing import Array, ArrayLike, FloatArray, WeightType
 from veridical.calibrators._base.memory import Fingerprint, overlap_of, take_fingerprint
 from veridical.calibrators._base.nodes import NoFormulaError
 from veridical.calibrators._base.persistence import decode, encode, register
-from veridical.calibrators._base.rows import CheckedRows, check_rows, direction_doubts
+from veridical.calibrators._base.rows import (
+    CheckedRows,
+    check_columns,
+    check_rows,
+    direction_doubts,
+    text_columns,
+)
 from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.results import Cutoff
 
@@ -179,7 +185,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 type(self).__name__, "prob", "unset unless `y` is a column", repr(prob), hint=hint
             )
         notes = self._fit_arrays(y_prob, y, sample_weight)
-        names = _column_names(y_prob)
+        names = text_columns(y_prob)
         if names is not None:
             self._remember_columns(names)
         outcome = names_of(y)
@@ -208,13 +214,17 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _fit_rows(self, rows: CheckedRows) -> Notes:
         """Fit to checked rows, the core of `fit`: nothing is checked again and nobody is warned."""
         notes = self._fit_checked(rows)
+        self._remember(rows)
+        return notes or ()
+
+    def _remember(self, rows: CheckedRows) -> None:
+        """Keep of the fitted rows their classes and, if asked to, by what they are known again."""
         self.classes_, self.positive_index_ = np.asarray(rows.classes), rows.positive
         if self.keeps_fingerprint:
             values = rows.oriented(self.input)
             self.fingerprint_ = take_fingerprint(values, rows.y)
             if values.ndim == 1:
                 self.score_range_ = (float(values.min()), float(values.max()))
-        return notes or ()
 
     @property
     def positive_label(self) -> Any:
@@ -438,6 +448,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _checked_values(self, y_prob: ArrayLike, *, caller: str) -> FloatArray:
         """Predictions of as many classes as were fitted, of shape (n,) or (n, K)."""
         self._check_fitted(caller=caller)
+        check_columns(y_prob, caller=caller)
         if self.input == "probability":
             values = float_array(y_prob, caller=caller, param="y_prob")
             values = check_probabilities(values, caller=caller, option="input", rounded=True)
@@ -448,7 +459,7 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
             hint = f"it was fitted on {len(self.classes_)} classes: {self.classes_.tolist()[:6]}."
             got, expected = f"{columns}", f"of {len(self.classes_)} classes"
             raise invalid(caller, "y_prob", expected, got, hint=hint)
-        names, fitted = _column_names(y_prob), getattr(self, "feature_names_in_", None)
+        names, fitted = text_columns(y_prob), getattr(self, "feature_names_in_", None)
         if names is not None and fitted is not None and values.ndim == 2:
             if set(names) == set(fitted.tolist()):
                 return np.ascontiguousarray(values[:, [names.index(name) for name in fitted]])
@@ -487,12 +498,3 @@ class Calibrator(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _formula(self, inputs: Nodes) -> Nodes:
         """Probability of each class as a formula of K inputs; both in the order of `classes_`."""
         raise NoFormulaError(type(self).__name__)
-
-
-def _column_names(y_prob: Any) -> list[str] | None:
-    """Names of the columns of a frame, if they are text; None otherwise."""
-    columns = getattr(y_prob, "columns", None)
-    if columns is None or isinstance(y_prob, np.ndarray):
-        return None
-    names = list(columns)
-    return names if all(isinstance(name, str) for name in names) else None

@@ -30,7 +30,7 @@ def cutoff_of(calibrator: Calibrator, threshold: float, map: Map | None = None) 
     if len(calibrator.classes_) != 2:
         hint = "of several classes, decide by all of them: `decide(predict_proba(p), costs)`."
         got = f"one of {len(calibrator.classes_)}"
-        raise invalid(_CALLER, "self", "a map of two classes", got, hint=hint)
+        raise invalid(_CALLER, "calibrator", "a map of two classes", got, hint=hint)
     if not is_number(threshold) or not 0 < threshold < 1:
         hint = "a probability, e.g. `cost_threshold(cost_fp, cost_fn)`."
         raise invalid(_CALLER, "threshold", "between 0 and 1", repr(threshold), hint=hint)

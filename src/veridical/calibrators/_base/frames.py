@@ -397,6 +397,7 @@ def _names(
     again = [name for name in new if name.lower() in taken]
     if again or len({name.lower() for name in new}) < len(new):
         got = f"{again[0]!r}, which is there" if again else f"repeated names: {new[:6]}"
-        hint = "nothing is overwritten: choose other names with `names=`."
+        hint = "nothing is overwritten: choose other names with `names=`"
+        hint += "; a `Pipeline` of calibrators takes arrays."
         raise invalid(_CALLER, "names", "names of new columns", got, hint=hint)
     return new

@@ -12,6 +12,7 @@ from veridical._core.data.validation import check_sample, check_scored_rows
 from veridical._core.sample import BinarySample, Sample, effective_size, weighted_mean
 from veridical._core.typing import Array, ArrayLike, BoolArray, FloatArray, IntArray, WeightType
 from veridical.calibrators._base.scales import oriented
+from veridical.exceptions import invalid
 
 _CLEARLY = 4.0  # standard errors: about 3 false alarms in 100,000 fits of useless predictions
 _FEWEST = 10.0  # rows of each class; the spread of fewer is not known well enough
@@ -111,6 +112,29 @@ class WeightedOutcomes:
         return self.weight * (self.size / float(self.weight.sum()))
 
 
+def text_columns(y_prob: Any) -> list[str] | None:
+    """Names of the columns of a frame, if they are text; None otherwise."""
+    columns = getattr(y_prob, "columns", None)
+    if columns is None or isinstance(y_prob, np.ndarray):
+        return None
+    names = list(columns)
+    return names if all(isinstance(name, str) for name in names) else None
+
+
+NEW_COLUMN = "calibrated"
+
+
+def check_columns(y_prob: Any, *, caller: str) -> None:
+    """Raise if a frame is what another calibrator returned: its columns beside the given ones."""
+    names = text_columns(y_prob) or []
+    new = [name for name in names if name == NEW_COLUMN or name.startswith(f"{NEW_COLUMN}_")]
+    if new and len(new) < len(names):
+        hint = "take the new columns alone. A `Pipeline` of calibrators takes arrays, not frames; "
+        hint += "or use `ChainedCalibrator`."
+        got = f"{new[0]!r} beside {next(name for name in names if name not in new)!r}"
+        raise invalid(caller, "y_prob", "predictions of one model", got, hint=hint)
+
+
 def check_rows(
     y_prob: Any,
     y: Any,
@@ -123,6 +147,7 @@ def check_rows(
     caller: str,
 ) -> CheckedRows:
     """Check predictions, labels and weights once: the border of every calibrator."""
+    check_columns(y_prob, caller=caller)
     options: dict[str, Any] = {
         "caller": caller,
         "labels": labels,

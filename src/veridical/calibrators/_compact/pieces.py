@@ -8,7 +8,7 @@ merged. All of it is done for all cells at once.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,8 @@ _UNIT = (1 - np.cos(np.pi * np.arange(_POINTS) / (_POINTS - 1))) / 2  # denser a
 _HALVINGS = 14
 _WITHIN = 0.4  # of the tolerance, at the points: between them the error may be larger
 _ROUNDS = 200
+_MANY = 160  # pieces from which jumps below the next number are smoothed over, at most so far off
+_SMALL_JUMP, _BESIDE = 1e-3, 5e-4
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,17 @@ class Cubics:
     monotone: BoolArray
 
     @classmethod
-    def on(cls, points: Points, runs: IntArray, tolerance: FloatArray | None = None) -> Cubics:
+    def on(
+        cls,
+        points: Points,
+        runs: IntArray,
+        tolerance: FloatArray | None = None,
+        *,
+        lines: bool = False,
+    ) -> Cubics:
         """Fit cubics to runs of cells, each of which begins at a cell of `runs`.
+
+        With `lines`, straight lines where those are as good as is asked for.
 
         A cubic takes the values of the curve at both ends, its slopes there are those of least
         squares. Where the curve never falls (or never rises) slopes are limited to three times
@@ -120,6 +131,9 @@ class Cubics:
         ]
         low, high = _limits(f, first, rise)
         slopes = _slopes(sums, low, high)
+        if lines:
+            away = np.abs(f - f[first][of] - rise[of] * u) / scale
+            slopes = np.where(np.maximum.reduceat(away, first) <= _WITHIN, rise, slopes)
         rest = missing - slopes[0][of] * left - slopes[1][of] * right
         error = np.maximum.reduceat(np.abs(rest) / scale, first)
         ends = np.stack([f[first], f[last]])
@@ -178,11 +192,23 @@ def follow(curve: Curve, first: FloatArray, last: FloatArray) -> tuple[Points, I
         halves = Points.on(curve, np.append(begin, after), np.append(middle, end))
         points = points.replaced(rough, halves)
     runs = _merged(points, np.arange(len(points.v)), points.tolerance)
+    if len(runs) > _MANY:
+        points = replace(points, tolerance=_without_small_jumps(points))
+        runs = _merged(points, runs, points.tolerance)
     looser = points.tolerance
     while len(runs) > MOST:
         looser = looser * 2
         runs = _merged(points, runs, looser)
     return points, runs
+
+
+def _without_small_jumps(points: Points) -> FloatArray:
+    """Tolerances that allow for one curve through the cells on both sides of a small jump."""
+    jump = np.abs(points.f[1:, 0] - points.f[:-1, -1])
+    small = (jump < _SMALL_JUMP) & (jump > _WITHIN * points.tolerance[1:, 0])
+    beside = np.append(small, False) | np.append(False, small)
+    loose = np.maximum(points.tolerance, _BESIDE / _WITHIN)
+    return np.where(beside[:, None], loose, points.tolerance)
 
 
 def _merged(points: Points, runs: IntArray, tolerance: FloatArray) -> IntArray:

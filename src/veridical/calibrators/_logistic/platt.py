@@ -1,4 +1,4 @@
-"""Platt scaling: one straight line on the scale of log odds."""
+"""Platt scaling: log odds as a straight line of log odds, of probabilities or of scores."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import numpy as np
 
 from veridical._core.data.options import check_penalty
 from veridical._core.data.schema import ANY, LARGEST, Fields, Number, Relations
-from veridical._core.formula import Clip, Linear, Nodes
+from veridical._core.data.validation import check_option
+from veridical._core.formula import Clip, Linear, Logistic, Node, Nodes
 from veridical._core.sample import weighted_mean
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import LogisticCalibrator, Notes, WeightedOutcomes
-from veridical.calibrators._base.nodes import log_odds_of, outputs_from_log_odds
+from veridical.calibrators._base.nodes import log_odds_of, outputs_from_log_odds, positive_value
 from veridical.calibrators._base.scales import BinaryScores, log_odds, map_log_odds
 from veridical.calibrators._base.words import number
 from veridical.calibrators._logistic.bounded_newton import check_two_classes, ridge_to
@@ -22,6 +23,8 @@ from veridical.exceptions import invalid
 
 _SATURATED = 2e3  # log odds beyond which a probability is 0 or 1
 _LARGEST = 1e300
+_EQUAL = 1e-100  # probabilities that spread less are all the same
+FEATURES = ("log_odds", "probability")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -33,17 +36,20 @@ class PlattCalibrator(LogisticCalibrator):
 
     Parameters
     ----------
+    feature : {"log_odds", "probability"}, default "log_odds"
+        What z is. "probability" is scikit-learn's sigmoid on probabilities: logit p' = a p + b, a
+        map that flattens towards 0 and 1. It cannot leave calibrated predictions alone, but is
+        the better line where extreme predictions deserve no trust. Scores are read as logits.
     smooth_targets : bool or "auto", default "auto"
         Whether to fit to (n1 + 1) / (n1 + 2) and 1 / (n0 + 2) instead of 1 and 0, where n1 and n0
         count the rows of each class: keeps the map finite where the classes are separated. "auto"
-        does so where no ridge does: for scores, and without a penalty.
+        does so where no ridge does: for scores, on probabilities, and without a penalty.
     penalty : float or None, default 1.0
         Weight of the ridge towards the identity, a = 1 and b = 0, in units of one row: the mean
         log loss is minimised plus penalty / (2 n) ((a - 1)^2 + b^2). None or 0 turns it off. It
-        does not act on `input="score"`, where the identity means nothing.
+        does not act on scores or on probabilities, where the identity is no such line.
     input : {"probability", "logit", "score"}, default "probability"
-        What predictions are. Probabilities become log odds first: a line on probabilities
-        themselves cannot leave calibrated predictions alone.
+        What predictions are. Probabilities become log odds first, unless `feature` says otherwise.
     labels : array-like, optional
         Classes in column order; default sorted, or 0..K-1 if all are such integers.
     pos_label : label, optional
@@ -58,8 +64,8 @@ class PlattCalibrator(LogisticCalibrator):
     n_iter_ : int
         Newton steps.
     gradient_norm_ : float
-        Norm of the gradient at the solution divided by n; below 1e-8. For scores, in units of
-        their standard deviation.
+        Norm of the gradient at the solution divided by n; below 1e-8. For scores, and on
+        probabilities, in units of their standard deviation.
     classes_ : array of shape (2,)
 
     Notes
@@ -70,6 +76,9 @@ class PlattCalibrator(LogisticCalibrator):
     0.02 nats where the ridge gains 0.01. With both off, separated classes have no finite optimum:
     the fit stops at a steep map and warns. The slope
     may be negative, for scores that rank the wrong way. O(n) for each of a few passes.
+
+    With `feature="probability"` the optimum is that of `CalibratedClassifierCV(method="sigmoid")`
+    on a model's `predict_proba`, Platt's targets included.
 
     References
     ----------
@@ -95,11 +104,15 @@ class PlattCalibrator(LogisticCalibrator):
         gradient_norm_=Number(low=0),
     )
 
+    _later = (*LogisticCalibrator._later, "feature")
+
+    feature: str = "log_odds"
     smooth_targets: bool | str = "auto"
     penalty: float | None = 1.0
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__
+        check_option(caller, "feature", self.feature, FEATURES)
         check_penalty(caller, self.penalty)
         known = isinstance(self.smooth_targets, (bool, np.bool_))
         if not known and self.smooth_targets != "auto":
@@ -113,18 +126,21 @@ class PlattCalibrator(LogisticCalibrator):
     @property
     def _is_bounded(self) -> bool:
         """Whether products with log odds are numbers; with scores, nobody knows their size."""
-        return self.input == "score" or max(abs(self.slope_), abs(self.intercept_)) <= LARGEST
+        scores = self.input == "score" and self.feature == "log_odds"
+        return scores or max(abs(self.slope_), abs(self.intercept_)) <= LARGEST
 
     def _fit_map(self, scores: BinaryScores, rows: WeightedOutcomes) -> Notes:
         caller = type(self).__name__
-        penalty = 0.0 if scores.kind == "score" else check_penalty(caller, self.penalty)
+        penalty = check_penalty(caller, self.penalty) if self._has_identity else 0.0
         smooth = penalty == 0 if self.smooth_targets == "auto" else bool(self.smooth_targets)
         check_two_classes(caller, rows, guarded=smooth or penalty > 0)
         weight = None if rows.weight is None else rows.weights
-        z, centre, unit = log_odds(scores), 0.0, 1.0
+        z, centre, unit = self._predictor(scores), 0.0, 1.0
         start = np.array([0.0, 1.0])
-        if scores.kind == "score":
+        if not self._has_identity:
             z, centre, unit = _standardised(z, weight)
+            if self.feature == "probability" and unit < _EQUAL:
+                z, unit = np.zeros(len(z)), 1.0
             start = np.array(logistic_map_of_means(z, rows)[::-1])
         targets = smoothed_targets(rows) if smooth else (0.0, 1.0)
         loss = logistic_rows((z,), rows.y, weight, rows.size, targets=targets)
@@ -135,21 +151,35 @@ class PlattCalibrator(LogisticCalibrator):
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient
         return fit.notes
 
+    @property
+    def _has_identity(self) -> bool:
+        """Whether a line of slope one leaves predictions as they are."""
+        return self.input != "score" and self.feature == "log_odds"
+
+    def _predictor(self, scores: BinaryScores) -> FloatArray:
+        """What the line is of."""
+        return scores.p if self.feature == "probability" else log_odds(scores)
+
     def _log_odds(self, scores: BinaryScores) -> FloatArray:
+        if self.feature == "probability":
+            return scores.p * self.slope_ + self.intercept_
         return map_log_odds(scores, lambda z: z * self.slope_ + self.intercept_)
 
     def _formula(self, inputs: Nodes) -> Nodes:
         slope, intercept = self.slope_, self.intercept_
-        z = log_odds_of(self, inputs)
-        if self.input == "score":  # any size: cut where the answer no longer changes
+        z: Node = log_odds_of(self, inputs)
+        if self.feature == "probability":
+            z = positive_value(self, inputs) if self.input == "probability" else Logistic(z)
+        elif self.input == "score":  # any size: cut where the answer no longer changes
             far = (_SATURATED + abs(intercept)) / abs(slope) if slope else 0.0
             z = Clip(z, -min(far, _LARGEST), min(far, _LARGEST))
         return outputs_from_log_odds(self, Linear(((slope, z),), intercept))
 
     def _in_words(self) -> str:
         slope, intercept = number(self.slope_), number(self.intercept_)
-        if self.input == "score":
-            return f"Log odds are {slope} times the score plus {intercept}."
+        if not self._has_identity:
+            what = "probability" if self.feature == "probability" else "score"
+            return f"Log odds are {slope} times the {what} plus {intercept}."
         return f"Multiplies log odds by {slope} and adds {intercept}."
 
 

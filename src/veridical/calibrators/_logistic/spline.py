@@ -31,7 +31,7 @@ from veridical.calibrators._logistic.spline_basis import (
     Basis,
     SplineCells,
     SplineLoss,
-    evaluate,
+    parabolas,
     place_knots,
     pool_rows,
     share_among_folds,
@@ -177,10 +177,7 @@ class SplineCalibrator(LogisticCalibrator):
         self.n_iter_, self.gradient_norm_ = fit.n_iter, fit.gradient
 
     def _log_odds(self, scores: BinaryScores) -> FloatArray:
-        return map_log_odds(scores, self._of_log_odds)
-
-    def _of_log_odds(self, z: FloatArray) -> FloatArray:
-        return evaluate(self.knots_, self.coefficients_, z)
+        return map_log_odds(scores, parabolas(self.knots_, self.coefficients_, len(scores)))
 
     def _formula(self, inputs: Nodes) -> Nodes:
         return outputs_from_parabolas(self, inputs, self.knots_, self.coefficients_)

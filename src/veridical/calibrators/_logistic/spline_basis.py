@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -123,17 +124,50 @@ class Basis:
         return squares.reshape(5 * n_pieces, n * n)
 
 
-def evaluate(knots: FloatArray, coefficients: FloatArray, z: FloatArray) -> FloatArray:
-    """Piecewise parabola at z; a straight line outside the knots.
+_CELLS = 1 << 9
+_WORTHWHILE = 1 << 11  # values from which a table of intervals is made
 
-    `coefficients` has the constant, linear and quadratic terms, (3, k - 1).
+
+def parabolas(
+    knots: FloatArray, coefficients: FloatArray, count: int
+) -> Callable[[FloatArray], FloatArray]:
+    """Piecewise parabola as a function of z, a straight line outside the knots.
+
+    `coefficients` has the constant, linear and quadratic terms, (3, k - 1); `count` is of how many
+    values about. For many, a table of equal cells knows the intervals of all values but those in
+    a cell with a knot.
     """
-    inside = np.clip(z, knots[0], knots[-1])
-    piece = np.searchsorted(knots[1:-1], inside, side="right")
-    t = inside - knots[piece]
-    constant, linear, square = coefficients[:, piece]
-    slope = np.maximum(linear + 2 * t * square, 0)
-    return np.asarray(constant + t * (linear + t * square) + slope * (z - inside))
+    low, high, inner = float(knots[0]), float(knots[-1]), knots[1:-1]
+    constant, linear, square = coefficients
+    cells, scale = None, 0.0
+    if count >= _WORTHWHILE and _CELLS / np.finfo(np.float64).max < high - low:
+        scale = _CELLS / (high - low)
+        own = ((inner - low) * scale).astype(np.int32)  # as of values: rounding keeps the order
+        cells = np.cumsum(np.bincount(own, minlength=_CELLS + 1))
+        cells[own] = -1
+
+    def evaluate(z: FloatArray) -> FloatArray:
+        inside = np.clip(z, low, high)
+        if cells is None:
+            piece = np.searchsorted(inner, inside, side="right")
+        else:
+            piece = cells.take(((inside - low) * scale).astype(np.int32), mode="clip")
+            near = np.flatnonzero(piece < 0)
+            piece[near] = np.searchsorted(inner, inside[near], side="right")
+        t = inside - knots.take(piece)
+        result = square.take(piece)
+        result *= t
+        result += linear.take(piece)
+        result *= t
+        result += constant.take(piece)
+        outside = np.flatnonzero(z != inside)
+        if len(outside):
+            piece, t = piece[outside], t[outside]
+            slope = np.maximum(linear[piece] + 2 * t * square[piece], 0)
+            result[outside] += slope * (z - inside)[outside]
+        return result
+
+    return evaluate
 
 
 @dataclass(frozen=True)

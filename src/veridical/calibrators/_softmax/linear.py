@@ -62,6 +62,16 @@ class LinearCalibrator(GuardedCalibrator):
         unit = self.strength * n_classes / size
         return unit, unit * (n_classes - 1), unit
 
+    def _penalty(self, n_classes: int, size: float) -> FloatArray:
+        """Penalty of each parameter: of (W | b), or of v and b."""
+        diagonal, off, intercept = self._ridge(n_classes, size)
+        if not self._full:
+            return np.repeat([diagonal, intercept], n_classes)
+        penalty = np.full((n_classes, n_classes + 1), off)
+        np.fill_diagonal(penalty, diagonal)
+        penalty[:, -1] = intercept
+        return penalty
+
     def _features(self, logits: FloatArray) -> FloatArray:
         """What the linear functions are of; may be the same array."""
         return logits
@@ -72,10 +82,21 @@ class LinearCalibrator(GuardedCalibrator):
 
     def _fit_map(self, logits: FloatArray, rows: WeightedOutcomes) -> Notes:
         features = self._features(logits)
-        ridge = self._ridge(rows.n_classes, rows.size)
         start = self._start(features, rows)
         fit = fit_full if self._full else fit_diagonal
-        self.coef_, self.intercept_, minimum = fit(features, rows, ridge, start)
+        penalty = self._penalty(rows.n_classes, rows.size)
+        return self._take(*fit(features, rows, penalty, start), features, rows)
+
+    def _take(
+        self,
+        coef: FloatArray,
+        intercept: FloatArray,
+        minimum: Minimum,
+        features: FloatArray,
+        rows: WeightedOutcomes,
+    ) -> Notes:
+        """Take what was found, and say what is in doubt."""
+        self.coef_, self.intercept_ = coef, intercept
         self.n_iter_ = minimum.n_iter
         self.gradient_norm_ = minimum.gradient_norm
         self.mix_ = self._mixing_share(rows.size)
@@ -85,7 +106,7 @@ class LinearCalibrator(GuardedCalibrator):
                 f"the fit stopped after {minimum.n_iter} steps with a gradient of "
                 f"{minimum.gradient_norm:.1e}"
             )
-        elif not any(ridge) and self._runs_away(features, rows):
+        elif not any(self._ridge(rows.n_classes, rows.size)) and self._runs_away(features, rows):
             doubt = "without a penalty there is no optimum: classes are separable or absent"
         return (f"{type(self).__name__}: {doubt}.",) if doubt else ()
 
@@ -103,7 +124,12 @@ class LinearCalibrator(GuardedCalibrator):
         return type(self)._features
 
     def _scores(self, features: FloatArray) -> FloatArray:
-        scores = features @ self.coef_.T if self._full else features * self.coef_
+        if (
+            self._full and features.shape[1] == 2
+        ):  # a product would round by how many rows there are
+            scores = features[:, :1] * self.coef_[:, 0] + features[:, 1:] * self.coef_[:, 1]
+        else:
+            scores = features @ self.coef_.T if self._full else features * self.coef_
         scores += self.intercept_
         return scores
 
@@ -159,29 +185,33 @@ class PenalisedCalibrator(LinearCalibrator):
 
 
 def fit_diagonal(
-    features: FloatArray, rows: WeightedOutcomes, ridge: tuple[float, float, float], start: float
+    features: FloatArray, rows: WeightedOutcomes, penalty: FloatArray, start: float
 ) -> tuple[FloatArray, FloatArray, Minimum]:
     """Fit v * z + b; returns v, b and how the search ended."""
     k = rows.n_classes
     identity = np.repeat([1.0, 0.0], k)
-    penalty = np.repeat([ridge[0], ridge[2]], k)
     minimum = truncated_newton(DiagonalMap(features, rows, identity, penalty), identity * start)
     return minimum.theta[:k], minimum.theta[k:], minimum
 
 
 def fit_full(
-    features: FloatArray, rows: WeightedOutcomes, ridge: tuple[float, float, float], start: float
+    features: FloatArray, rows: WeightedOutcomes, penalty: FloatArray, start: float
 ) -> tuple[FloatArray, FloatArray, Minimum]:
-    """Fit W z + b; returns W, b and how the search ended."""
-    k = rows.n_classes
-    identity = np.eye(k, k + 1)
-    penalty = np.full((k, k + 1), ridge[1])
-    penalty[np.diag_indices(k)] = ridge[0]
-    penalty[:, k] = ridge[2]
-    objective = FullMap(features, rows, identity.ravel(), penalty.ravel())
-    minimum = truncated_newton(objective, identity.ravel() * start)
-    matrix = minimum.theta.reshape(k, k + 1)
-    return matrix[:, :k].copy(), matrix[:, k].copy(), minimum
+    """Fit W x + b, of which W = (I | 0) is the identity; returns W, b and how the search ended."""
+    objective = full_objective(features, rows, penalty)
+    minimum = truncated_newton(objective, objective.centre * start)
+    return *as_matrix(minimum.theta, rows.n_classes), minimum
+
+
+def full_objective(features: FloatArray, rows: WeightedOutcomes, penalty: FloatArray) -> FullMap:
+    """Penalised mean log loss of W x + b; `penalty` is that of each entry of (W | b)."""
+    return FullMap(features, rows, np.eye(*penalty.shape).ravel(), penalty.ravel())
+
+
+def as_matrix(theta: FloatArray, n_classes: int) -> tuple[FloatArray, FloatArray]:
+    """W and b of one vector of parameters."""
+    matrix = theta.reshape(n_classes, -1)
+    return matrix[:, :-1].copy(), matrix[:, -1].copy()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -6,7 +6,8 @@ For scores f = f(z; theta) of each row and weights w that sum to N,
 
 which is convex. With P = softmax(f) and r = P - onehot(y), the gradient of the first part is the
 transposed linear map applied to w r / N, and its Hessian that of the matrices diag(P) - P P'.
-Two maps share this: `FullMap`, f = W z + b, and `DiagonalMap`, f = v * z + b.
+Two maps share this: `FullMap`, f = W x + b, where the features x begin with the logits z and may
+be more, and `DiagonalMap`, f = v * z + b.
 
 Minima are found by Newton steps, exact for few parameters, truncated for many.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -23,6 +25,7 @@ import numpy as np
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.bases import WeightedOutcomes
+from veridical.calibrators._softmax.scales import Inverse, KroneckerScale, Scale, Spectrum
 from veridical.calibrators._softmax.softmax import rows_of, softmax_and_losses
 
 _HESSIAN_ROWS = 1 << 10  # rows of a block of the matrix whose Gram matrix is in the Hessian
@@ -33,7 +36,7 @@ class SoftmaxObjective(ABC):
 
     Parameters
     ----------
-    logits : (n, K) float64 array
+    logits : (n, m) float64 array; its first K columns are the logits of the classes
     rows : outcomes and weights
     centre : parameters the penalty pulls to (theta0)
     penalty : coefficients a of the squared distances
@@ -59,6 +62,10 @@ class SoftmaxObjective(ABC):
         self._share = weights / weights.sum()
         self._row = np.arange(len(rows.y))
         self._single: tuple[FloatArray, FloatArray] | None = None
+
+    def scale(self, p: FloatArray) -> Scale | None:
+        """What the Hessian is like, if there is a cheap likeness better than its diagonal."""
+        return None
 
     @abstractmethod
     def _scores(self, logits: FloatArray, theta: FloatArray) -> FloatArray:
@@ -97,8 +104,8 @@ class SoftmaxObjective(ABC):
         residuals[self._row, self._y] -= self._share
         return self._pull_back(self.logits, residuals) + 2 * self.penalty * (theta - self.centre)
 
-    def hessian(self, p: FloatArray) -> FloatArray:
-        """Exact Hessian; O(n m^2) time for m parameters."""
+    def hessian(self, p: FloatArray, *, penalised: bool = True) -> FloatArray:
+        """Exact Hessian, or that of the mean loss alone; O(n m^2) time for m parameters."""
         size = len(self.centre)
         result = np.zeros((size, size))
         root = np.sqrt(self._share)[:, None]
@@ -106,7 +113,8 @@ class SoftmaxObjective(ABC):
             features = self._curvature_features(block, p[block] * root[block])
             result -= features.T @ features
         self._add_diagonal_part(result, p * self._share[:, None])
-        result[np.diag_indices(size)] += 2 * self.penalty
+        if penalised:
+            result[np.diag_indices(size)] += 2 * self.penalty
         return result
 
     def hessian_product(self, p: FloatArray) -> Callable[[FloatArray], FloatArray]:
@@ -135,7 +143,7 @@ class SoftmaxObjective(ABC):
         """Diagonal of the Hessian, and the entries between own slope and intercept of classes."""
         spread = p * (1 - p)
         spread *= self._share[:, None]
-        between = np.einsum("ij,ij->j", spread, self.logits)
+        between = np.einsum("ij,ij->j", spread, self.logits[:, : p.shape[1]])
         return self._diagonal_of_squares(spread) + 2 * self.penalty, between
 
 
@@ -182,7 +190,7 @@ class DiagonalMap(SoftmaxObjective):
 
 
 class FullMap(SoftmaxObjective):
-    """Scores W z + b; parameters are the rows of (W | b) one after the other."""
+    """Scores W x + b; parameters are the rows of (W | b) one after the other."""
 
     exact_up_to = 600
 
@@ -190,45 +198,61 @@ class FullMap(SoftmaxObjective):
         self, logits: FloatArray, rows: WeightedOutcomes, centre: FloatArray, penalty: FloatArray
     ) -> None:
         super().__init__(logits, rows, centre, penalty)
-        k = logits.shape[1]
-        self.slopes = np.arange(k) * (k + 2)
-        self.intercepts = np.arange(k) * (k + 1) + k
+        k, m = rows.n_classes, logits.shape[1]
+        self._shape = (k, m + 1)
+        self.slopes = np.arange(k) * (m + 2)
+        self.intercepts = np.arange(k) * (m + 1) + m
+        self._spectrum: Spectrum | None = None
 
     def _scores(self, logits: FloatArray, theta: FloatArray) -> FloatArray:
-        k = logits.shape[1]
-        matrix = theta.reshape(k, k + 1)
-        result = logits @ matrix[:, :k].T
-        result += matrix[:, k]
+        matrix = theta.reshape(self._shape)
+        result = logits @ matrix[:, :-1].T
+        result += matrix[:, -1]
         return result
 
     def _pull_back(self, logits: FloatArray, residuals: FloatArray) -> FloatArray:
-        k = logits.shape[1]
-        result = np.empty((k, k + 1))
-        result[:, :k] = residuals.T @ logits
-        result[:, k] = residuals.sum(axis=0)
+        result = np.empty(self._shape)
+        result[:, :-1] = residuals.T @ logits
+        result[:, -1] = residuals.sum(axis=0)
         return result.ravel()
 
     def feature_scales(self) -> FloatArray:
         scales = np.append(_scales(self.logits, self._share), 1.0)
-        return np.tile(scales, self.logits.shape[1])
+        return np.tile(scales, self._shape[0])
+
+    def with_penalty(self, penalty: FloatArray) -> FullMap:
+        """The same rows with another penalty of (W | b).
+
+        What is known of the rows is kept, as far as the penalties of columns stay in proportion.
+        """
+        other = copy(self)
+        other.penalty = penalty.ravel()
+        return other
+
+    def scale(self, p: FloatArray) -> Scale | None:
+        columns = self.penalty.reshape(self._shape).max(axis=0)  # less on the diagonal alone
+        if columns.min() <= 0:
+            return None
+        if self._spectrum is None:
+            self._spectrum = Spectrum.of(self.logits, self._share, columns)
+        return KroneckerScale.of(p, self._share, self._spectrum)
 
     def _curvature_features(self, block: slice, p: FloatArray) -> FloatArray:
         features = _with_ones(self.logits[block])
         return (p[:, :, None] * features[:, None, :]).reshape(len(p), -1)
 
     def _add_diagonal_part(self, hessian: FloatArray, p: FloatArray) -> None:
-        k = self.logits.shape[1]
+        k, size = self._shape
         for block in row_blocks(len(p), _HESSIAN_ROWS):
             features = _with_ones(self.logits[block])
             for j in range(k):
-                own = slice(j * (k + 1), (j + 1) * (k + 1))
+                own = slice(j * size, (j + 1) * size)
                 hessian[own, own] += (features * p[block, j, None]).T @ features
 
     def _diagonal_of_squares(self, spread: FloatArray) -> FloatArray:
-        k = self.logits.shape[1]
-        result = np.empty((k, k + 1))
-        result[:, :k] = spread.T @ (self.logits * self.logits)
-        result[:, k] = spread.sum(axis=0)
+        result = np.empty(self._shape)
+        result[:, :-1] = spread.T @ (self.logits * self.logits)
+        result[:, -1] = spread.sum(axis=0)
         return result.ravel()
 
 
@@ -262,12 +286,15 @@ class Minimum:
     converged: bool
 
 
-def truncated_newton(objective: SoftmaxObjective, start: FloatArray) -> Minimum:
+def truncated_newton(
+    objective: SoftmaxObjective, start: FloatArray, near: Scale | None = None
+) -> Minimum:
     """Minimise a convex objective by Newton steps with backtracking.
 
     Steps solve the Newton system exactly (Cholesky) where there are few parameters, to a gradient
     of 1e-9; where there are many, by preconditioned conjugate gradients to a precision that grows
-    with convergence (Eisenstat & Walker 1996, doi 10.1137/0917003), to a gradient of 1e-7.
+    with convergence (Eisenstat & Walker 1996, doi 10.1137/0917003), to a gradient of 1e-7. `near`
+    is what the Hessian is like, from an objective of about the same rows: no other is formed.
     """
     scales = np.maximum(objective.feature_scales(), 2 * objective.penalty)
     exact = len(start) <= objective.exact_up_to
@@ -277,12 +304,14 @@ def truncated_newton(objective: SoftmaxObjective, start: FloatArray) -> Minimum:
     gradient = objective.gradient(theta, p)
     norm = float(np.abs(gradient / scales).max())
     steps = 0
+    known = None if near is None else near.inverse(objective.penalty)
     while norm > tolerance and steps < _MAX_STEPS:
         steps += 1
-        if exact:
+        if exact and known is None:
             direction = _exact_direction(objective.hessian(p), gradient)
         else:
-            direction = _truncated_direction(objective, p, gradient)
+            precondition = known or _preconditioner(objective, p)
+            direction = _truncated_direction(objective, p, gradient, precondition)
         moved = _line_search(objective, theta, value, float(gradient @ direction), direction)
         if moved is None:  # rounding hides any further descent
             break
@@ -310,11 +339,10 @@ def _exact_direction(hessian: FloatArray, gradient: FloatArray) -> FloatArray:
 
 
 def _truncated_direction(
-    objective: SoftmaxObjective, p: FloatArray, gradient: FloatArray
+    objective: SoftmaxObjective, p: FloatArray, gradient: FloatArray, precondition: Inverse
 ) -> FloatArray:
     """Conjugate gradients on the Newton system."""
     product = objective.hessian_product(p)
-    precondition = _preconditioner(objective, p)
     direction = np.zeros_like(gradient)
     residual = -gradient
     solved = precondition(residual)
@@ -338,13 +366,15 @@ def _truncated_direction(
     return direction
 
 
-def _preconditioner(
-    objective: SoftmaxObjective, p: FloatArray
-) -> Callable[[FloatArray], FloatArray]:
-    """Inverse of the Hessian's diagonal, with each class's own slope and intercept together.
+def _preconditioner(objective: SoftmaxObjective, p: FloatArray) -> Inverse:
+    """Inverse of a likeness of the Hessian.
 
-    These two are nearly exchangeable where logits of a class hardly vary.
+    Without a better one, of its diagonal, with each class's own slope and intercept together: these
+    two are nearly exchangeable where logits of a class hardly vary.
     """
+    scale = objective.scale(p)
+    if scale is not None:
+        return scale.inverse(objective.penalty)
     diagonal, between = objective.hessian_diagonal(p)
     diagonal = diagonal + 1e-9 * float(diagonal.max())
     slopes, intercepts = objective.slopes, objective.intercepts

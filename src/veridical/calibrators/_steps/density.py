@@ -76,7 +76,9 @@ class DensityCalibrator(BinaryCalibrator):
 
     Where no kernel reaches, the map is interpolated, or constant beyond the outermost scores. The
     guard turns g into (n g + a) / (n + 2 a), with a = `laplace`. A bandwidth pulls steep parts of
-    the curve towards their surroundings: scores crowded near 0 or 1 are told apart badly.
+    the curve towards their surroundings: scores crowded near 0 or 1 are told apart badly. Where the
+    kernel reaches a few rows only, as where events are rare, the map says what those few were: none
+    of them an event gives a / (n + 2 a). `SplineCalibrator` is the better choice there.
 
     Time O(n + g log g).
 

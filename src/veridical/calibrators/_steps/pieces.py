@@ -62,6 +62,8 @@ def _pool_packed(value: FloatArray, y: IntArray) -> PooledScores:
 _CELLS = 1 << 14  # a table of them stays in the cache
 _WORTHWHILE = 1 << 16
 _ROWS = 1 << 15
+_SOME = 1 << 12  # scores from which a table by leading bits is worthwhile
+_SHIFT = 15  # of single precision: 256 cells for each halving
 
 
 def steps(
@@ -76,7 +78,7 @@ def steps(
 
 def interpolate(knots: FloatArray, values: FloatArray, scores: FloatArray) -> FloatArray:
     """Linear interpolation between increasing knots, constant outside: `numpy.interp`, faster."""
-    if len(scores) < _WORTHWHILE:
+    if len(scores) < _WORTHWHILE and not _by_bits(knots, scores):
         return np.interp(scores, knots, values)
     rises = np.concatenate([[0.0], slopes_between(knots, values), [0.0]])
     start, base = np.append(knots[0], knots), np.append(values[0], values)
@@ -96,7 +98,8 @@ def located(edges: FloatArray, scores: FloatArray, side: Side) -> Iterator[tuple
     without a search.
     """
     if len(scores) < _WORTHWHILE or not len(edges):
-        yield slice(0, len(scores)), np.searchsorted(edges, scores, side)
+        search = _searched_by_bits if _by_bits(edges, scores) else np.searchsorted
+        yield slice(0, len(scores)), search(edges, scores, side)
         return
     low = min(float(edges[0]), float(scores.min()))
     high = max(float(edges[-1]), float(scores.max()))
@@ -105,17 +108,44 @@ def located(edges: FloatArray, scores: FloatArray, side: Side) -> Iterator[tuple
     if not 0 < scale < np.inf:
         yield slice(0, len(scores)), np.searchsorted(edges, scores, side)
         return
-    answer = np.searchsorted(edges, low + np.arange(_CELLS + 1) / scale, side).astype(np.int32)
-    # An edge marks the cells beside its own too: rounding cannot carry a score past them.
-    place = ((edges - low) * scale).astype(np.intp)
-    for beside in (-1, 0, 1):
-        answer[np.clip(place + beside, 0, _CELLS)] = -1
+    own = ((edges - low) * scale).astype(np.int32)  # as of scores: rounding keeps the order
+    answer = np.cumsum(np.bincount(own, minlength=_CELLS + 1)).astype(np.int32)
+    answer[own] = -1
     for block in row_blocks(len(scores), _ROWS):
         part = scores[block]
         index = answer.take(((part - low) * scale).astype(np.int32))
         rows = np.flatnonzero(index < 0)
         index[rows] = np.searchsorted(edges, part[rows], side)
         yield block, index
+
+
+def _by_bits(edges: FloatArray, scores: FloatArray) -> bool:
+    """Whether a search by leading bits pays: some scores, all of them and edges in [0, 1]."""
+    if len(scores) < _SOME or not len(edges) or edges[0] < 0 or edges[-1] > 1:
+        return False
+    return bool(scores.min() >= 0 and scores.max() <= 1)
+
+
+def _searched_by_bits(edges: FloatArray, scores: FloatArray, side: Side) -> IntArray:
+    """`numpy.searchsorted` of numbers in [0, 1], by cells that are narrow near zero.
+
+    A cell holds the numbers that begin with the same bits in single precision. Rounding keeps the
+    order, so cells without an edge have one answer.
+    """
+    own = _cells_of(edges)
+    count = np.bincount(own, minlength=int(_cells_of(np.ones(1))[0]) + 1)
+    answer = np.cumsum(count)
+    answer[own] = -1
+    index = answer.take(_cells_of(scores))
+    rows = np.flatnonzero(index < 0)
+    index[rows] = np.searchsorted(edges, scores[rows], side)
+    return index
+
+
+def _cells_of(values: FloatArray) -> IntArray:
+    single = values.astype(np.float32)
+    single += np.float32(0)  # minus zero has another sign
+    return np.asarray(single.view(np.int32) >> _SHIFT)
 
 
 def check_laplace(caller: str, value: Any) -> None:

@@ -16,7 +16,7 @@ from veridical.calibrators._base.fitting import fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, both_columns, positive_class_last
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, top_class, two_columns
-from veridical.calibrators._softmax.softmax import softmax_in_place
+from veridical.calibrators._softmax.softmax import row_sums, softmax_in_place
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
@@ -279,10 +279,10 @@ class OneVsRestCalibrator(WrappingCalibrator):
         result = np.empty((len(values), len(self.parts_)))
         for k, (part, column) in enumerate(columns):
             result[:, k] = _of_positive(part, np.ascontiguousarray(column))
-        row_sums = result.sum(axis=1)
-        empty = row_sums == 0
-        row_sums[empty] = 1.0
-        result /= row_sums[:, None]
+        sums = row_sums(result)
+        empty = sums == 0
+        sums[empty] = 1.0
+        result /= sums[:, None]
         if empty.any():
             result[empty] = self._as_predicted(values[empty])
         return result

@@ -38,7 +38,9 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.epilog = _EPILOG
     parser.add_argument("calibrator", metavar="CALIBRATOR", help="JSON file of a calibrator")
-    parser.add_argument("file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
+    parser.add_argument(
+        "file", metavar="FILE", help="CSV, JSON Lines, Parquet or Arrow file, or a glob"
+    )
     meaning = "predictions, in the order of the classes (default: the columns it was fitted to)"
     data.add_column_arguments(parser, "prob", prob=meaning)
     told = "class that a single column is about: a check, as the calibrator knows it"

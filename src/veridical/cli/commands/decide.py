@@ -8,15 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from veridical._core.data.reading import read_rows
 from veridical._core.data.validation import check_sample
 from veridical._core.typing import Array, BoolArray
+from veridical.cli.commands.decide_rows import DecisionRows, read_decision_rows
 from veridical.cli.shared import data, files, output
 from veridical.cli.shared.parser import Parser
-from veridical.decisions import cost_threshold, decide, expected_cost, miscalibration_cost
+from veridical.decisions import (
+    cost_threshold,
+    decide,
+    expected_cost,
+    miscalibration_cost,
+    risk_threshold,
+)
+from veridical.decisions.core import compared_scores
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames import tables
 from veridical.frames.files import check_new_columns, check_target, write_with_columns
+from veridical.lenses.reading import RawData
 
 if TYPE_CHECKING:
     from veridical.results import Cutoff, Decisions, ExpectedCost, MiscalibrationCost
@@ -30,6 +38,7 @@ examples:
   veridical decide predictions.csv --prob 'p_*' --costs costs.csv -o decisions.csv
   veridical decide --map calibrator.json --threshold 0.2
   veridical decide scores.csv --map calibrator.json --cost-fp 1 --cost-fn 20 -o decisions.csv
+  veridical decide predictions.csv --prob 'p_*' --y outcome --at-most 0.05 --confidence 0.9
 
 Each row gets the action that is expected to cost least by its probabilities. With --y it is also
 shown what the decisions cost in fact, and what they would have cost after recalibration. A file of
@@ -46,28 +55,11 @@ threshold of --cost-fp and --cost-fn: the cut-off for a system that knows raw sc
 no FILE; with one, rows get the class that the cut-off decides on (--threshold; where the map is
 not monotone, the calibrated probability), or their predictions are calibrated first and then
 decided on by costs.
+
+With --at-most rows are answered only where that keeps a promise: at most this share of the answers
+is wrong (--risk fdr: of the calls; fnr: of the positives is missed), with the --confidence. It
+needs outcomes that neither the model nor the map has seen; -o writes which rows are answered.
 """
-
-
-@dataclass(frozen=True)
-class _Rows:
-    """Predictions, and outcomes with weights if they were asked for."""
-
-    p: Any
-    y: Any
-    weight: Any
-    columns: list[str]
-    available: list[str]
-    left: BoolArray | None
-    notes: tuple[str, ...]
-
-    def in_place(self, values: Array) -> Array:
-        """One value for each row of the file, none where a row was dropped."""
-        if self.left is None:
-            return values
-        result = np.full(len(self.left), None, dtype=object)
-        result[self.left] = values
-        return result
 
 
 @dataclass(frozen=True)
@@ -90,7 +82,7 @@ def add_arguments(parser: Parser) -> None:
         "file",
         nargs="?",
         metavar="FILE",
-        help="CSV, Parquet or Arrow file, or a glob; may be left out with --map",
+        help="CSV, JSON Lines, Parquet or Arrow file, or a glob; may be left out with --map",
     )
     data.add_column_arguments(parser, "prob")
     files.add_cost_arguments(parser)
@@ -105,12 +97,41 @@ def add_arguments(parser: Parser) -> None:
         metavar="P",
         help="calibrated probability from which on to say positive, instead of costs; needs --map",
     )
+    parser.add_argument(
+        "--at-most",
+        type=float,
+        metavar="SHARE",
+        help="answer only where at most this share is wrong, instead of costs; needs --y",
+    )
+    parser.add_argument(
+        "--risk",
+        choices=("error", "fdr", "fnr"),
+        default="error",
+        help="what --at-most is about: wrong answers, false alarms among calls, positives missed",
+    )
+    parser.add_argument(
+        "--lens",
+        metavar="LENS",
+        help="whose score --at-most is about, e.g. class:LABEL to call one of several classes",
+    )
+    parser.add_argument(
+        "--confidence",
+        type=float,
+        default=0.9,
+        metavar="SHARE",
+        help="with which the promise of --at-most is kept (default 0.9)",
+    )
     data.add_column_arguments(
         parser,
         *("y", "weight", "labels", "pos_label"),
         y="outcome, to see what decisions cost",
         weight="weights of rows in costs; needs --y",
         labels="classes in column order, to name them without --y",
+    )
+    parser.add_argument(
+        "--groups",
+        metavar="COLUMN",
+        help="what rows belong to that depend on each other (patient, prompt); needs --y",
     )
     data.add_reading_arguments(
         parser, meaning="a row with a blank is an error, or left undecided and counted (drop)"
@@ -132,6 +153,8 @@ def add_arguments(parser: Parser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Decide, count the costs, write and print."""
     saved = _map(arguments)
+    if arguments.at_most is not None:
+        return _promise(arguments, saved)
     if arguments.file is None or arguments.threshold is not None:
         assert saved is not None
         return _cut(arguments, saved)
@@ -139,7 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
         check_target(arguments.file, arguments.output, caller=_CALLER)
     costs = _costs(arguments)
     with output.busy(f"deciding {arguments.file}"), output.doubts_as_notes():
-        rows = _read(arguments, saved)
+        rows = read_decision_rows(arguments, saved)
         if arguments.output is not None:
             names = [f"{arguments.prefix}{name}" for name in ("action", "expected_cost")]
             check_new_columns(names, rows.available, caller=_CALLER)
@@ -170,7 +193,9 @@ def _map(arguments: argparse.Namespace) -> files.SavedCalibrator | None:
     saved = files.read_calibrator(arguments.map, caller=_CALLER, param="map")
     files.check_unturned(saved, caller=_CALLER, param="map")
     files.check_positive(saved, arguments.pos_label, caller=_CALLER)
-    rows_only = ["costs", "abstain_cost", "y", "weight"]
+    if arguments.at_most is not None:
+        return saved
+    rows_only = ["costs", "abstain_cost", "y", "weight", "groups"]
     if arguments.threshold is not None:
         what, beside = "--threshold", [*rows_only, "cost_fp", "cost_fn"]
     else:
@@ -188,11 +213,66 @@ def _map(arguments: argparse.Namespace) -> files.SavedCalibrator | None:
     return saved
 
 
+def _promise(arguments: argparse.Namespace, saved: files.SavedCalibrator | None) -> int:
+    """Say from which score on a promise can be made, and with -o which rows are answered."""
+    for name in ("threshold", "costs", "cost_fp", "cost_fn", "abstain_cost"):
+        if getattr(arguments, name) is not None:
+            hint = "a promise is about shares; costs decide by themselves."
+            got = repr(getattr(arguments, name))
+            raise invalid(_CALLER, name, "left out with --at-most", got, hint=hint)
+    for name in ("file", "y"):
+        if getattr(arguments, name) is None:
+            hint = "a promise needs rows with outcomes."
+            raise invalid(_CALLER, name, "given with --at-most", "none", hint=hint)
+    name = f"{arguments.prefix}answered"
+    if arguments.output is not None:
+        check_target(arguments.file, arguments.output, caller=_CALLER)
+    with output.busy(f"deciding {arguments.file}"), output.doubts_as_notes():
+        rows = read_decision_rows(arguments, saved)
+        labels, pos_label = _labels(arguments, rows, None)
+        if saved is not None:
+            labels, pos_label = list(saved.classes), saved.calibrator.positive_label
+        typed = data.LabelReader(arguments.file, arguments.y, rows.columns, caller=_CALLER)
+        lens = data.parse_lens(arguments.lens, typed)
+        found = risk_threshold(
+            rows.y,
+            rows.p,
+            risk=arguments.risk,
+            at_most=arguments.at_most,
+            confidence=arguments.confidence,
+            lens=lens,
+            labels=labels,
+            pos_label=pos_label,
+            sample_weight=rows.weight,
+            groups=rows.groups,
+        )
+        if arguments.output is not None:
+            check_new_columns([name], rows.available, caller=_CALLER)
+            read = RawData(rows.y, rows.p, labels=labels, pos_label=pos_label).check(caller=_CALLER)
+            score = compared_scores(read, arguments.risk, lens, caller=_CALLER)
+            added = {name: rows.in_place(found.applies_to(score))}
+            write_with_columns(arguments.file, arguments.output, added, caller=_CALLER)
+    cutoff = None
+    if saved is not None and found.found and arguments.risk != "error":
+        cutoff = found.raw_cutoff(saved.calibrator)
+    if arguments.format == "json":
+        raw = None if cutoff is None else cutoff.to_dict()
+        print(output.as_json({"promise": found.to_dict(), "cutoff": raw}))
+        return 0
+    output.show(str(found), *(f"  {each}" for each in (cutoff,) if each is not None))
+    output.show(*(f"  note: {note}" for note in rows.notes))
+    return 0
+
+
 def _cut(arguments: argparse.Namespace, saved: files.SavedCalibrator) -> int:
     """Say the raw cut-off, and with a file decide by it."""
     threshold = arguments.threshold
     if threshold is None:
         threshold = cost_threshold(*_costs(arguments))
+    if len(saved.classes) != 2:
+        hint = "of more classes, decide by costs: `veridical apply`, then `decide --costs`."
+        got = f"one of {len(saved.classes)}"
+        raise invalid(_CALLER, "map", "a map of two classes", got, hint=hint)
     cutoff = saved.calibrator.inverse(threshold)
     shares = None
     if arguments.file is not None:
@@ -218,7 +298,7 @@ def _decide_by(
     if arguments.output is not None:
         check_target(arguments.file, arguments.output, caller=_CALLER)
     with output.busy(f"deciding {arguments.file}"), output.doubts_as_notes():
-        rows = _read(arguments, saved, raw=True)
+        rows = read_decision_rows(arguments, saved, raw=True)
         if len(rows.columns) > 1:
             hint = f"name the column of {saved.calibrator.positive_label!r} alone."
             raise invalid(_CALLER, "prob", "one column", f"{rows.columns}", hint=hint)
@@ -249,55 +329,11 @@ def _costs(arguments: argparse.Namespace) -> Any:
     return (arguments.cost_fp, arguments.cost_fn)
 
 
-def _read(
-    arguments: argparse.Namespace, saved: files.SavedCalibrator | None, *, raw: bool = False
-) -> _Rows:
-    """Predictions, through the calibrator if there is one, unless they are wanted `raw`."""
-    available = tables.column_names(arguments.file, caller=_CALLER, param="FILE")
-    prob = data.split_names(arguments.prob)
-    if saved is not None:
-        columns = files.calibrated_columns(saved, prob, available, caller=_CALLER)
-    else:
-        columns = tables.expand_columns(prob or [], available, caller=_CALLER, param="prob")
-    if arguments.weight is not None and arguments.y is None:
-        hint = "weights count in means of costs, for which outcomes are needed."
-        raise invalid(_CALLER, "weight", "unset without --y", repr(arguments.weight), hint=hint)
-
-    def one(name: str | None, param: str) -> list[str]:
-        if name is None:
-            return []
-        return tables.expand_columns([name], available, caller=_CALLER, param=param)[:1]
-
-    y, weight = one(arguments.y, "y"), one(arguments.weight, "weight")
-    table = tables.open_table(
-        arguments.file, columns=[*columns, *y, *weight], caller=_CALLER, param="FILE"
-    )
-    p = table.predictions(columns, scale=arguments.scale, caller=_CALLER, param="prob")
-    known = tables.labels_of(arguments.file, table, y[0], caller=_CALLER) if y else np.zeros(len(p))
-    weights = table.column(weight[0], caller=_CALLER, param="weight") if weight else None
-    reading = data.reading_of(arguments)
-    if saved is not None:
-        reading = data.reading_for(arguments, saved.calibrator.input, caller=_CALLER)
-    read = read_rows(known, p, weights, reading, caller=_CALLER)
-    given = read.y_prob
-    if saved is not None:
-        given = saved.checked(np.asarray(given), caller=_CALLER)
-    if saved is not None and not raw:
-        given = saved.predict(given)
-        given = given[:, 0] if given.shape[1] == 1 else given
-    return _Rows(
-        given,
-        read.y_true if y else None,
-        read.sample_weight,
-        columns,
-        available,
-        read.left,
-        read.notes,
-    )
-
-
 def _decided(
-    arguments: argparse.Namespace, rows: _Rows, costs: Any, saved: files.SavedCalibrator | None
+    arguments: argparse.Namespace,
+    rows: DecisionRows,
+    costs: Any,
+    saved: files.SavedCalibrator | None,
 ) -> _Found:
     labels, pos_label = _labels(arguments, rows, costs)
     if saved is not None:
@@ -331,7 +367,7 @@ def _decided(
     if rows.y is None:
         return _Found(decisions, threshold, cutoff, notes=note)
     about |= {"sample_weight": rows.weight, "confidence_level": arguments.confidence_level}
-    cost = expected_cost(rows.y, rows.p, costs, **about)
+    cost = expected_cost(rows.y, rows.p, costs, groups=rows.groups, **about)
     try:
         lost = miscalibration_cost(rows.y, rows.p, costs, **about)
     except InvalidInputError as error:  # too few rows to fit a map to, say; the rest still stands
@@ -340,7 +376,9 @@ def _decided(
     return _Found(decisions, threshold, cutoff, cost, lost, note)
 
 
-def _which_positive(rows: _Rows, labels: list[Any] | None, pos_label: Any) -> tuple[str, ...]:
+def _which_positive(
+    rows: DecisionRows, labels: list[Any] | None, pos_label: Any
+) -> tuple[str, ...]:
     """Say which class a single column is taken to be about, where classes have names."""
     if len(rows.columns) > 1 or (labels is None and pos_label is None):
         return ()
@@ -351,7 +389,9 @@ def _which_positive(rows: _Rows, labels: list[Any] | None, pos_label: Any) -> tu
     return (f"{rows.columns[0]!r} is taken for the probability of {positive!r}{how}",)
 
 
-def _labels(arguments: argparse.Namespace, rows: _Rows, costs: Any) -> tuple[list[Any] | None, Any]:
+def _labels(
+    arguments: argparse.Namespace, rows: DecisionRows, costs: Any
+) -> tuple[list[Any] | None, Any]:
     """Classes in column order if anything says what they are, and the positive one."""
     texts = data.split_names(arguments.labels)
     named = None if arguments.pos_label is None else [arguments.pos_label]

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from veridical import __version__
+from veridical._core.runtime.optional import packages_of_extra
 from veridical.cli.shared import output
 from veridical.cli.shared.parser import Parser
 
 _CORE = ("numpy", "scipy", "scikit-learn", "narwhals", "polars", "rich")
 _FRAMES = ("pandas", "pyarrow")
-_REPORT = ("vl-convert-python",)
 # Each extra of the package: what it is for, and what it installs.
 EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "report": ("the HTML report", _REPORT),
-    "studio": ("the web app", (*_REPORT, "starlette", "uvicorn")),
+    "report": ("the HTML report", ()),
+    "studio": ("the web app", ("starlette", "uvicorn")),
     "plots": ("figures", ("matplotlib",)),
     "fast": ("compiled kernels", ("numba",)),
     "duckdb": ("DuckDB tables", ("duckdb", "pyarrow")),
@@ -91,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 def examine() -> dict[str, Any]:
     """Everything found, as JSON-safe data."""
     extras = [
-        Extra(name, purpose, _versions(packages), _install(f'"veridical[{name}]"'))
+        Extra(name, purpose, _versions(packages), _install(" ".join(_wanted(name, packages))))
         for name, (purpose, packages) in EXTRAS.items()
     ]
     extras += [
@@ -138,6 +138,11 @@ def _version(package: str) -> str | None:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return None
+
+
+def _wanted(extra: str, packages: tuple[str, ...]) -> list[str]:
+    """Packages of an extra as pip takes them: a checkout's name is on no index."""
+    return [f'"{each}"' for each in packages_of_extra(extra)] or list(packages)
 
 
 def _install(what: str) -> str:

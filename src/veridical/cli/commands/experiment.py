@@ -18,7 +18,7 @@ examples:
   veridical experiment all --quick -o pages
 
 Each writes NAME.md with its pictures (in NAME/), NAME.json and an index.md to the folder. An
-interrupted run goes on where it stopped. Needs matplotlib: pip install "veridical[plots]".
+interrupted run goes on where it stopped. Needs matplotlib: pip install matplotlib.
 """
 _ALL = "all"
 

@@ -211,7 +211,10 @@ def _init(parser: argparse.ArgumentParser) -> None:
 
 def _add_rows(parser: argparse.ArgumentParser, *columns: str, identified: bool = False) -> None:
     parser.add_argument(
-        "file", metavar="FILE", type=file_argument, help="CSV, Parquet or Arrow; - for stdin"
+        "file",
+        metavar="FILE",
+        type=file_argument,
+        help="CSV, JSON Lines, Parquet or Arrow; - for stdin",
     )
     positive = "positive class, unless the store knows it (default: the larger)"
     add_column_arguments(parser, *columns, prob="predictions", pos_label=positive)
@@ -346,7 +349,7 @@ def status(arguments: argparse.Namespace) -> int:
     written = {
         "text": lambda: as_text(found) + "\n",
         "json": lambda: found.to_json(indent=2) + "\n",
-        "csv": lambda: str(found.to_frame().write_csv()),
+        "csv": lambda: str(found.to_frame(backend="polars").write_csv()),
         "prometheus": lambda: prometheus_text(found),
     }[arguments.format]()
     if arguments.output is None:

@@ -23,15 +23,23 @@ examples:
   veridical report predictions.csv -o report.html
   veridical report predictions.csv --y outcome --prob p_yes --by region -o report.html --open
   veridical report predictions.csv -o report.md
-  veridical report predictions.csv -o report.html --json report.json
+  veridical report predictions.csv -o report.html --json report.json \\
+      --author 'A. Doe' --period '2026 Q3' --purpose 'release 4'
   veridical report predictions.csv --model forest=p_rf --model boosting=p_gb -o report.html
   veridical report p.csv --model a='a_*' --model b='b_*' -o report.html
 
-The suffix of the output says what is written: .html is one page that needs no network (needs the
-extra: pip install "veridical[report]"), .md Markdown for pull requests, .json every number. For a
-PDF print the page from the browser.
+The suffix of the output says what is written: .html is one page that needs no network, .md Markdown
+for pull requests, .json every number. For a PDF print the page from the browser, which opens all
+folded parts.
 
 {data.GUESSING}"""
+
+
+_PROVENANCE = {
+    "author": "who answers for the report",
+    "period": "time the data are of",
+    "purpose": "what the predictions are for",
+}
 
 
 def add_arguments(parser: Parser) -> None:
@@ -57,6 +65,10 @@ def add_arguments(parser: Parser) -> None:
     )
     parser.add_argument("--title", metavar="TEXT", help="heading of the page")
     parser.add_argument("--date", metavar="TEXT", help="shown under the heading (default: none)")
+    for name, meaning in _PROVENANCE.items():
+        parser.add_argument(
+            f"--{name}", metavar="TEXT", help=f"{meaning}; shown beside the heading"
+        )
     parser.add_argument("--json", metavar="PATH", help="write every number there too")
     parser.add_argument("--open", action="store_true", help="open the page in the browser")
     output.add_page_output(parser, "report.html")
@@ -96,12 +108,11 @@ def run(arguments: argparse.Namespace) -> int:
             **data.read_drawing_arguments(arguments),
             title=arguments.title,
             date=arguments.date,
-            path=arguments.output,
+            **{name: getattr(arguments, name) for name in _PROVENANCE},
+            path=targets,
             engine="auto",
         )
         report = build_report(request, _shown(status))
-        if arguments.json:
-            report.save(arguments.json)
     _tell(report, targets)
     if arguments.open:
         webbrowser.open(Path(arguments.output).resolve().as_uri())

@@ -110,7 +110,9 @@ def add_arguments(parser: Parser) -> None:
     parser.epilog = _EPILOG
     _add_questions(parser)
     of_file = parser.add_argument_group("predictions of a real model")
-    of_file.add_argument("--file", metavar="FILE", help="CSV, Parquet or Arrow file, or a glob")
+    of_file.add_argument(
+        "--file", metavar="FILE", help="CSV, JSON Lines, Parquet or Arrow file, or a glob"
+    )
     data.add_column_arguments(of_file, *_OF_FILE)
     of_simulation = parser.add_argument_group("simulation")
     of_simulation.add_argument(

@@ -16,7 +16,7 @@ The address is printed and opened in the browser. Only this machine can reach it
 token in the address. Files are read from the folder and those below it; nothing is written but to a
 temporary folder, which is deleted at the end. Stop with Ctrl-C.
 
-needs: pip install "veridical[studio]"
+needs: pip install starlette uvicorn
 """
 
 
@@ -27,7 +27,9 @@ def add_arguments(parser: Parser) -> None:
         " and priors, learn to read reliability diagrams, play the healthcare game."
     )
     parser.epilog = _EPILOG
-    parser.add_argument("file", metavar="FILE", nargs="?", help="CSV, Parquet or Arrow file")
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?", help="CSV, JSON Lines, Parquet or Arrow file"
+    )
     parser.add_argument(
         "--folder", metavar="DIR", help="to read files from (default: that of FILE, else this one)"
     )

@@ -24,7 +24,7 @@ says what was taken; where two readings are possible, they are listed.
 """
 
 
-_MARKS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x1f\x8b": ".csv.gz"}
+_MARKS = {b"PAR1": ".parquet", b"ARROW1": ".arrow", b"\x1f\x8b": ".csv.gz", b"{": ".jsonl"}
 
 
 # What columns hold, in the order of the help: how each is written, and what it is.
@@ -79,7 +79,7 @@ def add_data_arguments(parser: argparse.ArgumentParser) -> None:
         "file",
         metavar="FILE",
         type=file_argument,
-        help="CSV, Parquet or Arrow file, or a glob; - for standard input",
+        help="CSV, JSON Lines, Parquet or Arrow file, or a glob; - for standard input",
     )
     labels = f"{_COLUMNS['labels'][1]}; both for a single column"
     add_column_arguments(parser, *_COLUMNS, labels=labels)
@@ -199,18 +199,20 @@ def read_drawing_arguments(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def read_data_arguments(arguments: argparse.Namespace, typed: LabelReader) -> dict[str, Any]:
     """Return what the arguments about columns, labels and bins are to `evaluate`."""
-    labels = None if arguments.labels is None else typed(arguments.labels.split(","))
-    positive = None if arguments.pos_label is None else typed([arguments.pos_label])[0]
     return {
-        "y": arguments.y,
-        "prob": typed.prob,
-        "labels": labels,
-        "pos_label": positive,
+        **read_label_arguments(arguments, typed),
         "n_bins": parse_count(arguments.n_bins),
         "sample_weight": arguments.weight,
         "by": split_names(arguments.by),
         "groups": getattr(arguments, "groups", None),
     }
+
+
+def read_label_arguments(arguments: argparse.Namespace, typed: LabelReader) -> dict[str, Any]:
+    """Return what the arguments about outcomes, predictions and their classes are to functions."""
+    labels = None if arguments.labels is None else typed(arguments.labels.split(","))
+    positive = None if arguments.pos_label is None else typed([arguments.pos_label])[0]
+    return {"y": arguments.y, "prob": typed.prob, "labels": labels, "pos_label": positive}
 
 
 def split_names(text: str | None) -> list[str] | None:

@@ -34,7 +34,7 @@ class Printable(Protocol):
         """All of it."""
         ...
 
-    def to_frame(self, *, backend: str = "polars") -> Any:
+    def to_frame(self, *, backend: str | None = None) -> Any:
         """A small table."""
         ...
 
@@ -109,7 +109,7 @@ def _render(result: Printable, form: str) -> str:
     if form == "json":
         return result.to_json(indent=2)
     if form == "csv":
-        return str(result.to_frame().write_csv()).rstrip("\n")
+        return str(result.to_frame(backend="polars").write_csv()).rstrip("\n")
     return as_text(result)
 
 

@@ -12,6 +12,7 @@ from veridical._core.typing import ArrayLike, ColumnNames, FloatArray
 from veridical.exceptions import invalid, warn_of
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CostCurve, RocHull
+from veridical.results.library import answers_in_kind
 
 
 def one_problem(induced: Induced, *, caller: str) -> BinarySample:
@@ -35,6 +36,7 @@ def _rows_of_two_classes(data: RawData, lens: Any, *, caller: str) -> BinarySamp
     return sample
 
 
+@answers_in_kind
 def roc_hull(
     y_true: Any,
     y_prob: ArrayLike | None = None,
@@ -118,6 +120,7 @@ def _shares(amount: Any) -> Any:
     return np.concatenate([[0.0], total / total[-1]])
 
 
+@answers_in_kind
 def cost_curve(
     y_true: Any,
     y_prob: ArrayLike | None = None,

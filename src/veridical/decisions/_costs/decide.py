@@ -15,10 +15,12 @@ from veridical._core.typing import ArrayLike
 from veridical.decisions._costs.matrix import check_costs, choose
 from veridical.exceptions import invalid
 from veridical.results import Decisions
+from veridical.results.library import answers_in_kind
 
 _CALLER = "decide"
 
 
+@answers_in_kind
 def decide(
     y_prob: ArrayLike,
     costs: Any,

@@ -14,10 +14,12 @@ from veridical.decisions._costs.cost_curve import one_problem
 from veridical.exceptions import invalid, warn_of
 from veridical.lenses.reading import RawData
 from veridical.results import DecisionCurve
+from veridical.results.library import answers_in_kind
 
 _CALLER = "decision_curve"
 
 
+@answers_in_kind
 def decision_curve(
     y_true: Any,
     y_prob: ArrayLike | None = None,

@@ -26,6 +26,7 @@ from veridical.inference.intervals import (
 )
 from veridical.lenses.reading import RawData
 from veridical.results import ActionCost, Difference, ExpectedCost, Interval
+from veridical.results.library import answers_in_kind
 
 _CALLER = "expected_cost"
 _MANY_ROWS, _FEW_ROWS = 100, 10
@@ -71,6 +72,7 @@ def doubts_of_mean(
     return [f"about {who} how uncertain the cost is"]
 
 
+@answers_in_kind
 def expected_cost(
     y_true: ArrayLike,
     y_prob: ArrayLike,

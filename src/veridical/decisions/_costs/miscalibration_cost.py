@@ -24,6 +24,7 @@ from veridical.inference.intervals import (
 )
 from veridical.lenses.reading import RawData
 from veridical.results import MiscalibrationCost
+from veridical.results.library import answers_in_kind
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _CALLER = "miscalibration_cost"
 
 
+@answers_in_kind
 def miscalibration_cost(
     y_true: ArrayLike,
     y_prob: ArrayLike,

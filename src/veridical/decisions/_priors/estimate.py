@@ -32,6 +32,7 @@ from veridical.decisions._priors.fits import (
 from veridical.exceptions import invalid, warn_of
 from veridical.inference.intervals import IntervalOptions
 from veridical.results import PriorEstimate
+from veridical.results.library import answers_in_kind
 
 _CALLER = "estimate_priors"
 _MOST_WORK = 2e7  # rows x classes x resamples of a bootstrap, about a second; then both agree
@@ -42,6 +43,7 @@ _DEFINITIONS = {
 }
 
 
+@answers_in_kind
 def estimate_priors(
     y_prob: ArrayLike,
     *,

@@ -23,6 +23,7 @@ from veridical.exceptions import invalid, warn_of
 from veridical.lenses import Canonical, ClasswiseProblem, Problem
 from veridical.lenses.reading import RawData
 from veridical.results import Decomposition
+from veridical.results.library import answers_in_kind
 from veridical.scores import ScoringRule, get_rule
 from veridical.summaries import Summary, VectorSummary, summarise
 
@@ -151,6 +152,7 @@ def _base(sample: Sample) -> FloatArray:
 Method = Literal["bins", "isotonic", "unique"]
 
 
+@answers_in_kind
 def decompose(
     y_true: Any,
     y_prob: ArrayLike | None = None,

@@ -26,10 +26,12 @@ from veridical.inference.core import recalibration_line
 from veridical.inference.tests import TEST_OF_CLASSES
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest, Coefficient, CoxTest, TestReport
+from veridical.results.library import answers_in_kind
 
 _CALLER = "calibration_tests"
 
 
+@answers_in_kind
 def calibration_tests(
     y_true: Any,
     y_prob: ArrayLike | None = None,

@@ -25,10 +25,12 @@ from veridical.inference.core import as_estimator
 from veridical.lenses.reading import RawData
 from veridical.miscalibration import BinnedError, BrierScore, Estimator, LogScore, ZeroOneLoss
 from veridical.results import Comparison, ConsistencyTest, Difference, ModelDifference
+from veridical.results.library import answers_in_kind
 
 _CALLER = "compare"
 
 
+@answers_in_kind
 def compare(
     predictions: Mapping[str, Any],
     y_true: Any,

@@ -19,8 +19,10 @@ from veridical.exceptions import invalid, warn_of
 from veridical.frames.inputs import Inputs
 from veridical.lenses.reading import RawData
 from veridical.results import Evaluation
+from veridical.results.library import answers_in_kind
 
 
+@answers_in_kind
 def evaluate(
     y_true: Any,
     y_prob: ArrayLike | None = None,
@@ -51,8 +53,8 @@ def evaluate(
     ----------
     y_true : array-like, frame, path or GridSummary
         Labels; or a pandas, polars or pyarrow frame, a query of polars, DuckDB, Spark, Dask or
-        Ibis, or a CSV, Parquet or Arrow file (globs too), with the columns named by `y` and
-        `prob`; or what :func:`grid_summary` made of any of them.
+        Ibis, or a CSV, JSON Lines, Parquet or Arrow file (globs too), with the columns named by
+        `y` and `prob`; or what :func:`grid_summary` made of any of them.
     y_prob : array-like of shape (n,), (n, 1) or (n, K), optional
         Probability of the positive class, or of every class. Leave out for a frame or file.
     y, prob : str; str or list of str, optional
@@ -81,7 +83,7 @@ def evaluate(
         What rows belong to that depend on each other (patients, prompts, days). Nulls draw outcomes
         of a group together, intervals count groups, and a note says what that leaves of the rows.
         Reads rows into memory.
-    scale : {"probability", "percent", "logit"}, default "probability"
+    scale : {"probability", "percent", "logit", "logprob"}, default "probability"
         What predictions are. Percentages are divided by 100; logits become probabilities, by the
         sigmoid of one column and the softmax of several.
     missing : {"error", "drop"}, default "error"

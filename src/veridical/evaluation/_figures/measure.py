@@ -14,6 +14,7 @@ from veridical._core.numeric.pava import isotonic_fit
 from veridical._core.sample import weighted_mean
 from veridical.binning import Binning, QuantileBins, SweepBins, UniformBins
 from veridical.curves.core import curve_from_summary
+from veridical.curves.display import display_of_sample
 from veridical.decomposition.core import decompose_isotonic
 from veridical.evaluation._data.null_levels import NullDraws
 from veridical.evaluation._data.source import (
@@ -38,7 +39,7 @@ from veridical.lenses import Canonical, Classwise, Lens
 from veridical.lenses.reading import event_of
 from veridical.miscalibration import BinnedError, CumulativeError, Estimator, SmoothError
 from veridical.miscalibration.core import doubts_of_summary
-from veridical.results import Evaluation, MeasuredError, ReliabilityCurve
+from veridical.results import Evaluation, MeasuredError, ReliabilityCurve, ReliabilityDisplay
 from veridical.scores import get_rule
 from veridical.summaries import Summary, VectorSummary
 
@@ -180,6 +181,7 @@ def measure_figures(source: Source, options: Measuring) -> Evaluation:
         ),
         errors=errors,
         curve=curve,
+        display=diagram_of(source, confidence_level),
         confidence_level=confidence_level,
         default_error=default_error_name(source),
         limits=figure_limits(source, auc, confidence_level),
@@ -215,6 +217,17 @@ def binned_curve(source: Source, binning: Binning, level: float) -> ReliabilityC
         interval="wilson",
         confidence_level=level,
         event=event_of(source.binary_lens, source.classes, source.named.y),
+    )
+
+
+def diagram_of(source: Source, level: float) -> ReliabilityDisplay:
+    """Reliability diagram of the binary problem, with bins and axes that fit its rows."""
+    return display_of_sample(
+        source.binary,
+        lens=source.binary_lens.name,
+        event=event_of(source.binary_lens, source.classes, source.named.y),
+        confidence_level=level,
+        n_samples=source.n,
     )
 
 

@@ -31,6 +31,7 @@ from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.inference.core import DEFAULT_MARGIN
 from veridical.lenses.reading import RawData
 from veridical.results import Evaluation, GateBaseline, GateCheck, GateResult
+from veridical.results.library import answers_in_kind
 from veridical.summaries import GridSummary
 
 
@@ -95,6 +96,7 @@ _ROWS_A_BIN = 20  # as in `bootstrap_interval`
 _DRAWN = ("null_mean", "null_q95", "pvalue")
 
 
+@answers_in_kind
 def check_requirements(
     y_true: Any,
     y_prob: ArrayLike | None = None,

@@ -20,6 +20,7 @@ _FIELDS_OF = {
     "equivalence": ("pvalue", "high", "value"),
     "difference": ("value", "low", "high", "pvalue"),
     "calibrated": ("verdict",),
+    "risk": ("high", "low", "value"),
     **{name.replace("-", "_"): _FIELDS_OF_TEST for name in TESTS},
 }
 FUNCTIONS = tuple(_FIELDS_OF)
@@ -187,7 +188,7 @@ class _Reader:
         if name == "calibrated":
             return Quantity(name, "verdict")
         if name in FUNCTIONS:
-            argument = {"equivalence": "0.03", "difference": "log"}.get(name, "")
+            argument = {"equivalence": "0.03", "difference": "log", "risk": "0.8"}.get(name, "")
             hint = f"it is a function: write '{name}({argument}).{_FIELDS_OF[name][0]}'."
             raise self._wrong("the name of a figure", repr(name), hint)
         field = "value"
@@ -219,6 +220,14 @@ class _Reader:
                 raise self._wrong(expected, got, f"{hint} rate.")
             text = self._next().text
             return text if text.endswith("%") else float(text)
+        if name == "risk":
+            if token.kind != "number" or not 0 <= _share(token.text) <= 1:
+                hint = (
+                    "say from which confidence on rows are answered, e.g. 'risk(0.8).high < 0.05'."
+                )
+                got, expected = repr(token.text), "a probability in 'risk()'"
+                raise self._wrong(expected, got, hint)
+            return _share(self._next().text)
         if name == "difference":
             if token.kind not in ("name", "quoted"):
                 hint = "say of which figure, e.g. 'difference(log).high < 0.01'."

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 
 from veridical._core.data.validation import is_integer
 from veridical._core.runtime.progress import track
+from veridical._core.runtime.text import two_digits_up
 from veridical._core.sample import BinarySample
+from veridical.decisions.core import answer_risk
 from veridical.evaluation._battery.pushed import battery_of
 from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._figures.measure import Measuring, measure_figures, words_from
@@ -125,6 +127,8 @@ class Subject:
             return self._calibrated(quantity)
         if quantity.name == "difference":
             return self._difference(quantity)
+        if quantity.name == "risk":
+            return self._risk(quantity)
         if quantity.is_function:
             return self._test(quantity)
         return self._figure(quantity)
@@ -287,6 +291,24 @@ class Subject:
             beside["rows"] = None if violated else self._rows_to_show(test)
         return Read(value[quantity.field], definition, self._doubts_of(test), **beside)
 
+    def _risk(self, quantity: Quantity) -> Read:
+        """Share of wrong answers among the rows whose most probable class is given so much."""
+        source, threshold = self._known_source(quantity), quantity.argument
+        assert isinstance(threshold, float)
+        if not isinstance(source, SampleSource):
+            hint = 'pass the rows, or `engine="memory"`.'
+            got = f"'{quantity}' of sums of rows"
+            raise invalid(CALLER, "requirements", "of figures that sums hold", got, hint=hint)
+        found = answer_risk(source.sample, threshold, self._options.confidence_level)
+        what = f"wrong answers where the most probable class has {threshold:g} or more"
+        if found is None:
+            return Read(None, f"{what}: no such row", outcome="undecided")
+        value = {"value": found.mean.estimate, "low": found.mean.low, "high": found.mean.high}
+        definition = f"{what}, {found.share:.1%} of the rows"
+        low, high, centre = found.mean.low, found.mean.high, found.mean.estimate
+        limits = f"; estimate {centre:.4f} ({low:.4f} to {high:.4f})"
+        return Read(value[quantity.field], definition + limits, low=low, high=high, centre=centre)
+
     def _test(self, quantity: Quantity) -> Read:
         source, options = self._known_source(quantity), self._options
         name = quantity.name.replace("_", "-")
@@ -332,8 +354,7 @@ def rows_to_decide(
     count = n * ratio**2
     if not count < _MOST_ROWS:
         return None
-    step = 10.0 ** max(0, math.floor(math.log10(count)) - 1)
-    return max(n + 1, int(math.ceil(round(count / step, 9)) * step))
+    return max(n + 1, two_digits_up(count))
 
 
 def _limits_of(figure: GateFigure) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from veridical._core import formula as maths
 from veridical._core.formula import Formula, Node
-from veridical._core.typing import FloatArray
+from veridical._core.typing import FloatArray, IntArray
 
 
 class Step:
@@ -159,6 +159,23 @@ class Lookup(Step):
     coefficients: FloatArray
 
 
+@dataclass(frozen=True, eq=False)
+class SumOfTrees(Step):
+    """Sum over trees of the numbers at the leaf of each row; see `formula.Trees`.
+
+    Attributes
+    ----------
+    of : block of what is asked about
+    which, edges : (trees, depth)
+    leaves : (trees, 2^depth, m)
+    """
+
+    of: int
+    which: IntArray
+    edges: FloatArray
+    leaves: FloatArray
+
+
 _MATRIX_FROM = 3  # terms from which weighted sums of the same parts are a product of matrices
 Places = list[tuple[int, int]]  # step and column of each node
 
@@ -284,6 +301,9 @@ class _Plan:
                 return Choice(keys, tuple(branches))
             case maths.Piecewise():
                 return self._lookup(first, nodes)
+            case maths.Trees():
+                leaves = np.stack([node.leaves for node in nodes], axis=-1)
+                return SumOfTrees(self._block(first.parts), first.which, first.edges, leaves)
         msg = f"a node that cannot be written: {type(first).__name__}"
         raise TypeError(msg)
 
@@ -349,6 +369,8 @@ def _likeness(node: Node) -> tuple[Hashable, ...]:
             return (id(node),)
         case maths.OfLargest():
             return (*map(id, node.keys), len(node.branches))
+        case maths.Trees():
+            return node.key
         case _:
             return ()
 

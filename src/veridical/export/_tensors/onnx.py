@@ -249,7 +249,8 @@ def _written(
     writer = GraphWriter(module, prefix, opset)
     writer.prepare(source, cast=cast, one_column=formula.n_columns < len(formula.classes))
     result = writer.write(steps_of(formula))
-    writer.guard(result, OUTPUT, probability=formula.input == "probability")
+    probability = formula.input == "probability"
+    writer.guard(result, OUTPUT, classes=len(formula.classes), probability=probability)
     return writer
 
 

@@ -154,8 +154,20 @@ def _run(step: blocks.Step, values: list[Tensor], tables: Tables, torch: Any) ->
             return result
         case blocks.Lookup():
             return _looked_up(step, values, tables, torch)
+        case blocks.SumOfTrees():
+            return _summed(step, values, tables, torch)
     msg = f"a step that cannot be run: {type(step).__name__}"
     raise TypeError(msg)
+
+
+def _summed(step: blocks.SumOfTrees, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:
+    n_trees, depth = step.which.shape
+    asked = values[step.of].detach()[:, tables["which"].ravel()]
+    passed = (asked > tables["edges"].ravel()).reshape(-1, n_trees, depth)
+    bits = 2 ** torch.arange(depth - 1, -1, -1, device=passed.device)
+    first = torch.arange(n_trees, device=passed.device) * 2**depth
+    leaf = (passed * bits).sum(dim=2) + first
+    return torch.nn.functional.embedding_bag(leaf, tables["leaves"].flatten(0, 1), mode="sum")
 
 
 def _looked_up(step: blocks.Lookup, values: list[Tensor], tables: Tables, torch: Any) -> Tensor:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import keyword
+from collections import Counter
 from typing import assert_never
 
 from veridical._core import formula as maths
 from veridical._core.formula import Formula, Node
-from veridical._core.typing import FloatArray
+from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators import Calibrator
 from veridical.calibrators.formulas import formula_of
 from veridical.exceptions import invalid
@@ -26,6 +27,16 @@ def _softmax(scores, scale):
     powers = [math.exp(scale * (score - top)) for score in scores]
     total = sum(powers)
     return [power / total for power in powers]
+""",
+    "_leaves": """\
+def _leaves(parts, asked, edges, depth):
+    leaves, leaf = [], 0
+    for k, (part, edge) in enumerate(zip(asked, edges)):
+        leaf = 2 * leaf + (parts[part] > edge)
+        if k % depth == depth - 1:
+            leaves.append(leaf)
+            leaf = (k + 1) // depth
+    return leaves
 """,
     "_log_sum_exp": """\
 def _log_sum_exp(parts):
@@ -95,6 +106,7 @@ class _Module:
     def __init__(self, formula: Formula, name: str, kind: str) -> None:
         self._formula, self._name, self._kind = formula, name, kind
         self._tables: dict[str, str] = {}  # by content
+        self._counts: Counter[str] = Counter()  # tables of each kind
         self._lines: list[str] = []
         self._variables: dict[str, str] = {}  # by expression
         self._written: dict[int, str] = {}
@@ -154,12 +166,15 @@ class _Module:
             self._lines.append(f"{name} = {expression}")
         return self._variables[expression]
 
-    def _table(self, kind: str, values: FloatArray) -> str:
+    def _table(self, kind: str, values: FloatArray | IntArray) -> str:
         """Name of the tuple that holds these numbers."""
-        text = f"({', '.join(_number(value) for value in values.tolist())},)"
+        text = f"({', '.join(map(_digits, values.tolist()))},)"
         if len(values) > 1:
             text = text[:-2] + ")"
-        return self._tables.setdefault(text, f"_{kind}_{len(self._tables) // 2 + 1}")
+        if text not in self._tables:
+            self._counts[kind] += 1
+            self._tables[text] = f"_{kind}_{self._counts[kind]}"
+        return self._tables[text]
 
     def _write(self, node: Node) -> str:
         match node:
@@ -203,6 +218,8 @@ class _Module:
                 return self._keep(f"({branches},)[{keys}.index(max({keys}))]")
             case maths.Piecewise():
                 return self._pieces(node)
+            case maths.Trees():
+                return self._trees(node)
         assert_never(node)
 
     def _pieces(self, node: maths.Piecewise) -> str:
@@ -218,6 +235,15 @@ class _Module:
         for column in columns[-2::-1]:
             text = f"{column} + {away} * ({text})"
         return self._keep(text)
+
+    def _trees(self, node: maths.Trees) -> str:
+        parts = ", ".join(self._of(part) for part in node.parts)
+        which = self._table("ASKED", node.which.ravel())
+        edges = self._table("EDGES", node.edges.ravel())
+        depth = node.which.shape[1]
+        leaves = self._keep(f"_leaves(({parts},), {which}, {edges}, {depth})")
+        values = self._table("LEAVES", node.leaves.ravel())
+        return self._keep(f"sum({values}[leaf] for leaf in {leaves})")
 
     def _term(self, weight: float, part: Node) -> str:
         text = self._of(part)
@@ -237,6 +263,11 @@ def _said(formula: Formula, index: int) -> str:
 def _number(value: object) -> str:
     """A number as Python reads it back to the last bit."""
     return repr(maths.number(value))
+
+
+def _digits(value: object) -> str:
+    """A number of a table; whole numbers are places."""
+    return str(value) if isinstance(value, int) else _number(value)
 
 
 def _label(value: object) -> str:

@@ -47,6 +47,11 @@ def length(outputs: Sequence[Node], *, shared: bool = False) -> int:
                 compared = inside if node.by is None or shared else of(node.by)
                 a_piece = compared + _CALL + _NUMBER + node.degree * (inside + 2 * _NUMBER)
                 return of(node.of) + len(node.starts) * a_piece
+            case maths.Trees():
+                texts = [of(part) for part in node.parts]  # the first question is written once
+                asked = sum(2**k * texts[part] for row in node.which for k, part in enumerate(row))
+                asked = node.leaves.size * _NAME if shared else asked
+                return sum(texts) * shared + asked + node.leaves.size * (_CALL + _NUMBER)
 
     def softmax(node: maths.Softmax) -> int:
         if shared:

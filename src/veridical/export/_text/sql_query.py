@@ -167,6 +167,11 @@ class QueryWriter(Writer):
         self._as_given = before
         return self._joined(node, x, by)
 
+    def _trees(self, node: maths.Trees) -> str:
+        for part in node.parts:
+            self._hold(part)
+        return super()._trees(node)
+
     def _hold(self, node: Node) -> None:
         """See to it that a node is a column, whatever asks for it later."""
         self._uses[id(node)] += 2

@@ -207,7 +207,8 @@ class Writer:
         `groups` are keys, shares and own outputs. What all rows say is written once.
         """
         name = self._dialect.quote(column)
-        tests = [self._is_key(name, key) for key, _, _ in groups]
+        texts = any(isinstance(key, str) and key != MISSING_KEY for key, _, _ in groups)
+        tests = [self._is_key(name, key, texts=texts) for key, _, _ in groups]
         if not groups:
             return self.write(pooled)
         own = "".join(
@@ -221,8 +222,11 @@ class Writer:
         zero, one = self._number(0.0), self._number(1.0)
         return f"(CASE\n{own}ELSE {zero} END + CASE\n{rest}ELSE {one} END * {self.write(pooled)})"
 
-    def _is_key(self, name: str, key: object) -> str:
-        """Whether a column holds a key: text, number or boolean; a missing one is text too."""
+    def _is_key(self, name: str, key: object, *, texts: bool) -> str:
+        """Whether a column, maybe of texts, holds a key: text, number or boolean.
+
+        The key of missing ones may be there as a text.
+        """
         if isinstance(key, bool):
             return f"{name} = {'TRUE' if key else 'FALSE'}"
         if isinstance(key, int):
@@ -233,7 +237,10 @@ class Writer:
             hint = "write dates and others as text before fitting, and in the table."
             got = f"{key!r} of type {type(key).__name__}"
             raise invalid("to_sql", "calibrator", "of groups of plain keys", got, hint=hint)
-        return f"{name} IS NULL" if key == MISSING_KEY else f"{name} = {self._dialect.text(key)}"
+        same = f"{name} = {self._dialect.text(key)}"
+        if key != MISSING_KEY:
+            return same
+        return f"({name} IS NULL OR {same})" if texts else f"{name} IS NULL"
 
     def _depth(self, text: str) -> int:
         """Entries a parser keeps at most, about: an operator and a bracket, or a CASE so far."""
@@ -292,10 +299,13 @@ class Writer:
                 return self._of_largest(node)
             case maths.Piecewise():
                 return self._pieces(node)
+            case maths.Trees():
+                return self._trees(node)
         assert_never(node)
 
     def _clip(self, node: maths.Clip) -> str:
         raised = node.low is not None and node.low >= self._tiny  # to where nothing is too small
+        raised = raised and not any(_shrinks(each) for each in maths.nodes(node.of))
         text = self._compared(node.of) if raised else self.write(node.of)
         if node.low is not None:
             text = self._largest([text, self._number(node.low)])
@@ -355,6 +365,22 @@ class Writer:
 
         return tree(0, len(pieces))
 
+    def _trees(self, node: maths.Trees) -> str:
+        parts = [self._compared(part) for part in node.parts]
+
+        def tree(asked: list[int], edges: list[float], leaves: list[float]) -> str:
+            if not asked:
+                return self._number(leaves[0])
+            half = len(leaves) // 2
+            no, yes = (tree(asked[1:], edges[1:], own) for own in (leaves[:half], leaves[half:]))
+            if no == yes:
+                return no
+            test = f"{parts[asked[0]]} <= {self._number(edges[0])}"
+            return f"CASE WHEN {test} THEN {no} ELSE {yes} END"
+
+        rows = zip(node.which.tolist(), node.edges.tolist(), node.leaves.tolist(), strict=True)
+        return balanced([tree(*each) for each in rows])
+
     def _polynomial(self, of: str, start: float, coefficients: list[float]) -> str:
         while len(coefficients) > 1 and coefficients[-1] == 0:
             coefficients = coefficients[:-1]
@@ -397,6 +423,11 @@ class Writer:
 
     def _largest(self, texts: list[str]) -> str:
         return f"{self._dialect.largest}({', '.join(texts)})"
+
+
+def _shrinks(node: Node) -> bool:
+    """Whether a product in a node may be smaller than what goes into it."""
+    return isinstance(node, maths.Linear) and any(abs(weight) < 1 for weight, _ in node.terms)
 
 
 def balanced(texts: list[str]) -> str:

@@ -126,6 +126,8 @@ class ExpressionWriter:
                 return self._of_largest(node)
             case maths.Piecewise():
                 return self._pieces(node)
+            case maths.Trees():
+                return self._trees(node)
         assert_never(node)
 
     def _linear(self, node: maths.Linear) -> Written:
@@ -188,6 +190,19 @@ class ExpressionWriter:
             return nw.when(test).then(tree(first, middle)).otherwise(tree(middle + 1, last))
 
         return Written(tree(0, n_pieces - 1), stage)
+
+    def _trees(self, node: maths.Trees) -> Written:
+        parts = [self._named(self.write(part)) for part in node.parts]
+
+        def tree(asked: list[int], edges: list[float], leaves: list[float]) -> nw.Expr:
+            if not asked:
+                return nw.lit(leaves[0])
+            half = len(leaves) // 2
+            no, yes = (tree(asked[1:], edges[1:], own) for own in (leaves[:half], leaves[half:]))
+            return nw.when(parts[asked[0]].expr <= edges[0]).then(no).otherwise(yes)
+
+        rows = zip(node.which.tolist(), node.edges.tolist(), node.leaves.tolist(), strict=True)
+        return Written(_sum([tree(*each) for each in rows]), max(part.stage for part in parts))
 
     def _shared_powers(self, node: maths.Softmax) -> tuple[list[Written], Written]:
         """Columns of exp(scale (score - largest score)) and of their sum, for all classes."""

@@ -13,7 +13,7 @@ from veridical._core.data.arrays import missing_values, to_numpy
 from veridical._core.data.classes import Classes, read_classes
 from veridical._core.data.faults import missing_hint, range_hint, sum_hint
 from veridical._core.data.labels import check_label_array, encode_labels, family, preview
-from veridical.exceptions import InvalidInputError, invalid, warn_user
+from veridical.exceptions import InvalidInputError, invalid, warn_of
 from veridical.frames._grid.events import code_of, sum_tolerance, valid_weight
 from veridical.frames._grid.rows import LABEL, LARGEST_FLOAT, LARGEST_LABEL, WEIGHT, EngineRows
 from veridical.frames._tables.open import run
@@ -249,7 +249,7 @@ def _read(
         pos_label=pos_label,
         caller=caller,
     )
-    warn_user(found.notes, caller=caller)
+    warn_of(found.notes, caller=caller)
     return found
 
 

@@ -41,6 +41,8 @@ def read_as(rows: EngineRows, reading: Reading, *, caller: str) -> EngineRows:
         frame = frame.with_columns(*_named(rows, [one / 100.0 for one in p]))
     elif reading.scale == "logit":
         frame = _from_logits(rows, frame, p)
+    elif reading.scale == "logprob":
+        frame = frame.with_columns(*_named(rows, [one.exp() for one in p]))
     if reading.normalize and len(p) > 1:
         frame = frame.with_columns(nw.sum_horizontal(*p).alias("v_total"))
         frame = frame.with_columns(*_named(rows, [one / nw.col("v_total") for one in p]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from veridical.frames._tables.engines import ENGINES
+from veridical.frames._tables.engines import ENGINES, RESULT_LIBRARIES
 
 _QUERIES = tuple(test for engine in ENGINES.values() for test in engine.queries)
 # A frame can exist only once its library is loaded, or narwhals, which knows protocols too.
@@ -68,6 +68,23 @@ def is_lazy(obj: object) -> bool:
 
     obj = unwrap(obj)
     return any(getattr(known, test)(obj) for test in _QUERIES)
+
+
+def library_of(obj: object) -> str | None:
+    """Name of the library whose frame or series this is, if results come in it; else None.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> library_of(pl.Series([0.2])), library_of([0.2])
+    ('polars', None)
+    """
+    if isinstance(obj, (list, tuple, dict, str, int, float)) or obj is None:
+        return None
+    if type(obj).__module__.partition(".")[0] == "narwhals":
+        obj = unwrap(obj)
+    library = type(obj).__module__.partition(".")[0]
+    return library if library in RESULT_LIBRARIES else None
 
 
 def unwrap(obj: object) -> Any:

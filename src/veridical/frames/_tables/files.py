@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import glob
+import json
 import os
 from collections.abc import Mapping
 from contextlib import contextmanager
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from veridical._core.typing import Array
 
 
-FileKind: TypeAlias = Literal["CSV", "TSV", "Parquet", "Arrow"]
+FileKind: TypeAlias = Literal["CSV", "TSV", "Parquet", "Arrow", "JSON Lines"]
 
 ENDINGS: dict[str, FileKind] = {
     ".csv": "CSV",
@@ -34,6 +36,8 @@ ENDINGS: dict[str, FileKind] = {
     ".arrow": "Arrow",
     ".feather": "Arrow",
     ".ipc": "Arrow",
+    ".jsonl": "JSON Lines",
+    ".ndjson": "JSON Lines",
 }
 
 
@@ -62,6 +66,8 @@ def find_files(
         got = " and ".join(repr(one.name) for one in kinds.values())
         hint = "match one kind of file, e.g. with '*.parquet'."
         raise invalid(caller, param, "files of one kind", got, hint=hint)
+    if "JSON Lines" in kinds:  # a part without rows has no header either
+        paths = [one for one in paths if one.stat().st_size] or paths
     for one in paths:
         if one.stat().st_size == 0:
             raise empty_file(one, "0 bytes", caller=caller, param=param)
@@ -178,7 +184,34 @@ def scan_file(path: Path, kind: FileKind) -> pl.LazyFrame:
         if is_file_format:
             return pl.scan_ipc(glob.escape(str(path)))
         return pl.read_ipc_stream(path).lazy()
+    if kind == "JSON Lines":
+        return _scan_json_lines(path)
     return scan_text(path, separator="," if kind == "CSV" else "\t")
+
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_NO_NUMBERS = (b"NaN", b"Infinity")  # as Python's json writes them, which JSON does not know
+
+
+def _scan_json_lines(path: Path) -> pl.LazyFrame:
+    """Open JSON Lines; what JSON does not know is read as a blank.
+
+    All lines are asked for types: a label may be missing for long.
+    """
+    import polars as pl
+
+    with path.open("rb") as stream, mmap(stream.fileno(), 0, access=ACCESS_READ) as data:
+        odd = data[:3] == _BYTE_ORDER_MARK or any(data.find(word) >= 0 for word in _NO_NUMBERS)
+    if not odd:
+        return pl.scan_ndjson(glob.escape(str(path)), infer_schema_length=None)
+    rows = []
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), start=1):
+        try:
+            rows += [json.loads(line, parse_constant=lambda name: None)] if line.strip() else []
+        except ValueError as error:
+            msg = f"line {number}: {error}"
+            raise pl.exceptions.ComputeError(msg) from error
+    return pl.DataFrame(rows, infer_schema_length=None).lazy()
 
 
 @contextmanager
@@ -238,7 +271,7 @@ def is_large_file(source: str | os.PathLike[str]) -> bool:
 
     try:
         paths, kind = find_files(source, caller="is_large_file", param="source")
-        if kind in ("CSV", "TSV"):
+        if kind in ("CSV", "TSV", "JSON Lines"):
             return sum(path.stat().st_size for path in paths) >= LARGE * _BYTES_A_ROW
         return sum(count_rows(path, kind) for path in paths) >= LARGE
     except (VeridicalError, OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):

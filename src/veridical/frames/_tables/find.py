@@ -77,7 +77,7 @@ def find_columns(
         The predictions, if the user named them; globs are expanded.
     without : iterable of str
         Columns that are known to be something else: weights, groups.
-    scale : {"probability", "percent", "logit"}, default="probability"
+    scale : {"probability", "percent", "logit", "logprob"}, default="probability"
         What predictions are written in.
     caller, param : str
         Who asks, and for which argument: they open the error message.
@@ -174,7 +174,7 @@ class _Finder:
 
     def _check_single(self, reading: _Reading) -> None:
         """Refuse one column whose values can be read in another way, which nobody sees later."""
-        if len(reading.prob) > 1 or self._scale == "logit":
+        if len(reading.prob) > 1 or self._scale not in _TOPS:
             return
         name, column = reading.prob[0], self._columns[reading.prob[0]]
         expected = "given where the data leave a doubt"

@@ -39,9 +39,9 @@ def open_table(
     ----------
     source : frame, str or path
         A pandas, polars or pyarrow table; a query of polars, DuckDB, Spark, Dask or Ibis, which
-        is run; or a file: CSV (.csv, .tsv, also .gz), Parquet (.parquet, .pq) or Arrow (.arrow,
-        .feather, .ipc). A glob such as ``"part-*.parquet"`` opens several files, in sorted order,
-        as one table.
+        is run; or a file: CSV (.csv, .tsv, also .gz), JSON Lines (.jsonl, .ndjson), Parquet
+        (.parquet, .pq) or Arrow (.arrow, .feather, .ipc). A glob such as ``"part-*.parquet"``
+        opens several files, in sorted order, as one table.
     columns : sequence of str, optional
         Read only these, in this order; default all. Names, not globs: see `expand_columns`.
     caller, param : str

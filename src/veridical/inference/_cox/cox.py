@@ -22,6 +22,7 @@ from veridical.inference._intervals.rows import rows_of
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest, CoxTest
+from veridical.results.library import answers_in_kind
 
 _CALLER = "cox_test"
 Null: TypeAlias = Literal["auto", "asymptotic", "monte-carlo"]
@@ -42,6 +43,7 @@ _IN_WORDS: dict[Slopes, str] = {
 _TIES = 1e-8  # relative: both likelihoods are maximised to about this accuracy
 
 
+@answers_in_kind
 def cox_test(
     y_true: Any,
     y_prob: ArrayLike | None = None,

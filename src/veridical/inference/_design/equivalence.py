@@ -21,6 +21,7 @@ from veridical.inference._intervals.bootstrap import binned_limits, has_interval
 from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError
 from veridical.results import EquivalenceTest
+from veridical.results.library import answers_in_kind
 from veridical.summaries import Summary
 from veridical.summaries.core import independent_sums
 
@@ -59,6 +60,7 @@ class _Finding(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
+@answers_in_kind
 def equivalence_test(
     y_true: Any,
     y_prob: ArrayLike | None = None,

@@ -69,5 +69,5 @@ def announced(test: _Test, induced: Induced, *, caller: str) -> _Test:
 
     What was guessed about the data joins the notes without a warning.
     """
-    warn_of(test.notes, caller=caller, stacklevel=4)
+    warn_of(test.notes, caller=caller)
     return replace(test, notes=(*induced.notes, *test.notes)) if induced.notes else test

@@ -31,6 +31,7 @@ from veridical.inference._draws.trials import Trials
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
+from veridical.results.library import answers_in_kind
 
 NULLS = ("auto", "asymptotic", "monte-carlo")
 
@@ -181,6 +182,7 @@ _CALLER = "pearson_test"
 _SMALLEST = 1e-300  # never drawn, and its inverse would overflow
 
 
+@answers_in_kind
 def pearson_test(
     y_true: Any,
     y_prob: ArrayLike | None = None,

@@ -38,6 +38,7 @@ from veridical.inference._goodness.chi_square import (
 )
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
+from veridical.results.library import answers_in_kind
 from veridical.summaries import Summary, summarise
 
 
@@ -96,6 +97,7 @@ _CALLER = "hosmer_lemeshow_test"
 Simulate = Callable[[Draws], FloatArray]
 
 
+@answers_in_kind
 def hosmer_lemeshow_test(
     y_true: Any,
     y_prob: ArrayLike | None = None,

@@ -20,6 +20,7 @@ from veridical.inference._draws.monte_carlo import Finding, announced, monte_car
 from veridical.inference._goodness.chi_square import check_null, single_problem
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
+from veridical.results.library import answers_in_kind
 
 _CALLER = "spiegelhalter_test"
 # No outcome may move z by more than this for the normal distribution to be used by "auto". It
@@ -32,6 +33,7 @@ _DOUBTFUL_STEP = 0.5
 _DUST = 1e-12
 
 
+@answers_in_kind
 def spiegelhalter_test(
     y_true: Any,
     y_prob: ArrayLike | None = None,

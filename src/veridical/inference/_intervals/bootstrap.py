@@ -38,6 +38,7 @@ from veridical.miscalibration import (
 )
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Interval
+from veridical.results.library import answers_in_kind
 from veridical.summaries import Summary, VectorSummary
 from veridical.summaries.core import independent_sums
 
@@ -47,6 +48,7 @@ _FEW_ROWS = 20
 _METHODS = ("auto", "percentile", "basic", "bca", "analytic")
 
 
+@answers_in_kind
 def bootstrap_interval(
     estimator: Measure,
     y_true: Any,

@@ -87,15 +87,17 @@ def _limit(cells: _Cells, chosen: BoolArray, tail: float) -> Limit:
 
 
 def _least_favourable(cells: _Cells, chosen: BoolArray, at: Limit) -> BoolArray:
-    """Sets with which the mean reaches the limit most easily, by moving one class at a time."""
-    rows = np.arange(len(chosen))
-    scale = at.tilt * cells.share / cells.size
+    """Sets with which the mean reaches the limit most easily.
+
+    Of each cell the classes that promise most are moved, as many of them as is best: so a few
+    rounds are enough for any number of classes, each of them O(C K log K).
+    """
+    scale = (at.tilt * cells.share / cells.size)[:, None]
 
     def chance(expected: FloatArray, hits: FloatArray) -> FloatArray:
         """Cumulant generating function of each cell, per row; infinite beyond its pole."""
         expected, hits = expected.clip(0.0, 1.0), hits.clip(0.0, 1.0)
-        each = scale if expected.ndim == 1 else scale[:, None]
-        met, missed = 1 - each * (1 - expected - at.value), 1 - each * (-expected - at.value)
+        met, missed = 1 - scale * (1 - expected - at.value), 1 - scale * (-expected - at.value)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.where(hits > 0, hits * np.log(met), 0.0)
             logs += np.where(hits < 1, (1 - hits) * np.log(missed), 0.0)
@@ -103,16 +105,26 @@ def _least_favourable(cells: _Cells, chosen: BoolArray, at: Limit) -> BoolArray:
 
     chosen = chosen.copy()
     for _ in range(2 * chosen.shape[1]):
-        expected, hits = ((part * chosen).sum(axis=1) for part in (cells.predicted, cells.observed))
+        sums = [
+            (part * chosen).sum(axis=1, keepdims=True) for part in (cells.predicted, cells.observed)
+        ]
         sign = np.where(chosen, -1.0, 1.0)  # a class leaves its set, or enters
+        moves = [sign * part for part in (cells.predicted, cells.observed)]
+        alone = chance(*(total + move for total, move in zip(sums, moves, strict=True)))
+        order = np.argsort(-alone, axis=1, kind="stable")
         moved = chance(
-            expected[:, None] + sign * cells.predicted, hits[:, None] + sign * cells.observed
+            *(
+                total + np.cumsum(np.take_along_axis(move, order, axis=1), axis=1)
+                for total, move in zip(sums, moves, strict=True)
+            )
         )
-        which = moved.argmax(axis=1)
-        better = moved[rows, which] > chance(expected, hits) + 1e-12
+        last = moved.argmax(axis=1)[:, None]
+        better = np.take_along_axis(moved, last, axis=1) > chance(sums[0], sums[1]) + 1e-12
         if not better.any():
             break
-        chosen[rows[better], which[better]] ^= True
+        flip = np.zeros_like(chosen)
+        np.put_along_axis(flip, order, better & (np.arange(chosen.shape[1]) <= last), axis=1)
+        chosen ^= flip
     return chosen
 
 

@@ -26,11 +26,13 @@ from veridical.lenses.reading import CheckedData, Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator, FunctionMeasure
 from veridical.miscalibration.core import MeanScore
 from veridical.results import Difference
+from veridical.results.library import answers_in_kind
 
 _CALLER = "paired_difference"
 _METHODS = ("auto", "analytic", "percentile", "basic", "bca")
 
 
+@answers_in_kind
 def paired_difference(
     estimator: Measure,
     y_true: Any,

@@ -12,11 +12,13 @@ from veridical._core.data.validation import check_level, check_option, float_arr
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid, warn_of
 from veridical.results import RankComparison
+from veridical.results.library import answers_in_kind
 
 _CALLER = "mean_ranks"
 _FEW = 10  # data sets below which the F distribution is a rough guide (Demsar 2006, 3.2.2)
 
 
+@answers_in_kind
 def mean_ranks(
     scores: Mapping[str, ArrayLike] | ArrayLike,
     *,

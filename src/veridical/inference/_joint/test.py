@@ -18,10 +18,12 @@ from veridical.inference._joint.whole import whole_parts
 from veridical.lenses import Classwise, ClasswiseProblem, Lens, Pooled, Problem
 from veridical.lenses.reading import RawData, default_lens, named_lens
 from veridical.results import JointTest
+from veridical.results.library import answers_in_kind
 
 _CALLER = "joint_test"
 
 
+@answers_in_kind
 def joint_test(
     y_true: Any,
     y_prob: ArrayLike | None = None,

@@ -20,6 +20,7 @@ from veridical.inference._kernel.nulls import ObservedTrials, doubts_of, observe
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import CalibrationTest
+from veridical.results.library import answers_in_kind
 
 
 class _Merge(NamedTuple):
@@ -154,6 +155,7 @@ def _bins(p: FloatArray, m: int) -> FloatArray:
 _CALLER = "t_cal_test"
 
 
+@answers_in_kind
 def t_cal_test(
     y_true: Any,
     y_prob: ArrayLike | None = None,

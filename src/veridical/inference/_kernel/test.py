@@ -28,6 +28,7 @@ from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import KernelError, UCMEError
 from veridical.results import CalibrationTest
+from veridical.results.library import answers_in_kind
 
 _BOUND = 2.0  # |h| <= 2: a kernel of at most 1 times the product of residuals of length sqrt(2)
 _FEW_BLOCKS = 50
@@ -116,6 +117,7 @@ _METHODS = ("consistency", "bootstrap", "asymptotic-block", "distribution-free",
 _UNBIASED, _EMBEDDING = KernelError(), UCMEError()
 
 
+@answers_in_kind
 def kernel_test(
     y_true: Any,
     y_prob: ArrayLike | None = None,

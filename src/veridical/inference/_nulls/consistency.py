@@ -26,10 +26,12 @@ from veridical.lenses import ClasswiseProblem, Problem
 from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import ConsistencyTest
+from veridical.results.library import answers_in_kind
 
 _CALLER = "consistency_test"
 
 
+@answers_in_kind
 def consistency_test(
     estimator: Measure,
     y_true: Any,

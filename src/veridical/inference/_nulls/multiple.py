@@ -32,6 +32,7 @@ from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import RawData, as_multiclass, resolve_lens
 from veridical.miscalibration import BinnedError, Estimator
 from veridical.results import MultipleTest
+from veridical.results.library import answers_in_kind
 from veridical.summaries import Summary
 
 _METHODS = ("holm", "benjamini-hochberg", "bonferroni")
@@ -101,6 +102,7 @@ class Family:
     lens: str
 
 
+@answers_in_kind
 def multiple_test(
     estimator: Measure,
     y_true: Any,

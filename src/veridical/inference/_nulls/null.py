@@ -27,11 +27,13 @@ from veridical.lenses import ClasswiseProblem, Problem
 from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator, FunctionMeasure
 from veridical.results import NullLevel
+from veridical.results.library import answers_in_kind
 from veridical.summaries import Summary, VectorSummary
 
 Measure = Estimator | Callable[..., float]
 
 
+@answers_in_kind
 def null_level(
     estimator: Measure,
     y_true: Any,

@@ -15,10 +15,12 @@ from veridical.inference._draws.monte_carlo import announced
 from veridical.inference._sequential.process import ALTERNATIVES, Alternative, EProcess, check_lag
 from veridical.lenses.reading import Induced, RawData
 from veridical.results import SequentialTest
+from veridical.results.library import answers_in_kind
 
 _CALLER = "sequential_test"
 
 
+@answers_in_kind
 def sequential_test(
     y_true: Any,
     y_prob: ArrayLike | None = None,

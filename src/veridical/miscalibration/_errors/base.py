@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,13 @@ class Estimator(ABC):
     """
 
     whole: ClassVar[bool] = False
+
+    if not TYPE_CHECKING:  # of a class, the name is that of the class
+
+        @property
+        def __name__(self) -> str:
+            """As functions have it, which scikit-learn's `make_scorer` asks for."""
+            return type(self).__name__
 
     @property
     @abstractmethod
@@ -140,5 +147,5 @@ def measure_data(estimator: Estimator, data: RawData, lens: Any, *, caller: str)
     """Check raw data, look through the lens, measure, and warn of doubts on behalf of `caller`."""
     induced = data.check_arrays(caller=caller).through(lens, caller=caller, whole=estimator.whole)
     value, doubts = estimator.measure_with_doubts(induced.problem)
-    warn_of(doubts, caller=caller, stacklevel=4)
+    warn_of(doubts, caller=caller)
     return value

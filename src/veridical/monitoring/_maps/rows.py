@@ -13,7 +13,7 @@ from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._store.counts import FLOOR
-from veridical.monitoring._store.store import one_value
+from veridical.monitoring._store.tables import one_value
 
 MOST_ROWS = 20_000
 MOST_BYTES = 16_000_000  # of predictions: of a thousand classes, 2,000 rows

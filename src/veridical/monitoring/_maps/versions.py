@@ -12,7 +12,7 @@ from veridical.exceptions import invalid
 from veridical.monitoring._maps.rows import TABLE
 from veridical.monitoring._maps.shadow import Trial
 from veridical.monitoring._store.evidence import exp_or_inf
-from veridical.monitoring._store.store import one_value
+from veridical.monitoring._store.tables import one_value
 from veridical.results import CalibratorVersion, MonitorEpoch, MonitorStatus, MonitorVersions
 
 TABLES = (

@@ -13,7 +13,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.monitoring._store.counts import name_of
-from veridical.monitoring._store.store import one_value
+from veridical.monitoring._store.tables import one_value
 
 _AT_ONCE = 500  # names in one question to the store
 KEPT = 1_000_000  # counted predictions that are still known when sent again

@@ -16,6 +16,7 @@ from veridical.exceptions import invalid, warn_of
 from veridical.lenses import Binary, Confidence, Lens
 from veridical.lenses.reading import event_of
 from veridical.monitoring._judge.estimates import curve_of_cells, rolling
+from veridical.monitoring._judge.promise import promise_status
 from veridical.monitoring._watch import counting, maps
 from veridical.monitoring._watch.memory import CALLER, Memory, check_settings
 from veridical.results import (
@@ -25,8 +26,10 @@ from veridical.results import (
     MonitorUpdate,
     MonitorVersions,
     PriorEstimate,
+    PromiseStatus,
     RefitSuggestion,
     ReliabilityCurve,
+    RiskThreshold,
     ShadowStatus,
 )
 
@@ -287,6 +290,28 @@ class CalibrationMonitor:
             for name, cells in parts.items()
             if cells.any()
         }
+
+    def promise(self, promise: RiskThreshold) -> PromiseStatus:
+        """Whether what :func:`risk_threshold` promised is still kept; looking costs nothing.
+
+        Parameters
+        ----------
+        promise : RiskThreshold
+            Found on other rows, of "error", or of "fdr" or "fnr" for two classes.
+
+        Returns
+        -------
+        PromiseStatus
+            Risk since the start and in the rolling window, with limits that hold at every look:
+            `broken` and `kept` are what they show. Rows are placed as in `curves`.
+        """
+        self._check_rows_seen("promise")
+        caller = f"{CALLER}.promise"
+        classes = self._memory.columns(caller).classes
+        with self._memory.store.reading():
+            return promise_status(
+                self._memory.buckets, promise, self.settings, classes, caller=caller
+            )
 
     def calibrate(self, y_prob: ArrayLike, *, priors: PriorEstimate | None = None) -> FloatArray:
         """Predictions of the map in use.

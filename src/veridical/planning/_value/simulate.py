@@ -23,6 +23,7 @@ from veridical.planning._value.value import (
     values_of_targets,
 )
 from veridical.results import DecisionValue, RequirementTable
+from veridical.results.library import answers_in_kind
 from veridical.simulation import BinaryFakeClassifier, FakeClassifier
 from veridical.simulation.core import Direction
 
@@ -32,6 +33,7 @@ _USUAL = "the default is a good start."
 _FAKES = (FakeClassifier, BinaryFakeClassifier)
 
 
+@answers_in_kind
 def simulate_decisions(
     process: DecisionProcess | Callable[..., Any],
     source: Any = None,

@@ -12,13 +12,14 @@ from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import short_name, size_text, styled_axes
 from veridical.plots._drawing.forest import draw_forest, forest_size
+from veridical.plots._drawing.style import SMALLEST
 from veridical.results import Comparison
 from veridical.results.base import say_pvalue
 
 _CALLER = "comparison"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ComparisonArtists(Drawn):
     """Artists of a comparison.
 
@@ -145,5 +146,5 @@ def _pvalue(pvalue: float) -> str:
 
 def _label(ax: Axes, name: str, result: Comparison, hint: str) -> None:
     level = f"{100 * result.confidence_level:g} % intervals"
-    ax.set_xlabel(f"{name}\n({level})", fontsize=9)
-    ax.set_title(f"{size_text(result.n_samples)}\n{hint}", fontsize=8, loc="left")
+    ax.set_xlabel(f"{name}\n({level})")
+    ax.set_title(f"{size_text(result.n_samples)}\n{hint}", fontsize=SMALLEST, loc="left")

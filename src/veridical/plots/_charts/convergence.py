@@ -21,7 +21,7 @@ _CALLER = "convergence"
 Estimates = Mapping[int, ArrayLike]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ConvergenceArtists(Drawn):
     """Artists of a convergence plot.
 

@@ -13,7 +13,8 @@ from veridical._core.data.validation import check_option
 from veridical._core.typing import ArrayLike, IntArray
 from veridical.decisions import cost_curve as compute
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import probability_axis, short_name, size_text, styled_axes
+from veridical.plots._drawing.axes import short_name, size_text, styled_axes
+from veridical.plots._drawing.frame import set_frame
 from veridical.plots._drawing.legend import legend_above
 from veridical.plots._drawing.named import named_results
 from veridical.results import CostCurve
@@ -22,7 +23,7 @@ _CALLER = "cost_curve"
 _MOST = 4000  # corners drawn; a curve of a million predictions has two million
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CostCurveArtists(Drawn):
     """Artists of cost curves.
 
@@ -118,7 +119,7 @@ def cost_curve(
     constant = (lower * first.scale if brier else lower)[at]
     area: dict[str, Any] = {"color": style.faint, "alpha": 0.35, "linewidth": 0, "zorder": 1}
     trivial = axes.fill_between(x, 0, constant, label="deciding without a model", **area)
-    probability_axis(axes, "x")
+    set_frame(axes, "x")
     axes.set_ylim(bottom=0)
     if brier:
         axes.set(xlabel="share of a false positive in the costs", ylabel="cost a row")

@@ -13,7 +13,7 @@ from veridical._core.typing import ArrayLike
 from veridical.inference import mean_ranks
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import short_name, styled_axes
-from veridical.plots._drawing.style import Style
+from veridical.plots._drawing.style import SMALLEST, Style
 from veridical.results import RankComparison
 from veridical.results.base import say_pvalue
 
@@ -21,7 +21,7 @@ _CALLER = "critical_difference"
 _BESIDE: dict[str, Any] = {"textcoords": "offset points", "fontsize": 8, "annotation_clip": False}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CriticalDifferenceArtists(Drawn):
     """Artists of a critical difference diagram.
 
@@ -120,7 +120,7 @@ def critical_difference(
     axes.set_yticks([])
     axes.set_xlabel(
         f"mean rank on {ranks.n_datasets} data sets, F test {say_pvalue(ranks.pvalue)}",
-        fontsize=8,
+        fontsize=SMALLEST,
     )
     return CriticalDifferenceArtists(axes, ranks, tuple(stems), tuple(names), tuple(bars), ruler)
 

@@ -11,15 +11,15 @@ from matplotlib.axes import Axes
 from veridical._core.typing import ArrayLike, WeightType
 from veridical.decisions import decision_curve as compute
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import short_name, size_text, styled_axes
+from veridical.plots._drawing.axes import styled_axes
 from veridical.plots._drawing.legend import legend_above
-from veridical.plots._drawing.named import named_results
+from veridical.plots._drawing.named import lines_with_bands, named_results
 from veridical.results import DecisionCurve
 
 _CALLER = "decision_curve"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DecisionCurveArtists(Drawn):
     """Artists of decision curves.
 
@@ -99,17 +99,7 @@ def _draw(named: Mapping[str, DecisionCurve], ax: Any) -> DecisionCurveArtists:
     dashes: dict[str, Any] = {"linestyle": style.line(1), "label": "treat all"}
     (treat_all,) = axes.plot(first.threshold, first.treat_all, **dashes, **look)
     treat_none = axes.axhline(0.0, label="treat none", **look)
-    models: list[Any] = []
-    bands = []
-    for index, (name, curve) in enumerate(named.items()):
-        colour = style.colour(index)
-        words = [short_name(name, 20), size_text(curve.n_samples)]
-        words += [f"{100 * curve.confidence_level:g} % band"] if index == 0 else []
-        label = ", ".join(word for word in words if word)
-        line = {"color": colour, "linestyle": style.line(index), "linewidth": 1.7, "zorder": 3}
-        models += axes.plot(curve.threshold, curve.net_benefit, label=label, **line)
-        area: dict[str, Any] = {"color": colour, "alpha": 0.2, "linewidth": 0}
-        bands.append(axes.fill_between(curve.threshold, curve.low, curve.high, **area))
+    models, bands = lines_with_bands(axes, style, named, "threshold", "net_benefit")
     # No net benefit is above the prevalence; where few rows are treated, limits can be far above.
     top = max(float(curve.high.max()) for curve in named.values())
     top = max(min(top, 1.5 * first.prevalence), first.prevalence)
@@ -117,4 +107,4 @@ def _draw(named: Mapping[str, DecisionCurve], ax: Any) -> DecisionCurveArtists:
     axes.set_xlim(float(first.threshold.min()), float(first.threshold.max()))
     axes.set(xlabel="threshold probability", ylabel="net benefit")
     legend = legend_above(axes)
-    return DecisionCurveArtists(axes, tuple(models), tuple(bands), treat_all, treat_none, legend)
+    return DecisionCurveArtists(axes, models, bands, treat_all, treat_none, legend)

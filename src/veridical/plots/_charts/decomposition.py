@@ -22,7 +22,7 @@ from veridical.results import Decomposition
 _CALLER = "decomposition"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DecompositionArtists(Drawn):
     """Artists of decompositions.
 
@@ -129,11 +129,11 @@ def decomposition(
     scores = [d.score for d in drawn]
     diamonds = axes.scatter(scores, middle, linewidths=0.6, zorder=4, label="score", **look)
     names = [_name(name, d) for name, d in named.items()]
-    axes.set_yticks(range(len(names)), names, fontsize=9)
+    axes.set_yticks(range(len(names)), names)
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(left=0)
-    axes.set_xlabel(f"{drawn[0].rule} score ({drawn[0].method}, {drawn[0].lens})", fontsize=9)
+    axes.set_xlabel(f"{drawn[0].rule} score ({drawn[0].method}, {drawn[0].lens})")
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     legend = legend_above(axes, ncols=2, columnspacing=1.2, width=1.2)

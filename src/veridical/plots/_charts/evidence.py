@@ -11,13 +11,13 @@ from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import short_name, size_text, styled_axes
 from veridical.plots._drawing.forest import draw_forest, forest_size
-from veridical.plots._drawing.style import Style
+from veridical.plots._drawing.style import SMALLEST, Style
 from veridical.results import CandidateEvidence, Evidence
 
 _CALLER = "evidence"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class EvidenceArtists(Drawn):
     """Artists of the evidence.
 
@@ -95,8 +95,10 @@ def evidence(result: object, *, ax: Axes | None = None) -> EvidenceArtists:
         notes=[_note(c, result) for c in tried],
     )
     level = f"{100 * result.confidence_level:g} %"
-    axes.set_xlabel(f"log loss \N{MINUS SIGN} identity\n({level} intervals)", fontsize=9)
-    axes.set_title(f"{size_text(result.n_used)}\nleft of 0 is better", fontsize=8, loc="left")
+    axes.set_xlabel(f"log loss \N{MINUS SIGN} identity\n({level} intervals)")
+    axes.set_title(
+        f"{size_text(result.n_used)}\nleft of 0 is better", fontsize=SMALLEST, loc="left"
+    )
     names = tuple(c.candidate for c in tried)
     return EvidenceArtists(axes, names, points, lines, reference, notes)
 

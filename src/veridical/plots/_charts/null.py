@@ -22,7 +22,7 @@ _CALLER = "null"
 _BINS = 40
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NullArtists(Drawn):
     """Artists of a null distribution.
 

@@ -15,7 +15,7 @@ from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import Drawn
 from veridical.plots._drawing.axes import short_name, styled_axes
 from veridical.plots._drawing.legend import legend_above
-from veridical.plots._drawing.style import Style, luminance
+from veridical.plots._drawing.style import SMALLEST, Style, luminance
 from veridical.results import Requirements, RequirementTable
 
 _CALLER = "requirements"
@@ -23,7 +23,7 @@ _N_LEVELS = 10
 _LEGEND_WIDTH = 48  # characters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RequirementArtists(Drawn):
     """Artists of a map of requirements.
 
@@ -151,7 +151,7 @@ def _labels(axes: Axes, lines: Any) -> tuple[Any, ...]:
     ]
     if not inside:
         return ()
-    return tuple(axes.clabel(lines, inside, fontsize="x-small", fmt="%.4g"))
+    return tuple(axes.clabel(lines, inside, fontsize=SMALLEST, fmt="%.4g"))
 
 
 def _limits(axes: Axes, result: RequirementTable, points: Any) -> float:

@@ -21,18 +21,19 @@ from veridical.calibrators import Calibrator
 from veridical.curves import reliability_curve
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.lenses.reading import RawData
-from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import get_axes, probability_axis, size_text, styled_axes
+from veridical.plots._drawing.artists import Artists, Drawn
+from veridical.plots._drawing.axes import get_axes, size_text, styled_axes
+from veridical.plots._drawing.frame import set_frame
 from veridical.plots._drawing.legend import corner_text, text_size
 from veridical.plots._drawing.simplex import corner_names, draw_triangle, lattice
-from veridical.plots._drawing.style import Style, marker_areas, style_of
+from veridical.plots._drawing.style import SMALLEST, Style, marker_areas, style_of
 from veridical.results import ReliabilityCurve
 from veridical.summaries import VectorSummary, summarise
 
 _STEPS = 1000  # points at which a map is read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MapLineArtists(Drawn):
     """Artists of the maps of two classes; None for what was not asked for.
 
@@ -82,7 +83,7 @@ def draw_map_lines(
             fixed = mapped(calibrator, np.asarray(curve.predicted))
             colour, name = style.colour(index), "" if index else "after"
             later.append(_draw_points(axes, curve, style, colour, name, x=fixed, hollow=True))
-    probability_axis(axes)
+    set_frame(axes)
     axes.set(xlabel="given probability", ylabel="calibrated, observed")
     box: dict[str, Any] = {"edgecolor": "none", "facecolor": style.ground, "framealpha": 0.8}
     box |= {"labelcolor": style.ink, "handlelength": 1.8, "borderaxespad": 0.3}
@@ -128,8 +129,8 @@ _EDGE = 1e-3  # share of the simplex left out at its border
 _FINE = 20  # bins per coordinate of the places of predictions
 
 
-@dataclass(frozen=True)
-class MapSimplexArtists:
+@dataclass(frozen=True, repr=False)
+class MapSimplexArtists(Artists):
     """Artists of the heat maps of three classes; one entry a class drawn.
 
     Attributes
@@ -198,7 +199,7 @@ def draw_map_simplex(
         heat.append(panel.tripcolor(triangles, change[:, k], rasterized=True, **look))
         zero.append(_zero_line(panel, triangles, change[:, k]))
         places.append(None if cells is None else _draw_places(panel, cells))
-        panel.set_title(f"class {classes[k]}", fontsize=9, color=style.ink)
+        panel.set_title(f"class {classes[k]}", color=style.ink)
     bar = _draw_key(axes, heat[-1])
     size = None
     if cells is not None:
@@ -243,8 +244,8 @@ def _draw_key(axes: Iterable[Axes], mappable: Any) -> Any:
     bar = panels[0].figure.figure.colorbar(
         mappable, ax=panels, shrink=0.75, pad=0.02, fraction=0.05, aspect=18
     )
-    bar.set_label("calibrated \N{MINUS SIGN} given", fontsize=8)
-    bar.ax.tick_params(labelsize=8)
+    bar.set_label("calibrated \N{MINUS SIGN} given", fontsize=SMALLEST)
+    bar.ax.tick_params(labelsize=SMALLEST)
     bar.locator = MaxNLocator(5, symmetric=True)
     bar.update_ticks()
     return bar

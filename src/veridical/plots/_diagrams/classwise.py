@@ -19,6 +19,7 @@ from veridical.plots._drawing import axes
 from veridical.plots._drawing.artists import DiagramArtists, Drawn
 from veridical.plots._drawing.axes import short_count, short_name, size_text
 from veridical.plots._drawing.diagram import Look, draw_curves
+from veridical.plots._drawing.frame import AXES, AxisChoice, frame_of
 from veridical.plots._drawing.series import (
     PlotOptions,
     Series,
@@ -26,7 +27,8 @@ from veridical.plots._drawing.series import (
     options_binning,
     sample_series,
 )
-from veridical.results import ReliabilityCurve
+from veridical.plots._drawing.style import SMALLEST
+from veridical.plots._drawing.titled import add_legend_above
 from veridical.summaries import Summary
 
 Shown = Literal["averaged", "confidence", "classes"]
@@ -34,10 +36,10 @@ Shown = Literal["averaged", "confidence", "classes"]
 _CALLER = "classwise"
 _LONG = 100_000  # rows from which counts are written short
 _LONGEST_NAME = 22
-_STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)  # where zoomed axes may end
+_NARROW = 1.9  # inches a panel, below which the number of rows finds no room
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ClasswiseArtists(Drawn):
     """Artists of a grid of diagrams.
 
@@ -59,7 +61,7 @@ class ClasswiseArtists(Drawn):
 @dataclass(frozen=True)
 class _Panel:
     name: Any
-    series: Series
+    series: list[Series]
     title: str
     rows: str
 
@@ -73,10 +75,10 @@ def classwise(
     max_classes: int = 10,
     style: Literal["line", "bars"] = "line",
     gaps: bool = False,
-    zoom: bool = False,
-    method: Literal["bins", "isotonic", "density", "smooth"] = "bins",
-    n_bins: Any = 15,
-    strategy: Literal["uniform", "quantile"] = "uniform",
+    axis: AxisChoice = "auto",
+    method: Literal["bins", "isotonic", "density", "smooth"] | None = None,
+    n_bins: Any = None,
+    strategy: Literal["uniform", "quantile"] | None = None,
     binning: Binning | None = None,
     interval: str | None = "auto",
     confidence_level: float = 0.95,
@@ -92,8 +94,8 @@ def classwise(
     ----------
     y_true : array-like, or mapping of label to ReliabilityCurve or Evaluation
         Labels; or a finished result for every class, drawn in their order, and then no `y_prob`.
-    y_prob : array-like of shape (n, K), optional
-        Probability of every class.
+    y_prob : array-like of shape (n, K) or mapping of name to these, optional
+        Probability of every class, of one model or of several on the same rows.
     ax : matplotlib Axes, optional
         Where to draw: the grid takes its place, and some 1.4 inches a panel are good. Default a
         new figure, as large as the grid needs.
@@ -102,14 +104,15 @@ def classwise(
         occurrence into one diagram (survey, section 2.3); "confidence" is of the most probable
         class; "classes" are those of single classes against the rest.
     max_classes : int, default 10
-        How many classes are shown at most, by decreasing ECE.
+        How many classes are shown at most, by decreasing ECE, of several models by the largest; a
+        hundred find room in a figure.
     style, gaps
         As in :func:`reliability`.
-    zoom : bool
-        End all axes at the largest probability shown rather than at 1: for many classes, whose
-        probabilities are small.
+    axis : {"auto", "unit", "linear", "logit"}
+        Ends of the axes of each panel, as in :func:`reliability`: where its predictions are, or
+        all of [0, 1].
     method, n_bins, strategy, binning, interval, confidence_level, n_resamples
-        As in :func:`reliability_curve`, for raw data only.
+        As in :func:`reliability`, for raw data only.
     labels, sample_weight, weight_type
         The same.
     rng : int, Generator or None
@@ -124,7 +127,7 @@ def classwise(
     -----
     The worst of many classes looks bad in a calibrated model too: it was chosen for that. Rare
     classes have small probabilities, so their rows crowd near zero and their ECE is small even if
-    predictions are off by a factor; ``strategy="quantile"`` spreads them over the bins. In the
+    predictions are off by a factor. In the
     averaged diagram errors of classes can cancel, and its limits take the K pairs of a row for
     independent. Time O(n K) for the ECE of all classes, and that
     of :func:`reliability_curve` for those shown.
@@ -143,6 +146,7 @@ def classwise(
     ((2, 0, 1), (0.25, 0.1875, 0.1875))
     """
     check_option(_CALLER, "style", style, ("line", "bars"))
+    check_option(_CALLER, "axis", axis, AXES)
     wanted = [show] if isinstance(show, str) else list(show)
     for part in wanted:
         check_option(_CALLER, "show", part, ("averaged", "confidence", "classes"))
@@ -156,24 +160,36 @@ def classwise(
     else:
         panels, note, n_classes = _panels_of_rows(y_true, y_prob, options, wanted, max_classes)
     alone = len(panels) == 1
-    look = Look(bars=style == "bars", gaps=gaps, scale=1.0 if alone else 0.5)
-    look.check([panel.series for panel in panels], caller=_CALLER)
+    look = Look(bars=style == "bars", gaps=gaps)
+    look.check([one for panel in panels for one in panel.series], caller=_CALLER)
+    own = ax is None
     ax = axes.get_axes(ax, axes.figure_size(len(panels)), caller=_CALLER)
-    grid = axes.make_panels(ax, len(panels))
+    grid = axes.make_panels(ax, len(panels), own=own)
+    narrow = not alone and ax.figure.figure.get_figwidth() / grid.n_columns < _NARROW
     drawn = tuple(
-        _draw_panel(place, panel, look) for place, panel in zip(grid.axes, panels, strict=True)
+        _draw_panel(place, panel, look, axis, alone=alone, narrow=narrow)
+        for place, panel in zip(grid.axes, panels, strict=True)
     )
-    top = max(_largest(panel.series.curve) for panel in panels) if zoom else 1.0
-    axes.label_grid(grid, x="predicted probability", y="observed frequency", note=note, top=top)
+    alike = axis == "unit"
+    axes.label_grid(grid, x="predicted probability", y="observed frequency", note=note, alike=alike)
+    if len(panels[0].series) > 1:
+        first = drawn[0].curves
+        handles = [one.line if one.line is not None else one.bars for one in first]
+        names = [short_name(one.name, _LONGEST_NAME) for one in first]
+        top = drawn[0].ax
+        add_legend_above(top, handles, names, ncols=len(names), frameon=False)
     return ClasswiseArtists(
         ax=ax,
         panels=drawn,
         names=tuple(panel.name for panel in panels),
-        errors=tuple(
-            None if panel.series.error is None else panel.series.error.value for panel in panels
-        ),
+        errors=tuple(_largest_error(panel) for panel in panels),
         n_classes=n_classes,
     )
+
+
+def _largest_error(panel: _Panel) -> float | None:
+    known = [one.error.value for one in panel.series if one.error is not None]
+    return max(known) if known else None
 
 
 def _panels_of_results(
@@ -185,7 +201,7 @@ def _panels_of_results(
         raise invalid(_CALLER, "y_true", expected, type(results).__name__, hint=hint)
     series = gather_series(results, None, options, caller=_CALLER, detail=None)
     panels = [
-        _Panel(label, one, str(label), size_text(one.curve.n_samples))
+        _Panel(label, [one], str(label), size_text(one.curve.n_samples))
         for label, one in zip(results, series[:max_classes], strict=False)
     ]
     left_out = len(series) > len(panels)
@@ -196,27 +212,35 @@ def _panels_of_results(
 def _panels_of_rows(
     y_true: Any, y_prob: Any, options: PlotOptions, wanted: list[Any], max_classes: int
 ) -> tuple[list[_Panel], str, int]:
-    sample = check_sample(
-        y_true,
-        y_prob,
-        caller=_CALLER,
-        labels=options.labels,
-        sample_weight=options.sample_weight,
-        weight_type=options.weight_type,
-    )
-    problem = Classwise().induce(sample)
-    several = problem.sample
+    models = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
+    if not models:
+        hint = 'give {"name": y_prob}.'
+        raise invalid(_CALLER, "y_prob", "one model or more", "an empty mapping", hint=hint)
+    problems = {
+        str(name): Classwise().induce(
+            check_sample(
+                y_true,
+                given,
+                caller=_CALLER,
+                labels=options.labels,
+                sample_weight=options.sample_weight,
+                weight_type=options.weight_type,
+            )
+        )
+        for name, given in models.items()
+    }
+    several = next(iter(problems.values())).sample
     n, classes = len(several.y), several.classes
     panels: list[_Panel] = []
     note = size_text(n)
     for part in wanted:
         if part == "classes":
-            order = _worst_first(problem, options)
+            order = _worst_first(list(problems.values()), options)
             for k in order[:max_classes]:
-                one = problem.problem(int(k))
                 label = classes[k]
-                lens = ClassSpecific(label)
-                made = sample_series("", one, lens, classes, options, detail="value")
+                parts = {name: problem.problem(int(k)) for name, problem in problems.items()}
+                made = _series(parts, ClassSpecific(label), classes, options)
+                one = next(iter(parts.values()))
                 rows = f"{_count(one.y.sum())} of {_count(n)}"
                 panels.append(_Panel(label, made, str(label), rows))
             if len(classes) > max_classes:
@@ -225,19 +249,33 @@ def _panels_of_rows(
                 note += "; classes by decreasing ECE"
             continue
         shown = Pooled() if part == "averaged" else Confidence()
-        induced = shown.induce(several)
-        made = sample_series("", induced, shown, classes, options, detail="value")
+        parts = {name: shown.induce(problem.sample) for name, problem in problems.items()}
+        made = _series(parts, shown, classes, options)
         title, unit = ("all classes", "pairs") if part == "averaged" else ("confidence", "rows")
-        panels.append(_Panel(part, made, title, f"{_count(induced.n)} {unit}"))
+        size = next(iter(parts.values())).n
+        panels.append(_Panel(part, made, title, f"{_count(size)} {unit}"))
     return panels, note, len(classes)
 
 
-def _worst_first(problem: ClasswiseProblem, options: PlotOptions) -> Any:
-    """Indices of the classes by decreasing ECE, equal ones in column order."""
+def _series(
+    parts: Mapping[str, Any], lens: Any, classes: tuple[Any, ...], options: PlotOptions
+) -> list[Series]:
+    """The curve of each model through one lens."""
+    return [
+        sample_series(name, sample, lens, classes, options, detail="value")
+        for name, sample in parts.items()
+    ]
+
+
+def _worst_first(problems: Sequence[ClasswiseProblem], options: PlotOptions) -> Any:
+    """Indices of the classes by decreasing ECE, the largest of all models, then column order."""
     estimator = BinnedError(options_binning(options))
-    summary = estimator.summarise(problem)
-    assert isinstance(summary, Summary)
-    return np.argsort(-estimator.each(summary), kind="stable")
+    largest: Any = 0.0
+    for problem in problems:
+        summary = estimator.summarise(problem)
+        assert isinstance(summary, Summary)
+        largest = np.maximum(largest, estimator.each(summary))
+    return np.argsort(-largest, kind="stable")
 
 
 def _count(rows: float) -> str:
@@ -245,18 +283,20 @@ def _count(rows: float) -> str:
     return f"{int(rows):,}" if rows < _LONG else short_count(rows)
 
 
-def _largest(curve: ReliabilityCurve) -> float:
-    """Largest probability drawn, rounded up to one of few steps."""
-    limits = curve.observed if curve.high is None else np.maximum(curve.high, curve.observed)
-    reached = max(float(curve.predicted.max()), float(limits.max()))
-    return next((step for step in _STEPS if step >= reached), 1.0)
-
-
-def _draw_panel(ax: Axes, panel: _Panel, look: Look) -> DiagramArtists:
-    diagonal, curves = draw_curves(ax, [panel.series], look)
-    error = panel.series.error
-    below = panel.rows if error is None else f"{panel.rows}, ECE {error.value:.3f}"
-    ax.set_title(
-        f"{short_name(panel.title, _LONGEST_NAME)}\n{below}", loc="left", fontsize="x-small", pad=3
-    )
-    return DiagramArtists(ax=ax, curves=tuple(curves), reference=diagonal)
+def _draw_panel(
+    ax: Axes, panel: _Panel, look: Look, axis: AxisChoice, *, alone: bool, narrow: bool
+) -> DiagramArtists:
+    curves = [(one.curve, one.display) for one in panel.series]
+    frame = frame_of(curves, axis, from_zero=look.bars)
+    most = 7 if alone else 4
+    diagonal, drawn = draw_curves(ax, panel.series, look, frame, most=most)
+    errors = [f"{one.error.value:.3f}" for one in panel.series if one.error is not None]
+    name = short_name(panel.title, _LONGEST_NAME if not narrow else 14)
+    if narrow and errors:
+        lines = [name, f"ECE {errors[0]}"]
+    elif len(errors) > 1:
+        lines = [f"{name}, {panel.rows}", f"ECE {' / '.join(errors)}"]
+    else:
+        lines = [name, f"{panel.rows}, ECE {errors[0]}" if errors else panel.rows]
+    ax.set_title("\n".join(lines), loc="left", fontsize=SMALLEST, pad=3)
+    return DiagramArtists(ax=ax, curves=tuple(drawn), reference=diagonal)

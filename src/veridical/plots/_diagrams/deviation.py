@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import Binning
 from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
-from veridical.plots._drawing.axes import Place, probability_axis, styled_axes
+from veridical.plots._drawing.axes import Place, styled_axes
 from veridical.plots._drawing.diagram import check_choices, draw_spread, lowest_axes
+from veridical.plots._drawing.frame import set_frame
 from veridical.plots._drawing.legend import draw_legend, x_label
 from veridical.plots._drawing.marks import broken_line, draw_band, draw_limits, draw_markers
 from veridical.plots._drawing.series import (
@@ -38,9 +39,9 @@ def deviation(
     truth: Truth | None = None,
     annotate: Literal["size", "error", "all"] | None = "error",
     lens: Any = None,
-    method: Literal["bins", "isotonic", "density", "smooth"] = "bins",
-    n_bins: Any = 15,
-    strategy: Literal["uniform", "quantile"] = "uniform",
+    method: Literal["bins", "isotonic", "density", "smooth"] | None = None,
+    n_bins: Any = None,
+    strategy: Literal["uniform", "quantile"] | None = None,
     binning: Binning | None = None,
     interval: str | None = "consistency",
     confidence_level: float = 0.95,
@@ -107,10 +108,10 @@ def deviation(
     if y_prob is None and interval == "consistency":
         interval = "auto"  # the default belongs to raw data: a result has its limits
     options = PlotOptions.of(locals())
-    series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
+    series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate, binned=True)
     true = None if truth is None else true_points(truth, caller=_CALLER)
     ax, style = styled_axes(ax, (6.4, 3.6) if histogram == "side" else (5.0, 4.2), caller=_CALLER)
-    probability_axis(ax, "x")
+    set_frame(ax, "x")
     reference = ax.axhline(0.0, color=style.muted, linewidth=1.0, zorder=1)
     drawn = [_draw_gaps(ax, one, style, i, len(series)) for i, one in enumerate(series)]
     reach = max(max(_reach(one.curve) for one in series), _FLATTEST)

@@ -14,12 +14,13 @@ from veridical.binning import Binning
 from veridical.curves.core import levels_of_curve, levels_of_rows
 from veridical.exceptions import invalid
 from veridical.plots._drawing.artists import CurveArtists, DiagramArtists
-from veridical.plots._drawing.axes import probability_axis, styled_axes
+from veridical.plots._drawing.axes import styled_axes
 from veridical.plots._drawing.diagram import check_choices
+from veridical.plots._drawing.frame import set_frame
 from veridical.plots._drawing.legend import draw_legend, x_label
 from veridical.plots._drawing.marks import broken, draw_markers
 from veridical.plots._drawing.series import PlotOptions, Series, gather_series, options_binning
-from veridical.plots._drawing.style import style_of
+from veridical.plots._drawing.style import SMALLEST, style_of
 
 _CALLER = "probability_paper"
 _EDGE = 4.0  # normal score of the edge: 0.00003 and 0.99997
@@ -33,8 +34,8 @@ def probability_paper(
     ax: Axes | None = None,
     annotate: Literal["size", "error", "all"] | None = "error",
     lens: Any = None,
-    n_bins: Any = 15,
-    strategy: Literal["uniform", "quantile"] = "uniform",
+    n_bins: Any = None,
+    strategy: Literal["uniform", "quantile"] | None = None,
     binning: Binning | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
@@ -99,10 +100,10 @@ def probability_paper(
     raw = y_prob is not None
     limits = {"interval": None if raw else "auto", "confidence_level": level if raw else 0.95}
     options = PlotOptions.of(locals() | limits)
-    series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
+    series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate, binned=True)
     scores = [_scores(one, options) for one in series]
     ax, style = styled_axes(ax, (5.0, 4.2), caller=_CALLER)
-    probability_axis(ax, "x")
+    set_frame(ax, "x")
     ax.set_ylim(-1.06 * _EDGE, 1.06 * _EDGE)
     ax.yaxis.set_major_locator(FixedLocator(ndtri(_LEVELS).tolist()))
     ax.yaxis.set_minor_locator(NullLocator())
@@ -115,7 +116,7 @@ def probability_paper(
         ax.axhline(end, color=style.muted, linewidth=1.0, linestyle=(0, (5, 3)), zorder=1)
     for height, text in ((belt, f"{level:.3g}"), (line, f"all {level:.3g}")):
         beside: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "va": "center"}
-        beside |= {"textcoords": "offset points", "fontsize": "x-small"}
+        beside |= {"textcoords": "offset points", "fontsize": SMALLEST}
         ax.annotate(text, (1.0, height), (3, 0), **beside)
     reference = ax.axhline(0.0, color=style.muted, linewidth=1.0, zorder=1)
     drawn = [

@@ -18,7 +18,8 @@ from veridical.plots._drawing.diagram import (
     draw_spread,
     lowest_axes,
 )
-from veridical.plots._drawing.legend import draw_legend, free_corners, x_label
+from veridical.plots._drawing.frame import AXES, AxisChoice, frame_of
+from veridical.plots._drawing.legend import draw_legend, free_corners, name_axes
 from veridical.plots._drawing.marks import Position
 from veridical.plots._drawing.series import PlotOptions, Truth, draw_truth, gather_series
 from veridical.plots._drawing.style import style_of
@@ -42,9 +43,10 @@ def reliability(
     truth: Truth | None = None,
     annotate: Literal["size", "error", "all"] | None = "error",
     lens: Any = None,
-    method: Literal["bins", "isotonic", "density", "smooth"] = "bins",
-    n_bins: Any = 15,
-    strategy: Literal["uniform", "quantile"] = "uniform",
+    axis: AxisChoice = "auto",
+    method: Literal["bins", "isotonic", "density", "smooth"] | None = None,
+    n_bins: Any = None,
+    strategy: Literal["uniform", "quantile"] | None = None,
     binning: Binning | None = None,
     interval: str | None = "auto",
     confidence_level: float = 0.95,
@@ -90,11 +92,17 @@ def reliability(
     annotate : {"size", "error", "all"} or None
         What the legend says: the sample size; also the ECE with its confidence interval and what
         it would read if the model were calibrated; also calibration in the large (mean observed -
-        mean predicted) and Cox's slope with its interval. The ECE uses the bins of the curve, or
-        `n_bins` bins if the curve has none.
+        mean predicted) and Cox's slope with its interval. The ECE has the bins asked for, or 15 of
+        equal width.
+    axis : {"auto", "unit", "linear", "logit"}
+        Ends of both axes: where predictions and outcomes are, in log-odds if nearly all of them
+        are close to 0 or to 1; all of [0, 1]; or one of the two scales.
     lens, method, n_bins, strategy, binning, interval, confidence_level, n_resamples
-        As in :func:`reliability_curve`, for raw data only. Limits of `interval` "consistency" lie
-        around the diagonal, all others around the curve.
+        As in :func:`reliability_curve`, for raw data only. Without `method`, bins and `interval`
+        rows and events decide: up to 15 bins, fewer where rows are few, with equal numbers of
+        expected events where events are rare, and an isotonic curve with its band where there
+        would be less than 5. Limits of `interval` "consistency" lie around the diagonal, all
+        others around the curve.
     labels, pos_label, sample_weight, weight_type
         As in :func:`reliability_curve` too.
     rng : int, Generator or None
@@ -131,20 +139,22 @@ def reliability(
     """
     check_option(_CALLER, "style", style, ("line", "bars"))
     check_option(_CALLER, "x", x, ("mean", "centre"))
+    check_option(_CALLER, "axis", axis, AXES)
     check_choices(_CALLER, histogram=histogram, counts=counts, annotate=annotate)
     options = PlotOptions.of(locals())
     look = Look(style == "bars", x, band, counts, gaps, arrows, rug)
     series = gather_series(y_true, y_prob, options, caller=_CALLER, detail=annotate)
     look.check(series, caller=_CALLER)
     ax = get_axes(ax, _figure_size(histogram, len(series)), caller=_CALLER)
-    reference, drawn = draw_curves(ax, series, look)
-    histogram_ax, curves = draw_spread(ax, series, drawn, histogram)
-    ax.set_ylabel(series[0].curve.happens)
-    lowest_axes(ax, histogram_ax, histogram).set_xlabel(x_label(series))
+    curves_chosen = [(one.curve, one.display) for one in series]
+    frame = frame_of(curves_chosen, axis, from_zero=look.bars)
+    reference, drawn = draw_curves(ax, series, look, frame)
+    histogram_ax, curves = draw_spread(ax, series, drawn, histogram, frame)
+    name_axes(ax, lowest_axes(ax, histogram_ax, histogram), series)
     colours = style_of(ax)
     true_line = None if truth is None else draw_truth(ax, truth, colours, caller=_CALLER)
     handles = [one.line if one.line is not None else one.bars for one in drawn]
-    free = free_corners(series, bars=look.bars)
+    free = free_corners(series, frame, bars=look.bars)
     legend = draw_legend(
         ax, series, handles, true_line, colours, detail=annotate, corners=free, rug=rug
     )
@@ -152,5 +162,5 @@ def reliability(
 
 
 def _figure_size(histogram: Place | None, n_models: int) -> tuple[float, float]:
-    width, height = {None: (4.6, 4.6), "below": (4.6, 5.4), "side": (6.8, 4.1)}[histogram]
-    return width, height + 0.19 * (n_models - 1)  # a line of the legend for each
+    width, height = {None: (5.2, 5.2), "below": (5.2, 6.2), "side": (7.6, 4.7)}[histogram]
+    return width, height + 0.22 * (n_models - 1)  # a line of the legend for each

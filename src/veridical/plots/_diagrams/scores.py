@@ -17,16 +17,12 @@ from veridical.exceptions import invalid
 from veridical.lenses import ClasswiseProblem
 from veridical.lenses.reading import RawData
 from veridical.plots._drawing.artists import Drawn
-from veridical.plots._drawing.axes import (
-    probability_axis,
-    short_count,
-    short_name,
-    size_text,
-    styled_axes,
-)
+from veridical.plots._drawing.axes import short_count, short_name, size_text, styled_axes
+from veridical.plots._drawing.frame import set_frame
 from veridical.plots._drawing.legend import legend_above, text_size
 from veridical.plots._drawing.named import need_predictions
 from veridical.plots._drawing.simplex import mass_colours
+from veridical.plots._drawing.style import SMALLEST
 from veridical.summaries import Summary, summarise
 
 _CALLER = "scores"
@@ -34,7 +30,7 @@ _TALL = 6  # classes up to which there is room for two lines each
 _LISTED = 20  # classes up to which each has its name and number of rows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ScoresArtists(Drawn):
     """Artists of the spread of predictions.
 
@@ -143,13 +139,13 @@ def _draw_two(summary: Summary, negative: str, ax: Any) -> ScoresArtists:
         area: dict[str, Any] = {"fill": True, "facecolor": (colour, 0.3), "edgecolor": colour}
         area |= {"linewidth": 1.4, "linestyle": style.line(index)}
         steps.append(axes.stairs(shares, edges, label=f"{short_name(name)} ({rows})", **area))
-    probability_axis(axes, "x")
+    set_frame(axes, "x")
     axes.set_ylim(bottom=0)
     axes.set(xlabel="predicted probability", ylabel="share of its rows")
     size = text_size(axes)
     title = None if plain else size_text(summary.count.sum())
     heading = {"title": title, "title_fontsize": size}
-    columns = {"ncols": 2 if size == "small" else 1, "columnspacing": 1.2}
+    columns = {"ncols": 2 if size == "medium" else 1, "columnspacing": 1.2}
     legend = legend_above(axes, width=1.4, **columns, **heading)
     return ScoresArtists(axes, summary, steps=tuple(steps), legend=legend)
 
@@ -170,15 +166,15 @@ def _draw_several(summary: Summary, ax: Any) -> ScoresArtists:
     rows = np.arange(count + 1) - 0.5
     heat = axes.pcolormesh(edges, rows, drawn, cmap=mass_colours(style), norm=norm, rasterized=True)
     axes.invert_yaxis()
-    probability_axis(axes, "x")
+    set_frame(axes, "x")
     axes.set_xlabel("probability of what happened")
     _name_rows(axes, summary, total)
     bar = axes.figure.figure.colorbar(
         heat, ax=axes, location="top", fraction=0.05, pad=0.03, aspect=30
     )
-    bar.set_label(f"share of the class ({_sizes(summary, total)})", fontsize=8)
-    bar.ax.tick_params(labelsize=7)
-    bar.locator = MaxNLocator(5)
+    bar.set_label(f"share of the class ({_sizes(summary, total)})", fontsize=SMALLEST)
+    bar.ax.tick_params(labelsize=SMALLEST)
+    bar.locator = MaxNLocator(4)
     bar.update_ticks()
     return ScoresArtists(axes, summary, heat=heat, colorbar=bar)
 
@@ -193,7 +189,7 @@ def _name_rows(ax: Axes, summary: Summary, total: FloatArray) -> None:
         between = "\n" if count <= _TALL else ", "
         rows = [f"n = {short_count(t)}" for t in total]
         names = [f"{name}{between}{n}" for name, n in zip(names, rows, strict=True)]
-    ax.set_yticks(at, names, fontsize=8 if count <= 12 else 7)
+    ax.set_yticks(at, names, fontsize=SMALLEST)
 
 
 def _sizes(summary: Summary, total: FloatArray) -> str:

@@ -35,7 +35,7 @@ _MANY = 2000  # rows from which predictions are drawn as balls that stand for se
 _FINE = 12  # bins per coordinate of those
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TetrahedronArtists(Drawn):
     """Artists of a tetrahedron; None for what was not asked for.
 
@@ -79,12 +79,13 @@ def draw_tetrahedron(
         tail, head = drawing.to_space(summary.mean_p), drawing.to_space(summary.mean_y)
         colours, norm = drawing.mass_colours(style), drawing.mass_norm(summary.count)
         ends = np.stack([tail, head], axis=1)
-        shafts = Line3DCollection(ends, cmap=colours, norm=norm, linewidths=1.6)
+        # Cells of few rows, whose lines are long by chance, are thin and faint.
+        share = np.sqrt(summary.count / summary.count.max())
+        shafts = Line3DCollection(ends, cmap=colours, norm=norm, linewidths=0.5 + 2.5 * share)
         shafts.set_array(summary.count)
         axes.add_collection3d(shafts)
-        tails = axes.scatter(
-            *tail.T, c=summary.count, cmap=colours, norm=norm, s=10, depthshade=False
-        )
+        look: dict[str, Any] = {"cmap": colours, "norm": norm, "depthshade": False}
+        tails = axes.scatter(*tail.T, c=summary.count, s=6 + 44 * share, linewidths=0, **look)
         bar = drawing.mass_bar(axes, shafts, style, "rows\nper cell")
         text += f"\n{len(summary.count):,} cells\ndot: predicted\nend: observed"
     size = corner_text(axes, text, style, linespacing=1.35)
@@ -95,7 +96,7 @@ def _axes_of_space(ax: Any) -> Any:
     if ax is None:
         from matplotlib import pyplot
 
-        figure = pyplot.figure(figsize=(4.6, 4.4), layout="constrained")
+        figure = pyplot.figure(figsize=(6.0, 5.4), layout="constrained")
         return figure.add_subplot(projection="3d")
     if not isinstance(ax, Axes3D):
         hint = 'four classes need `plt.figure().add_subplot(projection="3d")`.'
@@ -105,7 +106,7 @@ def _axes_of_space(ax: Any) -> Any:
 
 def _draw_frame(ax: Any, names: Sequence[str], style: Style, *, coloured: bool) -> Any:
     edges = [drawing.TETRAHEDRON[list(pair)] for pair in combinations(range(4), 2)]
-    frame = Line3DCollection(edges, colors=style.muted, linewidths=0.8)
+    frame = Line3DCollection(edges, colors=style.muted, linewidths=1.0)
     ax.add_collection3d(frame)
     middle = drawing.TETRAHEDRON.mean(axis=0)
     halo = [patheffects.withStroke(linewidth=2.5, foreground=style.ground)]
@@ -113,11 +114,11 @@ def _draw_frame(ax: Any, names: Sequence[str], style: Style, *, coloured: bool) 
         x, y, z = middle + 1.12 * (corner - middle)
         ink = style.colour(index) if coloured else style.ink
         across, along = ("left", "right", "left", "center")[index], "top" if index < 2 else "center"
-        look = {"color": ink, "fontsize": 9, "path_effects": halo, "zorder": 100}
+        look = {"color": ink, "fontsize": "large", "path_effects": halo, "zorder": 100}
         ax.text(x, y, z, name, ha=across, va=along, **look)
     ax.set(xlim=(0, 1), ylim=(0, HEIGHT), zlim=(0, HEIGHT))
-    ax.set_box_aspect((1, HEIGHT, HEIGHT), zoom=1.15)
-    ax.view_init(elev=16, azim=-100)
+    ax.set_box_aspect((1, HEIGHT, HEIGHT), zoom=1.05)
+    ax.view_init(elev=18, azim=-76)
     ax.set_axis_off()
     return frame
 
@@ -143,7 +144,7 @@ _CALLER = "simplex"
 Shown = Literal["arrows", "predictions", "both"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SimplexArtists(Drawn):
     """Artists of a triangle; None for what was not asked for.
 
@@ -288,7 +289,7 @@ def _draw(
     level: float | None,
     ax: Axes | None,
 ) -> SimplexArtists:
-    axes, style = styled_axes(ax, (4.4, 4.2), caller=_CALLER)
+    axes, style = styled_axes(ax, (5.2, 5.0), caller=_CALLER)
     arrows: Any = None
     regions: Any = None
     density: Any = None

@@ -14,16 +14,17 @@ from matplotlib.ticker import MaxNLocator
 from veridical._core.data.validation import check_level, float_array
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.exceptions import invalid
+from veridical.plots._drawing.artists import Artists
 from veridical.plots._drawing.axes import get_axes, size_text
-from veridical.plots._drawing.style import Style, style_of
+from veridical.plots._drawing.style import SMALLEST, Style, style_of
 from veridical.results import Evaluation
 
 _CALLER = "trajectory"
 _NAMES = {"log": "log loss", "brier": "Brier score", "accuracy": "accuracy", "pvalue": "p-value"}
 
 
-@dataclass(frozen=True)
-class TrajectoryArtists:
+@dataclass(frozen=True, repr=False)
+class TrajectoryArtists(Artists):
     """Artists of a trajectory.
 
     Attributes
@@ -110,18 +111,18 @@ def trajectory(
             level_line = panel.axhline(mark, **look)
         lines.append(_draw_runs(panel, table, name, rows_of, style))
         best.append(_draw_stars(panel, table, name, rows_of, style))
-        panel.set_ylabel(_NAMES.get(name, name), fontsize=9)
+        panel.set_ylabel(_NAMES.get(name, name))
         if name == "pvalue":
             panel.set_ylim(-0.04, 1.04)
             panel.set_yticks([0.0, 0.5, 1.0])
         else:
             panel.yaxis.set_major_locator(MaxNLocator(4))
-        panel.tick_params(labelsize=8)
+        panel.tick_params(labelsize=SMALLEST)
         panel.xaxis.set_major_locator(MaxNLocator(nbins="auto", integer=True))
     axes[-1].set_xlabel("epoch")
     star = "" if "log" not in table else "star: least log loss"
     said = "; ".join(text for text in (n, star) if text)
-    size = axes[0].set_title(said, fontsize=8, loc="left") if said else None
+    size = axes[0].set_title(said, fontsize=SMALLEST, loc="left") if said else None
     return TrajectoryArtists(axes, names, tuple(lines), tuple(best), level_line, size)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -10,9 +10,21 @@ from matplotlib.figure import Figure
 
 from veridical.results import ReliabilityCurve
 
+_LONGEST = 120  # letters of a repr
 
-@dataclass(frozen=True)
-class Drawn:
+
+class Artists:
+    """Base of what figures return: as the last line of a cell it is one short line."""
+
+    def __repr__(self) -> str:
+        record: Any = self
+        held = [f.name for f in fields(record) if getattr(self, f.name) not in (None, ())]
+        text = f"<{type(self).__name__}: {', '.join(held)}>"
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 4]}...>"
+
+
+@dataclass(frozen=True, repr=False)
+class Drawn(Artists):
     """Base of the artists a figure returns.
 
     Attributes
@@ -28,8 +40,8 @@ class Drawn:
         return self.ax.figure.figure
 
 
-@dataclass(frozen=True)
-class CurveArtists:
+@dataclass(frozen=True, repr=False)
+class CurveArtists(Artists):
     """Artists of one curve; None for what was not asked for.
 
     Attributes
@@ -61,7 +73,7 @@ class CurveArtists:
     histogram: Any = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DiagramArtists(Drawn):
     """Artists of one diagram.
 

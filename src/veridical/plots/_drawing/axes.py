@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import AutoLocator, FixedLocator, FuncFormatter, MaxNLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 from matplotlib.transforms import Bbox
 
-from veridical._core.data.validation import check_option
 from veridical.exceptions import invalid
-from veridical.plots._drawing.style import Style, style_of
-
-_TICKS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
-_MARGIN = 0.02  # room around [0, 1], so that markers at 0 and 1 are whole
+from veridical.plots._drawing.style import SMALLEST, Style, style_of
 
 
 def get_axes(ax: Any, figsize: tuple[float, float] = (4.8, 4.8), *, caller: str) -> Axes:
@@ -35,19 +31,6 @@ def styled_axes(ax: Any, figsize: tuple[float, float], *, caller: str) -> tuple[
     """Return the axes as `get_axes` does, and what to draw with on their ground."""
     axes = get_axes(ax, figsize, caller=caller)
     return axes, style_of(axes)
-
-
-def probability_axis(ax: Axes, which: Literal["x", "y", "both"] = "both") -> None:
-    """Scale an axis for probabilities; both of them at the same scale."""
-    check_option("probability_axis", "which", which, ("x", "y", "both"))
-    if which in ("x", "both"):
-        ax.set_xlim(-_MARGIN, 1 + _MARGIN)
-        ax.xaxis.set_major_locator(FixedLocator(_TICKS))
-    if which in ("y", "both"):
-        ax.set_ylim(-_MARGIN, 1 + _MARGIN)
-        ax.yaxis.set_major_locator(FixedLocator(_TICKS))
-    if which == "both":
-        ax.set_aspect("equal", adjustable="box")
 
 
 def count_axis(ax: Axes, which: Literal["x", "y"], *, n_ticks: int = 3) -> None:
@@ -85,6 +68,9 @@ _BELOW, _BELOW_PAD = 0.2, 0.05
 _SIDE, _SIDE_PAD = 0.5, 0.17
 
 
+_ROOMY = 2.6  # inches of axes from which a corner holds a legend
+
+
 class _Shrunk:
     """Locator that leaves a part of the axes' place free, below or to the right.
 
@@ -116,6 +102,11 @@ def shorter_side(ax: Axes) -> float:
     return min(box.width * figure.get_figwidth(), box.height * figure.get_figheight())
 
 
+def is_small(ax: Axes) -> bool:
+    """Whether axes have room for few words only, such as one of many in a figure."""
+    return bool(shorter_side(ax) < _ROOMY)
+
+
 def side_axes(ax: Axes, place: Place) -> Axes:
     """Return axes for a histogram; those made by an earlier call if there are any."""
     for child in ax.child_axes:
@@ -135,10 +126,10 @@ def side_axes(ax: Axes, place: Place) -> Axes:
     return made
 
 
-_PANEL = 1.55  # inches of a panel in a figure of its own
-_NARROWEST = 1.15  # inches that the two lines over a panel take
-_ACROSS, _DOWN = 0.2, 0.5  # inches between panels; lines of text stand between rows
-_MOST_ACROSS = 4
+_PANEL = 1.75  # inches of a panel in a figure of its own
+_NARROWEST = 0.95  # inches that the two lines over a panel take
+_ACROSS, _DOWN = 0.52, 0.66  # inches between panels; ticks and lines of text stand there
+_MOST_ACROSS = ((12, 4), (36, 6), (10**9, 10))  # so many panels, so many a row
 
 
 @dataclass(frozen=True)
@@ -156,17 +147,23 @@ def figure_size(n_panels: int) -> tuple[float, float]:
         return 4.0, 4.2
     columns = _columns(n_panels, math.inf)
     rows = -(-n_panels // columns)
-    return columns * (_PANEL + _ACROSS) + 0.6, rows * (_PANEL + _DOWN) + 0.7
+    return columns * (_PANEL + _ACROSS) + 0.7, rows * (_PANEL + _DOWN) + 0.9
 
 
-def make_panels(ax: Axes, n_panels: int) -> PanelGrid:
-    """Divide the place of axes, which become invisible, into panels."""
+def make_panels(ax: Axes, n_panels: int, *, own: bool = False) -> PanelGrid:
+    """Divide the place of axes, which become invisible, into panels.
+
+    In a figure of their `own`, which has the size of `figure_size`, a layout gives them more room
+    than they have now.
+    """
     if n_panels == 1:
         return PanelGrid(ax, (ax,), 1)
     box, figure = ax.get_position(original=True), ax.figure.figure
     width, height = box.width * figure.get_figwidth(), box.height * figure.get_figheight()
-    columns = _columns(n_panels, width)
+    columns = _columns(n_panels, math.inf if own else width)
     rows = -(-n_panels // columns)
+    if own:
+        width, height = (size - 0.7 for size in figure_size(n_panels))
     across, down = _ACROSS / width, min(_DOWN / height, 0.5 / rows)
     wide, tall = (1 - (columns - 1) * across) / columns, (1 - (rows - 1) * down) / rows
     ax.set_axis_off()
@@ -181,36 +178,25 @@ def make_panels(ax: Axes, n_panels: int) -> PanelGrid:
     return PanelGrid(ax, tuple(panels), columns)
 
 
-def label_grid(grid: PanelGrid, *, x: str, y: str, note: str, top: float = 1.0) -> None:
-    """Label the grid once: ticks at its left and lower edge, names of the axes, and a note.
-
-    Every panel shows probabilities up to `top`.
-    """
-    for panel in grid.axes:
-        panel.set_xlim(-0.02 * top, 1.02 * top)
-        panel.set_ylim(-0.02 * top, 1.02 * top)
+def label_grid(grid: PanelGrid, *, x: str, y: str, note: str, alike: bool = True) -> None:
+    """Name the axes of a grid once, and a note; ticks at its edges if all panels are `alike`."""
     if len(grid.axes) == 1:
-        if top < 1:
-            grid.ax.xaxis.set_major_locator(AutoLocator())
-            grid.ax.yaxis.set_major_locator(AutoLocator())
         grid.ax.set_xlabel(f"{x}\n{note}".strip())
         grid.ax.set_ylabel(y)
         return
     for i, panel in enumerate(grid.axes):
-        panel.xaxis.set_major_locator(FixedLocator((0.0, top / 2, top)))
-        panel.yaxis.set_major_locator(FixedLocator((0.0, top / 2, top)))
-        lowest = i + grid.n_columns >= len(grid.axes)
-        panel.tick_params(
-            labelsize="x-small", labelbottom=lowest, labelleft=i % grid.n_columns == 0
-        )
+        lowest = i + grid.n_columns >= len(grid.axes) or not alike
+        first = i % grid.n_columns == 0 or not alike
+        panel.tick_params(labelsize=SMALLEST, labelbottom=lowest, labelleft=first)
     text = f"{x}\n{note}".strip()
     common: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    common |= {"fontsize": "small", "color": style_of(grid.ax).ink}
-    grid.ax.annotate(text, (0.5, 0.0), xytext=(0, -18), ha="center", va="top", **common)
+    common |= {"color": style_of(grid.ax).ink}
+    grid.ax.annotate(text, (0.5, 0.0), xytext=(0, -20), ha="center", va="top", **common)
     common |= {"ha": "right", "va": "center", "rotation": 90}
-    grid.ax.annotate(y, (0.0, 0.5), xytext=(-21, 0), **common)
+    grid.ax.annotate(y, (0.0, 0.5), xytext=(-36, 0), **common)
 
 
 def _columns(n_panels: int, width: float) -> int:
     fitting = math.inf if math.isinf(width) else int((width + _ACROSS) / (_NARROWEST + _ACROSS))
-    return int(max(1, min(math.ceil(math.sqrt(n_panels)), _MOST_ACROSS, fitting)))
+    most = next(across for panels, across in _MOST_ACROSS if n_panels <= panels)
+    return int(max(1, min(math.ceil(math.sqrt(n_panels)), most, fitting)))

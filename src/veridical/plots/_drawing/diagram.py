@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FixedLocator
 
 from veridical._core.data.validation import check_option
 from veridical.binning import UniformBins
@@ -15,7 +14,8 @@ from veridical.curves.shapes import bins_alike
 from veridical.exceptions import invalid
 from veridical.plots._drawing import marks
 from veridical.plots._drawing.artists import CurveArtists
-from veridical.plots._drawing.axes import Place, count_axis, probability_axis, side_axes
+from veridical.plots._drawing.axes import Place, count_axis, is_small, shorter_side, side_axes
+from veridical.plots._drawing.frame import UNIT, Frame, diagonal_of, set_frame
 from veridical.plots._drawing.marks import Position, positions
 from veridical.plots._drawing.series import Series
 from veridical.plots._drawing.style import Style, style_of
@@ -35,6 +35,7 @@ class Look:
     arrows: bool = False
     rug: bool = False
     scale: float = 1.0  # of marker areas
+    frame: Frame = UNIT
 
     def check(self, series: list[Series], *, caller: str) -> None:
         """Raise if a curve cannot be shown this way."""
@@ -68,11 +69,17 @@ def check_choices(caller: str, **chosen: str | None) -> None:
             check_option(caller, name, choice, _CHOICES[name])
 
 
-def draw_curves(ax: Axes, series: list[Series], look: Look) -> tuple[Any, list[CurveArtists]]:
-    """Draw the diagonal and every curve."""
+def draw_curves(
+    ax: Axes, series: list[Series], look: Look, frame: Frame = UNIT, *, most: int = 7
+) -> tuple[Any, list[CurveArtists]]:
+    """Draw the diagonal and every curve on the axes of `frame`, with so many ticks at most."""
     style = style_of(ax)
-    probability_axis(ax)
-    (diagonal,) = ax.plot([0, 1], [0, 1], color=style.muted, linewidth=1.0, zorder=1)
+    # Marks of small axes are small, too.
+    look = replace(look, frame=frame, scale=look.scale * min(1.0, shorter_side(ax) / _USUAL))
+    set_frame(ax, frame=frame, most=most)
+    corners = diagonal_of(frame)
+    (diagonal,) = ax.plot(*corners, color=style.muted, linewidth=1.0, zorder=1, scalex=False)
+    ax.set_ylim(*frame.ends)
     drawn = [_draw_curve(ax, one, look, style, i, len(series)) for i, one in enumerate(series)]
     return diagonal, drawn
 
@@ -93,7 +100,7 @@ def _draw_curve(
         )
         if binned:
             sized = look.counts in ("size", "both")
-            points = (at, curve.observed, curve.count)
+            points = (look.frame.inside(at), look.frame.inside(curve.observed), curve.count)
             parts["markers"] = marks.draw_markers(
                 ax, *points, style, index, sized=sized, scale=look.scale
             )
@@ -112,29 +119,36 @@ def _draw_curve(
     if look.counts in ("text", "both") and binned:
         # Arrows point to the observed frequency: counts go to the other side.
         left = (curve.observed > at) & look.arrows
-        parts["counts"] = marks.draw_counts(ax, at, curve.observed, curve.count, style, left=left)
+        parts["counts"] = marks.draw_counts(
+            ax, at, curve.observed, curve.count, style, look.frame, left=left
+        )
     if look.rug and series.sample is not None:
         parts["rug"] = marks.draw_rug(ax, series.sample, style, index)
     return CurveArtists(series.name, curve, **parts)
 
 
+_USUAL = 3.2  # inches of axes in which marks have their full size
 _N_BARS = 40  # of a histogram that cannot use the curve's own bins
 
 
 def draw_spread(
-    ax: Axes, series: list[Series], curves: list[CurveArtists], place: Place | None
+    ax: Axes,
+    series: list[Series],
+    curves: list[CurveArtists],
+    place: Place | None,
+    frame: Frame = UNIT,
 ) -> tuple[Axes | None, tuple[CurveArtists, ...]]:
     """Axes of the histogram, None if not wanted, and the curves, each with its histogram."""
     if place is None:
         return None, tuple(curves)
     made = side_axes(ax, place)
-    pairs = zip(curves, draw_histograms(made, series), strict=True)
+    pairs = zip(curves, draw_histograms(made, series, frame), strict=True)
     drawn = tuple(replace(curve, histogram=histogram) for curve, histogram in pairs)
-    made.set_ylabel("rows", fontsize="small")
+    if not is_small(ax):
+        made.set_ylabel("rows")
     count_axis(made, "y", n_ticks=2 if place == "below" else 4)
     if place == "side":
-        probability_axis(made, "x")
-        made.xaxis.set_major_locator(FixedLocator((0.0, 0.5, 1.0)))
+        set_frame(made, "x", frame, most=3)
         made.set_xlabel("prediction")
     return made, drawn
 
@@ -144,13 +158,13 @@ def lowest_axes(ax: Axes, histogram_ax: Axes | None, place: Place | None) -> Axe
     return histogram_ax if place == "below" and histogram_ax is not None else ax
 
 
-def draw_histograms(ax: Axes, series: list[Series]) -> list[Any]:
+def draw_histograms(ax: Axes, series: list[Series], frame: Frame = UNIT) -> list[Any]:
     """Histogram of each model: bars for one, outlines for several."""
     style = style_of(ax)
     drawn: list[Any] = []
     for index, one in enumerate(series):
         colour = style.colour(index)
-        bars = _bars(one)
+        bars = _bars(one, frame)
         if bars is None:
             curve = one.curve
             drawn.append(ax.vlines(curve.predicted, 0, curve.count, color=colour, linewidth=1.2))
@@ -163,13 +177,18 @@ def draw_histograms(ax: Axes, series: list[Series]) -> list[Any]:
             made = ax.stairs(count, edges, edgecolor=colour, linestyle=line, linewidth=1.3)
         drawn.append(made)
     ax.set_ylim(bottom=0)
-    ax.tick_params(labelsize="small")
     return drawn
 
 
-def _bars(series: Series) -> tuple[Any, Any] | None:
+def _bars(series: Series, frame: Frame) -> tuple[Any, Any] | None:
     """Counts and edges; None if only bins of unequal width are known."""
-    curve = series.curve
+    curve, display = series.curve, series.display
+    if display is not None:
+        return display.bar_counts, display.bar_edges
+    if series.sample is not None and frame != UNIT:
+        edges = frame.scale.value(np.linspace(0.0, 1.0, _N_BARS + 1))
+        inside = frame.inside(series.sample.p.astype(np.float64))
+        return np.histogram(inside, edges)[0], edges
     comparable = curve.method != "isotonic" and bins_alike(curve)
     if comparable and (curve.method == "bins" or series.sample is None):
         return _filled(curve)

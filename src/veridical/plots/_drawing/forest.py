@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from veridical.plots._drawing.style import Style
+from veridical.plots._drawing.style import SMALLEST, Style
 
 _SIDES, _TICK = 1.2, 0.55  # inches of names and notes, and of a number under the axis
 _STEPS = (1, 2, 2.5, 5, 10)
@@ -38,16 +38,14 @@ def draw_forest(
     points = ax.scatter(
         estimates, at, s=34, c=list(colours), edgecolors=[style.ground], linewidths=0.6, zorder=4
     )
-    size = 9 if len(names) <= 12 else 7
+    size = SMALLEST
     ax.set_yticks(at, names, fontsize=size)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     inches = ax.get_position(original=True).width * ax.figure.figure.get_figwidth()
     ax.xaxis.set_major_locator(MaxNLocator(max(2, int((inches - _SIDES) / _TICK)), steps=_STEPS))
     beside: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "va": "center", "ha": "left"}
-    texts = tuple(
-        ax.text(1.01, i, note, fontsize=size - 1, **beside) for i, note in enumerate(notes)
-    )
+    texts = tuple(ax.text(1.01, i, note, fontsize=size, **beside) for i, note in enumerate(notes))
     for side in ("top", "right"):
         ax.spines[side].set_visible(False)
     return points, lines, texts

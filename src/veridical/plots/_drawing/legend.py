@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,26 +11,32 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.textpath import text_to_path
 
-from veridical.plots._drawing.axes import short_name, shorter_side, size_text
+from veridical.plots._drawing.axes import is_small, short_name, shorter_side, size_text
+from veridical.plots._drawing.frame import UNIT, Frame
 from veridical.plots._drawing.series import Series
-from veridical.plots._drawing.style import Style
+from veridical.plots._drawing.style import SMALLEST, Style
+from veridical.plots._drawing.titled import add_legend_above
 
-_WIDE = 2.8  # inches of axes from which text may be larger
-_ROOMY = 1.9  # inches of axes from which a corner holds a legend
+_WIDE = 3.2  # inches of axes from which text may be larger
 _LONGEST_NAME = 28  # letters of a model's name
 _SIDES = 0.95  # inches that ticks and labels take beside axes
 _KEY = 2.5  # heights of a letter that line and gaps take before the words of a legend
 
 
-def error_text(series: Series) -> list[str]:
-    """ECE with its interval, and its null level, as far as they are known."""
+def error_text(series: Series, *, short: bool = False) -> list[str]:
+    """ECE with its interval, and its null level, as far as they are known and not too much."""
     error = series.error
     if error is None:
         return []
-    limits = "" if error.low is None else f" ({error.low:.3f} to {error.high:.3f})"
-    said = [f"ECE {error.value:.3f}{limits}"]
+    # As many digits as a small error has: of rare events it is a part of a thousand.
+    leading = math.floor(math.log10(error.value)) if error.value > 0 else -2
+    digits = min(max(3, 1 - leading), 7)
+    if short:
+        return [f"ECE {error.value:.{digits}f}"]
+    limits = "" if error.low is None else f" ({error.low:.{digits}f} to {error.high:.{digits}f})"
+    said = [f"ECE {error.value:.{digits}f}{limits}"]
     if error.null_mean is not None:
-        said.append(f"{error.null_mean:.3f} if calibrated")
+        said.append(f"{error.null_mean:.{digits}f} if calibrated")
     return said
 
 
@@ -63,7 +71,7 @@ def draw_legend(
     if detail is None:
         return None
     enough = len(corners) >= (2 if detail == "all" else 1)
-    inside = len(series) == 1 and enough and shorter_side(ax) >= _ROOMY
+    inside = len(series) == 1 and enough and not is_small(ax)
     common: dict[str, Any] = {"fontsize": text_size(ax), "edgecolor": "none"}
     common |= {"handlelength": 1.6, "handletextpad": 0.5}
     if inside:
@@ -78,14 +86,15 @@ def draw_legend(
             _draw_corner(ax, "\n".join(line_text(one)), style, corners[1], away=10 if rug else 5)
     else:  # on the ground of the figure, whose text colour the figure knows
         sizes = {one.curve.n_samples for one in series}
-        labels = [_lines_of(ax, one, detail, sized=len(sizes) > 1) for one in series]
-        common |= {"loc": "lower left", "bbox_to_anchor": (0.0, 1.01), "facecolor": "none"}
-        common |= {"borderaxespad": 0.0, "borderpad": 0.2, "alignment": "left"}
-        if len(sizes) == 1:
+        alone = is_small(ax) and len(series) == 1
+        labels = [_lines_of(ax, one, detail, sized=len(sizes) > 1 or alone) for one in series]
+        common |= {"facecolor": "none", "borderpad": 0.2, "alignment": "left"}
+        if len(sizes) == 1 and not alone:
             common |= {"title": size_text(sizes.pop()), "title_fontsize": text_size(ax)}
     if truth is not None:
         handles, labels = [*handles, truth], [*labels, "true frequency"]
-    legend = ax.legend(handles, labels, **common)
+    make = ax.legend if inside else partial(add_legend_above, ax)
+    legend = make(handles, labels, **common)
     legend.set_zorder(6)
     return legend
 
@@ -93,7 +102,7 @@ def draw_legend(
 def _lines_of(ax: Axes, series: Series, detail: str, *, sized: bool) -> str:
     """Words about one of several models: a line or more, and another one for detail "all"."""
     said = [size_text(series.curve.n_samples)] * sized
-    said += error_text(series) if detail != "size" else []
+    said += error_text(series, short=is_small(ax)) if detail != "size" else []
     name = short_name(series.name, _LONGEST_NAME)
     if name:
         said.insert(0, f"{name}:" if said else name)
@@ -140,39 +149,55 @@ def _draw_corner(ax: Axes, text: str, style: Style, corner: str, *, away: float)
     )
 
 
+def name_axes(ax: Axes, lowest: Axes, series: list[Series]) -> None:
+    """Name both axes, in two lines where one is too long for small ones."""
+    small = is_small(ax)
+    for label, words in (
+        (ax.set_ylabel, series[0].curve.happens),
+        (lowest.set_xlabel, x_label(series)),
+    ):
+        lines = words.replace(" of ", "\nof ", 1).replace(" that ", "\nthat ", 1)
+        label(lines if small else words, fontsize=SMALLEST if small else "medium")
+    if is_small(ax):
+        ax.tick_params(labelsize=SMALLEST)
+        lowest.tick_params(labelsize=SMALLEST)
+
+
 def x_label(series: list[Series]) -> str:
     """Name of the horizontal axis, by what was predicted."""
     return series[0].curve.says
 
 
-def free_corners(series: list[Series], *, bars: bool) -> list[str]:
+def free_corners(series: list[Series], frame: Frame = UNIT, *, bars: bool) -> list[str]:
     """Corners beside the diagonal of a reliability diagram that no point or limit reaches."""
     taken = {"upper left": False, "lower right": bars}
     for one in series:
         curve = one.curve
         low = curve.observed if curve.low is None else np.minimum(curve.low, curve.observed)
         high = curve.observed if curve.high is None else np.maximum(curve.high, curve.observed)
-        taken["upper left"] |= bool(np.any((curve.lower < 0.6) & (high > 0.8)))
-        taken["lower right"] |= bool(np.any((curve.upper > 0.4) & (low < 0.2)))
+        place = frame.scale.place
+        taken["upper left"] |= bool(np.any((place(curve.lower) < 0.6) & (place(high) > 0.75)))
+        taken["lower right"] |= bool(np.any((place(curve.upper) > 0.4) & (place(low) < 0.25)))
     return [corner for corner, full in taken.items() if not full]
 
 
 def legend_above(ax: Axes, *entries: Any, width: float = 1.8, **look: Any) -> Any:
     """Legend over the axes, where nothing can be drawn; `width` is that of a line in it."""
-    look |= {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.2}
-    return ax.legend(*entries, frameon=False, fontsize=text_size(ax), handlelength=width, **look)
+    handles, labels = entries if entries else ax.get_legend_handles_labels()
+    look |= {"frameon": False, "fontsize": text_size(ax), "handlelength": width}
+    return add_legend_above(ax, handles, labels, **look)
 
 
 def corner_text(ax: Any, text: str, style: Style, **look: Any) -> Any:
     """Small text in the upper left corner of axes, which a triangle leaves empty."""
     write = getattr(ax, "text2D", ax.text)  # axes of space have texts in the plane of the picture
     place = {"transform": ax.transAxes, "va": "top", "ha": "left"}
-    return write(0.0, 1.0, text, fontsize=8, color=style.ink, **place, **look)
+    return write(0.0, 1.0, text, fontsize=SMALLEST, color=style.ink, **place, **look)
 
 
-def text_size(ax: Axes) -> str:
+def text_size(ax: Axes) -> str | float:
     """Size of text in axes: smaller in narrow ones, such as a column of a paper."""
-    return "small" if shorter_side(ax) >= _WIDE else "x-small"
+    return "medium" if shorter_side(ax) >= _WIDE else SMALLEST
 
 
 def _signed(value: float) -> str:

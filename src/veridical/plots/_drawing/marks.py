@@ -6,13 +6,15 @@ from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
 from matplotlib.patheffects import withStroke
 
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray
 from veridical.curves.shapes import band_corners, curve_pieces, line_corners
 from veridical.plots._drawing.axes import short_count, shorter_side
-from veridical.plots._drawing.style import Style, marker_areas
+from veridical.plots._drawing.frame import UNIT, Frame
+from veridical.plots._drawing.style import SMALLEST as _SMALLEST, Style, marker_areas
 from veridical.results import ReliabilityCurve
 
 Position = Literal["mean", "centre"]
@@ -42,9 +44,10 @@ def broken(curve: ReliabilityCurve, *corners: FloatArray) -> tuple[FloatArray, .
     return tuple(np.insert(values.astype(np.float64), at, np.nan) for values in corners)
 
 
+_BEYOND = 0.03  # of the axes, that a mark may reach over their edge
 _RUG_CELLS = 500  # ticks of a rug, however many rows there are
 _AWAY = 6.0  # points between a marker's middle and the text beside it
-_LINE, _LETTER = 10.0, 6.0  # points that a turned text takes across, and a letter along it
+_LINE, _LETTER = 12.0, 7.0  # points that a turned text takes across, and a letter along it
 
 
 def draw_markers(
@@ -60,7 +63,7 @@ def draw_markers(
     most: float = 0.0,
 ) -> Any:
     """Markers at points; their area grows with the count if `sized`, to the largest at `most`."""
-    return ax.scatter(
+    points = ax.scatter(
         x,
         y,
         s=scale * (marker_areas(count, most=most) if sized else 28.0),
@@ -69,8 +72,12 @@ def draw_markers(
         edgecolor=[style.ground],
         linewidth=0.6,
         zorder=4,
-        clip_on=False,
     )
+    # Points on the edge are whole; those that a zoom leaves outside are not drawn over the margin.
+    edge = Rectangle((-_BEYOND, -_BEYOND), 1 + 2 * _BEYOND, 1 + 2 * _BEYOND)
+    edge.set_transform(ax.transAxes)
+    points.set_clip_path(edge)
+    return points
 
 
 def draw_bars(ax: Axes, curve: ReliabilityCurve, style: Style, index: int, total: int) -> Any:
@@ -142,16 +149,24 @@ def draw_arrows(ax: Axes, curve: ReliabilityCurve, x: Position, style: Style) ->
 
 
 def draw_counts(
-    ax: Axes, x: FloatArray, y: FloatArray, count: FloatArray, style: Style, *, left: BoolArray
+    ax: Axes,
+    x: FloatArray,
+    y: FloatArray,
+    count: FloatArray,
+    style: Style,
+    frame: Frame = UNIT,
+    *,
+    left: BoolArray,
 ) -> tuple[Any, ...]:
     """Counts to the right of their points, or to the `left`.
 
     Those that would cover one written before are left out, fuller bins first.
     """
     side = 0.7 * 72 * shorter_side(ax)  # points; a histogram or the layout may still take some
-    middle = x * side + np.where(left, -1, 1) * (_AWAY + _LINE / 2)
+    at, up = frame.scale.place(x), frame.scale.place(frame.inside(y))
+    middle = at * side + np.where(left, -1, 1) * (_AWAY + _LINE / 2)
     look: dict[str, Any] = {"textcoords": "offset points", "rotation": 90, "va": "center"}
-    look |= {"fontsize": "x-small", "color": style.ink, "zorder": 5}
+    look |= {"fontsize": _SMALLEST, "color": style.ink, "zorder": 5}
     look["path_effects"] = [withStroke(linewidth=2, foreground=style.ground)]
     placed: list[tuple[Any, int]] = []
     texts = []
@@ -159,13 +174,13 @@ def draw_counts(
         text = short_count(float(count[i]))
         if any(
             abs(middle[i] - middle[j]) < _LINE
-            and abs(y[i] - y[j]) * side < _LETTER * max(len(text), letters)
+            and abs(up[i] - up[j]) * side < _LETTER * max(len(text), letters)
             for j, letters in placed
         ):
             continue
         placed.append((i, len(text)))
         away, across = (-_AWAY, "right") if left[i] else (_AWAY, "left")
-        texts.append(ax.annotate(text, (x[i], y[i]), (away, 0), ha=across, **look))
+        texts.append(ax.annotate(text, (x[i], frame.inside(y)[i]), (away, 0), ha=across, **look))
     return tuple(texts)
 
 

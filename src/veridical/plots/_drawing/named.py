@@ -1,11 +1,15 @@
-"""One result, several by name, or the data to make one from."""
+"""One result, several by name, or the data to make one from; and curves of several in one panel."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from matplotlib.axes import Axes
+
 from veridical.exceptions import invalid
+from veridical.plots._drawing.axes import short_name, size_text
+from veridical.plots._drawing.style import Style
 
 R = TypeVar("R")
 
@@ -40,3 +44,21 @@ def need_predictions(y_prob: Any, instead: str, *, caller: str) -> None:
     if y_prob is None:
         hint = f"pass `y_true` and `y_prob`, or {instead}."
         raise invalid(caller, "y_prob", "given beside `y_true`", "None", hint=hint)
+
+
+def lines_with_bands(
+    axes: Axes, style: Style, named: Mapping[str, Any], x: str, y: str
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Draw field `y` of each curve over field `x` with its limits; returns lines and bands."""
+    lines: list[Any] = []
+    bands = []
+    for index, (name, curve) in enumerate(named.items()):
+        colour, at = style.colour(index), getattr(curve, x)
+        words = [short_name(name, 20), size_text(curve.n_samples)]
+        words += [f"{100 * curve.confidence_level:g} % band"] if index == 0 else []
+        label = ", ".join(word for word in words if word)
+        look = {"color": colour, "linestyle": style.line(index), "linewidth": 1.7, "zorder": 3}
+        lines += axes.plot(at, getattr(curve, y), label=label, **look)
+        area: dict[str, Any] = {"color": colour, "alpha": 0.2, "linewidth": 0}
+        bands.append(axes.fill_between(at, curve.low, curve.high, **area))
+    return tuple(lines), tuple(bands)

@@ -17,11 +17,12 @@ from matplotlib.figure import Figure as Figure  # experiments name the type
 from matplotlib.ticker import FuncFormatter
 
 from veridical._core.typing import ArrayLike
-from veridical.plots._drawing.axes import probability_axis, short_count
+from veridical.plots._drawing.axes import short_count
+from veridical.plots._drawing.frame import set_frame
 from veridical.plots._drawing.style import Style, style_of
 
 PanelKind = Literal["linear", "log", "log x", "probability x", "square", "unit"]
-_LEGEND_SIZE, _LABEL_SIZE, _TITLE_SIZE = 7.5, 8.5, 9.0
+_LEGEND_SIZE, _LABEL_SIZE, _TITLE_SIZE = 9.0, 10.0, 10.0
 _LEGEND_ROW = 0.2  # inches
 _FEW_DECADES = 1.5
 
@@ -189,9 +190,9 @@ def _add(mark: Mark, ax: Axes, style: Style, number: int) -> None:
 
 def _scale(panel: Panel, ax: Axes) -> None:
     if panel.kind == "square":
-        probability_axis(ax)
+        set_frame(ax)
     elif panel.kind == "probability x":
-        probability_axis(ax, "x")
+        set_frame(ax, "x")
     elif panel.kind == "unit":
         ax.set_xlim(0, 1)
         ax.set_ylim(0, 1)

@@ -18,6 +18,7 @@ from veridical._core.sample import BinarySample
 from veridical._core.typing import ArrayLike, FloatArray, WeightType
 from veridical.binning import Binning, QuantileBins, UniformBins
 from veridical.curves import reliability_curve
+from veridical.curves.display import display_of_sample
 from veridical.exceptions import invalid
 from veridical.inference.core import recalibration_line
 from veridical.inference.draws import null_sample
@@ -26,7 +27,13 @@ from veridical.lenses import Lens
 from veridical.lenses.reading import RawData, event_of
 from veridical.miscalibration import BinnedError
 from veridical.plots._drawing.style import Style
-from veridical.results import Coefficient, Evaluation, MeasuredError, ReliabilityCurve
+from veridical.results import (
+    Coefficient,
+    Evaluation,
+    MeasuredError,
+    ReliabilityCurve,
+    ReliabilityDisplay,
+)
 from veridical.summaries import Summary
 
 _DEPENDENT = "pooled"  # the lens whose rows are not independent: K of them share an outcome
@@ -43,6 +50,7 @@ class Series:
     error : ECE with its interval and null level, or None
     in_the_large, slope : mean observed - mean predicted, and Cox's slope, or None
     sample : the rows, or None if only a result was given
+    display : the choice of bins and axes, or None if the user chose
     """
 
     name: str
@@ -51,6 +59,7 @@ class Series:
     in_the_large: float | None = None
     slope: Coefficient | None = None
     sample: BinarySample | None = None
+    display: ReliabilityDisplay | None = None
 
 
 @dataclass(frozen=True)
@@ -58,9 +67,9 @@ class PlotOptions:
     """How curves are made of raw data: options of `reliability_curve`."""
 
     lens: Any = None
-    method: Any = "bins"
-    n_bins: Any = 15
-    strategy: Any = "uniform"
+    method: Any = None
+    n_bins: Any = None
+    strategy: Any = None
     binning: Binning | None = None
     interval: str | None = "auto"
     confidence_level: float = 0.95
@@ -70,6 +79,17 @@ class PlotOptions:
     pos_label: Any = None
     sample_weight: ArrayLike | None = None
     weight_type: WeightType = "importance"
+
+    @property
+    def chosen(self) -> bool:
+        """Whether rows and events decide about curve and bins, as nobody asked for others."""
+        asked = (self.method, self.n_bins, self.strategy, self.binning)
+        return all(each is None for each in asked) and self.interval == "auto"
+
+    @property
+    def count(self) -> Any:
+        """How many bins, where bins are asked for or an error has some."""
+        return 15 if self.n_bins is None else self.n_bins
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> PlotOptions:
@@ -88,12 +108,21 @@ class PlotOptions:
 
 
 def gather_series(
-    y_true: Any, y_prob: Any, options: PlotOptions, *, caller: str, detail: str | None
+    y_true: Any,
+    y_prob: Any,
+    options: PlotOptions,
+    *,
+    caller: str,
+    detail: str | None,
+    binned: bool = False,
 ) -> list[Series]:
-    """Return the curves to draw; `detail` is what to measure beside them, as `measured`."""
+    """Return the curves to draw; `detail` is what to measure beside them, as `measured`.
+
+    Of evaluations that is the diagram chosen for their rows, or with `binned` the bins asked for.
+    """
     if y_prob is None:
         options.refuse(caller)
-        return _from_results(y_true, caller)
+        return _from_results(y_true, caller, binned=binned)
     predictions = y_prob if isinstance(y_prob, Mapping) else {"": y_prob}
     if not predictions:
         hint = 'give {"name": y_prob}.'
@@ -139,12 +168,18 @@ def sample_series(
     y: str | None = None,
 ) -> Series:
     """Return the curve of the binary problem that a lens shows of these classes of `y`."""
+    event = event_of(lens, classes, y)
+    if options.chosen:
+        level = check_level("plots", options.confidence_level)
+        display = display_of_sample(sample, lens=lens.name, event=event, confidence_level=level)
+        series = Series(name, display.curve, sample=sample, display=display)
+        return measured(series, options, detail)
     curve = reliability_curve(
         sample.y,
         sample.p,
-        method=options.method,
-        n_bins=options.n_bins,
-        strategy=options.strategy,
+        method=options.method or "bins",
+        n_bins=options.count,
+        strategy=options.strategy or "uniform",
         binning=options.binning,
         interval=options.interval,
         confidence_level=options.confidence_level,
@@ -154,7 +189,7 @@ def sample_series(
         sample_weight=sample.weight,
         weight_type=sample.weight_type,
     )
-    named = replace(curve, lens=lens.name, event=event_of(lens, classes, y))
+    named = replace(curve, lens=lens.name, event=event)
     series = Series(name, named, sample=sample)
     return measured(series, options, detail)
 
@@ -198,26 +233,30 @@ def options_binning(options: PlotOptions) -> Binning:
     if options.binning is not None:
         return options.binning
     if options.strategy == "quantile":
-        return QuantileBins(options.n_bins)
-    return UniformBins(options.n_bins)
+        return QuantileBins(options.count)
+    return UniformBins(options.count)
 
 
-def _from_results(given: Any, caller: str) -> list[Series]:
+def _from_results(given: Any, caller: str, *, binned: bool) -> list[Series]:
     results = given if isinstance(given, Mapping) else {"": given}
     if not results:
         hint = 'give {"name": result}.'
         raise invalid(caller, "y_true", "one result or more", "an empty mapping", hint=hint)
-    return [_from_result(str(name), result, caller) for name, result in results.items()]
+    return [_from_result(str(name), each, caller, binned=binned) for name, each in results.items()]
 
 
-def _from_result(name: str, result: Any, caller: str) -> Series:
+def _from_result(name: str, result: Any, caller: str, *, binned: bool) -> Series:
     if isinstance(result, ReliabilityCurve):
         return Series(name, result)
     if isinstance(result, Evaluation):
         shown = result.curve.lens
         ece = next((e for e in result.errors if e.name == "ECE" and e.lens == shown), None)
         large = result.calibration_in_the_large
-        return Series(name, result.curve, ece, large, result.slope)
+        display = None if binned else result.display
+        curve = result.curve if display is None else display.curve
+        return Series(name, curve, ece, large, result.slope, display=display)
+    if isinstance(result, ReliabilityDisplay):
+        return Series(name, result.curve, display=result)
     expected = "a ReliabilityCurve, an Evaluation, a mapping of them, or labels with `y_prob`"
     hint = "give the predictions as the second argument."
     raise invalid(caller, "y_true", expected, type(result).__name__, hint=hint)

@@ -10,12 +10,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.collections import EllipseCollection, LineCollection
 from matplotlib.colorbar import Colorbar
-from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize
+from matplotlib.colors import Colormap, ListedColormap, LogNorm, Normalize, to_rgb
 from matplotlib.patches import Polygon
 from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter, NullLocator
 from matplotlib.tri import Triangulation
@@ -24,7 +23,7 @@ from veridical._core.numeric import triangle
 from veridical._core.numeric.triangle import HEIGHT, TRIANGLE, to_plane
 from veridical._core.typing import FloatArray, IntArray
 from veridical.plots._drawing.axes import short_count, short_name
-from veridical.plots._drawing.style import Style
+from veridical.plots._drawing.style import SMALLEST, Style
 from veridical.summaries import VectorSummary
 
 TETRAHEDRON: FloatArray = np.array(
@@ -84,7 +83,7 @@ def draw_triangle(
     )
     inks = colours or [style.ink] * 3
     for name, ink, (x, y, across, along) in zip(names, inks, places, strict=True):
-        ax.text(x, y, name, ha=across, va=along, color=ink, fontsize=9)
+        ax.text(x, y, name, ha=across, va=along, color=ink)
     ax.set_xlim(-0.05, 1.05)
     ax.set_ylim(-0.12, HEIGHT + 0.11)
     ax.set_aspect("equal", adjustable="box")
@@ -106,10 +105,16 @@ _SPREAD = 20  # ratio of largest to smallest count from which colours follow the
 
 
 def mass_colours(style: Style) -> Colormap:
-    """Colours for counts: few rows near the ground, many far from it, none invisible."""
-    whole = colormaps[style.sequential]
-    shades = np.linspace(0.35, 1.0, 256) if style.dark else np.linspace(0.85, 0.0, 256)
-    return ListedColormap(whole(shades))
+    """Colours for counts: few rows near the ground, many far from it, none invisible.
+
+    One hue whose contrast with the ground grows, so that a cell of one row is the faintest.
+    """
+    ground, hue = np.array(style.ground), np.array(to_rgb(style.colour(0)))
+    full = np.array(to_rgb("#FFFFFF" if style.dark else "#00203A"))
+    share = np.linspace(0.0, 1.0, 256)[:, None]
+    faint = ground + 0.3 * (hue - ground)
+    lower, upper = faint + 2 * share * (hue - faint), hue + (2 * share - 1) * (full - hue)
+    return ListedColormap(np.where(share < 0.5, lower, upper))
 
 
 def mass_norm(count: FloatArray) -> Normalize:
@@ -124,7 +129,7 @@ def mass_bar(ax: Axes, mappable: ScalarMappable, style: Style, name: str) -> Col
     """Key of the colours, in the corner a triangle leaves empty."""
     inset = ax.inset_axes((0.79, 0.66, 0.035, 0.24))
     bar = ax.figure.figure.colorbar(mappable, cax=inset)
-    inset.set_title(name, fontsize=8, color=style.ink, loc="left", pad=4)
+    inset.set_title(name, fontsize=SMALLEST, color=style.ink, loc="left", pad=4)
     if isinstance(mappable.norm, LogNorm):
         low, high = np.log10([mappable.norm.vmin or 1.0, mappable.norm.vmax or 1.0])
         powers = 10.0 ** np.arange(math.ceil(low), math.floor(high) + 1)
@@ -135,7 +140,7 @@ def mass_bar(ax: Axes, mappable: ScalarMappable, style: Style, name: str) -> Col
     inset.yaxis.set_minor_locator(NullLocator())
     inset.yaxis.set_minor_formatter(NullFormatter())
     inset.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short_count(value)))
-    inset.tick_params(labelsize=7, colors=style.ink, length=2)
+    inset.tick_params(labelsize=SMALLEST, colors=style.ink, length=2)
     bar.outline.set_edgecolor(style.muted)
     return bar
 

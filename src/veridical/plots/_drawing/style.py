@@ -20,6 +20,7 @@ _ON_LIGHT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "
 _ON_DARK = ("#56B4E9", "#E69F00", "#009E73", "#CC79A7", "#F0E442", "#D55E00", "#FFFFFF")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
+SMALLEST = 9.0  # points of letters: 12.5 pixels in a notebook
 _HALF_LIGHT = 0.179  # relative luminance that contrasts equally with black and with white (WCAG)
 
 

@@ -1,1 +1,1 @@
-"""Charts as Vega-Lite specifications with words and tables."""
+"""Charts: pictures of results with words, numbers and controls."""

@@ -1,6 +1,7 @@
-"""A chart: what is drawn, what it says in words, its numbers, and its HTML.
+"""A chart: a picture of results, what it says in words, its numbers, and its HTML.
 
-No label can become markup or code.
+Pictures are drawn when the page is made, at two widths, and for every choice of its controls; the
+page's script shows the one that was chosen. No label can become markup or code.
 """
 
 from __future__ import annotations
@@ -8,16 +9,21 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from html import escape
-from typing import Any
+from importlib import resources
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
 from veridical._core.data.labels import shortened
 from veridical.exceptions import invalid
-from veridical.report._charts.parts import svg_of
+from veridical.results.pictures import Picture, picture_style, responsive
+
+_Kind = TypeVar("_Kind")
+Draw = Callable[[float], Picture]
 
 
 @dataclass(frozen=True)
@@ -53,36 +59,6 @@ def cell(value: Any) -> str:
     return f"{number:.4f}" if 1e-3 <= abs(number) < 1e4 or number == 0 else f"{number:.4g}"
 
 
-def plain(value: Any) -> float | None:
-    """Return a number for JSON, with six digits; None for what is not finite."""
-    if value is None or not math.isfinite(value):
-        return None
-    return float(f"{float(value):.6g}")
-
-
-def count_words(count: float) -> str:
-    """Write a number of rows, whole or not.
-
-    Examples
-    --------
-    >>> count_words(1200.0), count_words(3.25)
-    ('1,200', '3.2')
-    """
-    return f"{round(float(count), 1):,.10g}"
-
-
-def rows_of(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    """Turn named columns into one record a row."""
-    names = list(columns)
-    return [dict(zip(names, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-
-
-def columns_of(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """Turn records into named columns; None where a record lacks a field."""
-    names = dict.fromkeys(name for row in rows for name in row)
-    return {name: [row.get(name) for row in rows] for name in names}
-
-
 def short(label: Any, longest: int = 40) -> str:
     """Write a label as text on one line, cut where it would run into its neighbour.
 
@@ -92,6 +68,114 @@ def short(label: Any, longest: int = 40) -> str:
     'aaaa…'
     """
     return shortened(" ".join(str(label).split()), longest)
+
+
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return the names, numbered where two are the same.
+
+    Examples
+    --------
+    >>> distinct(["1", "2", "1"])
+    ['1', '2', '1 (2)']
+    """
+    seen: dict[str, int] = {}
+    made = []
+    for name in names:
+        seen[name] = seen.get(name, 0) + 1
+        made.append(name if seen[name] == 1 else f"{name} ({seen[name]})")
+    return made
+
+
+def named(results: Any, kind: type | tuple[type, ...], *, caller: str) -> dict[str, Any]:
+    """Return one result, or a mapping of them, as a mapping; raise if it is something else."""
+    found = results if isinstance(results, Mapping) else {"": results}
+    if not found or not all(isinstance(each, kind) for each in found.values()):
+        got = "nothing" if not found else type(next(iter(found.values()))).__name__
+        first = kind[0] if isinstance(kind, tuple) else kind
+        hint = "pass what the functions of the library return."
+        raise invalid(caller, "results", f"a {first.__name__} or several by name", got, hint=hint)
+    return {str(name): each for name, each in found.items()}
+
+
+def only(result: Any, kind: type[_Kind], *, caller: str) -> _Kind:
+    """Return a result of that kind; raise if it is something else."""
+    if isinstance(result, kind):
+        return result
+    hint = "pass what the functions of the library return."
+    raise invalid(caller, "result", f"a {kind.__name__}", type(result).__name__, hint=hint)
+
+
+@dataclass(frozen=True)
+class Control:
+    """A choice: its name, and its options in order."""
+
+    name: str
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a chart shows for one choice of every control.
+
+    Attributes
+    ----------
+    choice : index of the option of each control
+    draw, description, table : as of the chart
+    """
+
+    choice: tuple[int, ...]
+    draw: Draw
+    description: str
+    table: Table
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A chart of results.
+
+    Attributes
+    ----------
+    title : short heading
+    description : what is shown and how it reads, for those who do not see it
+    table : the numbers, for a table under the chart
+    draw : picture of a width
+    wide : its width where there is room; phones get a narrower one
+    controls, frames : choices, and what is shown for each; none for most charts
+    slider : a table of costs by threshold, for the chart that has a slider
+    panels : small pictures that stand beside each other as they find room, instead of `draw`
+    shown : how many of them are seen at once; the others are opened
+    """
+
+    title: str
+    description: str
+    table: Table
+    draw: Draw
+    wide: Literal[460, 640] = 640
+    controls: tuple[Control, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    slider: dict[str, Any] | None = None
+    panels: tuple[Picture, ...] = ()
+    shown: int = 12
+
+    def to_html(self, identifier: str) -> str:
+        """Markup of the chart for a page that has `runtime_script` and `chart_style` once.
+
+        Parameters
+        ----------
+        identifier : str
+            Value of the `id` of the figure, unique on the page: letters, digits, "-" and "_".
+
+        Returns
+        -------
+        str
+            A ``<figure>``. Every text of it is escaped. It can be read without the script; the
+            script moves the slider and switches between frames.
+        """
+        return figure_html(self, identifier)
+
+    def to_svg(self, *, width: float | None = None) -> str:
+        """Picture of the chart, which stands alone; the first choice where there are several."""
+        return self.draw(self.wide if width is None else width).to_svg()
 
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
@@ -111,27 +195,45 @@ def script_json(value: Any) -> str:
     return re.sub("[<>&]", lambda found: _UNSAFE[found.group()], text)
 
 
-def figure_html(chart: Chart, identifier: str, *, static: bool) -> str:
+def figure_html(chart: Chart, identifier: str) -> str:
     """Return the figure of a chart."""
     if not (isinstance(identifier, str) and _IDENTIFIER.fullmatch(identifier)):
         hint = 'use letters, digits, "-" and "_", a letter first.'
         raise invalid("to_html", "identifier", "usable as an id", repr(identifier), hint=hint)
-    controls = [control for control in chart.controls if len(control.options) > 1]
     slider = "" if chart.slider is None else _slider(identifier, chart.slider)
-    picture = f"<noscript>{chart.to_svg()}</noscript>" if static else ""
-    status = f'<p class="chart-status" aria-live="polite" id="{identifier}-status"></p>'
+    frames = chart.frames or (Frame((), chart.draw, chart.description, chart.table),)
+    views = "".join(_view(chart, frame, first=i == 0) for i, frame in enumerate(frames))
     return (
         f'<figure class="chart" id="{identifier}" aria-labelledby="{identifier}-title">'
         f'<figcaption id="{identifier}-title">{escape(chart.title)}</figcaption>'
-        f"{_controls(identifier, chart, controls)}{slider}"
-        f'<div class="chart-view" role="img" aria-label="{escape(chart.description)}">{picture}'
-        "</div>"
-        f"{status if controls else ''}"
+        f"{_controls(identifier, chart)}{slider}{views}</figure>"
+    )
+
+
+def _view(chart: Chart, frame: Frame, *, first: bool) -> str:
+    """Picture and numbers of one choice; all but the first are hidden."""
+    title = escape(chart.title)
+    picture = _panels(chart) if chart.panels else responsive(frame.draw, wide=chart.wide)
+    hidden = "" if first else " hidden"
+    return (
+        f'<div class="chart-view" data-choice="{",".join(map(str, frame.choice))}"{hidden}>'
+        f"{picture}"
         f'<details class="chart-numbers"><summary>Numbers of this chart</summary>'
-        f'<div class="chart-scroll" tabindex="0" role="group"'
-        f' aria-label="Numbers: {escape(chart.title)}">{table_html(chart.table)}</div></details>'
-        f'<script type="application/json" class="chart-data">{script_json(payload_of(chart))}'
-        "</script></figure>"
+        f'<p class="chart-said">{escape(frame.description)}</p>'
+        f'<div class="chart-scroll" tabindex="0" role="group" aria-label="Numbers: {title}">'
+        f"{table_html(frame.table)}</div></details></div>"
+    )
+
+
+def _panels(chart: Chart) -> str:
+    drawn = [picture.to_svg(styled=False) for picture in chart.panels]
+    first = f'<div class="chart-panels">{"".join(drawn[: chart.shown])}</div>'
+    if len(drawn) <= chart.shown:
+        return first
+    rest = "".join(drawn[chart.shown :])
+    return (
+        f'{first}<details class="chart-more"><summary>and {len(drawn) - chart.shown:,} more'
+        f'</summary><div class="chart-panels">{rest}</div></details>'
     )
 
 
@@ -147,53 +249,26 @@ def table_html(table: Table) -> str:
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def payload_of(chart: Chart) -> dict[str, Any]:
-    """What the page's script needs: each number once."""
-    spec = {key: value for key, value in chart.spec.items() if key != "datasets"}
-    payload: dict[str, Any] = {"spec": spec, "layout": asdict(chart.layout)}
-    if chart.frames:
-        payload["frames"] = [
-            vars(frame)
-            | {"datasets": {name: _packed(data) for name, data in frame.datasets.items()}}
-            | {"table": frame.table.rows}
-            for frame in chart.frames
-        ]
-    else:
-        datasets = chart.spec["datasets"].items()
-        payload["datasets"] = {name: _packed(columns_of(rows)) for name, rows in datasets}
-    if chart.slider is not None:
-        payload["slider"] = chart.slider
-    return payload
-
-
-def _packed(columns: dict[str, list[Any]]) -> dict[str, Any]:
-    """Number of rows, and columns; one value where all are the same."""
-    count = len(next(iter(columns.values()), []))
-    packed = {
-        name: values[0] if all(value == values[0] for value in values) else values
-        for name, values in columns.items()
-    }
-    return {"count": count, "columns": packed}
-
-
-def _controls(identifier: str, chart: Chart, controls: list[Control]) -> str:
-    if not controls:
-        return ""
-    first = dict(zip((c.name for c in chart.controls), chart.frames[0].choice, strict=True))
+def _controls(identifier: str, chart: Chart) -> str:
+    """Lists to choose from, which the script brings to life."""
     parts = []
-    for control in controls:
-        own = f"{identifier}-{chart.controls.index(control)}"
+    for i, control in enumerate(chart.controls):
+        if len(control.options) < 2:
+            continue
+        own = f"{identifier}-{i}"
+        chosen = chart.frames[0].choice[i]
         options = "".join(
-            f'<option value="{i}"{" selected" if i == first[control.name] else ""}>'
-            f"{escape(option)}</option>"
-            for i, option in enumerate(control.options)
+            f'<option value="{k}"{" selected" if k == chosen else ""}>{escape(option)}</option>'
+            for k, option in enumerate(control.options)
         )
         parts.append(
             f'<span class="chart-control"><label for="{own}">{escape(control.name)}</label>'
-            f'<select id="{own}" data-control="{chart.controls.index(control)}">{options}'
-            "</select></span>"
+            f'<select id="{own}" data-control="{i}">{options}</select></span>'
         )
-    return f'<div class="chart-controls">{"".join(parts)}</div>'
+    if not parts:
+        return ""
+    status = '<p class="chart-status" aria-live="polite"></p>'
+    return f'<div class="chart-controls">{"".join(parts)}</div>{status}'
 
 
 def _slider(identifier: str, slider: dict[str, Any]) -> str:
@@ -207,124 +282,26 @@ def _slider(identifier: str, slider: dict[str, Any]) -> str:
         f" cost of a false positive</label>"
         f'<input type="range" id="{identifier}-cost" min="0" max="{last}" step="1"'
         f' value="{slider["start"]}" aria-describedby="{identifier}-readout">'
-        f'<dl class="chart-readout" id="{identifier}-readout">{outputs}</dl></div>'
+        f'<dl class="chart-readout" id="{identifier}-readout">{outputs}</dl>'
+        f'<script type="application/json">{script_json(slider)}</script></div>'
     )
 
 
-SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+@cache
+def runtime_script() -> str:
+    """JavaScript for the charts of a page; once, at the end of its body.
 
-
-@dataclass(frozen=True)
-class Layout:
-    """How a chart fits the width it is given.
-
-    Attributes
-    ----------
-    width, height : of the plots in the specification, inside their axes; the page replaces them
-    beside : pixels of names and numbers beside the plots
-    max_width : never wider than this, inside the axes
-    aspect : height over width where the height follows the width, None where it is fixed
-    columns : whether plots stand beside each other, as many as fit
+    Pictures are seen without it. It switches between frames, moves the slider and shows what
+    stands behind a mark that is pointed at or touched.
     """
-
-    width: int = 560
-    height: int = 300
-    beside: int = 64
-    max_width: int = 900
-    aspect: float | None = None
-    columns: bool = False
+    return f'(function(){{"use strict";\n{_asset("chart.js")}\n}})();\n'
 
 
-@dataclass(frozen=True)
-class Control:
-    """A choice: its name, and its options in order."""
-
-    name: str
-    options: tuple[str, ...]
+@cache
+def chart_style() -> str:
+    """Style sheet of charts; once a page."""
+    return picture_style() + _asset("chart.css")
 
 
-@dataclass(frozen=True)
-class Frame:
-    """What a chart shows for one choice of every control.
-
-    Attributes
-    ----------
-    choice : index of the option of each control
-    datasets : named columns that replace the data of the specification
-    texts : words of the specification by name; those of the first frame are in the specification,
-        and are replaced by those of the frame shown
-    description, table : as of the chart
-    """
-
-    choice: tuple[int, ...]
-    datasets: dict[str, dict[str, list[Any]]]
-    texts: dict[str, str]
-    description: str
-    table: Table
-
-
-@dataclass(frozen=True)
-class Chart:
-    """A chart of results.
-
-    Attributes
-    ----------
-    spec : Vega-Lite specification with its data, JSON-safe
-    title : short heading
-    description : what is shown and how it reads, for those who do not see it
-    table : the numbers, for a table under the chart
-    layout : how it fits the width of a page
-    controls, frames : choices, and what is shown for each; none for most charts
-    slider : a table of costs by threshold, for the chart that has a slider
-    """
-
-    spec: dict[str, Any]
-    title: str
-    description: str
-    table: Table
-    layout: Layout = field(default_factory=Layout)
-    controls: tuple[Control, ...] = ()
-    frames: tuple[Frame, ...] = ()
-    slider: dict[str, Any] | None = None
-
-    def to_html(self, identifier: str, *, static: bool = False) -> str:
-        """Markup of the chart for a page that has `runtime_script` and `chart_style` once.
-
-        Parameters
-        ----------
-        identifier : str
-            Value of the `id` of the figure, unique on the page: letters, digits, "-" and "_".
-        static : bool, default False
-            Add a picture for browsers without JavaScript.
-
-        Returns
-        -------
-        str
-            A ``<figure>``. Every text of it is escaped; data are in a script of type
-            ``application/json``, which no label can end.
-        """
-        return figure_html(self, identifier, static=static)
-
-    def to_payload(self) -> dict[str, Any]:
-        """What the page's script draws, JSON-safe; for pages that build the figure themselves."""
-        return payload_of(self)
-
-    def to_svg(self, *, dark: bool = False) -> str:
-        """Picture of the chart, with its title; the first choice where there are several."""
-        return svg_of(self.spec, title=self.title, dark=dark)
-
-
-def one_plot(name: str, rows: list[dict[str, Any]], layout: Layout, **parts: Any) -> dict[str, Any]:
-    """Return a specification of one plot, as large as the layout says, of one data set."""
-    size = {"width": layout.width, "height": layout.height}
-    return top_level({name: rows}, data={"name": name}, **size, **parts)
-
-
-def top_level(datasets: dict[str, list[dict[str, Any]]], **parts: Any) -> dict[str, Any]:
-    """Return a specification: schema, data, and the parts given."""
-    return {
-        "$schema": SCHEMA,
-        "padding": {"left": 4, "right": 14, "top": 6, "bottom": 4},
-        "datasets": datasets,
-        **parts,
-    }
+def _asset(name: str) -> str:
+    return (resources.files("veridical.report") / "assets" / name).read_text(encoding="utf-8")

@@ -1,45 +1,54 @@
-"""Reliability diagrams, single or several that a reader can switch between."""
+"""Reliability diagrams: one or several models, several to switch between, one a class."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from veridical.exceptions import invalid
-from veridical.report._charts import curves as curve_data, parts
-from veridical.report._charts.chart import Chart, Control, Frame, Layout, rows_of, top_level
-from veridical.report._charts.parts import by_series, layer, mark, number, probability
-from veridical.results import ReliabilityCurve
+import numpy as np
 
-_CALLER = "reliability_chart"
-_SIDE, _SPREAD = 420, 70  # pixels of the square and of the histogram below
-_GAPS_HEIGHT = 260  # of a picture of gaps
-_ENDS = (("lower", "from", ".3~f"), ("upper", "to", ".3~f"))
-IN_PIECES = {"order": None, "detail": {"field": "piece"}}  # corners are in order
-GAPS = [
-    {"calculate": f"datum.{value} - datum.predicted", "as": gap}
-    for value, gap in (("observed", "gap"), ("low", "gap_low"), ("high", "gap_high"))
-]
+from veridical._core.drawing.words import count_text
+from veridical.curves.display import display_of_curve, shared_axes
+from veridical.exceptions import invalid
+from veridical.report._charts.chart import (
+    Chart,
+    Control,
+    Frame,
+    Table,
+    distinct,
+    named,
+    short,
+    table_of,
+)
+from veridical.results import ReliabilityCurve, ReliabilityDisplay
+from veridical.results.pictures import classwise, histogram, reliability, small_reliability
+
+Shown = ReliabilityCurve | ReliabilityDisplay
+_KINDS = (ReliabilityCurve, ReliabilityDisplay)
+_HEADER = ("from", "to", "rows", "predicted", "observed", "gap", "low", "high")
+_MOST = 50  # rows of a curve without bins in a table
+_OUTCOMES = ("happened", "did not happen")
+_SWITCH_CALLER = "switchable_reliability"
 
 
 def reliability_chart(
-    curves: ReliabilityCurve | Mapping[str, ReliabilityCurve],
+    curves: Shown | Mapping[str, Shown],
     *,
-    deviation: bool = False,
-    title: str | None = None,
+    classes: Sequence[str] | None = None,
+    title: str = "Reliability diagram",
 ) -> Chart:
-    """Observed frequency against prediction, with limits and the spread of predictions.
+    """Observed share against prediction, with limits and the spread of predictions.
 
     Parameters
     ----------
-    curves : ReliabilityCurve or mapping of name to ReliabilityCurve
-        One curve, or one for each model.
-    deviation : bool, default False
-        Draw observed minus predicted instead, where small gaps can be read off; the scale then
-        differs from chart to chart.
-    title : str, optional
-        Heading; default says what is drawn.
+    curves : ReliabilityDisplay, ReliabilityCurve or mapping of name to them
+        One diagram, or one for each model; a curve is drawn as it is, on axes that fit it.
+    classes : sequence of str, optional
+        Look of each: "before", "after", or "s0" to "s6".
+    title : str
+        Heading.
 
     Returns
     -------
@@ -50,182 +59,30 @@ def reliability_chart(
     --------
     >>> from veridical import reliability_curve
     >>> curve = reliability_curve([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], n_bins=2)
-    >>> [(row["predicted"], row["observed"])
-    ...  for row in reliability_chart(curve).spec["datasets"]["points"]]
-    [(0.3, 0.5), (0.7, 1.0)]
+    >>> reliability_chart(curve).table.rows[0][3:6]
+    ('0.3000', '0.5000', '0.2000')
     """
-    shown = parts.named(curves, ReliabilityCurve, caller=_CALLER)
-    default = "Observed minus predicted" if deviation else "Reliability diagram"
-    return _chart(list(shown), _frame((), shown), title or default, deviation=deviation)
-
-
-def _chart(names: Sequence[str], frame: Frame, title: str, *, deviation: bool) -> Chart:
-    """Chart of a frame: a square as large as fits, or a wide picture of gaps."""
-    width, aspect = (640, None) if deviation else (460, 1.0)
-    height = _GAPS_HEIGHT if deviation else _SIDE
-    layout = Layout(_SIDE, height, beside=parts.BESIDE + 18, max_width=width, aspect=aspect)
-    data = {name: rows_of(columns) for name, columns in frame.datasets.items()}
-    spec = _specification(names, frame.texts, deviation=deviation)
-    return Chart(top_level(data, **spec), title, frame.description, frame.table, layout)
-
-
-def _frame(choice: tuple[int, ...], curves: Mapping[str, ReliabilityCurve]) -> Frame:
-    """What is shown of curves: their data, and their words and numbers."""
-    columns = {
-        "points": curve_data.point_columns,
-        "lines": curve_data.line_columns,
-        "spread": curve_data.bar_columns,
-    }
-    return Frame(
-        choice=choice,
-        datasets={
-            data: curve_data.joined([of(name, curve) for name, curve in curves.items()])
-            for data, of in columns.items()
-        },
-        texts=curve_data.axis_words(next(iter(curves.values()))),
-        description=curve_data.description_of(curves),
-        table=curve_data.numbers_of(curves),
-    )
-
-
-def _specification(
-    names: Sequence[str], words: Mapping[str, str], *, deviation: bool
-) -> dict[str, Any]:
-    """Diagram over histogram of the series `names`.
-
-    Curves of bins are drawn as points with limits, others as lines with a band: the data say which.
-    """
-    layers = [
-        *_reference(words, deviation=deviation),
-        *_limits(names, deviation=deviation),
-        *_curve(names, words, deviation=deviation),
-    ]
-    upper = {"width": _SIDE, "height": _GAPS_HEIGHT if deviation else _SIDE, "layer": layers}
-    lower = {"width": _SIDE, "height": _SPREAD, **_spread(names, words)}
-    channels = ("color", "shape", "strokeDash")
-    apart = {kind: dict.fromkeys(channels, "independent") for kind in ("scale", "legend")}
-    return {"vconcat": [upper, lower], "spacing": 26, "resolve": apart}
-
-
-def _reference(words: Mapping[str, str], *, deviation: bool) -> list[dict[str, Any]]:
-    """Line of perfect calibration, and which side of it means what."""
-    above = {"align": "left", "baseline": "top", "dx": 6}
-    below = {"align": "right", "baseline": "bottom", "dx": -6, "dy": -5}
-    return [
-        parts.reference_line(0 if deviation else 1),
-        _hint(words["above"], above, {"value": 0}, {"value": 6}),
-        _hint(words["below"], below, {"value": "width"}, {"value": "height"}),
-    ]
-
-
-def _hint(text: str, look: dict[str, Any], x: Any, y: Any) -> dict[str, Any]:
-    return layer(mark("text", "hint", text=text) | look, {"x": x, "y": y}, data=[{}])
-
-
-def _limits(names: Sequence[str], *, deviation: bool) -> list[dict[str, Any]]:
-    low, high = ("gap_low", "gap_high") if deviation else ("low", "high")
-    x, y = probability("predicted", None), number(low, None)
-    channels = {"x": x, "y": y, "y2": {"field": high}, **by_series(names)}
-    area = layer(
-        parts.AREA,
-        channels | IN_PIECES,
-        data="lines",
-        where="datum.band && isValid(datum.low)",
-        then=GAPS,
-    )
-    rules = layer(
-        mark("rule", "series", strokeWidth=1.6, opacity=0.75),
-        channels,
-        data="points",
-        where="datum.dot && isValid(datum.low)",
-        then=GAPS,
-    )
-    return [area, rules]
-
-
-def _curve(
-    names: Sequence[str], words: Mapping[str, str], *, deviation: bool
-) -> list[dict[str, Any]]:
-    value = "gap" if deviation else "observed"
-    title = "observed \N{MINUS SIGN} predicted" if deviation else words["y"]
-    x = probability("predicted", parts.x_axis("", labels=False, ticks=False))
-    axis = parts.y_axis(title, grid=True)
-    y = number(value, axis, padding=24, nice=False) if deviation else probability(value, axis)
-    line = layer(
-        mark("line", "series", strokeWidth=1.7),
-        {"x": x, "y": y, **by_series(names, dash=True), **IN_PIECES},
-        data="lines",
-        then=GAPS,
-    )
-    size = parts.by_count(24, 200, domainMin=0)
-    dots = layer(
-        parts.LIFTED_DOTS,
-        {"x": x, "y": y, "size": size, **by_series(names, shape=True)},
-        data="points",
-        where="datum.dot",
-        then=GAPS,
-    )
-    # A larger place to point at than what is seen, and easier to touch.
-    touched = layer(
-        parts.touch(500),
-        {"x": x, "y": y, "tooltip": point_tips(several=len(names) > 1)},
-        data="points",
-        then=GAPS,
-    )
-    return [line, dots, touched]
-
-
-def point_tips(*, several: bool) -> list[dict[str, Any]]:
-    """Words beside a point of a curve."""
-    return parts.tips(
-        *_ENDS,
-        ("count", "rows", ",.10~g"),
-        ("predicted", "predicted", ".4f"),
-        ("observed", "observed", ".4f"),
-        ("gap", "observed \N{MINUS SIGN} predicted", "+.4f"),
-        *parts.limit_tips(".4f"),
-        several=several,
-    )
-
-
-def _spread(names: Sequence[str], words: Mapping[str, str]) -> dict[str, Any]:
-    """Histogram below; the diagram has the legend."""
-    axis = parts.y_axis("rows", grid=False, tickCount=2, format="~s")
-    channels = {
-        "x": probability("lower", parts.x_axis(words["x"])),
-        "x2": {"field": "upper"},
-        "y": number("count", axis, zero=True),
-        "y2": {"datum": 0},
-        "tooltip": parts.tips(*_ENDS, ("count", "rows", ",.1~f")),
-        "color": by_series(names)["color"] | {"legend": None},
-    }
-    bar = mark("rect", "series", opacity=0.75 if len(names) < 2 else 0.35)
-    return layer(bar, channels, data="spread")
-
-
-_SWITCH_CALLER = "switchable_reliability"
+    shown = _displays(named(curves, _KINDS, caller="reliability_chart"))
+    frame = _frame((), shown, title, classes)
+    return Chart(title, frame.description, frame.table, frame.draw, wide=460)
 
 
 def switchable_reliability(
-    variants: Mapping[tuple[str, ...], ReliabilityCurve],
+    variants: Mapping[tuple[str, ...], Shown],
     *,
-    names: Sequence[str] = ("lens", "bins", "class", "method"),
-    deviation: bool = False,
+    names: Sequence[str] = ("class", "curve"),
     title: str = "Reliability diagram",
 ) -> Chart:
     """Reliability diagram with a list to choose from for each way the curves differ.
 
     Parameters
     ----------
-    variants : mapping of tuples of words to ReliabilityCurve
-        One curve for each choice, in words, such as ("binary", "15", "yes", "bins"); the first is
-        shown first. Not every combination has to be there: a choice that is not takes the nearest
-        one that is.
+    variants : mapping of tuples of words to ReliabilityDisplay or ReliabilityCurve
+        One diagram for each choice, in words, such as ("bad", "15 bins"); the first is shown first.
+        Not every combination has to be there: a choice that is not takes the nearest one that is.
     names : sequence of str
         What each word of a tuple says. Where all are the same there is nothing to choose, and no
         list.
-    deviation : bool, default False
-        Draw observed minus predicted.
     title : str
         Heading.
 
@@ -253,8 +110,208 @@ def switchable_reliability(
         for i, name in enumerate(names)
     ]
     frames = [
-        _frame(tuple(c.options.index(w) for c, w in zip(controls, key, strict=True)), {"": curve})
-        for key, curve in zip(keys, variants.values(), strict=True)
+        _frame(
+            tuple(c.options.index(w) for c, w in zip(controls, key, strict=True)),
+            _displays({"": each}),
+            title,
+        )
+        for key, each in zip(keys, variants.values(), strict=True)
     ]
-    chart = _chart([""], frames[0], title, deviation=deviation)
+    first = frames[0]
+    chart = Chart(title, first.description, first.table, first.draw, wide=460)
     return replace(chart, controls=tuple(controls), frames=tuple(frames))
+
+
+def classwise_chart(
+    curves: Mapping[str, Shown], *, most: int = 12, title: str = "Reliability by class"
+) -> Chart:
+    """Small reliability diagrams beside each other, one a class (or group), each on its own axes.
+
+    Parameters
+    ----------
+    curves : mapping of name to ReliabilityDisplay or ReliabilityCurve
+        In the order to be shown, so worst first if that is wanted.
+    most : int, default 12
+        Number of diagrams that are seen at once; the others are opened.
+    title : str
+        Heading.
+
+    Returns
+    -------
+    Chart
+        With as many diagrams in a row as fit the page.
+
+    Examples
+    --------
+    >>> from veridical import reliability_curve
+    >>> curve = reliability_curve([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], n_bins=2)
+    >>> chart = classwise_chart({"cat": curve, "dog": curve}, most=1)
+    >>> chart.shown, len(chart.panels), len(chart.table.rows)
+    (1, 2, 2)
+    """
+    every = named(curves, _KINDS, caller="classwise_chart")
+    names = distinct(list(every))
+    shown = {name: _display(each) for name, each in zip(names, every.values(), strict=True)}
+    left = max(0, len(shown) - most)
+    more = f" The first {most} are seen at once; the other {left:,} can be opened." if left else ""
+    said = f"One reliability diagram for each of {len(shown)} classes or groups."
+    said += f" {_worst(shown)}{more}"
+    return Chart(
+        title,
+        said,
+        _class_numbers(shown),
+        partial(_small_ones, shown, most, title, said),
+        panels=tuple(small_reliability(each, name) for name, each in shown.items()),
+        shown=most,
+    )
+
+
+def score_histogram(
+    curve: ReliabilityCurve, *, title: str = "Predictions, by what happened"
+) -> Chart:
+    """Weight of the rows of each bin, split by outcome.
+
+    Parameters
+    ----------
+    curve : ReliabilityCurve
+        Of method "bins". Bins of different width are drawn as densities, so that areas compare.
+    title : str
+        Heading.
+
+    Returns
+    -------
+    Chart
+        Stacked bars.
+
+    Examples
+    --------
+    >>> from veridical import reliability_curve
+    >>> curve = reliability_curve([0, 1, 1, 1], [0.2, 0.4, 0.6, 0.8], n_bins=2)
+    >>> [row[3:] for row in score_histogram(curve).table.rows]
+    [('1.0000', '1.0000'), ('2', '0.0000')]
+    """
+    named(curve, ReliabilityCurve, caller="score_histogram")
+    if curve.method != "bins":
+        hint = 'use method="bins".'
+        raise invalid("score_histogram", "curve", "of bins", repr(curve.method), hint=hint)
+    words = display_of_curve(curve).says
+    happened = curve.weight * curve.observed
+    rows = [
+        (*_ends(curve, i), count_text(curve.count[i]), happened[i], curve.weight[i] - happened[i])
+        for i in range(len(curve))
+    ]
+    share = float(happened.sum() / curve.weight.sum())
+    said = (
+        f"Spread of {count_text(curve.n_samples)} predictions over {len(curve)} bins of {words};"
+        f" it happened in {share:.1%} of them."
+    )
+    table = table_of(("from", "to", "rows", *_OUTCOMES), rows)
+    draw = partial(_histogram, curve, words, title, said)
+    return Chart(title, said, table, draw)
+
+
+def _histogram(curve: ReliabilityCurve, words: str, title: str, said: str, width: float) -> Any:
+    return histogram(curve, width=width, words=words, title=title, description=said)
+
+
+def _small_ones(
+    shown: Mapping[str, ReliabilityDisplay], most: int, title: str, said: str, width: float
+) -> Any:
+    first = dict(list(shown.items())[:most])
+    return classwise(first, width=width, title=title, description=said)
+
+
+def _display(shown: Shown) -> ReliabilityDisplay:
+    return display_of_curve(shown) if isinstance(shown, ReliabilityCurve) else shown
+
+
+def _displays(curves: Mapping[str, Shown]) -> dict[str, ReliabilityDisplay]:
+    found = {name: _display(each) for name, each in curves.items()}
+    return found if len(found) == 1 else shared_axes(found)
+
+
+def _frame(
+    choice: tuple[int, ...],
+    shown: Mapping[str, ReliabilityDisplay],
+    title: str,
+    classes: Sequence[str] | None = None,
+) -> Frame:
+    """What is shown of diagrams: picture, words and numbers."""
+    said = _description(shown)
+
+    def draw(width: float) -> Any:
+        return reliability(shown, width=width, classes=classes, title=title, description=said)
+
+    return Frame(choice, draw, said, _numbers(shown))
+
+
+def _description(shown: Mapping[str, ReliabilityDisplay]) -> str:
+    """Say what the diagrams show, in words."""
+    first = next(iter(shown.values()))
+    happens = first.happens[:1].upper() + first.happens[1:]
+    said = [f"{happens} against {first.says}, {short(first.curve.lens)} lens; {first.reason}."]
+    return " ".join(said + [_reading(name, each.curve) for name, each in shown.items()])
+
+
+def _reading(name: str, curve: ReliabilityCurve) -> str:
+    """Say where one curve is furthest from the diagonal, and how often it is off it."""
+    who = f"{short(name)}: " if name else ""
+    weight = curve.weight / curve.weight.sum()
+    size = weight * np.abs(curve.gap)
+    worst = int(np.argmax(size))
+    said = (
+        f"{who}{count_text(curve.n_samples)} rows, on average {size.sum():.3g} off the diagonal;"
+        f" the gap that counts most is where it says {curve.predicted[worst]:.2g} and"
+        f" {curve.observed[worst]:.2g} is observed"
+    )
+    if curve.low is None or curve.high is None:
+        return f"{said}."
+    around = curve.interval == "consistency"
+    inside = curve.observed if around else curve.predicted
+    outside = int(np.sum((inside < curve.low) | (inside > curve.high)))
+    what = {"bins": "bins", "isotonic": "blocks"}.get(curve.method, "places")
+    level = f"{100 * (curve.confidence_level or 0):g} %"
+    return f"{said}; {outside} of {len(curve)} {what} lie off the diagonal beyond {level} limits."
+
+
+def _worst(shown: Mapping[str, ReliabilityDisplay]) -> str:
+    """Say which is furthest off on average, and by how much."""
+    gaps = {
+        name: float(np.average(np.abs(each.curve.gap), weights=each.curve.weight))
+        for name, each in shown.items()
+    }
+    worst = max(gaps, key=lambda name: gaps[name])
+    return f"The largest mean gap is that of {short(worst)}: {gaps[worst]:.3g}."
+
+
+def _ends(curve: ReliabilityCurve, i: int) -> tuple[str, str]:
+    return f"{curve.lower[i]:.4g}", f"{curve.upper[i]:.4g}"
+
+
+def _class_numbers(shown: Mapping[str, ReliabilityDisplay]) -> Table:
+    """One row a class: means, and how far they are apart on average."""
+    rows = []
+    for name, each in shown.items():
+        curve = each.curve
+        means = [
+            float(np.average(values, weights=curve.weight))
+            for values in (curve.predicted, curve.observed, np.abs(curve.gap))
+        ]
+        rows.append((name, curve.n_samples, *means, each.reason))
+    return table_of(("class", "rows", "predicted", "observed", "mean gap", "drawn as"), rows)
+
+
+def _numbers(shown: Mapping[str, ReliabilityDisplay]) -> Table:
+    """Return the bins of every curve; of blocks or cells at most 50 of each, evenly spread."""
+    several = len(shown) > 1
+    rows = []
+    for name, each in shown.items():
+        curve = each.curve
+        low = [None] * len(curve) if curve.low is None else curve.low.tolist()
+        high = [None] * len(curve) if curve.high is None else curve.high.tolist()
+        count = len(curve) if each.binned else min(len(curve), _MOST)
+        for i in np.linspace(0, len(curve) - 1, count).astype(int):
+            means = (curve.predicted[i], curve.observed[i], curve.gap[i])
+            row = (*_ends(curve, i), count_text(curve.count[i]), *means, low[i], high[i])
+            rows.append((name, *row) if several else row)
+    return table_of(("series", *_HEADER) if several else _HEADER, rows)

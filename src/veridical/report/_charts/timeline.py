@@ -3,44 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from veridical._core.typing import IntArray
 from veridical.exceptions import invalid
-from veridical.report._charts import parts
-from veridical.report._charts.chart import Chart, Layout, plain, table_of, top_level
-from veridical.report._charts.parts import layer, mark, number
+from veridical.report._charts.chart import Chart, table_of
 from veridical.results import SequentialTest
-
-_WIDTH, _HEIGHT = 560, 150
-_MOST = 1000  # points of a line; a test after each of a million rows has a million
-
-
-@dataclass(frozen=True, kw_only=True)
-class TimePanel:
-    """One line over time.
-
-    Attributes
-    ----------
-    name : what it is, the title of its axis
-    at : when: numbers of rows, or times as ISO text
-    value : the figure at each
-    low, high : limits of a band, or None
-    reference : level to compare with, such as where an alarm is raised, or None
-    alarms : when alarms were raised
-    """
-
-    name: str
-    at: Sequence[float] | Sequence[str]
-    value: Sequence[float]
-    low: Sequence[float] | None = None
-    high: Sequence[float] | None = None
-    reference: float | None = None
-    alarms: Sequence[float] | Sequence[str] = ()
+from veridical.results.pictures import Picture, TimePanel, kept, timeline
 
 
 def evidence_panel(test: SequentialTest) -> TimePanel:
@@ -58,7 +29,7 @@ def evidence_panel(test: SequentialTest) -> TimePanel:
     """
     count = len(test.path)
     alarms = [] if test.alarm_at is None else [test.alarm_at]
-    keep = _kept(count, [int(np.argmax(test.path)), *alarms])
+    keep = kept(count, [int(np.argmax(test.path)), *alarms])
     return TimePanel(
         name="log10 of the evidence against calibration",
         at=[int(i) + 1 for i in keep],
@@ -102,73 +73,19 @@ def timeline_chart(
     if any(times) != all(times):
         hint = "give all of them row numbers, or all of them times."
         raise invalid("timeline_chart", "panels", "on one time axis", "both kinds", hint=hint)
-    kind = "temporal" if times[0] else "quantitative"
-    ends = [end for panel in shown for end in (panel.at[0], panel.at[-1])]
-    domain = [min(ends), max(ends)]
-    data: dict[str, list[dict[str, Any]]] = {}
-    views = []
-    for i, panel in enumerate(shown):
-        data[f"line{i}"] = _rows(panel)
-        data[f"alarm{i}"] = [{"at": at} for at in panel.alarms]
-        words = axis if i == len(shown) - 1 else ""
-        views.append(_view(i, panel, kind, domain, words))
-    return Chart(
-        spec=top_level(data, vconcat=views, spacing=30),
-        title=title,
-        description=" ".join(_words(panel, axis) for panel in shown),
-        table=table_of(
-            ("figure", axis, "value", "low", "high"),
-            [
-                (panel.name, _when(row["at"]), row["value"], row["low"], row["high"])
-                for i, panel in enumerate(shown)
-                for row in data[f"line{i}"]
-            ],
-        ),
-        layout=Layout(width=_WIDTH, height=_HEIGHT, beside=parts.BESIDE + 18, max_width=900),
-    )
+    said = " ".join(_words(panel, axis) for panel in shown)
+
+    def draw(width: float) -> Picture:
+        return timeline(shown, axis=axis, width=width, title=title, description=said)
+
+    header = ("figure", axis, "value", "low", "high")
+    return Chart(title, said, table_of(header, (row for p in shown for row in _rows(p))), draw)
 
 
-def _rows(panel: TimePanel) -> list[dict[str, Any]]:
-    count = len(panel.at)
-    low = [None] * count if panel.low is None else panel.low
-    high = [None] * count if panel.high is None else panel.high
-    return [
-        {
-            "at": panel.at[i] if isinstance(panel.at[i], str) else float(panel.at[i]),
-            "value": plain(panel.value[i]),
-            "low": plain(low[i]),
-            "high": plain(high[i]),
-        }
-        for i in _kept(count, [])
-    ]
-
-
-def _view(i: int, panel: TimePanel, kind: str, domain: list[Any], words: str) -> dict[str, Any]:
-    form = {} if kind == "temporal" else {"format": "~s"}
-    shown = parts.x_axis(words, labels=True, labelOverlap="greedy", tickCount=6, **form)
-    x = {"field": "at", "type": kind, "axis": shown, "scale": {"domain": domain, "nice": False}}
-    y = number("value", parts.y_axis(panel.name, grid=True, tickCount=4), zero=False)
-    named_at = {"field": "at", "title": words or "at", "type": kind}
-    tip = [named_at, *parts.tips(("value", "value", ".5~g"), *parts.limit_tips(".5~g"))]
-    layers: list[dict[str, Any]] = [
-        layer(
-            parts.AREA,
-            {"x": x, "y": number("low", None), "y2": {"field": "high"}},
-            where="isValid(datum.low) && isValid(datum.high)",
-        ),
-        layer(mark("line", "series"), {"x": x, "y": y}),
-        layer(parts.touch(160), {"x": x, "y": y, "tooltip": tip}),
-    ]
-    if panel.reference is not None:
-        dashed = mark("rule", "reference", strokeDash=[7, 3])
-        layers.append(layer(dashed, {"y": {"datum": panel.reference}}, data=[{}]))
-    if panel.alarms:
-        text = mark("text", "note", text="alarm", align="left", dx=4)
-        layers += [
-            layer(mark("rule", "alarm"), {"x": x}, data=f"alarm{i}"),
-            layer(text, {"x": x, "y": {"value": 8}}, data=f"alarm{i}"),
-        ]
-    return {"width": _WIDTH, "height": _HEIGHT, "data": {"name": f"line{i}"}, "layer": layers}
+def _rows(panel: TimePanel) -> Iterator[tuple[Any, ...]]:
+    for i in kept(len(panel.at)):
+        limits = (None if each is None else each[i] for each in (panel.low, panel.high))
+        yield (panel.name, _when(panel.at[i]), panel.value[i], *limits)
 
 
 def _words(panel: TimePanel, axis: str) -> str:
@@ -181,11 +98,3 @@ def _words(panel: TimePanel, axis: str) -> str:
 
 def _when(at: Any) -> str:
     return at if isinstance(at, str) else f"{at:,.10g}"
-
-
-def _kept(count: int, also: list[int]) -> IntArray:
-    """Indices of the points drawn: all, or evenly spread ones with both ends and some others."""
-    if count <= _MOST:
-        return np.arange(count)
-    spread = np.linspace(0, count - 1, _MOST - len(also)).astype(np.intp)
-    return np.unique(np.concatenate([spread, np.array(also, dtype=np.intp)]))

@@ -2,23 +2,57 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from veridical._core.data.labels import shortened
+from veridical._core.typing import FloatArray
 from veridical.results import (
-    Comparison,
     DecisionCurve,
     EquivalenceTest,
     Evaluation,
     Evidence,
     ReliabilityCurve,
+    ReliabilityDisplay,
     Result,
     TestReport,
 )
+from veridical.results.base import ArrayResult
 
 
 @dataclass(frozen=True, kw_only=True)
+class BeforeAfter(Result):
+    """A figure of held-out rows, before and after recalibration.
+
+    Attributes
+    ----------
+    name : of the figure
+    before, after : its values; None if undefined
+    low, high : limits of the change, None if there are none
+    """
+
+    name: str
+    before: float | None
+    after: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MapLine(ArrayResult):
+    """A map of two classes, drawn where the predictions are.
+
+    Attributes
+    ----------
+    at : probabilities of the model
+    to : what the map makes of them
+    """
+
+    at: FloatArray
+    to: FloatArray
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Recalibration(Result):
     """What recalibration does to rows the calibrator was not fitted to.
 
@@ -31,7 +65,12 @@ class Recalibration(Result):
     cut, low, high : share of `before` that is saved, and its limits; None where nothing was
         compared
     n_samples, n_folds : rows used and parts they were held out in
-    comparison : all figures before and after; None where nothing could be held out
+    claimed : whether there are rows enough to say anything about the saving
+    left_alone : whether the calibrator leaves predictions as they are
+    figures : figures of held-out rows before and after
+    before_display, after_display : reliability diagrams of held-out rows on the same axes; None
+        where nothing was tried
+    map : what becomes of a probability; None for three classes or more
     evidence : candidates of the automatic choice, their times set to zero; None without a choice
     note : why there is nothing, or which rows were used; "" if there is nothing to say
     """
@@ -46,7 +85,12 @@ class Recalibration(Result):
     high: float | None = None
     n_samples: int = 0
     n_folds: int = 0
-    comparison: Comparison | None = None
+    claimed: bool = False
+    left_alone: bool = False
+    figures: tuple[BeforeAfter, ...] = ()
+    before_display: ReliabilityDisplay | None = None
+    after_display: ReliabilityDisplay | None = None
+    map: MapLine | None = None
     evidence: Evidence | None = None
     note: str = ""
 
@@ -69,7 +113,7 @@ class Variant(Result):
     curve: ReliabilityCurve
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class ClassFigures(Result):
     """One class against the rest.
 
@@ -81,6 +125,7 @@ class ClassFigures(Result):
     error : binned calibration error
     pvalue, adjusted : as a member of the joint test, by itself and with all others considered;
         None if not tested
+    display : its reliability diagram; None beyond a hundred classes, and for sums
     """
 
     label: str
@@ -90,6 +135,7 @@ class ClassFigures(Result):
     error: float
     pvalue: float | None = None
     adjusted: float | None = None
+    display: ReliabilityDisplay | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +238,9 @@ class Settings(Result):
     weighted, weight_type : whether rows have weights, and what they mean
     columns : what was read or guessed, or ""
     versions : package and version
+    fingerprint : digest of the data, by which they are known again; "" if there is none
+    shell, shell_positive, shell_by : the data of each model, the positive class and the subgroups
+        as commands name them; nothing for arrays and frames
     """
 
     source: str
@@ -206,6 +255,10 @@ class Settings(Result):
     weight_type: str
     columns: str
     versions: dict[str, str]
+    fingerprint: str = ""
+    shell: dict[str, str] = field(default_factory=dict)
+    shell_positive: str = ""
+    shell_by: str = ""
 
 
 def short(label: Any, width: int = 40) -> str:

@@ -137,8 +137,8 @@ def _saturation(sample: Sample) -> _Finding:
 def _bins(e: Evaluation) -> _Finding:
     few, n = int((e.curve.count < _FEW_A_BIN).sum()), len(e.curve)
     if not few:
-        return "fine", f"each of {n} occupied bins has {_FEW_A_BIN} rows or more"
-    finding = f"{few} of {n} occupied bins have fewer than {_FEW_A_BIN} rows"
+        return "fine", f"each of {n} occupied bins of the ECE has {_FEW_A_BIN} rows or more"
+    finding = f"{few} of {n} occupied bins of the ECE have fewer than {_FEW_A_BIN} rows"
     return "problem" if few == n else "note", finding
 
 

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from veridical._core.data.groups import Groups
 from veridical.binning import UniformBins
+from veridical.curves.display import display_of_sample
 from veridical.evaluation.core import Judged, measure_figures
 from veridical.evaluation.data import SampleSource, Source
-from veridical.lenses import Classwise
+from veridical.lenses import ClassSpecific, Classwise
+from veridical.lenses.reading import event_of
 from veridical.miscalibration import BinnedError
 from veridical.report._content.content import ClassFigures, GroupFigures
 from veridical.report._content.request import Options
-from veridical.results import Evaluation, JointPart
+from veridical.results import Evaluation, JointPart, ReliabilityDisplay
 from veridical.summaries import Summary
 
 MOST_GROUPS = 100
+MOST_CLASSES = 100  # with a diagram of their own
+_MOST_ROWS = 50_000  # of a class against the rest, which is drawn small
 
 
 def class_figures(source: Source, e: Evaluation, o: Options) -> tuple[ClassFigures, ...]:
@@ -30,6 +35,9 @@ def class_figures(source: Source, e: Evaluation, o: Options) -> tuple[ClassFigur
     summary = source.binned(estimator, Classwise())
     assert isinstance(summary, Summary)
     errors, means = estimator.each(summary), source.mean_by_class
+    drawn: list[ReliabilityDisplay] = []
+    if isinstance(source, SampleSource) and len(source.classes) <= MOST_CLASSES:
+        drawn = _displays(source, source.classes, o.seed, o.confidence_level)
     entries = [
         ClassFigures(
             label=str(label),
@@ -39,11 +47,29 @@ def class_figures(source: Source, e: Evaluation, o: Options) -> tuple[ClassFigur
             error=float(errors[k]),
             pvalue=tested[label].pvalue if label in tested else None,
             adjusted=tested[label].adjusted if label in tested else None,
+            display=drawn[k] if drawn else None,
         )
         for k, label in enumerate(source.classes)
     ]
     entries.sort(key=lambda c: (1.0 if c.adjusted is None else c.adjusted, -c.error))
     return tuple(entries)
+
+
+def _displays(
+    source: SampleSource, labels: Sequence[Any], seed: int, confidence_level: float
+) -> list[ReliabilityDisplay]:
+    """The diagram of each of these classes against the rest, of some of very many rows."""
+    part, _ = source.some_rows(_MOST_ROWS, seed)
+    return [
+        display_of_sample(
+            part.through(lens),
+            lens=lens.name,
+            event=event_of(lens, part.classes, part.named.y),
+            confidence_level=confidence_level,
+            n_samples=source.n,
+        )
+        for lens in map(ClassSpecific, labels)
+    ]
 
 
 def group_figures(

@@ -92,7 +92,7 @@ def _recalibration(source: Source, e: Evaluation, o: Options) -> Recalibration:
     """What a calibrator does; nothing is tried on predictions that rank backwards."""
     if e.verdict.kind == "reversed":
         return nothing_tried("the predictions rank backwards")
-    return recalibrate(source, n_bins=o.n_bins, seed=o.seed)
+    return recalibrate(source, o)
 
 
 def _tests(source: Source, judged: Judged, o: Options) -> TestReport | None:
@@ -128,7 +128,10 @@ def _equivalence(source: Source, o: Options) -> tuple[EquivalenceTest, ...]:
 
 
 def _variants(source: Source, o: Options) -> tuple[Variant, ...]:
-    """Curves by lens and by method, the usual one first; counts are numbers of rows."""
+    """Curves of the first lens by every method, of the others by the usual bins.
+
+    Counts are numbers of rows.
+    """
     found = []
     for index, (words, lens) in enumerate(_lenses(source)):
         part = source
@@ -137,7 +140,8 @@ def _variants(source: Source, o: Options) -> tuple[Variant, ...]:
         problem = part.through(lens)
         if problem is None:  # sums that were made without it
             continue
-        for method, bins, options in _methods(problem, o.n_bins):
+        methods = list(_methods(problem, o.n_bins))
+        for method, bins, options in methods if index == 0 else methods[:1]:
             try:
                 checked = check_curve_options(
                     CALLER, method=method, confidence_level=o.confidence_level, **options

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+import shlex
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -70,8 +71,19 @@ class ReportRequest(RawData):
     rng: int | None
     title: str | None
     date: str | None
-    path: str | os.PathLike[str] | None
+    author: str | None = None
+    period: str | None = None
+    purpose: str | None = None
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None
     engine: str
+
+    @property
+    def paths(self) -> list[Path]:
+        """Where the report is to be written, in any number of forms."""
+        if self.path is None:
+            return []
+        one = isinstance(self.path, (str, os.PathLike))
+        return [Path(self.path)] if one else [Path(each) for each in self.path]  # type: ignore[arg-type, union-attr]
 
     def options(self) -> Options:
         """Check the options, before anything is read."""
@@ -155,6 +167,33 @@ class ReportRequest(RawData):
             ]
         )
 
+    def shell(self) -> dict[str, str]:
+        """File and columns of each model as the commands take them; none for arrays and frames."""
+        if not self._is_file:
+            return {}
+        models = dict(self.prob) if isinstance(self.prob, Mapping) else {"": self.prob}
+        usual, how = asdict(AS_IT_IS), asdict(self.how)
+        changed = {name: how[name] for name in ("scale", "missing") if how[name] != usual[name]}
+        beside = {"--weight": self.sample_weight} | {f"--{n}": v for n, v in changed.items()}
+        if self.labels is not None:
+            beside["--labels"] = np.asarray(self.labels).tolist()
+        shared = [_option(name, value) for name, value in beside.items()]
+        flags = ["--normalize"] if how["normalize"] != usual["normalize"] else []
+        file, outcome = shlex.quote(self.source), _option("--y", self.y)
+        return {
+            name: " ".join(filter(None, [file, outcome, _option("--prob", prob), *shared, *flags]))
+            for name, prob in models.items()
+        }
+
+    def shell_positive(self) -> str:
+        """The positive class in the same way, "" if none was named."""
+        return _option("--pos-label", self.pos_label)
+
+    def shell_by(self) -> str:
+        """Subgroups and rows that belong together in the same way, "" if they are no columns."""
+        asked = {"--by": self.by, "--groups": self.groups}
+        return " ".join(_option(name, value) for name, value in asked.items() if _is_columns(value))
+
     def _data_text(self) -> str:
         """Python of the data; arrays are names only, since they are not in the page."""
         if self._is_file:
@@ -167,17 +206,26 @@ class ReportRequest(RawData):
         """Python of the arguments that say what the data are, without those that were left out."""
         prob = dict(self.prob) if isinstance(self.prob, Mapping) else self.prob
         values = {"y": self.y, "prob": prob, "sample_weight": self.sample_weight, "by": self.by}
+        values |= {"groups": self.groups}
         values |= {"lens": self.lens, "labels": self.labels, "pos_label": self.pos_label}
         found = {name: repr(value) for name, value in values.items() if value is not None}
         usual, how = asdict(AS_IT_IS), asdict(self.how)
         found |= {name: repr(how[name]) for name in how if how[name] != usual[name]}
-        for name in ("sample_weight", "by"):
+        for name in ("sample_weight", "by", "groups"):
             if name in found and not _is_columns(values[name]):
                 found[name] = name
         if self.labels is not None:
             listed = np.asarray(self.labels).tolist()
             found["labels"] = repr(listed) if len(listed) <= _MOST_LABELS else "labels"
         return found
+
+
+def _option(name: str, value: Any) -> str:
+    """An option of a command, "" if it was left out."""
+    if value is None:
+        return ""
+    text = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    return f"{name} {shlex.quote(text)}"
 
 
 def guesses(sources: Mapping[str, Source]) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from veridical.exceptions import invalid
 from veridical.monitoring import CalibrationMonitor
 from veridical.monitoring.core import one_moment
-from veridical.report._page.blocks import Figure, Section
+from veridical.report._page.blocks import Section
 from veridical.report._page.page import SavedPage, versions
 from veridical.results import (
     MonitorHistory,
@@ -60,7 +60,7 @@ class MonitorReport(SavedPage):
     n_waiting : predictions without an outcome yet
     waiting_since : timestamp of the oldest of them, if it has one
     versions : maps that were fitted, and what was watched when
-    html : the page, whole and without outside resources (needs the extra `report`)
+    html : the page, whole and without outside resources
     markdown : the same without charts
     """
 
@@ -85,10 +85,6 @@ class MonitorReport(SavedPage):
         from veridical.report._monitor.sections import sections_of_monitor
 
         return sections_of_monitor(self)
-
-    def _sections_in_words(self) -> list[Section]:
-        """Sections that are not charts only, which Markdown leaves out."""
-        return [s for s in self.sections if not all(isinstance(b, Figure) for b in s.blocks)]
 
     @property
     def subtitle(self) -> str:

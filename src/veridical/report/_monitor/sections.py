@@ -15,6 +15,7 @@ from veridical.report._content.content import short
 from veridical.report._page.blocks import (
     MISSING,
     Block,
+    Columns,
     Figure,
     Heading,
     Paragraph,
@@ -91,22 +92,43 @@ _FAMILIES = {"all": "all rows", "region": "scores", "class": "class", "group": "
 
 def sections_of_monitor(report: MonitorReport) -> list[Section]:
     """Every section that has something to say."""
-    writers = (
-        ("verdict", "Verdict", _verdict),
-        ("timeline", "Over time", _timeline),
-        ("reliability", "Reliability before and now", _reliability),
-        ("parts", "Parts of the rows", _parts),
-        ("waiting", "Predictions that wait", _waiting),
-        ("maps", "Maps", _maps),
-        ("appendix", "Appendix: definitions, settings, versions", _appendix),
+    folded = (
+        (
+            "reliability",
+            "Before and now",
+            _reliability,
+            "The last rows and those before.",
+        ),
+        ("parts", "Which parts of the rows?", _parts, _blamed(report)),
+        ("waiting", "Predictions that wait", _waiting, f"{report.n_waiting:,} without an outcome."),
+        ("maps", "Maps", _maps, f"{len(report.versions.versions)} fitted so far."),
+        ("appendix", "Appendix", _appendix, "Definitions, settings, versions."),
     )
-    found = [Section(name, title, tuple(write(report))) for name, title, write in writers]
+    found = [
+        Section("verdict", "Verdict", tuple(_verdict(report))),
+        Section("timeline", "Over time", tuple(_pictures(report))),
+        *(Section(name, title, tuple(write(report)), text) for name, title, write, text in folded),
+    ]
     return [section for section in found if section.blocks]
+
+
+def _pictures(report: MonitorReport) -> Iterator[Block]:
+    """What happened over time, and beside it the rows before and now."""
+    if report.history is not None:
+        yield Columns((tuple(_timeline(report)), tuple(_reliability(report))))
+
+
+def _blamed(report: MonitorReport) -> str:
+    streams = report.status.streams
+    blamed = [s.name or "all rows" for s in streams if s.alarmed_at is not None]
+    listed = f": {', '.join(short(name) for name in blamed[:5])}" if blamed else ""
+    return f"{len(blamed)} of {len(streams)} parts are blamed{listed}."
 
 
 def _verdict(report: MonitorReport) -> Iterator[Block]:
     status = report.status
-    yield Paragraph(status.verdict, "lead")
+    kind = "miscalibrated" if status.alarm else "quiet"
+    yield Paragraph(status.verdict, f"lead {kind}")
     if not status.n_samples:
         yield Paragraph("No prediction with a known outcome has been counted yet.")
         return
@@ -196,7 +218,7 @@ def _parts(report: MonitorReport) -> Iterator[Block]:
             "largest": lambda s: _evidence(s.max_e_value),
             "threshold": lambda s: _evidence(s.threshold),
         },
-        most=_MOST_PARTS,
+        shown=_MOST_PARTS,
     )
 
 

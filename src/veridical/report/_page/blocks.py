@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from veridical.report._charts.catalogue import Chart
+    from veridical.results.pictures import Picture
 
 T = TypeVar("T")
 
@@ -44,13 +45,15 @@ class Table:
     caption : what it is
     header : names of the columns
     rows : cells as text
-    more : rows left out, which a last line mentions
+    shown : rows that are shown at once, the others can be opened; None for all
+    left_out : rows that are not on the page, which a last line mentions
     """
 
     caption: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    more: int = 0
+    shown: int | None = None
+    left_out: int = 0
 
     @classmethod
     def of(
@@ -59,12 +62,15 @@ class Table:
         items: Sequence[T],
         columns: Mapping[str, Callable[[T], str]],
         *,
-        most: int | None = None,
+        shown: int | None = None,
     ) -> Table:
-        """One row an item, the first `most` of them; a column is its name and how to write it."""
-        rows = (tuple(write(item) for write in columns.values()) for item in items[:most])
-        more = 0 if most is None else max(0, len(items) - most)
-        return cls(caption, tuple(columns), tuple(rows), more)
+        """One row an item, the first `shown` of them at once; a column is its name and a writer."""
+        kept = items[:MOST_ROWS]
+        rows = (tuple(write(item) for write in columns.values()) for item in kept)
+        return cls(caption, tuple(columns), tuple(rows), shown, len(items) - len(kept))
+
+
+MOST_ROWS = 1000  # of a table; the file of numbers has all of them
 
 
 @dataclass(frozen=True)
@@ -94,19 +100,86 @@ class Figure:
 
     identifier: str
     draw: Callable[[], Chart]
-    read: str
+    read: str = ""
 
 
-Block = Paragraph | Heading | Table | Points | Terms | Code | Figure
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of a fixed width, a narrower one for phones, and a line below it.
+
+    Attributes
+    ----------
+    identifier, title : of the picture
+    draw : the picture for a width in pixels
+    note : what to know about it, "" for nothing
+    width : pixels where there is room
+    """
+
+    identifier: str
+    title: str
+    draw: Callable[[float], Picture]
+    note: str = ""
+    width: int = 640
+
+
+@dataclass(frozen=True)
+class Card:
+    """One number with what it is, and lines below it: its limits, what to compare it with."""
+
+    label: str
+    value: str
+    details: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Numbers to be seen at once."""
+
+    items: tuple[Card, ...]
+
+
+@dataclass(frozen=True)
+class Commands:
+    """What to do next: in words, and the lines to copy."""
+
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """A line, and what is opened by it."""
+
+    summary: str
+    blocks: tuple[Block, ...]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Blocks side by side where there is room, below each other where there is none."""
+
+    parts: tuple[tuple[Block, ...], ...]
+    kind: str = ""
+
+
+Text = Paragraph | Heading | Table | Points | Terms | Code
+Block = Text | Figure | Drawing | Cards | Commands | Columns | Fold
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of the report with a heading of its own."""
+    """A part of the report with a heading of its own.
+
+    Attributes
+    ----------
+    identifier, title : of the section; the title of a folded one is a question
+    blocks : what is in it
+    answer : one line beside the title of a folded section; None for one that is open
+    """
 
     identifier: str
     title: str
     blocks: tuple[Block, ...]
+    answer: str | None = None
 
 
 MISSING = "\N{EN DASH}"

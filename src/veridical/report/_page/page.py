@@ -7,6 +7,7 @@ import hashlib
 import os
 import platform
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import cache, cached_property
 from html import escape
 from importlib import metadata, resources
@@ -44,10 +45,11 @@ def page_html(report: SavedPage) -> str:
         f'<meta name="generator" content="veridical {escape(report.library)}">'
         f"<title>{title}</title><style>{style}</style></head><body>"
         '<a class="skip" href="#content">Skip to the verdict</a>'
-        f'<header><h1>{title}</h1><p class="subtitle">{escape(report.subtitle)}</p>'
-        '<div class="scheme"><button type="button" id="scheme" hidden>Light or dark</button>'
+        f'<header><div class="heading"><h1>{title}</h1>'
+        f'<p class="subtitle">{escape(report.subtitle)}</p>{_provenance(report.provenance)}</div>'
+        '<div class="tools"><button type="button" id="unfold" hidden>Open all</button>'
+        '<button type="button" id="scheme" hidden>Light or dark</button>'
         '<button type="button" id="print" hidden>Print or save as PDF</button></div></header>'
-        f"{_contents(report.sections)}"
         f'<main id="content" tabindex="-1">{body}</main>'
         f"<footer><p>Made by veridical {escape(report.library)}. Everything shown is in this"
         " file; nothing is loaded from elsewhere.</p></footer>"
@@ -56,12 +58,13 @@ def page_html(report: SavedPage) -> str:
     )
 
 
-def _contents(sections: list[Section]) -> str:
-    links = "".join(
-        f'<li><a href="#{section.identifier}">{escape(section.title)}</a></li>'
-        for section in sections
+def _provenance(facts: Sequence[tuple[str, str]]) -> str:
+    if not facts:
+        return ""
+    pairs = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts
     )
-    return f'<nav class="contents" aria-label="Sections"><ul>{links}</ul></nav>'
+    return f'<dl class="provenance">{pairs}</dl>'
 
 
 def _digest(text: str) -> str:
@@ -93,6 +96,11 @@ class SavedPage(Result):
         """One line on what was looked at."""
 
     @property
+    def provenance(self) -> Sequence[tuple[str, str]]:
+        """Who made it, when and what for, as far as that was given: names and values."""
+        return ()
+
+    @property
     @abstractmethod
     def sections(self) -> list[Section]:
         """What is shown, block by block."""
@@ -106,11 +114,8 @@ class SavedPage(Result):
     def markdown(self) -> str:
         """The page for a pull request: all words and tables, no charts."""
         parts = [f"# {plain(self.title)}", plain(self.subtitle)]
-        return "\n\n".join([*parts, *map(section_markdown, self._sections_in_words())]) + "\n"
-
-    def _sections_in_words(self) -> list[Section]:
-        """Sections of the Markdown."""
-        return self.sections
+        parts += [f"{plain(name)}: {plain(value)}" for name, value in self.provenance]
+        return "\n\n".join([*parts, *map(section_markdown, self.sections)]) + "\n"
 
     @cached_property
     def html(self) -> str:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.runtime.files import check_folder
-from veridical._core.runtime.optional import require
 from veridical._core.typing import ArrayLike
-from veridical.report._charts.catalogue import runtime_script
 from veridical.report._content.content import Settings
 from veridical.report._content.findings import Step, comparison_of, findings_of
+from veridical.report._content.fingerprint import fingerprint_of
 from veridical.report._content.request import CALLER, MARGINS, ReportRequest, guesses
 from veridical.report._page.page import check_kind, versions
 from veridical.report._sections.report import Report
@@ -43,7 +41,10 @@ def make_report(
     rng: int | None = None,
     title: str | None = None,
     date: str | None = None,
-    path: str | os.PathLike[str] | None = None,
+    author: str | None = None,
+    period: str | None = None,
+    purpose: str | None = None,
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | None = None,
     engine: Literal["auto", "memory", "pushdown"] = "auto",
 ) -> Report:
     """Report on probabilistic predictions: one page that answers, in words, tables and charts.
@@ -73,8 +74,12 @@ def make_report(
         Heading; default names the source.
     date : str, optional
         Shown under the heading. There is none by default, so that reports can be reproduced.
-    path : str or path, optional
+    author, period, purpose : str, optional
+        Who answers for the report, of which time the data are, and what the predictions are for:
+        shown beside the heading, and part of the file of numbers.
+    path : str or path, or several, optional
         Write the report there: .html for the page, .md for Markdown, .json for every number.
+        ``path=["report.html", "report.json"]`` writes both.
     engine : {"auto", "memory", "pushdown"}, default "auto"
         Where rows are summed up, as in :func:`evaluate`. From sums, which queries and files of a
         million rows or more are pushed down to, there is no recalibration of several classes and
@@ -88,12 +93,12 @@ def make_report(
     Notes
     -----
     The verdict is that of :func:`evaluate`, word for word; its rule is in the appendix of the page.
-    Recalibration is cross-fitted: everything the calibrator decides is
-    decided without the rows it is judged on. Beyond 20,000 rows (fewer for several classes) it
-    is measured on a random sample, which the page says.
+    Recalibration is one fit of :class:`AutoCalibrator`, whose folds have been held out already:
+    maps and their weights are found without the rows they are judged on. Beyond 25,000 rows
+    (fewer for several classes) it is measured on a random sample, which the page says.
 
-    Time is a few seconds, mostly of recalibration; 1,000,000 rows of two classes take less than
-    half a minute. Only the page needs the extra `report`.
+    Settings hold a fingerprint of the data: the SHA-256 of the file, as ``sha256sum`` prints it, or
+    that of the rows of arrays.
 
     Examples
     --------
@@ -121,6 +126,9 @@ def make_report(
         rng=rng,
         title=title,
         date=date,
+        author=author,
+        period=period,
+        purpose=purpose,
         path=path,
         engine=engine,
     )
@@ -130,8 +138,8 @@ def make_report(
 def build_report(request: ReportRequest, step: Step) -> Report:
     """Do what `make_report` says; `step` is told what is being computed."""
     options = request.options()
-    path = request.path
-    runtime = None if path is None else _check_target(Path(path))
+    for path in request.paths:
+        _check_target(path)
     step("reading")
     sources = request.read()
     columns = guesses(sources)
@@ -153,30 +161,28 @@ def build_report(request: ReportRequest, step: Step) -> Report:
             weight_type="importance",
             columns=columns,
             versions=versions(),
+            fingerprint=fingerprint_of(request.y_true, sources.values()),
+            shell=request.shell(),
+            shell_positive=request.shell_positive(),
+            shell_by=request.shell_by(),
             **vars(options) | {"margins": tuple(map(str, options.margins))},
         ),
         models=tuple(models),
         comparison=comparison_of(sources, options),
+        author=request.author or "",
+        period=request.period or "",
+        purpose=request.purpose or "",
     )
-    if path is not None:
-        step("writing")
-        if runtime is not None:
-            runtime.result()
+    for path in request.paths:
+        step(f"writing {path.name}")
         report.save(path)
     return report
 
 
-def _check_target(path: Path) -> Future[str] | None:
-    """Fail before the work, not after it; a page's script is put together while figures are."""
+def _check_target(path: Path) -> None:
+    """Fail before the work, not after it."""
     check_kind(path, caller=CALLER)
     check_folder(path.resolve())
-    if path.suffix.lower() not in (".html", ".htm"):
-        return None
-    require("vl_convert", extra="report", purpose="the page of a report")
-    pool = ThreadPoolExecutor(1)
-    started = pool.submit(runtime_script)
-    pool.shutdown(wait=False)
-    return started
 
 
 def _prefixed(step: Step, name: str) -> Callable[[str], None]:

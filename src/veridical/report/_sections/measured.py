@@ -1,4 +1,4 @@
-"""Sections on what was measured: verdict, scores, errors, diagrams, tests, classes and groups."""
+"""Sections on what was measured: how sure, where, what miscalibration costs a score, tests."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from veridical.report._charts.catalogue import (
 from veridical.report._content.content import ModelFindings, short
 from veridical.report._page.blocks import (
     Block,
+    Columns,
     Figure,
     Paragraph,
     Table,
@@ -36,12 +37,13 @@ from veridical.results import (
     JointPart,
     MeasuredError,
     ReliabilityCurve,
+    ReliabilityDisplay,
     TestReport,
 )
 from veridical.results.base import format_pvalue, format_statistic, say_pvalue
 from veridical.summaries import VectorSummary
 
-_MOST_ROWS = 20  # of a table of classes or groups
+_SHOWN = 20  # rows of a table of classes or groups that are seen at once
 _LONG = 200  # characters of a name
 _SCORE_NAMES = {
     "brier": "Brier score",
@@ -51,40 +53,59 @@ _SCORE_NAMES = {
 }
 
 
-def verdict_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
-    """The answer in words, and the few figures behind it."""
-    verdict = m.evaluation.verdict
-    yield Paragraph(verdict.headline, "lead")
-    beneath = [verdict.text.removeprefix(verdict.headline).strip(), m.recalibration.text]
-    yield Paragraph(" ".join(text for text in beneath if text))
-    yield Table("Key figures", ("figure", "value", "what it is"), tuple(_key_figures(m)))
+def sure_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """Every figure with its limits, errors with what chance alone would show."""
+    e = m.evaluation
+    yield Table(
+        f"Figures and {level_words(e.confidence_level)} intervals ({e.verdict.about})",
+        ("figure", "value and interval", "how to read it"),
+        tuple(_figures(m)),
+    )
+    yield from _errors(m, index)
 
 
-def _key_figures(m: ModelFindings) -> Iterator[tuple[str, str, str]]:
-    e, level = m.evaluation, level_words(m.evaluation.confidence_level)
-    yield "rows", f"{e.n_samples:,}", f"{e.verdict.about}, {e.lens} lens"
-    ranked = "how well classes are ranked: 0.5 by chance, 1 without fault"
+def sure_answer(m: ModelFindings) -> str:
+    """The error that speaks for the lens, with its interval and what chance shows."""
+    error = m.evaluation.default
+    text = f"{error_name(m)} {number(error.value)}"
+    if error.low is not None:
+        text += f", {level_words(m.evaluation.confidence_level)} interval"
+        text += f" {limits(error.low, error.high)}"
+    if error.null_q95 is not None:
+        text += f"; calibrated models stay below {number(error.null_q95)}"
+    return f"{text}."
+
+
+def error_name(m: ModelFindings) -> str:
+    """Name of the error that speaks for the lens; of several classes it says of what it is."""
+    error = m.evaluation.default
+    return error.name if error.lens == "binary" else f"{error.name} ({error.lens})"
+
+
+def _figures(m: ModelFindings) -> Iterator[tuple[str, str, str]]:
+    e = m.evaluation
+    several = len(e.classes) > 2
+    part = f" ({e.curve.lens} lens)" if several else ""
+    whole = ", whole prediction" if several else ""
+    for rule, value in e.scores.items():
+        if rule != "zero-one":
+            summed = "; summed over classes, 0 to 2" if several and rule == "brier" else ""
+            name = f"{_SCORE_NAMES[rule]}{whole}"
+            yield name, _figure(e, rule, value), f"mean score: smaller is better{summed}"
     right = "share of rows whose most probable class occurred"
     yield "accuracy", _figure(e, "accuracy", e.accuracy), right
-    yield "AUC", _figure(e, "AUC", e.auc), ranked
-    for rule in ("brier", "log"):
-        shown = _figure(e, rule, e.scores[rule])
-        yield _SCORE_NAMES[rule], shown, "mean score: smaller is better"
-    error = e.default
-    what = f"mean gap; {level} interval {limits(error.low, error.high)}"
-    if error.null_q95 is not None:
-        what += f"; a calibrated model stays below {number(error.null_q95)} in 95 % of samples"
-    yield error.name, number(error.value), what
+    yield "AUC", _figure(e, "AUC", e.auc), _auc_words(e)
+    spread = "1 if calibrated; below 1 over-confident (too extreme), above 1 under-confident"
+    yield f"recalibration slope{part}", coefficient(e.slope), spread
+    level = "0 if calibrated; below 0 predictions are too high"
+    yield f"recalibration intercept{part}", coefficient(e.intercept), level
     yield (
-        "recalibration slope",
-        coefficient(e.slope),
-        "1 if calibrated; below 1 over-confident (too extreme), above 1 under-confident",
-    )
-    yield (
-        "observed minus predicted",
+        f"observed minus predicted{part}",
         signed(e.calibration_in_the_large) + _interval(e, "calibration in the large"),
         f"{number(e.mean_observed)} observed, {number(e.mean_predicted)} predicted on average",
     )
+    expected = _figure(e, "observed/expected", e.observed_expected)
+    yield f"observed / expected{part}", expected, "1 if predictions are right on average"
 
 
 def _figure(e: Evaluation, name: str, value: float | None) -> str:
@@ -96,48 +117,41 @@ def _interval(e: Evaluation, name: str) -> str:
     return f" ({limits(*e.limits[name])})" if name in e.limits else ""
 
 
-def discrimination_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
-    """What recalibration can mend, and what it cannot."""
+def score_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """What miscalibration costs in scores: what recalibration can mend, and what it cannot."""
     e = m.evaluation
     yield Paragraph(
-        "Two different things make a good probability. Discrimination: are different cases told"
-        " apart? No recalibration can add to it. Calibration: does a stated probability come"
-        " true as often as it says? That can be mended afterwards.",
+        "Discrimination: are different cases told apart? No recalibration adds to it. Calibration:"
+        " does a stated probability come true as often as it says? That can be mended. Score ="
+        " miscalibration - discrimination + uncertainty, the last being the score of always saying"
+        " the base rate.",
         "read",
     )
-    for d in e.decompositions:
-        if not 0 < d.score < float("inf"):
-            continue
-        if e.verdict.kind != "reversed":  # no recalibration mends that
-            yield Paragraph(_balance(d))
-        yield Figure(
-            f"decomposition-{d.rule}-{index}",
-            partial(_parts_chart, d),
-            "The bar is the score, split into what recalibration could save (miscalibration) and"
-            " what it could not. The thin bar below it is what the predictions are worth, against"
-            " always saying the base rate.",
-        )
-    calibrated = "1 if calibrated; below 1 too extreme"
-    too_high = "0 if calibrated; below 0 predictions are too high"
-    ratio = "1 if predictions are right on average"
-    accuracy = _figure(e, "accuracy", e.accuracy)
-    expected = _figure(e, "observed/expected", e.observed_expected)
-    yield Table(
-        f"Discrimination and calibration ({level_words(e.confidence_level)} intervals)",
-        ("figure", "value", "about", "how to read it"),
-        (
-            ("AUC", _figure(e, "AUC", e.auc), "discrimination", _auc_words(e)),
-            ("accuracy", accuracy, "discrimination", "at equal costs of all errors"),
-            ("recalibration slope", coefficient(e.slope), "calibration", calibrated),
-            ("recalibration intercept", coefficient(e.intercept), "calibration", too_high),
-            ("observed / expected", expected, "calibration", ratio),
-        ),
+    parts = [d for d in e.decompositions if 0 < d.score < float("inf")]
+    columns = []
+    for d in parts:
+        figure = Figure(f"decomposition-{d.rule}-{index}", partial(_parts_chart, d))
+        mended = e.verdict.kind != "reversed"  # no recalibration mends that
+        columns.append((figure, Paragraph(_balance(d))) if mended else (figure,))
+    yield Columns(tuple(columns))
+    yield Table.of(
+        f"Parts of the score ({level_words(e.confidence_level)} intervals)",
+        e.decompositions,
+        {
+            "score": lambda d: f"{_SCORE_NAMES[d.rule]} ({d.lens} lens)",
+            "value": lambda d: number(d.score),
+            "miscalibration": lambda d: _part(e, d, "miscalibration"),
+            "discrimination": lambda d: _part(e, d, "discrimination"),
+            "uncertainty": lambda d: number(d.uncertainty),
+            "how": lambda d: d.definition,
+        },
     )
 
 
 def _parts_chart(d: Decomposition) -> Chart:
     name = _SCORE_NAMES[d.rule]
-    return decomposition_chart(d, title=f"{name[:1].upper()}{name[1:]} and its parts")
+    title = f"{name[:1].upper()}{name[1:]} ({d.lens} lens) and its parts"
+    return decomposition_chart(d, title=title)
 
 
 def _auc_words(e: Evaluation) -> str:
@@ -156,53 +170,25 @@ def _balance(d: Decomposition) -> str:
     )
 
 
-def scores_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
-    """Proper scores and their parts."""
-    e = m.evaluation
-    yield Paragraph(
-        "Proper scores reward honest probabilities; smaller is better. Score = miscalibration"
-        " - discrimination + uncertainty: the first is what calibration costs, the second what"
-        " the predictions are worth, the third the score of always saying the base rate.",
-        "read",
-    )
-    yield Table(
-        f"Scores of the whole prediction ({level_words(e.confidence_level)} intervals)",
-        ("score", "value"),
-        tuple((_SCORE_NAMES[rule], _figure(e, rule, value)) for rule, value in e.scores.items()),
-    )
-    yield Table.of(
-        "Parts of the score",
-        e.decompositions,
-        {
-            "score": lambda d: f"{_SCORE_NAMES[d.rule]} ({d.lens} lens)",
-            "value": lambda d: number(d.score),
-            "miscalibration": lambda d: _part(e, d, "miscalibration"),
-            "discrimination": lambda d: _part(e, d, "discrimination"),
-            "uncertainty": lambda d: number(d.uncertainty),
-            "how": lambda d: d.definition,
-        },
-    )
-
-
 def _part(e: Evaluation, d: Decomposition, name: str) -> str:
     return _figure(e, f"{d.rule} {name}", getattr(d, name))
 
 
-def errors_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+def _errors(m: ModelFindings, index: int) -> Iterator[Block]:
     """Calibration errors, each with what chance alone would show."""
     e = m.evaluation
     yield Paragraph(
-        "Even a perfectly calibrated model shows an error above zero in a finite sample. Compare"
-        " each value with its null level, what a calibrated model with these same predictions"
-        " would read; p is the probability of as much or more.",
+        "A calibrated model shows an error above zero, too, in a finite sample. Compare each value"
+        " with its null level, what a calibrated model with these same predictions would read; p"
+        " is the probability of as much or more.",
         "read",
     )
-    yield Figure(
+    figure = Figure(
         f"errors-{index}",
         lambda: errors_chart(e),
-        "Each error with its interval; the grey bar is what 95 % of calibrated models with these"
-        " predictions stay below. An interval well beyond the bar is more than chance.",
+        "Each error with its interval; the grey bar is what 95 % of calibrated models stay below.",
     )
+    yield Columns(((figure,), tuple(_equivalence(m))))
     yield Table.of(
         "Calibration errors",
         e.errors,
@@ -218,22 +204,47 @@ def errors_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     )
 
 
-def reliability_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+def where_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """By classes, by groups and by ranges of predictions."""
+    yield from _families(m, index)
+    yield Columns(tuple((each,) for each in _diagrams(m, index)))
+
+
+def _diagrams(m: ModelFindings, index: int) -> Iterator[Block]:
+    if m.groups:
+        yield Figure(
+            f"groups-{index}",
+            lambda: groups_chart(_group_errors(m), adjusted=_adjusted(m), level=_level(m)),
+            "Error of each group with its interval; groups in colour stand out in the joint test.",
+        )
+    yield from _reliability(m, index)
+    yield from _simplex(m, index)
+
+
+def where_answer(m: ModelFindings) -> str:
+    """What stands out in the joint test among classes and groups."""
+    joint = m.evaluation.verdict.joint
+    found = []
+    for kind, plural in (("group", "groups"), ("class", "classes")):
+        parts = [] if joint is None else [part for part in joint.parts if part.name == kind]
+        if parts:
+            n = sum(part.adjusted <= joint.level for part in parts)  # type: ignore[union-attr]
+            found.append(f"{n if n else 'none'} of {len(parts):,} {plural} stand out")
+    if found:
+        return sentence("; ".join(found))
+    return "By ranges of predictions, with other bins, methods and lenses."
+
+
+def _reliability(m: ModelFindings, index: int) -> Iterator[Block]:
     """Observed frequency against prediction, with choices."""
     if not m.variants:
         return
     yield Figure(
         f"reliability-{index}",
         lambda: _switchable(m),
-        "Of all rows where the model said x, which share came true? A calibrated model lies on"
-        " the diagonal; points below it are over-prediction, above it under-prediction. Bars are"
-        " intervals, and the histogram shows how many rows stand behind a point. Hover for"
-        " numbers; the lists switch lens, class, method and bins.",
-    )
-    yield Paragraph(
-        "Isotonic and smooth curves are drawn with at most 200 points; figures in other sections"
-        " use all rows.",
-        "note",
+        "Of all rows where the model said x, which share came true? Points below the diagonal are"
+        " over-prediction, above it under-prediction. The lists switch lens, class, method and"
+        " bins; isotonic and smooth curves are drawn with at most 200 points.",
     )
 
 
@@ -243,7 +254,7 @@ def _switchable(m: ModelFindings) -> Chart:
     return switchable_reliability(curves, names=("lens", "class", "method", "bins"))
 
 
-def simplex_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+def _simplex(m: ModelFindings, index: int) -> Iterator[Block]:
     """Predictions of three classes in a triangle."""
     if m.simplex is None:
         return
@@ -257,20 +268,19 @@ def simplex_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     )
 
 
-def evidence_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+def test_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     """Is the error more than noise, and is it small enough?"""
     yield Paragraph(
         "A small p-value says that outcomes do not look like draws from the predictions. The"
         " verdict is that of one joint test of all parts below, which holds its level; single"
         " tests are looked at one by one, with Holm's correction for their number, and do not"
-        " decide. Not to reject is no proof of calibration: that is what the last table is for.",
+        " decide. Not to reject is no proof of calibration: see the margins under how sure it is.",
         "read",
     )
     tests = m.tests
     if tests is None:
         yield Paragraph("No test could be made of these rows.", "note")
     else:
-        yield Paragraph(tests.verdict.text)
         yield from _joint_parts(tests)
         yield Table.of(
             f"Single tests, looked at one by one, at level {tests.level:g}",
@@ -284,7 +294,18 @@ def evidence_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
                 "definition": lambda pair: f"{pair[0].lens}: {pair[0].definition}",
             },
         )
-    yield from _equivalence(m)
+
+
+def test_answer(m: ModelFindings) -> str:
+    """The joint test, and how many single ones reject."""
+    joint = m.evaluation.verdict.joint
+    if m.tests is None or joint is None:
+        return "No test could be made of these rows."
+    rejected = sum(p <= m.tests.level for p in m.tests.adjusted)
+    return (
+        f"Joint test {say_pvalue(joint.pvalue, joint.n_resamples)}; {rejected} of"
+        f" {len(m.tests.tests)} single tests reject at level {m.tests.level:g} (Holm)."
+    )
 
 
 def _joint_parts(tests: TestReport) -> Iterator[Block]:
@@ -303,7 +324,7 @@ def _joint_parts(tests: TestReport) -> Iterator[Block]:
             "p (adjusted)": lambda part: format_pvalue(part.adjusted, joint.n_resamples),
             "stands out": lambda part: "yes" if part.adjusted <= joint.level else "no",
         },
-        most=_MOST_ROWS,
+        shown=_SHOWN,
     )
 
 
@@ -339,7 +360,7 @@ def _shown(test: EquivalenceTest) -> str:
     return f"{word}; says nothing here" if test.says_nothing else word
 
 
-def families_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+def _families(m: ModelFindings, index: int) -> Iterator[Block]:
     """Classes and groups, worst first."""
     if m.classes:
         yield Paragraph(
@@ -360,16 +381,11 @@ def families_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
                 "p": lambda c: pvalue(c.pvalue),
                 "p (adjusted)": lambda c: pvalue(c.adjusted),
             },
-            most=_MOST_ROWS,
+            shown=_SHOWN,
         )
-        curves = _class_curves(m)
-        if curves:
-            yield Figure(
-                f"classes-{index}",
-                lambda: classwise_chart(curves),
-                "One reliability diagram a class, worst first: a calibrated class lies on the"
-                " diagonal.",
-            )
+        drawn = class_displays(m)
+        if drawn:
+            yield Figure(f"classes-{index}", lambda: classwise_chart(drawn))
     if m.groups:
         yield from _groups(m, index)
     elif not m.classes:
@@ -380,20 +396,14 @@ def families_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         )
 
 
-def _class_curves(m: ModelFindings) -> dict[str, ReliabilityCurve]:
-    """Curves of the usual bins, in the order of the table."""
-    usual = m.variants[0].bins if m.variants else ""
-    found = {
-        v.label: v.curve
-        for v in m.variants
-        if v.lens.startswith("one class") and v.method == "bins" and v.bins == usual
-    }
-    order = [short(c.label) for c in m.classes]
-    return dict(sorted(found.items(), key=lambda pair: _place(order, pair[0])))
-
-
-def _place(order: list[str], label: str) -> int:
-    return order.index(label) if label in order else len(order)
+def class_displays(m: ModelFindings, most: int | None = None) -> dict[str, ReliabilityDisplay]:
+    """Diagrams of classes against the rest, worst first; labels that look alike are numbered."""
+    found: dict[str, ReliabilityDisplay] = {}
+    for c in m.classes[:most]:
+        if c.display is not None:
+            name = short(c.label)
+            found[f"{name} ({len(found) + 1})" if name in found else name] = c.display
+    return found
 
 
 def _groups(m: ModelFindings, index: int) -> Iterator[Block]:
@@ -418,12 +428,7 @@ def _groups(m: ModelFindings, index: int) -> Iterator[Block]:
             "p": lambda g: pvalue(g.pvalue),
             "p (adjusted)": lambda g: pvalue(g.adjusted),
         },
-        most=_MOST_ROWS,
-    )
-    yield Figure(
-        f"groups-{index}",
-        lambda: groups_chart(_group_errors(m), adjusted=_adjusted(m), level=_level(m)),
-        "Error of each group with its interval; groups in colour stand out in the joint test.",
+        shown=_SHOWN,
     )
     if m.group_note:
         yield Paragraph(sentence(m.group_note), "note")

@@ -11,43 +11,44 @@ from veridical.report._content.content import ModelFindings, Settings, short
 from veridical.report._page.blocks import Block, Heading, Section
 from veridical.report._page.page import SavedPage
 from veridical.report._sections import measured, use
+from veridical.report._sections.first import first_blocks
 from veridical.results import Comparison
 
 _Writer = Callable[[ModelFindings, int], Iterable[Block]]
+_Answer = Callable[[ModelFindings], str]
 
-_VERDICT: tuple[str, str, _Writer] = ("verdict", "Verdict", measured.verdict_blocks)
-_WRITERS: tuple[tuple[str, str, _Writer], ...] = (
-    ("discrimination", "Discrimination and calibration", measured.discrimination_blocks),
-    ("scores", "Scores and their parts", measured.scores_blocks),
-    ("errors", "Calibration errors", measured.errors_blocks),
-    ("tests", "Tests and equivalence", measured.evidence_blocks),
-    ("reliability", "Reliability diagrams", measured.reliability_blocks),
-    ("families", "Classes and groups", measured.families_blocks),
-    ("simplex", "Predictions of three classes", measured.simplex_blocks),
-    ("recalibration", "Before and after recalibration", use.recalibration_blocks),
-    ("decisions", "Decisions", use.decisions_blocks),
-    ("data", "The data", use.data_blocks),
+_WRITERS: tuple[tuple[str, str, _Writer, _Answer], ...] = (
+    ("sure", "How sure is that?", measured.sure_blocks, measured.sure_answer),
+    ("where", "Where is it off?", measured.where_blocks, measured.where_answer),
+    (
+        "mend",
+        "What does recalibration change?",
+        use.recalibration_blocks,
+        lambda m: m.recalibration.text,
+    ),
+    ("cost", "What does it cost?", use.cost_blocks, use.cost_answer),
+    ("tests", "What do the tests say?", measured.test_blocks, measured.test_answer),
+    ("data", "Are the data fit for it?", use.data_blocks, use.data_answer),
 )
+_PAIRS = "Every pair of models on the same rows, with intervals."
+_APPENDIX = "Definitions, settings, versions, and the call that makes this page again."
 
 
 def sections_of(
     models: tuple[ModelFindings, ...], comparison: Comparison | None, settings: Settings
 ) -> list[Section]:
-    """Every section that has something to say."""
-    found = [_section(*_VERDICT, models)]
+    """The first screen, and every section that has something to say, folded."""
+    found = [Section("verdict", "Verdict", tuple(first_blocks(models, comparison, settings)))]
     if comparison is not None:
         blocks = tuple(use.comparison_blocks(comparison))
-        found.append(Section("models", "Models side by side", blocks))
-    found += [_section(*writer, models) for writer in _WRITERS]
+        found.append(Section("models", "Which model is better?", blocks, _PAIRS))
+    for name, title, writer, answer in _WRITERS:
+        blocks = tuple(_blocks(writer, models))
+        text = answer(models[0]) if len(models) == 1 else ""
+        found.append(Section(name, title, blocks, text))
     appendix = tuple(use.appendix_blocks(settings, models))
-    found.append(Section("appendix", "Appendix: definitions, settings, versions", appendix))
+    found.append(Section("appendix", "Appendix", appendix, _APPENDIX))
     return [section for section in found if section.blocks]
-
-
-def _section(
-    identifier: str, title: str, writer: _Writer, models: tuple[ModelFindings, ...]
-) -> Section:
-    return Section(identifier, title, tuple(_blocks(writer, models)))
 
 
 def _blocks(writer: _Writer, models: tuple[ModelFindings, ...]) -> Iterator[Block]:
@@ -65,11 +66,11 @@ class Report(SavedPage):
     Attributes
     ----------
     title : of the page
-    date : as given, "" if none was
+    date, author, period, purpose : as given, "" if none was
     settings : what the figures depend on
     models : everything about each model
     comparison : paired differences of several models; None for one
-    html : the page, whole and without outside resources (needs the extra `report`)
+    html : the page, whole and without outside resources
     markdown : the same without charts
     """
 
@@ -78,6 +79,9 @@ class Report(SavedPage):
     settings: Settings
     models: tuple[ModelFindings, ...]
     comparison: Comparison | None = None
+    author: str = ""
+    period: str = ""
+    purpose: str = ""
 
     @property
     def headline(self) -> str:
@@ -104,6 +108,12 @@ class Report(SavedPage):
         if len(self.models) > 1:
             facts.append(f"{len(self.models)} models")
         return ", ".join([*facts, self.date] if self.date else facts)
+
+    @property
+    def provenance(self) -> list[tuple[str, str]]:
+        """Who answers for it, of which period and for what the predictions are."""
+        facts = [("Author", self.author), ("Period", self.period), ("Purpose", self.purpose)]
+        return [(name, value) for name, value in facts if value]
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a figure of the evaluations; `model` names the model."""

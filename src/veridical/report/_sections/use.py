@@ -1,16 +1,24 @@
-"""Sections on models side by side, recalibration, decisions and the data, and the appendix."""
+"""Sections on models in pairs, recalibration, decisions and the data, and the appendix."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from veridical.report._charts.catalogue import comparison_chart, cost_slider, evidence_chart
-from veridical.report._content.content import ModelFindings, Settings, short
+from veridical.report._content.content import (
+    BeforeAfter,
+    ModelFindings,
+    Recalibration,
+    Settings,
+    short,
+)
 from veridical.report._content.findings import COST_RATIOS
 from veridical.report._content.recalibration import RULE as RECALIBRATION_RULE
 from veridical.report._page.blocks import (
     Block,
     Code,
+    Columns,
     Figure,
     Heading,
     Paragraph,
@@ -26,10 +34,11 @@ from veridical.report._page.blocks import (
     signed,
     signed_limits,
 )
+from veridical.report._sections.measured import score_blocks
 from veridical.results import Comparison, DecisionCurve
 
 _LONG = 200  # characters of a name
-_MOST_ROWS = 60
+_SHOWN = 20
 
 
 def recalibration_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
@@ -40,23 +49,21 @@ def recalibration_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         " one to expect on new rows.",
         "read",
     )
-    yield Paragraph(r.text)
-    if r.comparison is None:
+    if not r.figures:
         return
-    yield _before_after(r.comparison, r.n_folds)
+    beside: list[Block] = [_before_after(r, m.evaluation.confidence_level)]
+    columns: list[tuple[Block, ...]] = []
     if r.evidence is not None:
         evidence = r.evidence
-        yield Paragraph(evidence.verdict)
+        beside.append(Paragraph(evidence.verdict))
         if any(c.difference is not None for c in evidence.candidates):
-            yield Figure(
-                f"evidence-{index}",
-                lambda: evidence_chart(evidence),
-                "Change in log loss on held-out rows against leaving the predictions alone:"
-                " left of zero is better.",
-            )
+            figure = Figure(f"evidence-{index}", lambda: evidence_chart(evidence))
+            columns.append((figure,))
+    yield Columns((tuple(beside), *columns))
+    if r.evidence is not None:
         yield Table.of(
             "Candidates on held-out rows",
-            evidence.candidates,
+            r.evidence.candidates,
             {
                 "candidate": lambda c: c.candidate,
                 "log loss": lambda c: number(c.log_loss),
@@ -72,25 +79,24 @@ def recalibration_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         yield Points(tuple(sentence(note) for note in notes))
 
 
-def _before_after(c: Comparison, n_folds: int) -> Table:
-    before, after = c.evaluation("before"), c.evaluation("after")
-    figures = [
-        ("log loss", before.scores["log"], after.scores["log"], "log"),
-        ("Brier score", before.scores["brier"], after.scores["brier"], "brier"),
-        ("accuracy", before.accuracy, after.accuracy, ""),
-        ("AUC", before.auc, after.auc, ""),
-        (before.default.name, before.default.value, after.default.value, ""),
-    ]
-    paired = {d.difference.estimator: d.difference for d in c.differences}
-    rows = []
-    for name, old, new, key in figures:
-        difference = paired.get(key)
-        limit = "" if difference is None else signed_limits(difference.low, difference.high)
-        new = new if difference is None else difference.first
-        change = None if old is None or new is None else new - old
-        rows.append((name, number(old), number(new), signed(change), limit))
-    header = ("figure", "before", "after", "change", f"{level_words(c.confidence_level)} interval")
-    return Table(f"Before and after, held out in {n_folds} folds", header, tuple(rows))
+def _before_after(r: Recalibration, level: float) -> Table:
+    return Table.of(
+        f"Before and after, on {r.n_samples:,} rows held out in {r.n_folds} folds",
+        r.figures,
+        {
+            "figure": lambda f: f.name,
+            "before": lambda f: number(f.before),
+            "after": lambda f: number(f.after),
+            "change": lambda f: signed(_change(f)),
+            f"{level_words(level)} interval": lambda f: signed_limits(f.low, f.high),
+        },
+    )
+
+
+def _change(f: BeforeAfter) -> float | None:
+    if f.before is None or f.after is None or not math.isfinite(f.before):
+        return None
+    return f.after - f.before
 
 
 def comparison_blocks(c: Comparison) -> Iterator[Block]:
@@ -136,7 +142,7 @@ def comparison_blocks(c: Comparison) -> Iterator[Block]:
             "p": lambda d: pvalue(d.difference.pvalue),
             "p (Holm)": lambda d: pvalue(d.adjusted),
         },
-        most=_MOST_ROWS,
+        shown=_SHOWN,
     )
     if c.notes:
         yield Heading("Notes")
@@ -144,6 +150,19 @@ def comparison_blocks(c: Comparison) -> Iterator[Block]:
 
 
 _MATTERS = {"problem": "problem", "note": "to know", "fine": "fine"}
+
+
+def cost_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
+    """What miscalibration costs in scores, and what acting on the predictions costs."""
+    yield from decisions_blocks(m, index)
+    yield from score_blocks(m, index)
+
+
+def cost_answer(m: ModelFindings) -> str:
+    """Where acting on the predictions is worth it."""
+    if m.decisions is None:
+        return "Parts of the scores."
+    return sentence(str(m.decisions).splitlines()[0])
 
 
 def decisions_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
@@ -156,7 +175,6 @@ def decisions_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
         " their ratio sets the threshold. Costs are a row, in units of one false alarm.",
         "read",
     )
-    yield Paragraph(sentence(str(m.decisions).splitlines()[0]))
     curve = m.decisions
     yield Figure(
         f"decisions-{index}",
@@ -198,6 +216,14 @@ def data_blocks(m: ModelFindings, index: int) -> Iterator[Block]:
     )
     rows = tuple((note.topic, _MATTERS[note.matters], note.finding) for note in m.data)
     yield Table("Notes on the data", ("topic", "verdict", "finding"), rows)
+
+
+def data_answer(m: ModelFindings) -> str:
+    """How many problems there are, and of what."""
+    found = [note.topic for note in m.data if note.matters == "problem"]
+    known = sum(note.matters == "note" for note in m.data)
+    problems = f"{len(found)} problem{'s' * (len(found) != 1)} ({', '.join(found)})"
+    return sentence(f"{problems if found else 'no problem found'}; {known} to know")
 
 
 _TERMS = (
@@ -284,6 +310,7 @@ def appendix_blocks(settings: Settings, models: tuple[ModelFindings, ...]) -> It
     margins = ", ".join(s.margins)
     rows = [
         ("source", s.source),
+        ("fingerprint", s.fingerprint),
         ("rows", f"{e.n_samples:,}"),
         ("weights", weights),
         ("lens", s.lens),
@@ -296,9 +323,8 @@ def appendix_blocks(settings: Settings, models: tuple[ModelFindings, ...]) -> It
     ]
     if s.columns:
         rows.append(("columns", s.columns))
+    rows.append(("versions", ", ".join(f"{name} {at}" for name, at in s.versions.items())))
     yield Table("What the figures depend on", ("setting", "value"), tuple(rows))
-    yield Heading("Versions")
-    yield Table("What they were computed with", ("package", "version"), tuple(s.versions.items()))
     yield Heading("The same report again")
     yield Paragraph(
         "The same data, settings and versions give the same figures, on any number of threads."

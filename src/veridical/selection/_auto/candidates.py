@@ -36,12 +36,14 @@ class Candidate:
     ----------
     name : as the evidence names it
     calibrator : not fitted
-    basic : whether it is one of the stiff maps that serve few rows best
+    safe : whether it stays near the model's own predictions and may stand in for them
+    jumps : whether it is made of steps, which cost most where a map is shipped
     """
 
     name: str
     calibrator: Calibrator
-    basic: bool
+    safe: bool = False
+    jumps: bool = False
 
 
 def default_candidates(n_classes: int, size: float, input: str, strategy: str) -> list[Candidate]:
@@ -51,11 +53,12 @@ def default_candidates(n_classes: int, size: float, input: str, strategy: str) -
     mean rank of the pool there, what is not did not. A pool takes the ensemble of temperatures,
     which can stay near the identity; who must deploy one simple map gets the plain one.
     """
-    if input == "score" and n_classes == 2:
-        return [c for c in _binary(_BINS_OF_SCORES) if input in c.calibrator._inputs]
-    first = Candidate("ensemble temperature", EnsembleTemperatureCalibrator(), basic=True)
+    if input == "score" and n_classes == 2:  # which are no probabilities to be linear in
+        maps = [c for c in _binary(_BINS_OF_SCORES) if c.name != "sigmoid"]
+        return [c for c in maps if input in c.calibrator._inputs]
+    first = Candidate("ensemble temperature", EnsembleTemperatureCalibrator(), safe=True)
     if strategy == "select":
-        first = Candidate("temperature", TemperatureCalibrator(), basic=True)
+        first = Candidate("temperature", TemperatureCalibrator())
     return [first, *(_binary(_bins(size)) if n_classes == 2 else _multiclass(n_classes, size))]
 
 
@@ -65,28 +68,31 @@ def _bins(size: float) -> int:
 
 def _binary(n_bins: int) -> list[Candidate]:
     return [
-        Candidate("platt", PlattCalibrator(), basic=True),
-        Candidate("beta", BetaCalibrator(), basic=True),
-        Candidate("spline", SplineCalibrator(smoothness=10.0), basic=True),
-        Candidate("loose spline", SplineCalibrator(smoothness=1.0), basic=False),
-        Candidate("centred isotonic", IsotonicCalibrator(centered=True), basic=False),
-        Candidate("venn-abers", VennAbersCalibrator(), basic=False),
-        Candidate("histogram", HistogramCalibrator(n_bins=n_bins), basic=False),
+        Candidate("platt", PlattCalibrator()),
+        Candidate("sigmoid", PlattCalibrator(feature="probability")),
+        Candidate("beta", BetaCalibrator()),
+        Candidate("spline", SplineCalibrator(smoothness=10.0)),
+        Candidate("loose spline", SplineCalibrator(smoothness=1.0)),
+        Candidate("venn-abers", VennAbersCalibrator(), jumps=True),
+        Candidate("histogram", HistogramCalibrator(n_bins=n_bins), jumps=True),
     ]
 
 
 def _multiclass(n_classes: int, size: float) -> list[Candidate]:
-    found = [Candidate("vector", StructuredVectorCalibrator(strength=0.05), basic=True)]
+    found = [Candidate("vector", StructuredVectorCalibrator(strength=0.05))]
     if n_classes <= _MANY_CLASSES:
         found += [
-            Candidate(f"matrix {ridge:g}", StructuredMatrixCalibrator(strength=ridge), basic=basic)
-            for ridge, basic in ((0.5, True), (0.05, True), (0.005, False), (0.0015, False))
+            Candidate(f"matrix {ridge:g}", StructuredMatrixCalibrator(strength=ridge))
+            for ridge in (0.5, 0.05, 0.0015)
         ]
+    if n_classes <= _FEW_CLASSES:
+        extended = StructuredMatrixCalibrator(strength=0.005, features="extended")
+        found.append(Candidate("extended matrix", extended))
     if n_classes <= _FEW_CLASSES and size >= _ROWS_A_CLASS * n_classes:
         spline, isotonic = SplineCalibrator(smoothness=10.0), IsotonicCalibrator(centered=True)
         found += [
-            Candidate("one-vs-rest spline", OneVsRestCalibrator(spline), basic=False),
-            Candidate("one-vs-rest isotonic", OneVsRestCalibrator(isotonic), basic=False),
+            Candidate("one-vs-rest spline", OneVsRestCalibrator(spline)),
+            Candidate("one-vs-rest isotonic", OneVsRestCalibrator(isotonic)),
         ]
     return found
 
@@ -106,7 +112,7 @@ def given_candidates(given: Any, caller: str) -> list[Candidate]:
     if taken:
         hint = "name them: `candidates={name: calibrator, ...}`."
         raise invalid(caller, "candidates", "of different names", min(taken), hint=hint)
-    return [Candidate(name, c, basic=True) for name, (_, c) in zip(names, pairs, strict=True)]
+    return [Candidate(name, c) for name, (_, c) in zip(names, pairs, strict=True)]
 
 
 def _listed(given: Any) -> Sequence[Any]:

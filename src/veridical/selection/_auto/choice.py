@@ -29,13 +29,14 @@ from veridical.calibrators.core import (
     held_out_masses,
     rows_of_mass,
 )
-from veridical.selection._auto import weighing
+from veridical.selection._auto import pruning, weighing
 from veridical.selection._auto.candidates import Candidate
 
 _MOST_ROWS = 50_000
 _MOST_VALUES = 500_000
 _FEW_ROWS = 600  # up to here one partition is too noisy a judge
 _SOME_ROWS = 2_000
+_MANY_ROWS = 5_000  # from here on five folds of two classes tell as much as ten
 _FAR_OFF = 1e-3  # in probability: a pool that is worse followed stays a pool
 _NEGLIGIBLE = 1e-3  # weights below this are not worth their map
 
@@ -46,9 +47,10 @@ class TriedCandidate:
 
     name: str
     calibrator: Calibrator
-    basic: bool
     fit: weighing.CrossFit | None
     note: str = ""
+    safe: bool = False
+    jumps: bool = False
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,9 @@ def choose(
         until = deadline if number else None  # the first is always tried
         fit = weighing.cross_fit(part, folds, steps, until=until)
         if isinstance(fit, LeftOut):
-            tried.append(TriedCandidate(c.name, part, c.basic, None, str(fit)))
+            tried.append(TriedCandidate(c.name, part, None, str(fit)))
         else:
-            tried.append(TriedCandidate(c.name, part, c.basic, fit))
+            tried.append(TriedCandidate(c.name, part, fit, safe=c.safe, jumps=c.jumps))
             notes += fit.notes
     model = _identity(rows, input)
     alone = model if input == "score" else _without_zeros(model, rows)
@@ -165,7 +167,7 @@ def _thinned(rows: CheckedRows) -> CheckedRows:
 def _partitions(rows: CheckedRows) -> tuple[int, ...]:
     if rows.size <= _FEW_ROWS:
         return (10, 10, 10)
-    return (10,) if len(rows.classes) == 2 or rows.size <= _SOME_ROWS else (5,)
+    return (10,) if rows.size <= (_MANY_ROWS if len(rows.classes) == 2 else _SOME_ROWS) else (5,)
 
 
 class Shares(NamedTuple):
@@ -179,26 +181,52 @@ def shares_of(
     judge: weighing.Judge,
     given: FloatArray,
     own: FloatArray | None,
-    basic: BoolArray,
+    tried: Sequence[TriedCandidate],
     strategy: str,
 ) -> Shares:
     """What is made of candidates, from what they (n, M) and the model gave to the outcomes."""
-    return (_selected if strategy == "select" else _pooled)(judge, given, own, basic)
+    if strategy == "select":
+        return _selected(judge, given, own)
+    return _pooled(judge, given, own, tried)
 
 
 def _pooled(
-    judge: weighing.Judge, given: FloatArray, own: FloatArray | None, basic: BoolArray
+    judge: weighing.Judge,
+    given: FloatArray,
+    own: FloatArray | None,
+    tried: Sequence[TriedCandidate],
 ) -> Shares:
-    found = weighing.pooled_weights(judge, given, basic)
-    found[found < _NEGLIGIBLE] = 0.0
-    found /= found.sum()
-    share = 0.0 if own is None else weighing.identity_share(judge, given @ found, own)
-    return Shares(found * (1 - share), share)
+    """Weights of least held-out loss, what stands by mixed in, then of as few maps as say it."""
+    maps = weighing.pool_weights(given, judge.weights, weighing.PSEUDO_ROWS)
+    maps[maps < _NEGLIGIBLE] = 0.0
+    maps /= maps.sum()
+    if own is None:
+        return Shares(_lean(judge, given, maps, np.array([each.jumps for each in tried])), 0.0)
+    share = weighing.identity_share(judge, given @ maps, own)
+    weights = np.append(share, (1 - share) * maps)
+    safe = next((i for i, each in enumerate(tried, 1) if each.safe), 0)
+    if safe and share > 0:
+        kept, moved = weighing.standby(judge, own, given[:, safe - 1])
+        weights[0] = share * kept
+        weights[safe] += share * moved
+    every = np.column_stack([own, given])
+    if pruning.hardly_changes(every, weights, judge.weight) and not judge.contradicted:
+        return Shares(np.zeros(len(maps)), 1.0)
+    jumps = np.array([False, *(each.jumps for each in tried)])
+    weights = _lean(judge, every, weights, jumps)
+    return Shares(weights[1:], float(weights[0]))
 
 
-def _selected(
-    judge: weighing.Judge, given: FloatArray, own: FloatArray | None, basic: BoolArray
-) -> Shares:
+def _lean(
+    judge: weighing.Judge, given: FloatArray, weights: FloatArray, jumps: BoolArray
+) -> FloatArray:
+    """Without maps that are not worth shipping: of two classes smooth ones cost nothing."""
+    if judge.n_classes == 2:
+        return pruning.without_jumps(given, weights, judge.weight, jumps)
+    return pruning.without_needless(given, weights, judge.weight)
+
+
+def _selected(judge: weighing.Judge, given: FloatArray, own: FloatArray | None) -> Shares:
     """Take the simplest map within one standard error of the best, the identity being simplest."""
     own = None if judge.contradicted else own  # its log loss is infinite
     losses = -np.log(given if own is None else np.column_stack([own, given]))
@@ -216,8 +244,8 @@ def _weighed(choice: CalibratorChoice, strategy: str) -> CalibratorChoice:
         return choice
     given = np.column_stack([choice.judge.outcome(fit.given) for _, fit in fitted])
     own = None if choice.identity is None else choice.judge.outcome(choice.identity)
-    basic = np.array([choice.tried[i].basic for i, _ in fitted])
-    shares = shares_of(choice.judge, given, own, basic, strategy)
+    tried = [choice.tried[i] for i, _ in fitted]
+    shares = shares_of(choice.judge, given, own, tried, strategy)
     weights = np.zeros(len(choice.tried))
     weights[[i for i, _ in fitted]] = shares.maps
     return replace(choice, weights=weights, identity_weight=shares.identity)

@@ -18,16 +18,24 @@ FEW_EVENTS = 5  # fewer rows outside the most frequent class show nothing
 
 
 def evidence_of(
-    choice: CalibratorChoice, rows: CheckedRows, strategy: str, level: float
+    choice: CalibratorChoice,
+    rows: CheckedRows,
+    strategy: str,
+    level: float,
+    *,
+    held_out: FloatArray | None = None,
 ) -> Evidence:
-    """Tabulate what was tried, against the identity on the same rows."""
+    """Tabulate what was tried, against the identity on the same rows.
+
+    `held_out` are the probabilities of `cross_weighted`, where they are known already.
+    """
     table = _Table(choice, level)
     entries = [table.identity()] if choice.identity is not None else []
     entries += [
         table.candidate(each, weight)
         for each, weight in zip(choice.tried, choice.weights.tolist(), strict=True)
     ]
-    result = table.result(strategy)
+    result = table.result(strategy, held_out)
     return Evidence(
         candidates=(*entries, result),
         strategy=strategy,
@@ -62,12 +70,13 @@ class _Table:
         own = self.choice.identity
         return self.row("identity", own, None, weight=share, chosen=share > 0, note=note)
 
-    def result(self, strategy: str) -> CandidateEvidence:
+    def result(self, strategy: str, held_out: FloatArray | None) -> CandidateEvidence:
         """The row of what was made of the candidates."""
         choice = self.choice
         given, own = choice.identity, None
         if choice.identity_weight < 1 and choice.fitted:
-            given, own = cross_weighted(choice, strategy), in_hindsight(choice)
+            given = cross_weighted(choice, strategy) if held_out is None else held_out
+            own = in_hindsight(choice)
         elif given is None:
             given = np.empty((0, len(choice.calibrator.classes_)))
         return self.row(strategy, given, own, note="the result", chosen=False)
@@ -145,16 +154,15 @@ def cross_weighted(choice: CalibratorChoice, strategy: str) -> FloatArray:
     are.
     """
     judge, fitted = choice.judge, choice.fitted
-    numbers = [i for i, _ in fitted]
     given = np.column_stack([judge.outcome(fit.given) for _, fit in fitted])
     own = None if choice.identity is None else judge.outcome(choice.identity)
-    basic = np.array([choice.tried[i].basic for i in numbers])
+    tried = [choice.tried[i] for i, _ in fitted]
     total = np.empty((len(judge.y), len(choice.calibrator.classes_)))
     for held, others in _blocks(choice):
         if not others.any():  # one fold is all there is: nothing was seen of others
             others = held
         known = None if own is None else own[others]
-        shares = shares_of(judge.among(others), given[others], known, basic, strategy)
+        shares = shares_of(judge.among(others), given[others], known, tried, strategy)
         part = np.zeros((int(held.sum()), total.shape[1]))
         if choice.identity is not None:
             part += shares.identity * choice.identity[held]

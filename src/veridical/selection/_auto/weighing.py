@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -135,10 +135,11 @@ def _would_end(start: float, done: int, n_folds: int) -> float:
     return now if done == 0 else start + (now - start) * n_folds / done
 
 
-_PSEUDO_ROWS = 5.0
+PSEUDO_ROWS = 2.0
+_PSEUDO_ROWS_OF_TWO = 6.0
 _LEAST = 1e-12  # smaller probabilities of what happened count as this
 _HARDLY = 0.01  # shares of the identity that are not worth the words
-_CAUTION = 6.0  # by simulation as good, with random folds, as the league's 10 with even classes
+_CAUTION = 1.0  # standard errors
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,7 @@ class Judge:
     ends : where each partition of the rows ends; each contains all rows once
     fold : number of the fold that holds each row out
     contradicted : whether something happened that the model had given no probability
+    n_classes : of predictions
     """
 
     y: IntArray
@@ -165,6 +167,7 @@ class Judge:
     ends: tuple[int, ...]
     fold: IntArray
     contradicted: bool = False
+    n_classes: int = 2
 
     @classmethod
     def of(cls, folds: Sequence[Fold], rows: CheckedRows, own: FloatArray | None) -> Judge:
@@ -182,6 +185,7 @@ class Judge:
             tuple(np.cumsum(counts).astype(int).tolist()),
             np.repeat(np.arange(len(held)), [len(r.y) for r in held]),
             own is not None and bool(np.any(own[np.arange(len(y)), y] == 0)),
+            len(rows.classes),
         )
 
     def among(self, rows: BoolArray) -> Judge:
@@ -189,8 +193,14 @@ class Judge:
         share = float(self.weight[rows].sum() / self.weight.sum())
         counts = [int(rows[a:b].sum()) for a, b in pairwise((0, *self.ends))]
         ends = tuple(np.cumsum([n for n in counts if n]).tolist())
-        parts = (self.y[rows], self.weight[rows], self.by_frequency, self.size * share)
-        return Judge(*parts, self.floor, ends, self.fold[rows], self.contradicted)
+        return replace(
+            self,
+            y=self.y[rows],
+            weight=self.weight[rows],
+            size=self.size * share,
+            ends=ends,
+            fold=self.fold[rows],
+        )
 
     @property
     def fitted(self) -> slice:
@@ -268,36 +278,30 @@ def stand_in(p: FloatArray) -> float:
     return min(max(smallest_share(p), _LEAST), 1 / (4 * p.shape[1]))
 
 
-def pooled_weights(judge: Judge, given: FloatArray, basic: BoolArray) -> FloatArray:
-    """Weights of maps from what they gave to the outcomes, (n, M).
+def standby(judge: Judge, identity: FloatArray, safe: FloatArray) -> tuple[float, float]:
+    """Weights of the model's own predictions and of a map that stays near them.
 
-    A pool of the stiff maps alone and a pool of all are mixed by the probability that the second
-    is better: with few rows the flexible ones are not worth their noise.
+    What is relied on as far as the pool may be no better: six imagined rows are divided evenly
+    between the two, because a model's temperature is rarely right.
     """
-    from scipy.special import ndtr
-
-    every = pool_weights(given, judge.weights, _PSEUDO_ROWS)
-    if basic.all() or not basic.any():
-        return every
-    stiff = np.zeros(len(basic))
-    stiff[basic] = pool_weights(given[:, basic], judge.weights, _PSEUDO_ROWS)
-    gain = np.log(given @ every) - np.log(given @ stiff)
-    share = float(ndtr(judge.certainty(gain)))
-    return np.asarray((1 - share) * stiff + share * every)
+    given = np.column_stack([identity, safe])
+    own = float(pool_weights(given, judge.weights, _PSEUDO_ROWS_OF_TWO)[0])
+    return (1.0, 0.0) if own > 1 - _HARDLY else (0.0, 1.0) if own < _HARDLY else (own, 1 - own)
 
 
 def identity_share(judge: Judge, pooled: FloatArray, identity: FloatArray) -> float:
-    """Share of the identity in the result, from what both gave to the outcomes.
+    """Share of what stands by in the result, from what pool and identity gave to the outcomes.
 
     The probability that the identity is at least as good as the pool, by the normal approximation
-    of the mean paired difference in log loss, of which few rows make too much: 6 / sqrt(n)
-    standard errors are taken off first. One if the pool was worse by a standard error. At most one
-    half if the model's zeros have happened: then no outcome costs log 2 more than in the pool.
+    of the mean paired difference in log loss, of which one standard error is taken off first: few
+    rows make too much of it, and a map that gains nothing costs something. One if the pool was
+    worse by a standard error. At most one half if the model's zeros have happened: then no outcome
+    costs log 2 more than in the pool.
     """
     from scipy.special import ndtr
 
     certainty = judge.certainty(np.log(pooled) - np.log(identity))
-    share = float(ndtr(_CAUTION / np.sqrt(judge.size) - certainty))
+    share = float(ndtr(_CAUTION - certainty))
     if judge.contradicted and share >= _HARDLY:
         return min(share, 0.5)
     if certainty <= -1 or share > 1 - _HARDLY:

@@ -245,7 +245,7 @@ def routed(
         else:
             name = type(estimator).__name__
             note = f"{name} takes no sample_weight; only its calibration is weighted"
-            warn_of([note], caller=caller, stacklevel=4)
+            warn_of([note], caller=caller)
     if groups is None:
         return params, {}
     if not hasattr(owner.cv, "split"):

@@ -9,7 +9,7 @@ from veridical._core.data.validation import check_option
 from veridical.calibrators.core import BinaryCalibrator
 from veridical.exceptions import invalid
 from veridical.report.charts import reliability_chart
-from veridical.results import Comparison
+from veridical.results import Comparison, ReliabilityCurve, ReliabilityDisplay
 from veridical.selection.core import ALIASES, calibrator_names
 from veridical.studio._api.evaluate import error_data, unbinned_figures
 from veridical.studio._data.answers import (
@@ -103,14 +103,21 @@ def _result(data: Dataset, fit: Fit) -> dict[str, Any]:
         "charts": {
             name: chart_data(
                 reliability_chart(
-                    {model: comparison.evaluation(model).curve for model in (BEFORE, name)},
+                    {model: _diagram(comparison, model) for model in (BEFORE, name)},
+                    classes=("before", "after"),
                     title=f"Held out: {name}{data.about and ', ' + data.about}",
-                )
+                ),
+                "held-out-chart",
             )
             for name in comparison.models[1:]
         },
         "notes": list(comparison.notes),
     }
+
+
+def _diagram(comparison: Comparison, model: str) -> ReliabilityCurve | ReliabilityDisplay:
+    found = comparison.evaluation(model)
+    return found.curve if found.display is None else found.display
 
 
 def _compared(comparison: Comparison, name: str) -> dict[str, Any]:

@@ -104,7 +104,10 @@ def decide(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
             "high": float(every.high[at]),
             "all": float(every.treat_all[at]),
         },
-        "chart": chart_data(decision_chart(every)),
+        "chart": chart_data(
+            decision_chart(every, title=f"Net benefit of acting where {label} is predicted"),
+            "benefit-chart",
+        ),
         "notes": list(cost.notes),
     }
 

@@ -68,7 +68,7 @@ def can_write_onnx() -> bool:
 
 def _check_onnx() -> None:
     if not can_write_onnx():
-        hint = 'pip install "veridical[onnx]", or use JSON, SQL or Python.'
+        hint = "pip install onnx, or use JSON, SQL or Python."
         raise Refused(501, "ONNX cannot be written here", hint)
 
 

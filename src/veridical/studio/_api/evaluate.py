@@ -9,12 +9,12 @@ from typing import Any
 from veridical._core.data.validation import check_option
 from veridical.evaluation.core import Measuring, judge_source, measure_figures
 from veridical.report.charts import reliability_chart
-from veridical.results import Evaluation, MeasuredError
+from veridical.results import Evaluation, MeasuredError, ReliabilityCurve, ReliabilityDisplay
 from veridical.studio._data.answers import CALLER, chart_data, values_of, whole_number
 from veridical.studio._data.live import LEVEL, OPTIONS, LensView, without_bins
 from veridical.studio._data.session import Dataset, Session, lens_of
 
-METHODS = ("bins", "isotonic", "smooth", "density")
+METHODS = ("auto", "bins", "isotonic", "smooth", "density")
 STRATEGIES = ("uniform", "quantile")
 MOST_BINS = 50
 _MOST_GROUPS = 50
@@ -28,19 +28,23 @@ def live(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     check_option(CALLER, "strategy", strategy, STRATEGIES)
     n_bins = whole_number(query.get("n_bins", 15), "n_bins", 1, MOST_BINS)
     found = view.evaluation(n_bins, strategy)
-    curve = found.curve if method == "bins" else view.curve(method)
+    shown: ReliabilityCurve | ReliabilityDisplay = found.curve
+    if method != "bins":
+        shown = view.display if method == "auto" else view.curve(method)
+    title = _title(session.data, found.curve.lens)
     return {
         "verdict": found.verdict.text,
         "default": found.default_error,
         "errors": [error_data(error) for error in found.errors],
         "means": means_of(found),
-        "chart": chart_data(reliability_chart(curve, title=_title(session.data, curve.lens))),
+        "chart": chart_data(reliability_chart(shown, title=title), "reliability-chart"),
     }
 
 
-def _title(data: Dataset, lens: str) -> str | None:
-    """Heading of the diagram; of two classes it says which one is predicted."""
-    return f"Reliability diagram, {data.about}" if data.about and lens == "binary" else None
+def _title(data: Dataset, lens: str) -> str:
+    """Heading of the diagram: which class is predicted, or through which lens it is seen."""
+    about = data.about if data.about and lens == "binary" else f"{lens} lens"
+    return f"Reliability diagram, {about}"
 
 
 def figures(session: Session, query: Mapping[str, str]) -> dict[str, Any]:

@@ -43,7 +43,9 @@ def learn(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     best = expected_cost(drawn.y, truth, (1, cost_fn), labels=[0, 1])
     return {
         "verdict": found.verdict.text,
-        "chart": chart_data(reliability_chart(curves, title=title)),
+        "chart": chart_data(
+            reliability_chart(curves, classes=("after", "other"), title=title), "lesson-chart"
+        ),
         "ece": error_data(found.default),
         "true_ece": float(np.mean(np.abs(truth - predicted))),
         "scores": {name: found.scores[name] for name in ("log", "brier")},
@@ -144,6 +146,8 @@ def _visible(game: HealthcareGame) -> dict[str, Any]:
         "rules": values_of(game.rules, "conditions", "treatments", "costs", "benefit", "unit"),
         "last": _outcome(game.outcomes[-1]) if game.outcomes else None,
         "value": sum(outcome.value for outcome in game.outcomes),
+        "promised": sum(outcome.promised for outcome in game.outcomes),
+        "rounds": [values_of(outcome, "value", "promised") for outcome in game.outcomes],
         "tally": _tally(game.outcomes),
     }
     if not game.finished:

@@ -117,11 +117,6 @@ def values_of(record: Any, *names: str) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names}
 
 
-def chart_data(chart: Chart) -> dict[str, Any]:
-    """A chart as JSON: what the runtime draws, words and numbers."""
-    return {
-        "payload": chart.to_payload(),
-        "title": chart.title,
-        "description": chart.description,
-        "table": {"header": list(chart.table.header), "rows": [list(r) for r in chart.table.rows]},
-    }
+def chart_data(chart: Chart, identifier: str) -> dict[str, Any]:
+    """A chart as JSON: its markup, in which every text is escaped, and its heading."""
+    return {"html": chart.to_html(identifier), "title": chart.title}

@@ -20,6 +20,7 @@ from veridical.curves.core import check_curve_options, curve_core
 from veridical.evaluation.core import (
     Question,
     binned_curve,
+    diagram_of,
     evaluate_source,
     judge_source,
     means_and_line,
@@ -29,7 +30,7 @@ from veridical.evaluation.data import NullDraws, SampleSource, default_error, de
 from veridical.lenses import Confidence, Lens, Problem
 from veridical.lenses.reading import event_of
 from veridical.miscalibration import BinnedError
-from veridical.results import Evaluation, MeasuredError, ReliabilityCurve
+from veridical.results import Evaluation, MeasuredError, ReliabilityCurve, ReliabilityDisplay
 from veridical.summaries import Summary, VectorSummary, summarise
 
 LEVEL, N_RESAMPLES, SEED = 0.95, 1000, 0
@@ -146,6 +147,11 @@ class LensView:
                 event = event_of(lens, source.classes, self._rows.named.y)
                 self._curves[method] = replace(curve, event=event)
             return self._curves[method]
+
+    @cached_property
+    def display(self) -> ReliabilityDisplay:
+        """Reliability diagram with bins and axes that fit the rows."""
+        return diagram_of(self._sorted, LEVEL)
 
     def _questions(self, binning: Binning, n_bins: int) -> list[Question]:
         """Errors that follow the bins."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from http.cookies import CookieError, SimpleCookie
 from importlib import resources
 from typing import Any
@@ -26,8 +25,8 @@ from veridical.studio._data.answers import Refused, body_of, in_thread, plain, r
 from veridical.studio._data.files import Settings
 from veridical.studio._data.session import Session
 
-# Scripts come from the studio only and are never made from text: Vega interprets its expressions
-# (option `ast`), so that 'unsafe-eval' is not needed. Its PNG export and our icon are data: images.
+# Scripts and styles come from the studio only and are never made from text; our icon is a data:
+# image.
 _POLICY = (
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none';"
     " form-action 'none'; frame-ancestors 'none'"
@@ -126,17 +125,14 @@ def create_app(settings: Settings, first: str | None = None) -> Starlette:
     settings : what it may read and how much it takes
     first : file within the folder to open at the start
     """
-    assets = _assets() | {"chart.css": chart_style().encode()}
-    # Seconds of work, done once: while the reader chooses a file.
-    runtime = ThreadPoolExecutor(1).submit(runtime_script)
+    charts = {"chart.css": chart_style().encode(), "chart.js": runtime_script().encode()}
+    assets = _assets() | charts
 
     async def page(request: Request) -> Response:
         return Response(assets["index.html"], media_type="text/html")
 
     async def asset(request: Request) -> Response:
         name = request.path_params["name"]
-        if name == "runtime.js":
-            return Response(await in_thread(runtime.result), media_type=_KINDS["js"])
         if name not in assets or name == "index.html":
             return PlainTextResponse("Not found.\n", 404)
         return Response(assets[name], media_type=_KINDS[name.rpartition(".")[2]])

@@ -53,7 +53,7 @@ def serve(
     The server answers this machine only, and only a browser that was given the token in the address
     that is printed. Uploads are kept in a private temporary folder, which is deleted at the end.
     """
-    for module in ("starlette", "uvicorn", "vl_convert"):
+    for module in ("starlette", "uvicorn"):
         require(module, extra="studio", purpose="veridical studio")
     root, first = check_places(file, folder)
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener:

@@ -107,7 +107,7 @@ async function showResult(place, found, app) {
       await app.refresh();
       showPicked(known);
       announce(`${method} chosen.`);
-      if (found.charts[method]) await showChart(chart, found.charts[method]);
+      if (found.charts[method]) showChart(chart, found.charts[method]);
     } catch (error) {
       fill(picked, errorNotice(error));
     }
@@ -148,7 +148,7 @@ async function showResult(place, found, app) {
   fill(picked, notice("Choose one to see what it does to all rows, and to download it."));
   if (found.picked) showPicked(found.picked);
   const drawn = found.picked?.method ?? best?.method;
-  if (found.charts[drawn]) await showChart(chart, found.charts[drawn]);
+  if (found.charts[drawn]) showChart(chart, found.charts[drawn]);
 }
 
 function bestText(best, before) {

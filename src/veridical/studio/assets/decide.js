@@ -33,7 +33,7 @@ export async function show(root, app) {
       if (chosen.prior === null) prior.value = String(Math.log(found.share / (1 - found.share)));
       tell(found.prior);
       fill(result, readout(found, chosen.prior !== null));
-      await showChart(chart, found.chart);
+      showChart(chart, found.chart);
     } catch (error) {
       fill(result, errorNotice(error));
     } finally {

@@ -5,9 +5,9 @@ import { showChart } from "./charts.js";
 import { announce, errorNotice, field, figures, fill, h, interval, number, pvalue, select, table, whole } from "./dom.js";
 
 export const title = "Evaluate";
-const METHODS = [["bins uniform", "bins of equal width"], ["bins quantile", "bins of equal mass"],
+const METHODS = [["auto", "chosen for these rows"], ["bins uniform", "bins of equal width"], ["bins quantile", "bins of equal mass"],
   ["isotonic", "isotonic, no bins"], ["smooth", "smooth, no bins"], ["density", "from densities, no bins"]];
-const chosen = { lens: null, way: "bins uniform", bins: 15, stage: "before", id: null };
+const chosen = { lens: null, way: "auto", bins: 15, stage: "before", id: null };
 
 export async function show(root, app) {
   const used = app.state.current;
@@ -36,7 +36,7 @@ export async function show(root, app) {
       fill(facts, meansOf(found));
       binned = found.errors;
       fill(errors, errorTable(binned, beside));
-      await showChart(place, found.chart);
+      showChart(place, found.chart);
     } catch (error) {
       fill(verdict, errorNotice(error));
     } finally {

@@ -25,10 +25,12 @@ export async function show(root) {
   }
   function draw(state) {
     const parts = [];
+    if (state.playing) parts.push(scoreCard(state));
+    if (state.playing && !state.finished) parts.push(rulesCard(state));
     if (state.playing && state.last) parts.push(outcomeCard(state));
     if (state.playing && !state.finished) parts.push(roundCard(state, act));
     if (state.playing && state.finished) parts.push(summaryCard(state));
-    if (state.playing) parts.push(rulesCard(state));
+    if (state.playing && state.finished) parts.push(rulesCard(state));
     if (!state.playing || state.finished) parts.push(startForm(state, act));
     fill(body, parts);
     if (state.playing && (state.last || state.finished)) {
@@ -62,9 +64,27 @@ function startForm(state, act) {
     h("button", { type: "submit", class: "main" }, "Start a game"));
 }
 
+function scoreCard(state) {
+  const { unit } = state.rules;
+  const played = state.rounds.length;
+  const rounds = state.rounds.map((round, i) => `round ${i + 1}: ${signed(round.value)}`).join(", ");
+  const rest = played
+    ? `${rounds}. The reports promised ${number(state.promised, 1)}.`
+    : "Every right treatment adds to it, a wrong one may take away.";
+  return h("section", { class: "card", id: "score", "aria-label": "Score" },
+    h("p", { class: "score" }, `Score: ${number(state.value, 0)} ${unit}`),
+    h("p", { class: "soft" }, `${played} of ${state.n_rounds} rounds played. ${rest}`));
+}
+
+function signed(value) {
+  return `${value > 0 ? "+" : ""}${number(value, 0)}`;
+}
+
 function rulesCard(state) {
   const { conditions, treatments, costs, benefit, unit } = state.rules;
-  return h("details", { class: "card", open: state.round === 1 || null }, h("summary", {}, "Treatments, costs and effects"),
+  return h("details", { class: "card", id: "rules", open: state.finished ? null : true },
+    h("summary", {}, "Rules: treatments, costs and effects"),
+    h("p", {}, "Choose at most one treatment a patient, within the budget of the round. What is left of it is lost."),
     table(`Effect in ${unit}; no treatment has none`, ["treatment", "cost", ...conditions],
       treatments.map((name, i) => [name, costs[i], ...benefit[i]])));
 }

@@ -37,7 +37,7 @@ export async function show(root) {
         n_bins: chosen.bins, seed: chosen.seed, cost_fn: power(chosen.cost) });
       fill(words, h("p", {}, sentence(power(chosen.temperature), found)));
       fill(measured, readout(found));
-      await showChart(place, found.chart);
+      showChart(place, found.chart);
     } catch (error) {
       fill(words, errorNotice(error));
     }

@@ -1,0 +1,1 @@
+"""Pictures as SVG text: scales, ticks, measured words, marks and colours; knows no results."""

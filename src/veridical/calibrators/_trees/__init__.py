@@ -1,0 +1,1 @@
+"""Maps made of small trees."""

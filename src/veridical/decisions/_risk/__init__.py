@@ -1,0 +1,1 @@
+"""Answers only when sure: thresholds, curves and sets with a promise."""

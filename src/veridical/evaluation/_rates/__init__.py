@@ -1,0 +1,1 @@
+"""Shares of classes from scores and a few labels."""

@@ -1,0 +1,1 @@
+"""Pictures of results: each takes results, computes nothing, and returns a `Picture`."""

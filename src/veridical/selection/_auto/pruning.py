@@ -1,0 +1,106 @@
+"""Smaller pools that say nearly the same."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from veridical._core.typing import BoolArray, FloatArray
+
+_SAME = 1e-4  # nats: what the maps that are left out may change, all together
+_WORTH = 1e-4  # nats: what a map that jumps has to gain on held-out rows
+_ALONE = 3e-5  # nats: below, the model is left alone
+_RIDGE = 1e-12  # maps that agree share their weight
+
+
+class Neighbours:
+    """How far other weights of the same maps are from a pool, by what each gave to the outcomes.
+
+    With r the ratio of what both give to an outcome, the distance is the mean of (r - 1)^2 / 2:
+    the Kullback-Leibler divergence to second order, where outcomes follow the pool. It is about
+    the two pools, not about which of them the outcomes favour, so chance in these plays no part.
+    """
+
+    def __init__(self, given: FloatArray, weights: FloatArray, rows: FloatArray) -> None:
+        ratios = given / (given @ weights)[:, None]
+        shares = rows / rows.sum()
+        self.products = ratios.T @ (ratios * shares[:, None])
+        self.means = shares @ ratios
+
+    def distance(self, weights: FloatArray) -> float:
+        """Mean squared change of probabilities of outcomes, halved, relative to the pool."""
+        square = weights @ self.products @ weights - 2 * weights @ self.means + 1
+        return max(float(square) / 2, 0.0)
+
+    def nearest(self, kept: list[int]) -> FloatArray:
+        """Weights of some of the maps that are nearest to the pool, on the simplex.
+
+        Least squares under a sum of one; while a weight is negative, the lowest goes.
+        """
+        kept, found = list(kept), np.ones(1)
+        while len(kept) > 1:
+            size = len(kept)
+            system = np.ones((size + 1, size + 1))
+            system[:size, :size] = self.products[np.ix_(kept, kept)] + _RIDGE * np.eye(size)
+            system[size, size] = 0.0
+            target = np.append(self.means[kept], 1.0)
+            found = np.linalg.lstsq(system, target, rcond=None)[0][:size]
+            if (found >= 0).all():
+                break
+            del kept[int(found.argmin())]
+            found = np.ones(1)
+        weights = np.zeros(len(self.means))
+        weights[kept] = found / found.sum()
+        return weights
+
+
+def without_needless(given: FloatArray, weights: FloatArray, rows: FloatArray) -> FloatArray:
+    """Leave out maps one by one as long as the others can say the same within 1e-4 nats.
+
+    `given` (n, M) is what maps gave to the outcomes, `rows` the weights of the rows.
+
+    Examples
+    --------
+    The second map is the mean of the two others, and says alone what this pool says:
+
+    >>> import numpy as np
+    >>> given = np.array([[0.2, 0.4, 0.6], [0.8, 0.7, 0.6]])
+    >>> without_needless(given, np.array([0.25, 0.5, 0.25]), np.ones(2)).round(6).tolist()
+    [0.0, 1.0, 0.0]
+    >>> without_needless(given, np.array([0.0, 0.5, 0.5]), np.ones(2)).round(6).tolist()
+    [0.0, 0.5, 0.5]
+    """
+    near = Neighbours(given, weights, rows)
+    while (weights > 0).sum() > 1:
+        alive = np.flatnonzero(weights).tolist()
+        others = [near.nearest([j for j in alive if j != i]) for i in alive]
+        distances = [near.distance(each) for each in others]
+        best = int(np.argmin(distances))
+        if distances[best] > _SAME:
+            break
+        weights = others[best]
+    return weights
+
+
+def without_jumps(
+    given: FloatArray, weights: FloatArray, rows: FloatArray, jumps: BoolArray
+) -> FloatArray:
+    """Leave out maps that jump unless held-out log loss is worse by more than 1e-4 without them.
+
+    The last of them goes first. What remains is nearest to the pool as it was.
+    """
+    near = Neighbours(given, weights, rows)
+    before = float(np.average(np.log(given @ weights), weights=rows))
+    for number in np.flatnonzero(jumps)[::-1].tolist():
+        kept = [i for i in np.flatnonzero(weights).tolist() if i != number]
+        if weights[number] == 0 or not kept:
+            continue
+        tried = near.nearest(kept)
+        if before - float(np.average(np.log(given @ tried), weights=rows)) <= _WORTH:
+            weights = tried
+    return weights
+
+
+def hardly_changes(given: FloatArray, weights: FloatArray, rows: FloatArray) -> bool:
+    """Whether the first map alone says the same as the pool."""
+    first = np.eye(len(weights))[0]
+    return Neighbours(given, weights, rows).distance(first) <= _ALONE
