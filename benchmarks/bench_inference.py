@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from report import facts_of_machine
 
 import veridical as v
-from report import facts_of_machine
 
 Call = Callable[[], Any]
 

@@ -17,7 +17,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-
 from data import Sample, make_sample
 
 Fit = Callable[[Sample], tuple[np.ndarray, float]]

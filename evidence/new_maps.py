@@ -102,9 +102,8 @@ def drawn(truth: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 def predictions(data: str, model: str) -> tuple[np.ndarray, np.ndarray]:
     """What a classifier says of rows it was not trained on, and their classes."""
     import pandas as pd
-    from models import MODELS
-
     from data import DATA_SETS
+    from models import MODELS
 
     features, target = DATA_SETS[data].read()
     codes, classes = pd.factorize(target.to_numpy(), sort=True)

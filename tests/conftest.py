@@ -19,9 +19,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdist.scheduler import LoadScopeScheduling
-
 from needs import lacking, needed
+from xdist.scheduler import LoadScopeScheduling
 
 _CHROMIUM = Path(os.environ.get("VERIDICAL_CHROMIUM", "/usr/bin/chromium"))
 _CHROMIUM_FLAGS = [

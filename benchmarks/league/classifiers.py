@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from data import DATA_SETS, load
 from models import MODELS, models_of
 from predictions import split_rows
 from rich.progress import track
@@ -29,7 +30,6 @@ from sklearn.metrics import log_loss
 from sklearn.utils.metaestimators import available_if
 from tables import interval
 
-from data import DATA_SETS, load
 from veridical.selection import CalibratedClassifier
 
 THEIRS = ("sigmoid", "isotonic", "temperature")

@@ -21,9 +21,8 @@ import numpy as np
 import pandas as pd
 from models import CALIBRATED
 from predictions import Pair
-from tables import BASE, CELL, HARM, by_set, interval, wide
-
 from results import Store
+from tables import BASE, CELL, HARM, by_set, interval, wide
 
 NOW, BEFORE = "auto", "auto-before"
 RIVALS = ("probmetrics SMS", "probmetrics SVS", "probmetrics TS", "probmetrics ETS",

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from classifiers import Remembered
+from data import DATA_SETS, load
 from models import MODELS, models_of
 from predictions import split_rows
 from sklearn.linear_model import SGDClassifier
@@ -27,7 +28,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from tables import interval
 
-from data import DATA_SETS, load
 from veridical.selection import CalibratedClassifier
 
 UNSTEADY = {

@@ -8,7 +8,6 @@ from typing import Any
 
 import more_data  # noqa: F401 - enters its tables
 import numpy as np
-
 from data import DATA_SETS
 
 

@@ -12,7 +12,6 @@ from importlib.resources import files
 
 import numpy as np
 import pandas as pd
-
 from data import Table, apart, r_table, register
 
 # Rare events: less than 10 % of the rows.

@@ -13,9 +13,8 @@ import sys
 from pathlib import Path
 
 import pandas as pd
-from tables import GROUPS
-
 from report import AUTO, OWN, comparison
+from tables import GROUPS
 
 START, END = "<!-- league: start -->", "<!-- league: end -->"
 SHOWN = 12

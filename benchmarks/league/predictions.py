@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from models import fit, models_of, probabilities
-
 from data import DATA_SETS, NETWORKS, SEED, half_of, load, network_outputs
+from models import fit, models_of, probabilities
 
 N_SPLITS = 2
 SIZES = (100, 200, 500, 1000, 5000)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+from contenders import OURS
 from tables import (
     GROUPS,
     HARM,
@@ -18,8 +19,6 @@ from tables import (
     ranks,
     wide,
 )
-
-from contenders import OURS
 
 METRICS = {"log_loss": "log loss", "brier": "Brier score"}
 OWN = {contender.name for contender in OURS}

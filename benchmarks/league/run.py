@@ -18,12 +18,11 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+from contenders import UNCALIBRATED, everyone
 from predictions import Pair, all_pairs, make_file
+from results import Store
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from trials import plan, run_task
-
-from contenders import UNCALIBRATED, everyone
-from results import Store
 
 HERE = Path(__file__).parent
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")

@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from predictions import N_SPLITS, Pair, usable_sizes
-
 from contenders import Contender, everyone, fit_predict
+from predictions import N_SPLITS, Pair, usable_sizes
 
 Done = dict[str, set[tuple[str, str, int, int]]]
 

@@ -11,9 +11,9 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from public_names import HOMES, NAMES, ON_TOP, ROOMS, STUB
 
 import veridical
-from public_names import HOMES, NAMES, ON_TOP, ROOMS, STUB
 
 SOURCE = Path(veridical.__file__)
 PACKAGES = sorted(

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from label_kinds import CONTAINERS, KINDS, P3, Y3, Cell, P, Y, brier, cell_of, options_of
 from sklearn.linear_model import LogisticRegression
 
 import veridical as v
-from label_kinds import CONTAINERS, KINDS, P3, Y3, Cell, P, Y, brier, cell_of, options_of
 
 pytest.importorskip("duckdb", reason="one of the engines")
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")

@@ -7,9 +7,9 @@ from functools import partial
 from inspect import Parameter
 
 import pytest
+from public_names import NAMES
 
 import veridical
-from public_names import NAMES
 from veridical.miscalibration import Estimator
 
 # Functions that take something else first, by the design.

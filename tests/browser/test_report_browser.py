@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from needs import needed
 from typography import faults_of
+
 from veridical.report import make_report
 
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from needs import lacking, needed
 from sklearn.metrics import log_loss
+from typography import faults_of
 
 import veridical
-from needs import lacking, needed
-from typography import faults_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy.special import softmax
-
 from calibrators.every_calibrator import EVERY, MULTICLASS, NEW, Case
+from scipy.special import softmax
 
 
 @pytest.fixture

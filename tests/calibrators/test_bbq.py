@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-
 from oracles import quantile_bins
+
 from veridical.calibrators._steps.bbq import BBQCalibrator
 from veridical.exceptions import InvalidInputError
 

@@ -11,10 +11,10 @@ import math
 
 import numpy as np
 import pytest
+from calibrators.multiclass_oracles import log_loss as rows_loss, overconfident
 from scipy.special import expit
 from sklearn.base import clone
 
-from calibrators.multiclass_oracles import log_loss as rows_loss, overconfident
 from veridical import log_loss
 from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator

@@ -7,9 +7,9 @@ import json
 
 import numpy as np
 import pytest
+from calibrators.multiclass_oracles import log_loss
 from scipy.special import softmax
 
-from calibrators.multiclass_oracles import log_loss
 from veridical.calibrators import (
     BoostedCalibrator,
     Calibrator,

@@ -9,12 +9,6 @@ import pkgutil
 
 import numpy as np
 import pytest
-from scipy.special import logit
-from sklearn.base import clone
-from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.model_selection import cross_val_score
-
-import veridical.calibrators
 from calibrators.every_calibrator import (
     EVERY,
     MULTICLASS,
@@ -25,6 +19,12 @@ from calibrators.every_calibrator import (
     predict,
     untied_three,
 )
+from scipy.special import logit
+from sklearn.base import clone
+from sklearn.metrics import log_loss, roc_auc_score
+from sklearn.model_selection import cross_val_score
+
+import veridical.calibrators
 from veridical.calibrators import Calibrator
 
 # --- scikit-learn's contract

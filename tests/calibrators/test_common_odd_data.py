@@ -2,10 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.special import logit
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError as SklearnNotFittedError
-
 from calibrators.every_calibrator import (
     BINARY,
     EVERY,
@@ -18,6 +14,10 @@ from calibrators.every_calibrator import (
     options,
     predict,
 )
+from scipy.special import logit
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError as SklearnNotFittedError
+
 from veridical.calibrators import NotFittedError
 from veridical.exceptions import InvalidInputError
 

@@ -3,8 +3,8 @@
 import warnings
 
 import numpy as np
-
 from calibrators.every_calibrator import assert_probabilities, fit, predict
+
 from veridical.calibrators import IdentityCalibrator
 from veridical.exceptions import VeridicalWarning
 

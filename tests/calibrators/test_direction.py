@@ -7,10 +7,10 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
+from calibrators.every_calibrator import EVERY
 from scipy.stats import ttest_ind
 from sklearn.base import clone
 
-from calibrators.every_calibrator import EVERY
 from veridical.calibrators import (
     BetaCalibrator,
     GroupedCalibrator,

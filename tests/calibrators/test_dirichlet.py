@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import softmax
-
 from calibrators.multiclass_oracles import (
     objective,
     overconfident,
     recorded_input,
     three_class_task,
 )
+from scipy.special import softmax
+
 from veridical.calibrators._softmax.linear import DirichletCalibrator, MatrixCalibrator
 
 

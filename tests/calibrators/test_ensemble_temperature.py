@@ -6,9 +6,9 @@ import json
 
 import numpy as np
 import pytest
+from calibrators.multiclass_oracles import log_loss, overconfident
 from scipy.special import softmax
 
-from calibrators.multiclass_oracles import log_loss, overconfident
 from veridical._core.numeric.simplex import simplex_weights
 from veridical.calibrators._base.persistence import encode
 from veridical.calibrators._softmax.temperature import (

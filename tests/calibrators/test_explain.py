@@ -7,9 +7,9 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from calibrators.every_calibrator import BINARY, EVERY, MULTICLASS, fit, untied_three
 from scipy.special import expit, logit, softmax
 
-from calibrators.every_calibrator import BINARY, EVERY, MULTICLASS, fit, untied_three
 from veridical.calibrators import (
     AveragedCalibrator,
     BetaCalibrator,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from calibrators.every_calibrator import BINARY
 from sklearn.base import clone
 
-from calibrators.every_calibrator import BINARY
 from veridical.calibrators import (
     BetaCalibrator,
     Calibrator,

@@ -7,9 +7,9 @@ import re
 
 import numpy as np
 import pytest
+from calibrators.every_calibrator import EVERY, fit, options, predict
 from scipy.special import expit, logit
 
-from calibrators.every_calibrator import EVERY, fit, options, predict
 from veridical.calibrators import (
     AveragedCalibrator,
     BetaCalibrator,

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import polars as pl
 import pytest
+from calibrators.every_calibrator import EVERY, fit, options, predict
 from sklearn.base import clone
 
-from calibrators.every_calibrator import EVERY, fit, options, predict
 from veridical.calibrators import (
     AveragedCalibrator,
     Calibrator,

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from oracles import quantile_bins
+
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._steps.scaling_binning import ScalingBinningCalibrator
 from veridical.exceptions import InvalidInputError, VeridicalWarning

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
-from scipy.special import logsumexp, softmax
-
 from calibrators.multiclass_oracles import (
     log_loss,
     objective,
@@ -15,6 +12,9 @@ from calibrators.multiclass_oracles import (
     slopes,
     three_class_task,
 )
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
+
 from veridical.calibrators._softmax.structured import (
     StructuredMatrixCalibrator,
     StructuredVectorCalibrator,

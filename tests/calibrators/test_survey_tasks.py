@@ -11,12 +11,12 @@ import math
 
 import numpy as np
 import pytest
+from calibrators.multiclass_oracles import three_class_task
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 from scipy.stats import beta, norm
 from sklearn.base import clone
 
-from calibrators.multiclass_oracles import three_class_task
 from veridical import expected_calibration_error
 from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator

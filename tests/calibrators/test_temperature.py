@@ -6,10 +6,10 @@ import json
 
 import numpy as np
 import pytest
+from calibrators.multiclass_oracles import draw, log_loss, overconfident, recorded_input
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, log_softmax, softmax
 
-from calibrators.multiclass_oracles import draw, log_loss, overconfident, recorded_input
 from veridical.calibrators._base.persistence import encode
 from veridical.calibrators._softmax.inverse_temperature import _slope_after
 from veridical.calibrators._softmax.temperature import TemperatureCalibrator

@@ -9,8 +9,8 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 import pytest
-
 from export import maps
+
 from veridical._core.formula import Column, interpolation, step
 from veridical.calibrators import (
     GroupedCalibrator,

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
+from calibrators.multiclass_oracles import log_loss, objective, overconfident, slopes
 from scipy.optimize import minimize
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression
 
-from calibrators.multiclass_oracles import log_loss, objective, overconfident, slopes
 from veridical.calibrators._base.bases import WeightedOutcomes
 from veridical.calibrators._base.persistence import encode
 from veridical.calibrators._softmax.linear import (

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
-import veridical as v
 from calibrators.every_calibrator import EVERY, MULTICLASS, fit, predict
 from conftest import Data
+
+import veridical as v
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import oracles
 import pytest
 from scipy.stats import beta, binom
 
-import oracles
 from veridical import reliability_curve
 
 METHODS = ("bins", "isotonic", "density", "smooth")

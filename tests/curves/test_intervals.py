@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import oracles
 import pytest
 from scipy.stats import binomtest
 
-import oracles
 from veridical import InvalidInputError, reliability_curve
 from veridical.curves import binomial_interval
 

@@ -6,9 +6,9 @@ import math
 from itertools import groupby
 
 import numpy as np
+import oracles
 import pytest
 
-import oracles
 from veridical import (
     InvalidInputError,
     ReliabilityCurve,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import oracles
 import pytest
 
-import oracles
 from veridical import InvalidInputError, UniformBins, reliability_curve
 from veridical.results.curves import CurveReading
 

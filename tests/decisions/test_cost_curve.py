@@ -4,10 +4,10 @@ import json
 
 import numpy as np
 import pytest
+from oracles import KINDS, ones, random_rows
 from scipy.integrate import trapezoid
 from sklearn.isotonic import IsotonicRegression
 
-from oracles import KINDS, ones, random_rows
 from veridical import InvalidInputError, decompose
 from veridical.decisions._costs.cost_curve import cost_curve
 from veridical.results.decision_curves import CostCurve

@@ -5,8 +5,8 @@ import math
 
 import numpy as np
 import pytest
-
 from oracles import KINDS, ones, random_rows
+
 from veridical import InvalidInputError, VeridicalWarning
 from veridical.decisions._costs.decision_curve import decision_curve
 from veridical.decisions._costs.expected_cost import expected_cost

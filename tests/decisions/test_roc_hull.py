@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from oracles import KINDS, ones, random_rows
 from sklearn.isotonic import IsotonicRegression
 
-from oracles import KINDS, ones, random_rows
 from veridical import InvalidInputError
 from veridical.decisions._costs.cost_curve import roc_hull
 from veridical.decisions._costs.thresholds import cost_threshold

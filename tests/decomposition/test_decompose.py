@@ -6,9 +6,9 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import oracles
 import pytest
 
-import oracles
 from veridical import (
     Decomposition,
     QuantileBins,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from docs.blocks import Page, blocks_of, modules_of
 
 

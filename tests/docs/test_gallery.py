@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("matplotlib")
+from docs.blocks import blocks_of
 from matplotlib import pyplot as plt
 
-from docs.blocks import blocks_of
 from veridical import plots
 
 DOCS = Path(__file__).parents[2] / "docs"

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from public_names import NAMES
 
 import veridical
-from public_names import NAMES
 
 ROOT = Path(__file__).parents[2]
 RECORDED = json.loads((ROOT / "docs/migration/recorded.json").read_text(encoding="utf-8"))

@@ -9,7 +9,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-
 from docs.blocks import ROOT, Block, Page, blocks_of, modules_of
 
 # The gallery is run by test_gallery.py, which also looks at what is drawn.

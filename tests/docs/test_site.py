@@ -18,11 +18,11 @@ from urllib.parse import unquote
 
 import pytest
 import yaml
-
-import veridical
 from docs.blocks import ROOT
 from needs import needed
 from public_names import NAMES, ON_TOP, ROOMS
+
+import veridical
 from veridical import plots
 from veridical.cli.main import build_parser
 from veridical.results.base import Result

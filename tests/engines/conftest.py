@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from engines.engine_frames import Columns, make_frame
 from needs import lacking, needed
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engines.engine_frames import ENGINES
 
 import veridical as v
-from engines.engine_frames import ENGINES
 from veridical.frames.tables import open_table
 
 LAZY = [engine for engine in ENGINES if engine not in ("pandas", "polars", "pyarrow")]

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from engines.engine_frames import CHEAP, ENGINES
 from engines.naive_grid import assert_same_sums, naive_scores, naive_sums
+
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.frames._grid.grid import grid_table
 from veridical.frames._tables.detect import is_frame, is_lazy

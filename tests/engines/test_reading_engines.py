@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from engines.engine_frames import CHEAP, ENGINES
 from scipy.special import softmax
 
-from engines.engine_frames import CHEAP, ENGINES
 from veridical._core.data.reading import Reading
 from veridical.frames._grid.grid import grid_table
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from engines.engine_frames import CHEAP
+
 from veridical.exceptions import InvalidInputError, MissingDependencyError
 from veridical.frames._grid.sample import sample_rows
 

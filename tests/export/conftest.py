@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from needs import lacking
 
 Table = Mapping[str, np.ndarray]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from export import maps
+
 from veridical import __version__
 from veridical.calibrators import GroupedCalibrator, NotFittedError, PlattCalibrator
 from veridical.exceptions import InvalidInputError

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from export import maps
+
 from veridical import __version__
 from veridical._core.formula import Column, Constant, Formula, Linear
 from veridical.calibrators import (

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from export import maps
 from sklearn.base import clone
 
-from export import maps
 from veridical.calibrators import Calibrator, HistogramCalibrator
 from veridical.export import load, save, to_onnx, to_python, to_sql, to_torch
 from veridical.selection import AutoCalibrator

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from export import maps
+
 from veridical.calibrators import PlattCalibrator, SimplexHistogramCalibrator, TemperatureCalibrator
 from veridical.exceptions import InvalidInputError
 from veridical.export import to_python

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from export import maps
 from scipy.special import expit, logit, softmax
 
-from export import maps
 from veridical.calibrators import (
     AveragedCalibrator,
     BetaCalibrator,

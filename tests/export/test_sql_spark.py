@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from export import maps
+
 from veridical.export import to_sql
 
 CLOSE = 1e-12

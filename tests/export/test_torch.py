@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from export import maps
+
 from veridical.calibrators import (
     IsotonicCalibrator,
     OneVsRestCalibrator,

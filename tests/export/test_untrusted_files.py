@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from calibrators.every_calibrator import BINARY, EVERY, NEW, fit, predict, untied_three
 from calibrators.mutations import CANARY, mutations
 from export import maps
+
 from veridical._core.data.schema import SEAL, seal
 from veridical.calibrators import Calibrator
 from veridical.evaluation import grid_summary

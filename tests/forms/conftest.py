@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from forms.every_result import one_of_each
 
 

@@ -8,10 +8,10 @@ import sys
 
 import numpy as np
 import pytest
-
-import veridical as v
 from forms.every_result import KINDS, binary
 from needs import needed
+
+import veridical as v
 from veridical.results import Result
 from veridical.results._forms.displayed import _PLOTS, Displayed
 

@@ -7,11 +7,11 @@ import warnings
 
 import numpy as np
 import pytest
-
-import veridical as v
 from forms.every_result import binary
 from needs import needed
 from public_names import HOMES
+
+import veridical as v
 from veridical.results import Result
 
 

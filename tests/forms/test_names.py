@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from forms.every_result import binary
 
 import veridical as v
-from forms.every_result import binary
 from veridical.exceptions import UnknownNameError
 
 

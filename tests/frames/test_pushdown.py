@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-
 from engines.naive_grid import assert_same_sums, naive_scores, naive_sums
+
 from veridical._core.sample import BinarySample
 from veridical.binning import UniformBins
 from veridical.exceptions import InvalidInputError

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import oracles
 import pytest
 
-import oracles
 from veridical import ClassSpecific, InvalidInputError
 from veridical._core.sample import pool_scores
 from veridical.miscalibration._errors import loess as _loess

@@ -8,9 +8,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import oracles
 import pytest
 
-import oracles
 from veridical import ClassSpecific, InvalidInputError
 from veridical._core.numeric.density import (
     absolute_integral,

@@ -7,8 +7,8 @@ import warnings
 
 import numpy as np
 import pytest
-
 from calibrators.mutations import CANARY
+
 from veridical.exceptions import VeridicalError
 from veridical.monitoring import CalibrationMonitor
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from charted import column, curve_of, drawn, words
+
 from veridical import evaluate, reliability_curve
 from veridical.curves.display import display_of_curve
 from veridical.exceptions import InvalidInputError, VeridicalWarning

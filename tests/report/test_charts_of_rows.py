@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-
 from charted import column, curve_of, drawn, numbers, words
+
 from veridical import Grouped, cost_curve, decision_curve, sequential_test
 from veridical.binning import SimplexBins
 from veridical.exceptions import InvalidInputError

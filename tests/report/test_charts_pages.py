@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-
 from needs import needed
 from typography import faults_of
+
 from veridical import (
     compare,
     cost_curve,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from markup import rows_of
 from sklearn.metrics import brier_score_loss, log_loss, roc_auc_score
 
-from markup import rows_of
 from veridical import evaluate, reliability_curve
 from veridical._core.data.validation import check_sample
 from veridical.evaluation.data import SampleSource

@@ -7,10 +7,10 @@ import sqlite3
 import numpy as np
 import polars as pl
 import pytest
+from markup import rows_of
 from sklearn.metrics import brier_score_loss
 
 import veridical
-from markup import rows_of
 from veridical.cli import main
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.exceptions.VeridicalWarning")

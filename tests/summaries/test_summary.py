@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import oracles
 import pytest
 
-import oracles
 from veridical import (
     Classwise,
     InvalidInputError,
