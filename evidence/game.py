@@ -1,10 +1,11 @@
 """What miscalibration costs in the healthcare game, and what recalibrating wins back.
 
-python evidence/game.py docs/evidence            # 400 games a level, a minute
+python evidence/game.py docs/evidence            # 500 games a level, a minute
 python evidence/game.py docs/evidence --games 50
 
 The same seeds at every level, hence the same patients: differences are paired by game. Values are
-expected effects at the true probabilities; intervals are of 95 %, normal over games.
+expected effects at the true probabilities; intervals are of 95 %, normal over games. `beats` is
+the share of games in which recalibrating has the better outcome on the same patients.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from error_coverage import write
 from veridical._core.runtime.progress import track
 from veridical.planning._game.engine import HealthcareGame, play
 from veridical.planning._game.players import TrustingPlayer
-from veridical.planning._game.rules import LEVELS, classifier_at
+from veridical.planning._game.rules import KNOWN, classifier_at
 
+GROWING = ("over-confident", "very over-confident")  # worse than the level before
 PLAYERS = ("trusting", "recalibrating", "informed")
 Z = 1.959964  # 97.5 % quantile of the normal distribution
 
@@ -58,7 +60,7 @@ def rows_of(n_games: int) -> list[list[object]]:
     """One row for each level."""
     rows: list[list[object]] = []
     before = None
-    for level in LEVELS:
+    for level in KNOWN:
         expected, realised, accuracy = games_of(level, n_games)
         trusting, recalibrating, informed = expected.T
         gap, won = informed - trusting, recalibrating - trusting
@@ -71,9 +73,10 @@ def rows_of(n_games: int) -> list[list[object]]:
                 for figure in (column.mean(), standard_error(column))
             ),
             *realised.mean(axis=0),
+            float(np.mean(realised[:, 1] > realised[:, 0])),
             *interval(gap),
             100 * gap.mean() / informed.mean(),
-            *(["", "", ""] if before is None else interval(gap - before)),
+            *(interval(gap - before) if level in GROWING else ["", "", ""]),
             *interval(won),
             *closed_share(won, gap),
         ]
@@ -92,7 +95,7 @@ def header() -> list[str]:
     return [
         "level", "games", "ece", "accuracy",
         *(f"{name}{end}" for name in PLAYERS for end in ("", "_se")),
-        *(f"{name}_outcome" for name in PLAYERS),
+        *(f"{name}_outcome" for name in PLAYERS), "beats",
         "gap", "gap_low", "gap_high", "gap_percent",
         "more_gap_than_before", "more_gap_low", "more_gap_high",
         "won_back", "won_back_low", "won_back_high",
@@ -104,7 +107,7 @@ def main() -> None:
     """Play all games."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--games", type=int, default=400)
+    parser.add_argument("--games", type=int, default=500)
     options = parser.parse_args()
     write(options.folder / "game.csv", header(), rows_of(options.games))
 

@@ -233,7 +233,7 @@ def test_the_game_is_played_to_its_end(visit):
         assert page.get_by_text("within the budget of the round").is_visible()  # the rules
         for patient in (1, 2, 3):
             page.get_by_label(f"Treatment of patient {patient}").select_option("4")
-        assert page.get_by_role("button", name="Treat", exact=True).is_disabled()  # 6 of 3
+        assert page.get_by_role("button", name="Treat", exact=True).is_disabled()  # 6 of 4.5
         page.get_by_role("button", name="Fill in").click()
         page.wait_for_selector("button#treat:enabled")
         page.get_by_role("button", name="Treat", exact=True).click()

@@ -211,7 +211,7 @@ def test_the_reference_players_alone(capsys):
     assert worse["trusting"]["expected"] < worse["informed"]["expected"]
     code, out, _ = run(capsys, *game, "--level", "very over-confident")
     assert code == 0
-    assert "3 rounds of 20 patients" in " ".join(out.split())
+    assert "3 rounds of 10 patients" in " ".join(out.split())
     assert "  trusting: expected" in out
     assert "Your" not in out
 
@@ -220,8 +220,8 @@ def test_a_game_by_typing(capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.StringIO("1:A\nquit\n"))
     code, out, err = run(capsys, "game", "--seed", 5, "--n-patients", 4, "--n-rounds", 2)
     assert (code, err) == (0, "")
-    assert "Round 1 of 2, budget 4." in out
-    assert "1 of 4 patients treated for 1 of 4" in out
+    assert "Round 1 of 2, budget 6." in out
+    assert "1 of 4 patients treated for 1 of 6" in out
     assert "1 round of 4 patients" in out
     assert out.endswith("For the same patients: --seed 5\n")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from veridical.experiments._frame.page import Page, markdown_table
+from veridical.results import ExperimentResult
 
 
 @pytest.fixture
@@ -39,6 +40,39 @@ def test_a_claim_may_be_a_comparison(page, judged, verdict):
     page.check(f"kept | isotonic keeps accuracy | {judged} | ties")
     assert page.facts[0].verdict == verdict
     assert page.facts[0].value == float(judged.split()[0])
+
+
+@pytest.mark.parametrize(
+    ("judged", "verdict"),
+    [
+        ("0.3 ~ 0.04 > 0.2", "reproduced"),  # 2.5 standard errors
+        ("0.3 ~ 0.06 > 0.2", "undecided"),  # 1.7
+        ("0.3 ~ 0.04 < 0.2", "differs"),
+        ("0.3 ~ 0.06 < 0.2", "undecided"),
+        ("0.25 ~ 0.01 = 0.2 ± 0.1", "reproduced"),
+        ("0.25 ~ 0.04 = 0.2 ± 0.1", "undecided"),
+        ("0.45 ~ 0.04 = 0.2 ± 0.1", "differs"),
+        ("0.3 > 0.2 and 0.1 ~ 0.2 < 0.2", "undecided"),  # the worst decides
+        ("0.3 > 0.2 and 0.1 > 0.2", "differs"),
+        ("0.3 ~ 0 >= 0.3 and 1 == 1", "reproduced"),
+    ],
+)
+def test_what_standard_errors_do_not_decide_is_undecided(page, judged, verdict):
+    page.check(f"kept | isotonic keeps accuracy | {judged} | ties")
+    assert page.facts[0].verdict == verdict
+
+
+def test_one_cause_counts_once_and_programs_are_not_the_source(page):
+    page.check("- a | 1 = 2 | r\n- b | 1 = 2 | r", cause="rounding")
+    page.check("- c | 1 = 1\n- d | 1 ~ 1 > 0")
+    page.check("e | 1 = 2 | its sampler", origin="a package")
+    known = {"name": "demo", "title": "t", "source": "s", "seed": 0, "version": "0"}
+    result = ExperimentResult(facts=tuple(page.facts), conclusion="So.", quick=False, **known)
+    told = "Reproduced: 1 of 3, 1 cannot be told. Of a package: 0 of 1. So."
+    assert result.verdict == told
+    assert ExperimentResult.from_json(result.to_json()) == result
+    quick = ExperimentResult(facts=(), conclusion="So.", quick=True, **known)
+    assert quick.verdict.startswith("Quick run, whose verdicts change with the seed.")
 
 
 def test_facts_may_be_listed(page):

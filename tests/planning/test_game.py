@@ -13,12 +13,14 @@ from veridical.planning._game.players import TrustingPlayer
 from veridical.planning._game.rules import GameRules
 from veridical.results.game import PatientRound, RoundOutcome
 
-RULES = GameRules()
+RULES = GameRules(budget_per_patient=1.0, stakes=(1.0,))
 EFFECTS = [[0, 0, 0, 0, 0], *map(list, RULES.benefit)]
 
 
 def _game(level="very over-confident", **options):
-    return HealthcareGame(level, **{"n_rounds": 3, "n_patients": 8, "rng": 5} | options)
+    return HealthcareGame(
+        level, **{"n_rounds": 3, "n_patients": 8, "rules": RULES, "rng": 5} | options
+    )
 
 
 def test_a_round_adds_up():
@@ -160,7 +162,7 @@ def test_a_state_that_was_tampered_with_is_refused():
 
 def test_what_the_player_sees_tells_no_condition():
     data = json.loads(_game().patients().to_json())
-    assert set(data) == {"round_number", "budget", "reports"}
+    assert set(data) == {"round_number", "budget", "reports", "stakes"}
     assert PatientRound.from_dict(data) == _game().patients()
 
 

@@ -16,7 +16,14 @@ from veridical.planning._game.players import (
     TrustingPlayer,
     best_choices,
 )
-from veridical.planning._game.rules import ACCURACY, LEVELS, GameRules, classifier_at, draw_patients
+from veridical.planning._game.rules import (
+    ACCURACY,
+    KNOWN,
+    GameRules,
+    classifier_at,
+    draw_patients,
+    level_to_find_out,
+)
 from veridical.results.game import PatientRound, RoundOutcome
 
 RULES = GameRules()
@@ -51,16 +58,16 @@ def _beliefs(n, seed):
 
 
 def test_rules_break_even_where_they_say():
-    # 30 p - 60 (1 - p) = 0 at p = 2/3, and 60 p - 3 (1 - p) = 0 at p = 1/21.
+    # 20 p - 80 (1 - p) = 0 at p = 4/5, and 40 p - 3 (1 - p) = 0 at p = 3/43.
     def chosen(p, condition):
         row = np.zeros(5)
         row[0], row[condition] = 1 - p, p
         return best_choices([row], RULES, 2)
 
-    assert chosen(2 / 3 + 0.001, 3) == (3,)
-    assert chosen(2 / 3 - 0.001, 3) == (0,)
-    assert chosen(1 / 21 + 0.001, 4) == (4,)
-    assert chosen(1 / 21 - 0.001, 4) == (0,)
+    assert chosen(0.8 + 0.001, 3) == (3,)
+    assert chosen(0.8 - 0.001, 3) == (0,)
+    assert chosen(3 / 43 + 0.001, 4) == (4,)
+    assert chosen(3 / 43 - 0.001, 4) == (0,)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -93,8 +100,16 @@ def test_best_choices_of_a_full_round_are_those_of_a_table_over_budgets(seed):
     assert _worth(found, beliefs) == pytest.approx(best[-1], abs=1e-9)
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_levels_have_the_accuracy_and_error_they_claim(level):
+@pytest.mark.parametrize(
+    ("level", "error"),
+    [
+        ("calibrated", 0.0),
+        ("over-confident", 0.3),
+        ("very over-confident", 0.36),
+        ("under-confident", -0.25),
+    ],
+)
+def test_levels_have_the_accuracy_and_error_they_claim(level, error):
     """By gamma variables: truth max p, confidence of the power p^b / sum p^b."""
     fake = classifier_at(level, 5)
     alpha, power = fake.alpha[0], getattr(fake.map, "exponent", 1.0)
@@ -103,24 +118,43 @@ def test_levels_have_the_accuracy_and_error_they_claim(level):
     log_p -= log_p.max(axis=1, keepdims=True)
     truth, said = 1 / np.exp(log_p).sum(axis=1), 1 / np.exp(power * log_p).sum(axis=1)
     assert truth.mean() == pytest.approx(ACCURACY, abs=4 * truth.std() / math.sqrt(n))
-    gap = said - truth  # never negative, so its mean is the ECE
-    assert gap.mean() == pytest.approx(LEVELS[level], abs=4 * gap.std() / math.sqrt(n) + 1e-12)
+    gap = said - truth  # of one sign, so its mean is the ECE but for the sign
+    assert gap.mean() == pytest.approx(error, abs=4 * gap.std() / math.sqrt(n) + 1e-12)
+
+
+def test_uneven_reports_are_powers_by_condition():
+    fake = classifier_at("uneven", 5)
+    drawn = fake.sample(50, rng=0)
+    powers = drawn.p_true ** np.array([1.5, 1.5, 0.4, 0.4, 2.5])
+    assert drawn.y_prob == pytest.approx(powers / powers.sum(axis=1, keepdims=True), abs=1e-12)
+
+
+def _drawn(level):
+    return draw_patients(classifier_at(level, 5), RULES, n_rounds=3, n_patients=50, seed=4)
 
 
 def test_levels_have_the_same_patients_and_sharper_reports():
-    drawn = [
-        draw_patients(level, n_conditions=5, n_rounds=3, n_patients=50, seed=4) for level in LEVELS
-    ]
-    calm, over, very = drawn
-    for other in (over, very):
+    drawn = {level: _drawn(level) for level in KNOWN}
+    calm = drawn["calibrated"]
+    for other in drawn.values():
         assert (other.truth == calm.truth).all()
         assert (other.conditions == calm.conditions).all()
-        assert (other.reports.argmax(-1) == calm.reports.argmax(-1)).all()
+        assert (other.stakes == calm.stakes).all()
+    assert set(np.unique(calm.stakes)) == set(RULES.stakes)
     assert calm.reports == pytest.approx(calm.truth, abs=1e-12)
-    tops = [patients.reports.max(-1) for patients in drawn]
-    assert (tops[0] <= tops[1] + 1e-12).all()
-    assert (tops[1] <= tops[2] + 1e-12).all()
-    assert tops[0].mean() < tops[1].mean() < tops[2].mean()
+    order = ("under-confident", "calibrated", "over-confident", "very over-confident")
+    tops = [drawn[level].reports.max(-1) for level in order]
+    for level in order:
+        assert (drawn[level].reports.argmax(-1) == calm.reports.argmax(-1)).all()
+    for less, more in itertools.pairwise(tops):
+        assert (less <= more + 1e-12).all()
+        assert less.mean() < more.mean()
+
+
+def test_every_level_can_be_found_out():
+    found = [level_to_find_out(seed) for seed in range(200)]
+    assert set(found) == set(KNOWN)
+    assert min(found.count(level) for level in KNOWN) > 20  # 40 expected
 
 
 def test_trusting_and_informed_players_differ_in_what_they_believe():
@@ -145,10 +179,10 @@ def test_recalibrating_player_learns_a_temperature():
 
 def test_recalibrating_player_trusts_until_it_has_seen_enough():
     report = (0.9, 0.025, 0.025, 0.025, 0.025)
-    history = (_outcome((report,) * 19, (1,) * 19),)
+    history = (_outcome((report,) * 9, (1,) * 9),)
     seen = PatientRound(round_number=2, budget=2.0, reports=(report,))
     assert RecalibratingPlayer().beliefs(seen, history).tolist() == [list(report)]
-    assert RecalibratingPlayer(min_rows=19).beliefs(seen, history)[0, 0] < 0.3
+    assert RecalibratingPlayer(min_rows=9).beliefs(seen, history)[0, 0] < 0.3
     with pytest.raises(InvalidInputError, match=r"`min_rows` must be a positive integer; got 0"):
         RecalibratingPlayer(min_rows=0)
 
@@ -186,6 +220,8 @@ def test_recalibrating_player_takes_any_calibrator_and_leaves_it_alone():
         ({"benefit": ((0.0,) * 4,) * 4}, "`benefit` must be 5 numbers"),
         ({"benefit": ((math.nan,) * 5,) * 4}, "`benefit` must be 5 numbers"),
         ({"budget_per_patient": -1}, "`budget_per_patient` must be zero or more; got -1"),
+        ({"stakes": ()}, "`stakes` must be a tuple of positive numbers"),
+        ({"stakes": (1.0, 0.0)}, "`stakes` must be a tuple of positive numbers"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(change, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -9,7 +10,55 @@ from veridical.results._forms.html import html_fold, html_headline, html_list, h
 from veridical.results._forms.names import find_name
 from veridical.results.base import Result, columns_of
 
-Verdict = Literal["reproduced", "differs", "added"]
+Verdict = Literal["reproduced", "differs", "undecided", "added"]
+ERRORS = 2.0  # standard errors by which a comparison must be decided
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class FactCheck(Result):
+    """One comparison that a fact is judged by.
+
+    Attributes
+    ----------
+    value : the number found
+    standard_error : of it, 0 if nothing was drawn
+    sign : "<", "<=", ">", ">=" or "==" with a bound; "=" with a printed number
+    bound : what it is compared with
+    tolerance : how far a printed number may be off: rounding, and the noise of its own source
+
+    Examples
+    --------
+    >>> FactCheck(value=0.3, standard_error=0.04, sign=">", bound=0.2).verdict
+    'reproduced'
+    >>> FactCheck(value=0.3, standard_error=0.06, sign=">", bound=0.2).verdict
+    'undecided'
+    """
+
+    _text_columns: ClassVar[tuple[str, ...]] = ("sign",)
+
+    value: float
+    standard_error: float = 0.0
+    sign: str
+    bound: float
+    tolerance: float = 0.0
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it holds, fails, or cannot be told by two standard errors."""
+        if self.sign == "==":
+            return "reproduced" if self.value == self.bound else "differs"
+        if self.sign == "=":
+            margin = self.tolerance - abs(self.value - self.bound)
+        else:
+            margin = (self.value - self.bound) * (1 if self.sign.startswith(">") else -1)
+        if self.standard_error and abs(margin) < ERRORS * self.standard_error:
+            return "undecided"
+        strict = self.sign in ("<", ">")
+        return "reproduced" if margin > 0 or (margin == 0 and not strict) else "differs"
+
+    def _text(self) -> str:
+        error = f" ± {self.standard_error:.2g}" if self.standard_error else ""
+        return f"{self.value:.6g}{error} {self.sign} {self.bound:.6g}: {self.verdict}"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -21,10 +70,13 @@ class Fact(Result):
     name : what it is and where it is printed, e.g. "Table 3, classwise ECE"
     printed : as the source prints it; None if it is a claim, or not printed
     value : the number found
-    verdict : "reproduced"; "differs", for the reason given; or "added" if the source has no such
-        number
+    verdict : "reproduced"; "differs", for the reason given; "undecided" if its standard errors do
+        not tell; or "added" if the source has no such number
     reason : why it differs, or how far the finding goes
     claim : the claim in words; empty for a number
+    checks : comparisons the verdict follows from; the worst of them decides
+    cause : name of what several differences have in common; they count once
+    origin : program whose output is compared, empty for what the source itself prints
 
     Examples
     --------
@@ -33,7 +85,7 @@ class Fact(Result):
     Table 8, Hosmer-Lemeshow: 25.295, printed 25.295: reproduced
     """
 
-    _text_columns: ClassVar[tuple[str, ...]] = ("claim", "reason")
+    _text_columns: ClassVar[tuple[str, ...]] = ("claim", "reason", "cause", "origin")
     _number_columns: ClassVar[tuple[str, ...]] = ("printed", "value")
 
     name: str
@@ -42,6 +94,9 @@ class Fact(Result):
     verdict: Verdict
     reason: str = ""
     claim: str = ""
+    checks: tuple[FactCheck, ...] = ()
+    cause: str = ""
+    origin: str = ""
 
     def _text(self) -> str:
         printed = "" if self.printed is None else f", printed {self.printed:.6g}"
@@ -69,7 +124,7 @@ class ExperimentResult(Result):
     >>> result = ExperimentResult(name="survey-toy", title="Tables", source="a survey", quick=True,
     ...     seed=0, facts=(fact,), conclusion="The table holds.", version="0.1.0")
     >>> result.verdict
-    'Reproduced: 1 of 1. The table holds.'
+    'Quick run, whose verdicts change with the seed. Reproduced: 1 of 1. The table holds.'
     >>> result.fact("Table 8").value
     25.295
     """
@@ -85,10 +140,34 @@ class ExperimentResult(Result):
 
     @property
     def verdict(self) -> str:
-        """How many facts of the source were found again, and the conclusion."""
-        of_source = [fact for fact in self.facts if fact.verdict != "added"]
-        again = sum(fact.verdict == "reproduced" for fact in of_source)
-        return f"Reproduced: {again} of {len(of_source)}. {self.conclusion}"
+        """How many facts of the source were found again, and the conclusion.
+
+        Differences of one cause count once. Outputs of programs are not the source's, and are
+        counted by themselves.
+        """
+        quick = "Quick run, whose verdicts change with the seed. " if self.quick else ""
+        own = self._count([fact for fact in self.facts if not fact.origin])
+        programs = dict.fromkeys(fact.origin for fact in self.facts if fact.origin)
+        others = "".join(
+            f" Of {name}: {self._count([f for f in self.facts if f.origin == name])}."
+            for name in programs
+        )
+        return f"{quick}Reproduced: {own}.{others} {self.conclusion}"
+
+    @staticmethod
+    def _count(facts: Sequence[Fact]) -> str:
+        causes: set[str] = set()
+        verdicts = []
+        for fact in facts:
+            again = fact.verdict == "differs" and fact.cause in causes
+            if fact.verdict == "added" or again:
+                continue
+            if fact.verdict == "differs" and fact.cause:
+                causes.add(fact.cause)
+            verdicts.append(fact.verdict)
+        told = f"{verdicts.count('reproduced')} of {len(verdicts)}"
+        unsure = verdicts.count("undecided")
+        return told + (f", {unsure} cannot be told" if unsure else "")
 
     def fact(self, name: str) -> Fact:
         """Return the fact of this name; KeyError with the names there are if there is none."""
@@ -96,7 +175,7 @@ class ExperimentResult(Result):
         return known[find_name(name, known, caller="fact")]
 
     def _columns(self) -> dict[str, list[object]]:
-        names = ("name", "claim", "printed", "value", "verdict", "reason")
+        names = ("name", "claim", "printed", "value", "verdict", "reason", "cause", "origin")
         return columns_of(self.facts, names)
 
     def _text(self) -> str:

@@ -20,6 +20,7 @@ class PatientRound(Result):
     round_number : from 1
     budget : what all treatments of the round may cost together
     reports : reported probability of each condition (inner) for each patient (outer)
+    stakes : what effects are multiplied by, for each patient; empty if nothing
 
     Examples
     --------
@@ -30,6 +31,7 @@ class PatientRound(Result):
     round_number: int
     budget: float
     reports: tuple[tuple[float, ...], ...]
+    stakes: tuple[float, ...] = ()
 
     def __len__(self) -> int:
         return len(self.reports)
@@ -135,8 +137,9 @@ class GameSummary(Result):
     Attributes
     ----------
     level : how well the reports are calibrated
-    accuracy, ece : share of patients whose most probable condition is right, and expected
-        calibration error, both of the classifier and not of these patients
+    accuracy, ece, classwise_ece : share of patients whose most probable condition is right, and
+        expected calibration errors by confidence and by condition, all of the classifier and not of
+        these patients
     unit : of effects
     n_rounds, n_patients : rounds played, and patients in each
     you : the choices that were made
@@ -149,10 +152,10 @@ class GameSummary(Result):
     --------
     >>> def score(name, expected):
     ...     return PlayerScore(name=name, promised=70.0, expected=expected, value=50.0, cost=20.0)
-    >>> summary = GameSummary(level="over-confident", accuracy=0.8, ece=0.1, unit="weeks",
-    ...     n_rounds=1, n_patients=20, you=score("you", 45.0), trusting=score("trusting", 40.0),
-    ...     recalibrating=score("recalibrating", 48.0), informed=score("informed", 50.0),
-    ...     hindsight=90.0)
+    >>> summary = GameSummary(level="over-confident", accuracy=0.8, ece=0.1, classwise_ece=0.05,
+    ...     unit="weeks", n_rounds=1, n_patients=20, you=score("you", 45.0),
+    ...     trusting=score("trusting", 40.0), recalibrating=score("recalibrating", 48.0),
+    ...     informed=score("informed", 50.0), hindsight=90.0)
     >>> summary.gap, summary.gap_percent, summary.closed
     (10.0, 20.0, 0.8)
     >>> for sentence in summary.sentences()[1:]:
@@ -168,6 +171,7 @@ class GameSummary(Result):
     level: str
     accuracy: float
     ece: float
+    classwise_ece: float
     unit: str
     n_rounds: int
     n_patients: int
@@ -211,7 +215,8 @@ class GameSummary(Result):
         rounds = "1 round" if self.n_rounds == 1 else f"{self.n_rounds} rounds"
         yield (
             f"{self.level.capitalize()} reports (right for {100 * self.accuracy:.0f} % of patients,"
-            f" ECE {self.ece:.2f}); {rounds} of {self.n_patients} patients."
+            f" ECE {self.ece:.2f}, by condition {self.classwise_ece:.2f}); {rounds} of"
+            f" {self.n_patients} patients."
         )
         yield self._gap_sentence()
         yield self._learning_sentence()

@@ -10,7 +10,6 @@ from veridical._core.typing import FloatArray
 
 HEIGHT = math.sqrt(3) / 2  # of a triangle with sides of length one
 TRIANGLE: FloatArray = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, HEIGHT]])
-_SHARES = (0.2, 0.4, 0.6, 0.8)
 
 
 def to_plane(p: FloatArray) -> FloatArray:
@@ -29,10 +28,10 @@ def triangle_sides() -> list[FloatArray]:
     return [TRIANGLE[[0, 1]], TRIANGLE[[1, 2]], TRIANGLE[[2, 0]]]
 
 
-def triangle_lines() -> list[FloatArray]:
-    """Both ends of the lines on which a class has a share of one fifth, two fifths, and so on."""
+def triangle_lines(parts: int = 5) -> list[FloatArray]:
+    """Both ends of the lines on which a class has a share of one part, two parts, and so on."""
     return [
         np.stack([share * TRIANGLE[k] + (1 - share) * TRIANGLE[k - other] for other in (1, 2)])
-        for share in _SHARES
+        for share in np.arange(1, parts) / parts
         for k in range(3)
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from veridical.cli.shared import output
 from veridical.cli.shared.parser import Parser
@@ -35,10 +35,11 @@ def add_arguments(parser: Parser) -> None:
         "--level",
         default="over-confident",
         metavar="LEVEL",
-        help="calibrated, over-confident, very-over-confident; default: the second",
+        help="calibrated, over-confident (the default), very-over-confident, under-confident,"
+        " uneven, you-find-out",
     )
     parser.add_argument("--n-rounds", type=int, default=5, metavar="N", help="default: 5")
-    parser.add_argument("--n-patients", type=int, default=20, metavar="N", help="default: 20")
+    parser.add_argument("--n-patients", type=int, default=10, metavar="N", help="default: 10")
     parser.add_argument(
         "--seed", type=int, metavar="SEED", help="of the patients; default: others every time"
     )
@@ -54,8 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.format == "json" and not arguments.auto:
         hint = "add --auto, or leave the format out to play."
         raise invalid(_CALLER, "format", "'text' in a game to play", "'json'", hint=hint)
+    known: dict[str, Any] = {name.replace(" ", "-"): name for name in HealthcareGame.LEVELS}
     game = HealthcareGame(
-        arguments.level.replace("very-", "very "),
+        known.get(arguments.level, arguments.level),
         n_rounds=arguments.n_rounds,
         n_patients=arguments.n_patients,
         rng=arguments.seed,

@@ -56,7 +56,7 @@ _EVALUATING = (
 )
 _REVIEW = ("Panchenko (2021), Calibration of classifiers, appliedAI", "Panchenko (2021)")
 _CHAPTER = (
-    "Probability calibration, chapter 86 of a textbook of machine learning, section 86.6",
+    "Probability calibration, chapter 86 of a textbook of machine learning",
     "a textbook, chapter 86",
 )
 

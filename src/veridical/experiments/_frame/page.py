@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
-import json
-import operator
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from veridical._core.runtime.files import whole_file, write_whole
+from veridical._core.typing import FloatArray
 from veridical.results import Fact
-from veridical.results.experiment import Verdict
+from veridical.results.experiment import FactCheck, Verdict
 
 if TYPE_CHECKING:
     from veridical.plots.panels import Figure
@@ -77,7 +78,7 @@ class Page:
         self._figures[slug] = figure
         self._sections[-1].parts += [f"![{alt}]({self.name}/{slug}.png)", f"*{words}*"]
 
-    def check(self, facts: str) -> None:
+    def check(self, facts: str, *, cause: str = "", origin: str = "") -> None:
         r"""Check numbers and statements of the source, written as a list.
 
         Each fact begins with "- " on a line of its own (not needed for a single one) and holds,
@@ -87,13 +88,25 @@ class Page:
         - ``25.3``: added, the source has none
         - ``25.3 = 25.295 ± 0.01``: reproduced if it is the printed one within a tolerance
         - ``0.3 > 0.2``: the statement holds if this is so (also ``<``, ``<=``, ``>=``, ``==``)
-        - ``0.3 is True``: the statement holds, for reasons that are not one comparison
+        - ``0.3 > 0.2 and 0.1 < 0.5``: the statement holds if all of these are so
+        - ``0.3 is True``: the statement holds, for reasons that are not comparisons
 
-        A bar inside a text is written with a backslash.
+        A number that was drawn is followed by its standard error, ``0.3 ~ 0.04 > 0.2``: what is
+        not decided by two of them is undecided. A bar inside a text is written with a backslash.
+
+        Parameters
+        ----------
+        facts : str
+            One or several.
+        cause : str
+            Of differences that count once.
+        origin : str
+            Program whose outputs these are; not counted as the source's.
         """
         for item in re.split(r"^\s*- ", facts, flags=re.MULTILINE):
             if item.strip():
-                self._add(_read_fact(" ".join(item.split())))
+                fact = _read_fact(" ".join(item.split()))
+                self._add(replace(fact, cause=cause, origin=origin))
 
     def conclude(self, text: str) -> None:
         """Say what a reader should take away."""
@@ -132,14 +145,11 @@ class Page:
 
 
 _NUMBER = r"[-+]?(?:\d|inf|nan)\S*"
-_JUDGED = re.compile(rf"({_NUMBER})(?: (<|>|<=|>=|==|=|is) (\S+)(?: ± (\S+))?)?")
-_COMPARED: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-}
+_COMPARED = re.compile(
+    rf"({_NUMBER})(?: ~ ({_NUMBER}))?(?: (<=|>=|==|<|>|=) ({_NUMBER})(?: ± ({_NUMBER}))?)?"
+)
+_TOLD = re.compile(rf"({_NUMBER}) is (True|False)")
+_ORDER: tuple[Verdict, ...] = ("differs", "undecided", "reproduced")  # the worst decides
 
 
 def _read_fact(text: str) -> Fact:
@@ -153,23 +163,38 @@ def _read_fact(text: str) -> Fact:
     'differs'
     """
     name, *rest = (part.replace(r"\|", "|") for part in re.split(r" \|(?: |$)", text))
-    claim = "" if _JUDGED.fullmatch(rest[0]) else rest.pop(0)
-    judged = _JUDGED.fullmatch(rest[0]) if rest else None
-    if judged is None or len(rest) > 2:
+    claim = "" if _is_number(rest[0]) else rest.pop(0)
+    if not rest or not _is_number(rest[0]) or len(rest) > 2:
         msg = f"{text!r} is not: name | statement, if it is one | number | reason"
         raise ValueError(msg)
-    value, reason = float(judged[1]), "".join(rest[1:])
-    sign, other, tolerance = judged[2], judged[3], float(judged[4] or 0)
-    printed: float | None = None
-    verdict: Verdict = "added"
-    if sign == "=":
-        printed = json.loads(other)
-        verdict = "reproduced" if abs(value - printed) <= tolerance else "differs"
-    elif sign:
-        holds = other == "True" if sign == "is" else _COMPARED[sign](value, float(other))
-        verdict = "reproduced" if holds else "differs"
-    return Fact(
-        name=name, claim=claim, printed=printed, value=value, verdict=verdict, reason=reason
+    reason = "".join(rest[1:])
+    known: dict[str, Any] = {"name": name, "claim": claim, "reason": reason}
+    if told := _TOLD.fullmatch(rest[0]):
+        verdict: Verdict = "reproduced" if told[2] == "True" else "differs"
+        return Fact(value=float(told[1]), verdict=verdict, **known)
+    found = [_COMPARED.fullmatch(part) for part in rest[0].split(" and ")]
+    checks = tuple(_read_check(one) for one in found if one is not None and one[3])
+    value = float(found[0][1])  # type: ignore[index]  # all match
+    verdicts = {check.verdict for check in checks}
+    verdict = next((one for one in _ORDER if one in verdicts), "added")
+    printed = next((check.bound for check in checks if check.sign == "="), None)
+    return Fact(value=value, verdict=verdict, printed=printed, checks=checks, **known)
+
+
+def _is_number(text: str) -> bool:
+    """Whether a part of a fact is its number, as against words."""
+    parts = text.split(" and ")
+    return bool(_TOLD.fullmatch(text)) or all(_COMPARED.fullmatch(part) for part in parts)
+
+
+def _read_check(found: re.Match[str]) -> FactCheck:
+    value, error, sign, bound, tolerance = found.groups()
+    return FactCheck(
+        value=float(value),
+        standard_error=float(error or 0),
+        sign=sign,
+        bound=float(bound),
+        tolerance=float(tolerance or 0),
     )
 
 
@@ -192,13 +217,32 @@ def _fact_table(facts: Sequence[Fact]) -> str:
         {
             "what": fact.name + (f": {fact.claim}" if fact.claim else ""),
             "printed": "" if fact.printed is None else f"{fact.printed:.6g}",
-            "found": f"{fact.value:.6g}",
+            "found": _found(fact),
             "verdict": f"**{fact.verdict}**" + (f": {fact.reason}" if fact.reason else ""),
         }
         for fact in facts
     ]
     names = ("what", "printed", "found", "verdict")
     return markdown_table({name: [row[name] for row in shown] for name in names}, digits=6)
+
+
+def _found(fact: Fact) -> str:
+    """The number found, with its standard error where it was drawn."""
+    error = fact.checks[0].standard_error if fact.checks else 0.0
+    return f"{fact.value:.6g}" + (f" ± {error:.2g}" if error else "")
+
+
+def drawn(values: Sequence[float] | FloatArray) -> str:
+    """Mean and its standard error as `Page.check` reads them.
+
+    Examples
+    --------
+    >>> drawn([0.1, 0.3])
+    '0.2 ~ 0.09999999999999999'
+    """
+    found = np.asarray(values, dtype=float)
+    error = float(found.std(ddof=1)) / len(found) ** 0.5 if len(found) > 1 else 0.0
+    return f"{float(found.mean())} ~ {error}" if error else f"{float(found.mean())}"
 
 
 def by_column(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:

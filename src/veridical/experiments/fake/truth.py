@@ -27,6 +27,7 @@ _SAMPLED_ECE = {2: 0.1414, 3: 0.209}
 _SAMPLED_CLASSWISE = 0.1401
 _EVALUATED_ACCURACY = {2: 0.8914, 3: 0.8208}
 _EVALUATED_CLASSWISE = 0.0709
+_PROGRAM = "kyle 0.1.8"
 _NOISE = 0.001  # rounding to three or four digits, and the noise of a sample
 
 _ALMOST = 0.01  # the epsilon of section 1.1
@@ -57,7 +58,8 @@ def _compare_with_kyle(page: Page) -> None:
         confidence = fake.mean_confidence().value
         rows.append((k, "accuracy", accuracy, _SAMPLED_ACCURACY[k], _EVALUATED_ACCURACY[k]))
         rows.append((k, "ECE", ece, _SAMPLED_ECE[k], None))
-        page.check(f"""
+        page.check(
+            f"""
             - Section 6, power 3, K = {k}, accuracy | {accuracy} = {_SAMPLED_ACCURACY[k]} ± {_NOISE}
               | a sample of kyle; E max p is {"3/4" if k == 2 else "11/18"}
             - Section 6, power 3, K = {k}, ECE | {ece} = {_SAMPLED_ECE[k]} ± {_NOISE} | a sample of
@@ -66,16 +68,21 @@ def _compare_with_kyle(page: Page) -> None:
               {_EVALUATED_ACCURACY[k]} ± {_NOISE} | the module takes c for drawn and h(c) for true,
               the reverse of the sampler; its figure is E max c = {confidence:.4f}, the mean
               confidence
-        """)
+        """,
+            origin=_PROGRAM,
+        )
     classwise = fake.classwise_error().value
     rows.append((3, "classwise ECE", classwise, _SAMPLED_CLASSWISE, _EVALUATED_CLASSWISE))
-    page.check(f"""
+    page.check(
+        f"""
         - Section 6, power 3, K = 3, classwise ECE | {classwise} = {_SAMPLED_CLASSWISE} ± {_NOISE} |
           a sample of kyle
         - Section 6, power 3, K = 3, classwise ECE by kyle's exact module | {classwise} =
           {_EVALUATED_CLASSWISE} ± {_NOISE} | the reverse convention, and integrated over [1/K +
           0.01, 0.99] only
-    """)
+    """,
+        origin=_PROGRAM,
+    )
     names = ("classes", "figure", "exact", "kyle, sampled", "kyle, exact module")
     caption = "The power 3 of a uniform Dirichlet distribution"
     page.table(by_column(names, rows), caption=caption)

@@ -44,7 +44,8 @@ def toy_errors(page: Page, *, rng: np.random.Generator) -> dict[str, list[toy.Ce
     tables = {}
     for number, bins in TABLES_4_TO_7.items():
         tables[f"Table {number}"] = _cells(y, p, number, bins)
-        toy.check_cells(page, f"Table {number}", tables[f"Table {number}"])
+        table = tables[f"Table {number}"]
+        toy.check_cells(page, f"Table {number}", table, cause=toy.ROUNDING)
         listed = _listed(p.max(axis=1) if number == 7 else p[:, number - 4])
         same = [listed[row.number] == row.scores for row in bins]
         page.check(f"""Table {number}, listed scores | are those of Table 3 | {sum(same)} is
@@ -105,21 +106,21 @@ def _check_errors(page: Page, y: IntArray, p: FloatArray) -> None:
     ):
         error = expected_calibration_error(y, p, n_bins=N_BINS, lens=_LENSES[number])
         why = f"the average of the gaps as rounded in Table {number}, {averaged[number]:.6f}"
-        toy.check_number(page, f"Table 3, {name}", printed, error, why)
+        toy.check_number(page, f"Table 3, {name}", printed, error, why, cause=toy.ROUNDING)
     mean = sum(averaged[number] for number in (4, 5, 6)) / 3
     error = classwise_calibration_error(y, p, n_bins=N_BINS)
     why = f"the mean of the three errors as rounded, {mean:.6f}"
-    toy.check_number(page, "Table 3, classwise-ECE", "0.1787", error, why)
+    toy.check_number(page, "Table 3, classwise-ECE", "0.1787", error, why, cause=toy.ROUNDING)
     rounded = "the largest gap as rounded in Table 4"
     for name, lens in (("binary-MCE", _LENSES[4]), ("classwise-MCE", "classwise")):
         worst = _measured(BinnedError(_BINS, norm="max"), y, p, lens)
-        toy.check_number(page, f"Table 3, {name}", "0.48", worst, rounded)
+        toy.check_number(page, f"Table 3, {name}", "0.48", worst, rounded, cause=toy.ROUNDING)
     mean_of_worst = BinnedError(_BINS, norm="max", aggregate="mean")
     by_class = _measured(mean_of_worst, y, p, "classwise")
     toy.check_number(page, "Table 3, mean of the classes' MCE", "0.34", by_class)
     largest = classwise_calibration_error(y, p, n_bins=N_BINS, aggregate="max")
     why = f"the average of the gaps as rounded in Table 6, {averaged[6]:.6f}"
-    toy.check_number(page, "Table 3, largest class ECE", "0.2017", largest, why)
+    toy.check_number(page, "Table 3, largest class ECE", "0.2017", largest, why, cause=toy.ROUNDING)
     confidence = _measured(BinnedError(_BINS, norm="max"), y, p, "confidence")
     toy.check_number(page, "Table 3, confidence-MCE", "0.3", confidence)
     curve = reliability_curve(y, p, n_bins=N_BINS, lens="confidence", interval=None)

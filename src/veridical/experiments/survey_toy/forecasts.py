@@ -34,7 +34,7 @@ def rain_forecasts(page: Page, *, n_resamples: int, rng: np.random.Generator) ->
     y, p = toy.rain_rows()
     page.section("Table 1, Fig. 1 and 2: forecasts of rain")
     cells = _cells()
-    toy.check_cells(page, "Table 1", cells)
+    toy.check_cells(page, "Table 1", cells, cause="a misprint of Table 1")
     page.text(
         "The printed 75 % of the bin from 60 to 69 % cannot be a share of 15 forecasts: 11 of 15 "
         "are 73 %. The figures below use the counts."

@@ -30,7 +30,7 @@ def proper_scores(page: Page) -> list[toy.Cell]:
     y, s, q = toy.decomposed_rows()
     calibrated = np.array([_shares(y, s, row) for row in s])
     cells = _cells(s, q, calibrated)
-    toy.check_cells(page, "Table 2", cells)
+    toy.check_cells(page, "Table 2", cells, cause=toy.ROUNDING)
     found: dict[str, Decomposition] = {}
     for name, rule in (("Brier score", "brier"), ("log-loss", "log")):
         parts = decompose(
@@ -39,7 +39,8 @@ def proper_scores(page: Page) -> list[toy.Cell]:
         found[name] = parts
         for part, printed, value in zip(_PARTS, _PRINTED[name], _column(parts)[:5], strict=True):
             reason = _rounded_reason(y, s) if part == ", calibration loss" else ""
-            toy.check_number(page, f"Table 2, {name}{part}", printed, value, reason)
+            fact = f"Table 2, {name}{part}"
+            toy.check_number(page, fact, printed, value, reason, cause=toy.ROUNDING)
         grouping = _held(parts.grouping)
         page.check(f"""Table 2, {name}, grouping loss | {grouping} | refinement less irreducible
             loss: what scores hide by giving two kinds of rows one probability; the survey names it

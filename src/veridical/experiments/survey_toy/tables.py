@@ -196,20 +196,29 @@ def half_unit(printed: str) -> float:
     return float(0.5 * 10.0**-decimals + _SLACK)
 
 
-def check_number(page: Page, name: str, printed: str, exact: float, reason: str = "") -> None:
+ROUNDING = "figures computed from rounded ones"
+
+
+def check_number(
+    page: Page, name: str, printed: str, exact: float, reason: str = "", *, cause: str = ""
+) -> None:
     """Check a number of the text, which is right if it is the exact value rounded."""
-    page.check(f"""{name} | {exact} = {float(printed)} ± {half_unit(printed)} |
-        {"" if abs(float(printed) - exact) <= half_unit(printed) else reason}""")
+    why = "" if abs(float(printed) - exact) <= half_unit(printed) else reason
+    page.check(f"{name} | {exact} = {float(printed)} ± {half_unit(printed)} | {why}", cause=cause)
 
 
-def check_cells(page: Page, table: str, cells: Sequence[Cell]) -> None:
+def check_cells(page: Page, table: str, cells: Sequence[Cell], *, cause: str) -> None:
     """Check all cells of a table: one fact for the whole, and one for each that is wrong."""
     wrong = [cell for cell in cells if not cell.right]
-    page.check(f"""{table}, all cells | {len(cells)} cells are exact values, rounded |
-        {len(cells) - len(wrong)} is {not wrong} |
-        {f"{len(wrong)} of {len(cells)} are not: see the next lines" if wrong else ""}""")
+    why = f"{len(wrong)} of {len(cells)} are not: see the next lines" if wrong else ""
+    page.check(
+        f"""{table}, all cells | {len(cells)} cells are exact values, rounded |
+        {len(cells) - len(wrong)} == {len(cells)} | {why}""",
+        cause=cause,
+    )
     for cell in wrong:
-        check_number(page, f"{table}, {cell.where}", cell.printed, cell.exact, cell.reason)
+        name = f"{table}, {cell.where}"
+        check_number(page, name, cell.printed, cell.exact, cell.reason, cause=cause)
 
 
 def list_cells(page: Page, slug: str, tables: Mapping[str, Sequence[Cell]]) -> None:

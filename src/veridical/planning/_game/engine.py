@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import lru_cache
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,18 +25,28 @@ from veridical.planning._game.players import (
     cost_of,
 )
 from veridical.planning._game.rules import (
-    ACCURACY,
+    CUSTOM,
+    HIDDEN,
     LEVELS,
     GameRules,
     Level,
     Patients,
+    classifier_at,
     draw_patients,
+    level_to_find_out,
 )
 from veridical.results import GameSummary, PatientRound, PlayerScore, Result, RoundOutcome
+from veridical.simulation import FakeClassifier
+
+_DRAWS = 200_000  # of figures that no integral is known for: two digits are shown
 
 
 def summarise(
-    level: Level, rules: GameRules, patients: Patients, outcomes: Sequence[RoundOutcome]
+    level: str,
+    classifier: FakeClassifier,
+    rules: GameRules,
+    patients: Patients,
+    outcomes: Sequence[RoundOutcome],
 ) -> GameSummary:
     """Score the choices made so far and what the reference players choose for the same patients.
 
@@ -57,8 +68,7 @@ def summarise(
     scores = {name: _score(name, chosen[name], rules, patients) for name in chosen}
     return GameSummary(
         level=level,
-        accuracy=ACCURACY,
-        ece=LEVELS[level],
+        **classifier_figures(classifier),
         unit=rules.unit,
         n_rounds=len(outcomes),
         n_patients=patients.conditions.shape[1],
@@ -68,10 +78,22 @@ def summarise(
     )
 
 
-def effects_of(choices: Sequence[int], probabilities: FloatArray, rules: GameRules) -> FloatArray:
+@lru_cache(maxsize=32)
+def classifier_figures(classifier: FakeClassifier) -> dict[str, float]:
+    """How often it is right, and how far off, by its confidence and by condition."""
+    return {
+        "accuracy": classifier.accuracy(n_draws=_DRAWS).value,
+        "ece": classifier.expected_calibration_error(n_draws=_DRAWS).value,
+        "classwise_ece": classifier.classwise_error(n_draws=_DRAWS).value,
+    }
+
+
+def effects_of(
+    choices: Sequence[int], probabilities: FloatArray, rules: GameRules, stakes: FloatArray
+) -> FloatArray:
     """Mean effect on each patient at these probabilities of the conditions."""
     effects: FloatArray = (rules.effect_table()[list(choices)] * probabilities).sum(axis=1)
-    return effects
+    return effects * stakes
 
 
 def certain(conditions: Sequence[int], rules: GameRules) -> FloatArray:
@@ -85,18 +107,21 @@ def _score(
 ) -> PlayerScore:
     promised = expected = value = cost = 0.0
     for i, chosen in enumerate(choices):
-        promised += float(effects_of(chosen, patients.reports[i], rules).sum())
-        expected += float(effects_of(chosen, patients.truth[i], rules).sum())
+        stakes = patients.stakes[i]
+        promised += float(effects_of(chosen, patients.reports[i], rules, stakes).sum())
+        expected += float(effects_of(chosen, patients.truth[i], rules, stakes).sum())
         known = certain(patients.conditions[i].tolist(), rules)
-        value += float(effects_of(chosen, known, rules).sum())
+        value += float(effects_of(chosen, known, rules, stakes).sum())
         cost += cost_of(chosen, rules)
     return PlayerScore(name=name, promised=promised, expected=expected, value=value, cost=cost)
 
 
 def _hindsight(rules: GameRules, patients: Patients, outcomes: Sequence[RoundOutcome]) -> float:
     choices = [
-        best_choices(certain(outcome.conditions, rules), rules, outcome.patients.budget)
-        for outcome in outcomes
+        best_choices(
+            certain(outcome.conditions, rules), rules, outcome.patients.budget, patients.stakes[i]
+        )
+        for i, outcome in enumerate(outcomes)
     ]
     return _score("hindsight", choices, rules, patients).value
 
@@ -134,27 +159,33 @@ class HealthcareGame:
     """Treat patients within a budget on the word of a classifier, and see what its word was worth.
 
     In every round a classifier reports the probability of five conditions for each patient. The
-    player chooses treatments within the round's budget; then the conditions are revealed. At all
-    levels the classifier is right for 80 % of patients, and the same seed gives the same patients;
-    only its confidence differs. So what the levels cost is the price of miscalibration alone.
+    player chooses treatments within the round's budget; then the conditions are revealed. The same
+    seed gives the same patients at every level, and all but "uneven" have the classifier right for
+    60 % of them; only its confidence differs. So what the levels cost is the price of
+    miscalibration alone.
 
     Parameters
     ----------
-    level : {"calibrated", "over-confident", "very over-confident"}
-        Of the reports: expected calibration error 0, 0.10 or 0.15 at accuracy 0.80.
+    level : str, default "over-confident"
+        Of the reports. "calibrated", "over-confident", "very over-confident" and "under-confident"
+        have an expected calibration error of 0, 0.30, 0.36 and 0.25; "uneven" claims some
+        conditions too often and others too seldom; "you find out" is one of these five, which the
+        summary names.
     n_rounds : int, default 5
         Rounds; what was seen in one can be used in the next.
-    n_patients : int, default 20
+    n_patients : int, default 10
         Patients in each round.
     rules : GameRules, optional
-        Conditions, treatments, costs, effects and budget.
+        Conditions, treatments, costs, effects, stakes and budget.
+    classifier : FakeClassifier, optional
+        Makes the reports in place of that of a level; with as many classes as there are conditions.
     rng : int, Generator or None
         Source of the patients. An integer is the seed itself; else a seed is drawn.
 
     Attributes
     ----------
     level, n_rounds, n_patients, rules :
-        As above.
+        As above; the level of a classifier of your own is "own classifier".
     seed : int
         `HealthcareGame(..., rng=seed)` has the same patients.
     outcomes : tuple of RoundOutcome
@@ -164,14 +195,15 @@ class HealthcareGame:
     -----
     After KALE, the calibration game of appliedAI, in which a classifier's confidences decide which
     patients are treated for which disease [1]_. The true probabilities p are Dirichlet, conditions
-    are drawn from p, and the reports are powers of p, normalised: sharper than the truth, in the
-    same order. All conditions are revealed after a round, so that learning costs no treatment.
+    are drawn from p, and the reports are powers of p, normalised: sharper or flatter than the
+    truth. All conditions are revealed after a round, so that learning costs no treatment.
 
-    `summary` compares choices by what they can expect at the true probabilities, which leaves luck
-    out: around that the outcome of a game of 100 patients varies with a standard deviation of some
-    150 weeks, while miscalibration costs 43 and 96 of 1,533 on average (`evidence/game.py`).
+    Stakes are such that repairing the reports pays where it can be seen: on the same patients, and
+    by outcome, whoever recalibrates over-confident reports from the second round on beats whoever
+    trusts them in more than 80 % of games (`evidence/game.py`). `summary` also compares choices by
+    what they can expect at the true probabilities, which leaves luck out.
 
-    The reference players solve every round exactly: a knapsack of 20 patients takes milliseconds.
+    The reference players solve every round exactly: a knapsack of 10 patients takes milliseconds.
 
     References
     ----------
@@ -181,33 +213,35 @@ class HealthcareGame:
     --------
     >>> game = HealthcareGame("over-confident", n_rounds=2, n_patients=3, rng=0)
     >>> print(game.patients())
-    round 1: 3 patients, budget 3
+    round 1: 3 patients, budget 4.5
     >>> outcome = game.treat({2: "A"})  # drops for the second patient
     >>> outcome.choices, outcome.cost
     ((0, 1, 0), 1.0)
-    >>> game.treat(["C", "D", "-"])
+    >>> game.treat(["C", "D", "A"])
     Traceback (most recent call last):
     veridical.exceptions.InvalidInputError: HealthcareGame.treat: `choices` must be within the
-    budget of 3; got a cost of 4 for 2 treated.
-    Hint: treat fewer patients or choose cheaper treatments, to save 1.
+    budget of 4.5; got a cost of 5 for 3 treated.
+    Hint: treat fewer patients or choose cheaper treatments, to save 0.5.
     >>> summary = game.summary()
     >>> summary.n_rounds, summary.gap >= 0  # nobody can expect more than the informed player
     (1, True)
     """
+
+    LEVELS: ClassVar[tuple[str, ...]] = LEVELS
 
     def __init__(
         self,
         level: Level = "over-confident",
         *,
         n_rounds: int = 5,
-        n_patients: int = 20,
+        n_patients: int = 10,
         rules: GameRules | None = None,
+        classifier: FakeClassifier | None = None,
         rng: Any = None,
     ) -> None:
         caller = type(self).__name__
         check_option(caller, "level", level, LEVELS)
-        self.level: Level = level
-        usual = "the default is 5 rounds of 20 patients."
+        usual = "the default is 5 rounds of 10 patients."
         self.n_rounds = check_integer(caller, "n_rounds", n_rounds, hint=usual)
         self.n_patients = check_integer(caller, "n_patients", n_patients, hint=usual)
         self.rules = GameRules() if rules is None else rules
@@ -215,14 +249,27 @@ class HealthcareGame:
             raise invalid(caller, "rules", "a GameRules", repr(rules), hint="pass `GameRules()`.")
         generator = check_rng(rng, caller=caller)
         self.seed = int(rng) if is_integer(rng) else int(generator.integers(2**32))
+        self.level: str = level if classifier is None else CUSTOM
+        self._level: str = level_to_find_out(self.seed) if self.level == HIDDEN else self.level
+        self._classifier = self._make_classifier(classifier)
         self._patients = draw_patients(
-            level,
-            n_conditions=len(self.rules.conditions),
+            self._classifier,
+            self.rules,
             n_rounds=self.n_rounds,
             n_patients=self.n_patients,
             seed=self.seed,
         )
         self._outcomes: tuple[RoundOutcome, ...] = ()
+
+    def _make_classifier(self, own: FakeClassifier | None) -> FakeClassifier:
+        count = len(self.rules.conditions)
+        if own is None:
+            return classifier_at(self._level, count)  # type: ignore[arg-type]  # a known one
+        if not isinstance(own, FakeClassifier) or own.n_classes != count:
+            hint = f"such as fake_classifier_for(0.6, 0.2, n_classes={count})."
+            expected = f"a FakeClassifier of {count} classes, one a condition"
+            raise invalid(type(self).__name__, "classifier", expected, repr(own), hint=hint)
+        return own
 
     @property
     def outcomes(self) -> tuple[RoundOutcome, ...]:
@@ -243,6 +290,7 @@ class HealthcareGame:
             round_number=number + 1,
             budget=self.rules.budget(self.n_patients),
             reports=tuple(tuple(row) for row in self._patients.reports[number].tolist()),
+            stakes=tuple(self._patients.stakes[number].tolist()),
         )
 
     def treat(self, choices: Choices) -> RoundOutcome:
@@ -270,8 +318,9 @@ class HealthcareGame:
             caller="HealthcareGame.treat",
         )
         conditions = tuple(self._patients.conditions[number].tolist())
-        effects = effects_of(chosen, certain(conditions, self.rules), self.rules)
-        promised = effects_of(chosen, self._patients.reports[number], self.rules)
+        stakes = self._patients.stakes[number]
+        effects = effects_of(chosen, certain(conditions, self.rules), self.rules, stakes)
+        promised = effects_of(chosen, self._patients.reports[number], self.rules, stakes)
         outcome = RoundOutcome(
             patients=patients,
             choices=chosen,
@@ -286,7 +335,7 @@ class HealthcareGame:
 
     def summary(self) -> GameSummary:
         """Return the account of the rounds played so far, beside the reference players."""
-        return summarise(self.level, self.rules, self._patients, self._outcomes)
+        return summarise(self._level, self._classifier, self.rules, self._patients, self._outcomes)
 
     def truth(self) -> FloatArray:
         """True probabilities of all rounds, (n_rounds, n_patients, n_conditions); not to be shown.
@@ -297,6 +346,9 @@ class HealthcareGame:
 
     def state(self) -> GameState:
         """Return all it takes to go on elsewhere; `resume` reads it."""
+        if self.level == CUSTOM:
+            hint = "keep the game itself; a classifier of your own is not part of a state."
+            raise invalid("HealthcareGame.state", "level", "one of the game's", CUSTOM, hint=hint)
         return GameState(
             level=self.level,
             n_rounds=self.n_rounds,

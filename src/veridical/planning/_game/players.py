@@ -25,7 +25,9 @@ class Player(Protocol):
         """Return the treatment of each patient, 0 for none, within the budget."""
 
 
-def best_choices(beliefs: ArrayLike, rules: GameRules, budget: float) -> tuple[int, ...]:
+def best_choices(
+    beliefs: ArrayLike, rules: GameRules, budget: float, stakes: ArrayLike = 1.0
+) -> tuple[int, ...]:
     """Treatments of the largest expected effect within the budget, if `beliefs` are right.
 
     A multiple-choice knapsack problem, solved exactly by dynamic programming (see `allocate`).
@@ -40,6 +42,8 @@ def best_choices(beliefs: ArrayLike, rules: GameRules, budget: float) -> tuple[i
         With the costs and effects of treatments.
     budget : float
         Of the round.
+    stakes : float or array-like of shape (n_patients,), default 1
+        What the effects of each patient are multiplied by.
 
     Returns
     -------
@@ -49,13 +53,17 @@ def best_choices(beliefs: ArrayLike, rules: GameRules, budget: float) -> tuple[i
     Examples
     --------
     Two patients and money for one treatment of cost 2. A clot of probability 0.1 is worth
-    0.1 x 60 - 0.9 x 3 = 3.3 weeks of blood thinner (D), an operation (C) at 0.7 is worth
-    0.7 x 30 - 0.3 x 60 = 3:
+    0.1 x 40 - 0.9 x 3 = 1.3 weeks of blood thinner (D), an operation (C) at 0.81 is worth
+    0.81 x 20 - 0.19 x 80 = 1; it is worth more if twice as much is at stake:
 
-    >>> best_choices([[0, 0, 0.3, 0.7, 0], [0.9, 0, 0, 0, 0.1]], GameRules(), budget=2)
+    >>> beliefs = [[0.19, 0, 0, 0.81, 0], [0.9, 0, 0, 0, 0.1]]
+    >>> best_choices(beliefs, GameRules(), budget=2)
     (0, 4)
+    >>> best_choices(beliefs, GameRules(), budget=2, stakes=[2, 1])
+    (3, 0)
     """
     worth = np.asarray(beliefs, dtype=float) @ rules.effect_table().T
+    worth = worth * np.reshape(np.asarray(stakes, dtype=float), (-1, 1))
     return tuple(allocate(worth, rules.cost_table(), budget).choice.tolist())
 
 
@@ -64,18 +72,18 @@ class TrustingPlayer:
 
     Examples
     --------
-    An operation is worth 0.6 x 30 - 0.4 x 60 = -6 weeks, an antibiotic 0.4 x 12 - 0.6 x 4 = 2.4:
+    An operation is worth 0.9 x 20 - 0.1 x 80 = 10 weeks if the report is right:
 
-    >>> seen = PatientRound(round_number=1, budget=2.0, reports=((0, 0, 0.4, 0.6, 0),))
+    >>> seen = PatientRound(round_number=1, budget=2.0, reports=((0, 0, 0.1, 0.9, 0),))
     >>> TrustingPlayer().choose(seen, (), GameRules())
-    (2,)
+    (3,)
     """
 
     def choose(
         self, patients: PatientRound, history: Sequence[RoundOutcome], rules: GameRules
     ) -> tuple[int, ...]:
         """Return the best choices for the reports; what was seen before plays no part."""
-        return best_choices(patients.reports, rules, patients.budget)
+        return best_choices(patients.reports, rules, patients.budget, patients.stakes or 1.0)
 
 
 class InformedPlayer:
@@ -92,7 +100,7 @@ class InformedPlayer:
 
     >>> seen = PatientRound(round_number=1, budget=2.0, reports=((0, 0, 0.02, 0.98, 0),))
     >>> InformedPlayer([[[0, 0, 0.4, 0.6, 0]]]).choose(seen, (), GameRules())
-    (2,)
+    (0,)
     """
 
     def __init__(self, truth: ArrayLike) -> None:
@@ -103,7 +111,7 @@ class InformedPlayer:
     ) -> tuple[int, ...]:
         """Return the best choices for the truth of this round."""
         beliefs = self.truth[patients.round_number - 1]
-        return best_choices(beliefs, rules, patients.budget)
+        return best_choices(beliefs, rules, patients.budget, patients.stakes or 1.0)
 
 
 class RecalibratingPlayer:
@@ -113,18 +121,18 @@ class RecalibratingPlayer:
     ----------
     calibrator : calibrator, optional
         Fitted afresh in every round; default `TemperatureCalibrator()`.
-    min_rows : int, default 20
+    min_rows : int, default 10
         With fewer outcomes the reports are trusted.
 
     Notes
     -----
-    The game's reports are a power of the truth, which temperature scaling undoes exactly once the
-    temperature is known: what is lost to the informed player is the first round and the error of
-    a temperature learnt from few patients. On calibrated reports that error is a pure loss.
+    Reports of most levels are a power of the truth, which temperature scaling undoes exactly once
+    the temperature is known: what is lost to the informed player is the first round and the error
+    of a temperature learnt from few patients. On calibrated reports that error is a pure loss.
     """
 
-    def __init__(self, calibrator: Any = None, *, min_rows: int = 20) -> None:
-        hint = "20 outcomes say roughly whether reports are too sure."
+    def __init__(self, calibrator: Any = None, *, min_rows: int = 10) -> None:
+        hint = "10 outcomes, a round by default, say roughly whether reports are too sure."
         self.min_rows = check_integer("RecalibratingPlayer", "min_rows", min_rows, hint=hint)
         self.calibrator = calibrator
 
@@ -132,7 +140,8 @@ class RecalibratingPlayer:
         self, patients: PatientRound, history: Sequence[RoundOutcome], rules: GameRules
     ) -> tuple[int, ...]:
         """Return the best choices for the recalibrated reports."""
-        return best_choices(self.beliefs(patients, history), rules, patients.budget)
+        beliefs = self.beliefs(patients, history)
+        return best_choices(beliefs, rules, patients.budget, patients.stakes or 1.0)
 
     def beliefs(self, patients: PatientRound, history: Sequence[RoundOutcome]) -> FloatArray:
         """Return recalibrated reports, or the reports if there are too few outcomes."""

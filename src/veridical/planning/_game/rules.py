@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -13,7 +12,12 @@ from veridical._core.data.validation import is_number
 from veridical._core.typing import FloatArray, IntArray
 from veridical.exceptions import invalid
 from veridical.results import Result
-from veridical.simulation import DirichletFakeClassifier, fake_classifier_for
+from veridical.simulation import (
+    ClassPowerMap,
+    DirichletFakeClassifier,
+    FakeClassifier,
+    fake_classifier_for,
+)
 
 _CALLER = "GameRules"
 _CODES = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -36,15 +40,19 @@ class GameRules(Result):
         No treatment has no effect.
     budget_per_patient : float
         The budget of a round is this times its patients; what is left is lost.
+    stakes : tuple of float
+        What effects are multiplied by; each patient has one of these, equally likely and known
+        before treatment.
     unit : str
         Of effects.
 
     Notes
     -----
     All figures are invented and say nothing about medicine. By default every treatment helps in
-    one condition, and two of them need probabilities to be right: surgery helps only if the
-    condition is 2/3 probable or more, and the blood thinner already from 1/21. Whoever believes
-    over-confident reports operates too early and takes too small a risk for none.
+    one condition and does harm in all others, so that probabilities must be right: drops help on
+    average from 0.6 on, an antibiotic from 0.7, surgery from 0.8, and the blood thinner already
+    from 3/43. Whoever believes over-confident reports treats too early and takes too small a risk
+    for none; whoever believes timid ones treats too late.
 
     Examples
     --------
@@ -55,20 +63,21 @@ class GameRules(Result):
     B antibiotic 1.0
     C surgery 2.0
     D blood thinner 2.0
-    >>> rules.budget(20)
-    20.0
+    >>> rules.budget(10)
+    15.0
     """
 
     conditions: tuple[str, ...] = ("healthy", "allergy", "infection", "appendicitis", "blood clot")
     treatments: tuple[str, ...] = ("drops", "antibiotic", "surgery", "blood thinner")
     costs: tuple[float, ...] = (1.0, 1.0, 2.0, 2.0)
     benefit: tuple[tuple[float, ...], ...] = (
-        (0.0, 6.0, 0.0, 0.0, 0.0),
-        (-4.0, -4.0, 12.0, -4.0, -4.0),
-        (-60.0, -60.0, -60.0, 30.0, -60.0),
-        (-3.0, -3.0, -3.0, -3.0, 60.0),
+        (-9.0, 6.0, -9.0, -9.0, -9.0),
+        (-28.0, -28.0, 12.0, -28.0, -28.0),
+        (-80.0, -80.0, -80.0, 20.0, -80.0),
+        (-3.0, -3.0, -3.0, -3.0, 40.0),
     )
-    budget_per_patient: float = 1.0
+    budget_per_patient: float = 1.5
+    stakes: tuple[float, ...] = (0.5, 1.0, 1.5)
     unit: str = "weeks"
 
     def __post_init__(self) -> None:
@@ -89,6 +98,12 @@ class GameRules(Result):
             hint = "1 pays for one treatment of cost 1 for every patient."
             got = repr(self.budget_per_patient)
             raise invalid(_CALLER, "budget_per_patient", "zero or more", got, hint=hint)
+        stakes = self.stakes
+        good = isinstance(stakes, tuple) and stakes and all(map(is_number, stakes))
+        if not good or min(stakes) <= 0:
+            hint = "(1.0,) makes effects the same for all patients."
+            expected = "a tuple of positive numbers"
+            raise invalid(_CALLER, "stakes", expected, repr(stakes), hint=hint)
 
     @property
     def codes(self) -> str:
@@ -126,12 +141,30 @@ def _check_numbers(
         raise invalid(_CALLER, param, f"{count} numbers{size}", repr(values), hint=hint)
 
 
-Level: TypeAlias = Literal["calibrated", "over-confident", "very over-confident"]
+Level: TypeAlias = Literal[
+    "calibrated",
+    "over-confident",
+    "very over-confident",
+    "under-confident",
+    "uneven",
+    "you find out",
+]
 
-ACCURACY = 0.8
-# Expected calibration error of each level; over-confidence of every report cannot exceed
+ACCURACY = 0.6  # of all levels but the uneven one, which also misleads about what is most probable
+HIDDEN: Level = "you find out"
+# Expected calibration error and direction. Over-confidence of every report cannot exceed
 # 1 - ACCURACY (Panchenko 2021, Calibration of Classifiers, Lemma 1).
-LEVELS = MappingProxyType({"calibrated": 0.0, "over-confident": 0.1, "very over-confident": 0.15})
+_ERRORS: dict[str, tuple[float, Literal["over", "under"]]] = {
+    "calibrated": (0.0, "over"),
+    "over-confident": (0.3, "over"),
+    "very over-confident": (0.36, "over"),
+    "under-confident": (0.25, "under"),
+}
+# Powers of the truth, condition by condition in turn: below 1 a condition is claimed too often.
+_UNEVEN = (1.5, 1.5, 0.4, 0.4, 2.5)
+KNOWN: tuple[Level, ...] = (*_ERRORS, "uneven")  # type: ignore[assignment]
+LEVELS: tuple[Level, ...] = (*KNOWN, HIDDEN)
+CUSTOM = "own classifier"  # level of a game with a classifier of the user's
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,31 +177,46 @@ class Patients:
         What the classifier reports, and what conditions are drawn from.
     conditions : array of shape (rounds, patients)
         True conditions.
+    stakes : array of shape (rounds, patients)
+        What the effects of each patient are multiplied by.
     """
 
     reports: FloatArray
     truth: FloatArray
     conditions: IntArray
+    stakes: FloatArray
 
 
 @lru_cache(maxsize=32)
 def classifier_at(level: Level, n_conditions: int) -> DirichletFakeClassifier:
     """Return the fake classifier of a level; at all levels the truth has the same distribution."""
-    return fake_classifier_for(ACCURACY, LEVELS[level], n_classes=n_conditions)
+    if level == "uneven":
+        calibrated = classifier_at("calibrated", n_conditions)
+        powers = [_UNEVEN[k % len(_UNEVEN)] for k in range(n_conditions)]
+        return DirichletFakeClassifier(calibrated.alpha, map=ClassPowerMap(powers))
+    ece, direction = _ERRORS[level]
+    return fake_classifier_for(ACCURACY, ece, n_classes=n_conditions, direction=direction)
+
+
+def level_to_find_out(seed: int) -> Level:
+    """Which level the seed of a game hides; all are equally likely."""
+    return KNOWN[int(np.random.default_rng([seed, 2]).integers(len(KNOWN)))]
 
 
 def draw_patients(
-    level: Level, *, n_conditions: int, n_rounds: int, n_patients: int, seed: int
+    classifier: FakeClassifier, rules: GameRules, *, n_rounds: int, n_patients: int, seed: int
 ) -> Patients:
     """Draw the patients of a game.
 
     Reports are a function of the truth, so the same seed gives the same patients at every level:
     what differs is what is said about them.
     """
-    sample = classifier_at(level, n_conditions).sample(n_rounds * n_patients, rng=seed)
+    sample = classifier.sample(n_rounds * n_patients, rng=seed)
     shape = (n_rounds, n_patients)
+    stakes = np.random.default_rng([seed, 1]).choice(np.array(rules.stakes), shape)
     return Patients(
-        sample.y_prob.reshape(*shape, n_conditions),
-        sample.p_true.reshape(*shape, n_conditions),
+        sample.y_prob.reshape(*shape, -1),
+        sample.p_true.reshape(*shape, -1),
         sample.y.reshape(shape),
+        stakes,
     )

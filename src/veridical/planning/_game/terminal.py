@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.planning._game.engine import HealthcareGame
 from veridical.planning._game.players import NONE, TrustingPlayer, parse_choices
-from veridical.planning._game.rules import ACCURACY, GameRules
+from veridical.planning._game.rules import HIDDEN, GameRules
 from veridical.results import GameSummary, PatientRound, RoundOutcome
 
 _PROMPT = "treat> "
@@ -16,7 +18,7 @@ _HELP = """Write the patient's number, a colon and the letter of the treatment, 
   auto  the best treatments if the reports are right
   rules show treatments and effects again
   quit  end the game and show the summary"""
-_SURE = 0.9  # "this sure" in the tally of past reports
+_RANGES = ((0.0, 0.6), (0.6, 0.9), (0.9, 1.0))  # of past reports in the tally
 
 
 def play_in_terminal(
@@ -97,11 +99,12 @@ def _ask(
 
 def _rules_text(game: HealthcareGame) -> str:
     rules = game.rules
+    reports = "you find out how good they are" if game.level == HIDDEN else game.level
     head = [
-        f"A classifier that is right for about {100 * ACCURACY:.0f} % of patients reports what they"
-        f" have; its reports are {game.level}.",
+        f"A classifier reports what patients may have; its reports: {reports}.",
         f"{game.n_rounds} rounds of {game.n_patients} patients. Budget of a round:"
-        f" {rules.budget(game.n_patients):g}. Effects in {rules.unit}:",
+        f" {rules.budget(game.n_patients):g}. Effects in {rules.unit}, times what is at stake for"
+        " the patient:",
         "",
     ]
     body = [
@@ -118,8 +121,12 @@ def _patients_text(patients: PatientRound, n_rounds: int, rules: GameRules) -> s
         f"\nRound {patients.round_number} of {n_rounds}, budget {patients.budget:g}."
         " Reported probabilities in per cent:"
     )
-    body = [[f"{i}", *map(_percent, row)] for i, row in enumerate(patients.reports, start=1)]
-    return "\n".join([title, "", *_table(["patient", *rules.conditions], body)])
+    stakes = patients.stakes or (1.0,) * len(patients)
+    body = [
+        [f"{i}", f"x {stake:g}", *map(_percent, row)]
+        for i, (row, stake) in enumerate(zip(patients.reports, stakes, strict=True), start=1)
+    ]
+    return "\n".join([title, "", *_table(["patient", "stake", *rules.conditions], body)])
 
 
 def _outcome_text(outcome: RoundOutcome, rules: GameRules) -> str:
@@ -141,20 +148,24 @@ def _outcome_text(outcome: RoundOutcome, rules: GameRules) -> str:
 
 
 def _tally_text(outcomes: Sequence[RoundOutcome]) -> str:
-    """How often sure reports were right so far: what a player can learn from."""
-    sure, right = [], 0
-    for outcome in outcomes:
-        for report, condition in zip(outcome.patients.reports, outcome.conditions, strict=True):
-            if max(report) >= _SURE:
-                sure.append(max(report))
-                right += report[condition] == max(report)
-    if not sure:
-        return f"So far no report was {100 * _SURE:.0f} % sure."
-    return (
-        f"So far {len(sure)} reports were {100 * _SURE:.0f} % sure or more, on average"
-        f" {100 * sum(sure) / len(sure):.1f} %; {right} of them"
-        f" ({100 * right / len(sure):.1f} %) were right."
+    """How often reports were right so far, by how sure they were: what a player can learn from."""
+    said = np.array([max(row) for outcome in outcomes for row in outcome.patients.reports])
+    right = np.array(
+        [
+            report[condition] == max(report)
+            for outcome in outcomes
+            for report, condition in zip(outcome.patients.reports, outcome.conditions, strict=True)
+        ]
     )
+    body = []
+    for low, high in _RANGES:
+        within = (said >= low) & ((said < high) | (high == 1))
+        if within.any():
+            mean, share = 100 * said[within].mean(), 100 * right[within].mean()
+            name = f"{100 * low:.0f} to {100 * high:.0f} %"
+            body.append([name, f"{within.sum()}", f"{mean:.0f} %", f"{share:.0f} %"])
+    header = ["sure of the most probable", "reports", "said", "right"]
+    return "\n".join(["So far:", *_table(header, body)])
 
 
 def _percent(p: float) -> str:

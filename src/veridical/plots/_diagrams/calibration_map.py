@@ -194,7 +194,7 @@ def draw_map_simplex(
     norm = Normalize(-largest or -0.01, largest or 0.01)
     heat, zero, places = [], [], []
     for panel, k in zip(axes, shown, strict=True):
-        draw_triangle(panel, corner_names(classes, longest=12), style, lines=False)
+        draw_triangle(panel, corner_names(classes, longest=12), style, parts=1)
         look: dict[str, Any] = {"cmap": style.diverging, "norm": norm, "zorder": 1}
         heat.append(panel.tripcolor(triangles, change[:, k], rasterized=True, **look))
         zero.append(_zero_line(panel, triangles, change[:, k]))

@@ -152,7 +152,7 @@ class SimplexArtists(Drawn):
     ----------
     ax : the axes drawn on
     summary : the cells, with every number
-    frame : sides of the triangle and a line every 0.2
+    frame : sides of the triangle and lines where cells end, or every 0.2
     arrows : from the mean prediction of each cell to its class frequencies
     regions : ellipses of what chance alone would show
     points : predictions one by one, one collection a class
@@ -248,7 +248,8 @@ def simplex(
         need_predictions(y_prob, "a VectorSummary", caller=_CALLER)
         data = RawData(y_true, y_prob, labels=labels).weighted(sample_weight, weight_type)
         sample = _check_problem(data, lens)
-        summary = summarise(sample, binning or SimplexBins(n_bins or _grid_of(sample)))
+        binning = binning or SimplexBins(n_bins or _grid_of(sample))
+        summary = summarise(sample, binning)
     n_classes = len(summary.classes)
     if n_classes == 4:
         return draw_tetrahedron(
@@ -256,7 +257,12 @@ def simplex(
         )
     if n_classes != 3:
         raise _not_three(n_classes)
-    return _draw(summary, sample, show, level if variability else None, ax)
+    # Lines where cells end, if they are a grid that can be seen.
+    parts = binning.n if isinstance(binning, SimplexBins) and binning.n <= _MOST_LINES else 5
+    return _draw(summary, sample, show, level if variability else None, ax, parts)
+
+
+_MOST_LINES = 12  # parts of a side whose lines can be told apart
 
 
 def _check_problem(data: RawData, lens: Any) -> MulticlassSample:
@@ -288,6 +294,7 @@ def _draw(
     show: Shown,
     level: float | None,
     ax: Axes | None,
+    parts: int,
 ) -> SimplexArtists:
     axes, style = styled_axes(ax, (5.2, 5.0), caller=_CALLER)
     arrows: Any = None
@@ -298,11 +305,12 @@ def _draw(
     lines = [size_text(summary.count.sum())]
     if sample is not None and show != "arrows" and sample.n <= MANY:
         names = drawing.corner_names(summary.classes, np.bincount(sample.y, minlength=3))
-        frame = drawing.draw_triangle(axes, names, style, colours=style.colours[:3])
+        frame = drawing.draw_triangle(axes, names, style, colours=style.colours[:3], parts=parts)
         points = _draw_points(axes, sample, style)
         lines.append("colour: what\nhappened")
     else:
-        frame = drawing.draw_triangle(axes, drawing.corner_names(summary.classes), style)
+        names = drawing.corner_names(summary.classes)
+        frame = drawing.draw_triangle(axes, names, style, parts=parts)
         if sample is not None and show != "arrows":
             density = _draw_density(axes, sample, style, behind=show == "both")
             bar = drawing.mass_bar(axes, density, style, "rows per\nhexagon")

@@ -68,10 +68,10 @@ def draw_triangle(
     style: Style,
     *,
     colours: Sequence[str] | None = None,
-    lines: bool = True,
+    parts: int = 5,
 ) -> LineCollection:
-    """Draw sides, a line every fifth, and the name of each class at its corner."""
-    inner = triangle.triangle_lines() if lines else []
+    """Draw sides, lines that cut them into parts, and the name of each class at its corner."""
+    inner = triangle.triangle_lines(parts)
     widths, shades = [1.0] * 3 + [0.6] * len(inner), [style.ink] * 3 + [style.faint] * len(inner)
     segments = [*triangle.triangle_sides(), *inner]
     frame = LineCollection(segments, colors=shades, linewidths=widths, zorder=1.5)

@@ -90,9 +90,6 @@ def _scores_of_truth(y: Any, truth: Any) -> dict[str, float]:
     return {name: get_rule(name, caller="learn").mean(sample) for name in ("log", "brier")}
 
 
-LEVELS = ("calibrated", "over-confident", "very over-confident")
-
-
 def new_game(session: Session, body: dict[str, Any]) -> dict[str, Any]:
     """Begin a game; one that was played is forgotten."""
     rounds = whole_number(body.get("n_rounds", 5), "n_rounds", 1, 20)
@@ -112,7 +109,7 @@ def new_game(session: Session, body: dict[str, Any]) -> dict[str, Any]:
 def state(session: Session, query: Mapping[str, str]) -> dict[str, Any]:
     """The game as it stands."""
     if session.game is None:
-        return {"levels": LEVELS, "playing": False}
+        return {"levels": HealthcareGame.LEVELS, "playing": False}
     return _visible(session.game)
 
 
@@ -140,7 +137,7 @@ def _game(session: Session) -> HealthcareGame:
 def _visible(game: HealthcareGame) -> dict[str, Any]:
     """What a player may see: no truth, no conditions of the round to play."""
     known: dict[str, Any] = {
-        "levels": LEVELS,
+        "levels": HealthcareGame.LEVELS,
         "playing": True,
         **values_of(game, "level", "n_rounds", "n_patients", "finished"),
         "rules": values_of(game.rules, "conditions", "treatments", "costs", "benefit", "unit"),
@@ -148,7 +145,7 @@ def _visible(game: HealthcareGame) -> dict[str, Any]:
         "value": sum(outcome.value for outcome in game.outcomes),
         "promised": sum(outcome.promised for outcome in game.outcomes),
         "rounds": [values_of(outcome, "value", "promised") for outcome in game.outcomes],
-        "tally": _tally(game.outcomes),
+        "seen": _seen(game) if game.outcomes else None,
     }
     if not game.finished:
         patients = game.patients()
@@ -170,19 +167,16 @@ def _outcome(outcome: RoundOutcome) -> dict[str, Any]:
 
 
 def _patients(patients: Any) -> dict[str, Any]:
-    return {"round": patients.round_number, "reports": patients.reports}
+    return {"round": patients.round_number, **values_of(patients, "reports", "stakes")}
 
 
-def _tally(outcomes: tuple[RoundOutcome, ...]) -> dict[str, Any]:
-    """How often sure reports were right so far: what a player can learn from."""
-    sure = [
-        (max(report), report[condition] == max(report))
-        for outcome in outcomes
-        for report, condition in zip(outcome.patients.reports, outcome.conditions, strict=True)
-        if max(report) >= 0.9
-    ]
-    return {
-        "sure": len(sure),
-        "said": sum(p for p, _ in sure) / len(sure) if sure else None,
-        "right": sum(right for _, right in sure) / len(sure) if sure else None,
-    }
+def _seen(game: HealthcareGame) -> dict[str, Any]:
+    """Reliability diagram of all reports whose conditions are known: what can be learnt from."""
+    reports = np.array([row for outcome in game.outcomes for row in outcome.patients.reports])
+    conditions = [condition for outcome in game.outcomes for condition in outcome.conditions]
+    rows = RawData(conditions, reports, labels=list(range(reports.shape[1])))
+    source = DataRequest(rows, caller="game").rows()
+    # A few wide bins: a player asks whether "about 0.9" was right nine times in ten.
+    found = evaluate_source(source, n_bins=5, confidence_level=0.95, n_resamples=200, rng=0)
+    title = f"How sure {len(conditions)} reports were, and how often they were right"
+    return chart_data(reliability_chart(found.curve, title=title), "seen-chart")

@@ -1,13 +1,17 @@
 // The healthcare game: treat patients on the word of a classifier.
 
 import { get, post } from "./api.js";
-import { announce, errorNotice, field, fill, h, number, percent, select, table } from "./dom.js";
+import { showChart } from "./charts.js";
+import { announce, errorNotice, field, fill, h, number, select, table } from "./dom.js";
 
 export const title = "Game";
 const ABOUT = {
   calibrated: "reports mean what they say",
   "over-confident": "reports exaggerate",
   "very over-confident": "reports exaggerate a lot",
+  "under-confident": "reports are timid",
+  uneven: "reports claim some conditions too often",
+  "you find out": "one of these, named at the end",
 };
 
 export async function show(root) {
@@ -42,17 +46,18 @@ export async function show(root) {
   fill(root,
     h("h1", {}, "The healthcare game"),
     h("p", { class: "lead" },
-      "Patients come in rounds. A classifier that is right for 80 % of them reports what each may have," +
-      " and a budget pays for some treatments. The right treatment helps, the wrong one may harm. Are " +
-      "the reports to be believed? All figures are invented."),
+      "Patients come in rounds. A classifier reports what each may have, and a budget pays for some " +
+      "treatments. The right treatment helps, the wrong one harms. Are the reports to be believed? " +
+      "After each round you see what the patients had, and how often reports were right. All figures " +
+      "are invented."),
     problem, body);
   draw(await get("game"));
 }
 
 function startForm(state, act) {
   const level = select(state.levels.map((name) => [name, `${name}: ${ABOUT[name]}`]), state.level || "over-confident");
-  const rounds = h("input", { type: "number", min: 1, max: 20, value: state.n_rounds || 3 });
-  const patients = h("input", { type: "number", min: 2, max: 30, value: state.n_patients || 8 });
+  const rounds = h("input", { type: "number", min: 1, max: 20, value: state.n_rounds || 5 });
+  const patients = h("input", { type: "number", min: 2, max: 30, value: state.n_patients || 10 });
   const begin = (event) => {
     event.preventDefault();
     act(() => post("game", { level: level.value, n_rounds: Number(rounds.value), n_patients: Number(patients.value) }));
@@ -85,7 +90,7 @@ function rulesCard(state) {
   return h("details", { class: "card", id: "rules", open: state.finished ? null : true },
     h("summary", {}, "Rules: treatments, costs and effects"),
     h("p", {}, "Choose at most one treatment a patient, within the budget of the round. What is left of it is lost."),
-    table(`Effect in ${unit}; no treatment has none`, ["treatment", "cost", ...conditions],
+    table(`Effect in ${unit}, times what is at stake for the patient; no treatment has none`, ["treatment", "cost", ...conditions],
       treatments.map((name, i) => [name, costs[i], ...benefit[i]])));
 }
 
@@ -126,18 +131,11 @@ function roundCard(state, act) {
     count();
   });
   count();
-  const rows = state.reports.map((report, i) => [String(i + 1), selects[i], ...report.map(share)]);
+  const rows = state.reports.map((report, i) => [String(i + 1), selects[i], `× ${state.stakes[i]}`, ...report.map(share)]);
   return h("section", { class: "card", "aria-label": `Round ${state.round}` },
     h("h2", { tabindex: "-1" }, `Round ${state.round} of ${state.n_rounds}`),
-    h("p", { class: "soft" }, tallyText(state.tally)),
-    table("Reported probability of each condition", ["patient", "treatment", ...conditions], rows, { kind: "reports", labels: true }),
+    table("Reported probability of each condition", ["patient", "treatment", "at stake", ...conditions], rows, { kind: "reports", labels: true }),
     h("div", { class: "bottom row" }, budget, treat, trust));
-}
-
-function tallyText(tally) {
-  if (!tally.sure) return "Reports of 90 % or more will be counted here once conditions are known.";
-  return `So far ${tally.sure} reports were at least 90 % sure, ${percent(tally.said)} on average; `
-    + `${percent(tally.right)} of them were right.`;
 }
 
 function outcomeCard(state) {
@@ -148,10 +146,13 @@ function outcomeCard(state) {
     return [String(i + 1), `${conditions[top]} ${shownShare(last.reports[i][top])}`, conditions[last.conditions[i]],
       choice ? treatments[choice - 1] : "nothing", choice ? `${last.effects[i] > 0 ? "+" : ""}${last.effects[i]}` : "–"];
   });
+  const seen = h("div", { class: "chart-place", id: "seen" });
+  showChart(seen, state.seen);
   return h("section", { class: "card", "aria-label": `Outcome of round ${last.round}` },
     h("h2", { tabindex: "-1" }, `Round ${last.round}: effect ${number(last.value, 0)} ${unit}, promised ${number(last.promised, 1)}`),
-    h("details", { open: state.finished ? null : true }, h("summary", {}, "What the patients had"),
-      table(`Round ${last.round}`, ["patient", "most probable", "was", "got", `effect (${unit})`], rows)));
+    h("div", { class: "columns narrow" }, seen,
+      h("details", { open: true }, h("summary", {}, "What the patients had"),
+        table(`Round ${last.round}, effect in ${unit}`, ["patient", "said", "was", "got", "effect"], rows))));
 }
 
 function summaryCard(state) {
