@@ -3,8 +3,8 @@
     python benchmarks/bench_report.py                                   # print this version's
     python benchmarks/bench_report.py --other ../old/src --write docs/evidence
 
-`--other` is the folder `src` of another checkout, whose needs must be installed. Versions take turns
-in processes of their own, and each keeps its best turn.
+`--other` is the folder `src` of another checkout, whose needs must be installed. Versions take
+turns in processes of their own, and each keeps its best turn.
 """
 
 from __future__ import annotations
