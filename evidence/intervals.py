@@ -3,7 +3,7 @@
     python evidence/intervals.py docs/evidence                # 500 repetitions a cell, 15 minutes
     python evidence/intervals.py docs/evidence --repeats 50 --slow 20
     python evidence/intervals.py docs/evidence --resume       # what is missing
-    python evidence/intervals.py docs/evidence --figures "difference(log)"  # anew
+    python evidence/intervals.py docs/evidence --figures log "difference(log)"  # anew
 
 Figures that take longer have the repetitions of `--slow`. Weights, clusters and the truth of each
 figure are those of `_population.py`; the truth of ICI, E50, E90 and Emax is that of the curve of
@@ -17,7 +17,8 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +48,7 @@ SUMMARIES = ("mean", "median", "p90", "max")
 ERRORS = (CumulativeError(), CumulativeError("kuiper"), SmoothError(),
           *(LoessError(summary) for summary in SUMMARIES))  # fmt: skip
 Limits = dict[str, tuple[float, float]]
+Measure = Callable[[BinarySample], Limits]
 
 
 def all_truths(of: Population) -> dict[str, float]:
@@ -94,8 +96,8 @@ def differences(sample: BinarySample) -> Limits:
     return found
 
 
-def slow(sample: BinarySample) -> Limits:
-    """Limits of parts, lines, errors without bins and differences from p / 2."""
+def lines(sample: BinarySample) -> Limits:
+    """Limits of lines and of parts of scores."""
     rows = rows_of(sample)
     line = recalibration_line(sample, LEVEL, rows)
     found = {"slope": (line.slope.low, line.slope.high),
@@ -104,15 +106,29 @@ def slow(sample: BinarySample) -> Limits:
         parts = part_limits(rows, get_rule(score.name, caller=""), LEVEL)
         if parts is not None:
             found |= {f"{score.name} {name}": each for name, each in parts._asdict().items()}
-    found |= {error.name: unbinned_limits(error, rows, LEVEL) for error in ERRORS}
-    return found | differences(sample)
+    return found
+
+
+def unbinned(sample: BinarySample) -> Limits:
+    """Limits of errors without bins."""
+    rows = rows_of(sample)
+    return {error.name: unbinned_limits(error, rows, LEVEL) for error in ERRORS}
+
+
+def measure_of(figure: str) -> Measure:
+    """What gives the limits of a figure."""
+    if figure.startswith("difference"):
+        return differences
+    if figure in ("slope", "intercept") or figure.endswith(("discrimination", "miscalibration")):
+        return lines
+    return unbinned if figure in [error.name for error in ERRORS] else quick
 
 
 def table(
     repeats: int, repeats_of_slow: int, done: set[tuple[str, ...]], figures: set[str]
 ) -> Iterator[list[object]]:
     """Every cell with its own seed, but for those whose first figure is done; of these figures."""
-    measures = ((quick, repeats), (slow, repeats_of_slow))
+    measures = (((quick,), repeats), ((lines, unbinned, differences), repeats_of_slow))
     cells = [(name, n, "plain", *each) for each in measures for n in SIZES for name in NAMES]
     cells += [
         (name, 400, kind, *each)
@@ -123,17 +139,18 @@ def table(
     populations = {name: population(LAWS[name]) for name in NAMES}
     known = {name: (all_truths(of), spreads(of)) for name, of in populations.items()}
     for index in track(len(cells), "intervals"):
-        law, n, kind, measure, number = cells[index]
-        if figures:  # of those that take longer, only differences can be had alone
-            measure = differences if measure is slow else measure
-            if (measure is differences) != any("difference" in name for name in figures):
-                continue
-        if not figures and (FIRST[measure], law, str(n), kind) in done:
+        law, n, kind, parts, number = cells[index]
+        if not figures and (FIRST[parts[0]], law, str(n), kind) in done:
+            continue
+        wanted = {measure_of(name) for name in figures} or set(parts)
+        parts = [part for part in parts if part in wanted]
+        if not parts:
             continue
         rng = np.random.default_rng([22, index])
         every: dict[str, list[tuple[float, float]]] = {}
         for _ in range(number):
-            for name, limits in measure(draw(LAWS[law], n, kind, rng)).items():
+            sample = draw(LAWS[law], n, kind, rng)
+            for name, limits in chain.from_iterable(part(sample).items() for part in parts):
                 every.setdefault(name, []).append(limits)
         for name, found in every.items():
             if figures and name not in figures:
@@ -149,7 +166,7 @@ def table(
             yield [name, law, n, kind, len(found), *shares, width]
 
 
-FIRST = {quick: "brier", slow: "slope"}
+FIRST = {quick: "brier", lines: "slope"}
 HEADER = ["figure", "law", "n", "with", "repetitions", "coverage", "missed_below_truth",
           "missed_above_truth", "median_width_over_oracle"]  # fmt: skip
 
@@ -161,9 +178,7 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=500)
     parser.add_argument("--slow", type=int, default=200)
     parser.add_argument("--resume", action="store_true", help="go on where the table ends")
-    parser.add_argument(
-        "--figures", nargs="*", default=[], help="means, or differences: simulate only these"
-    )
+    parser.add_argument("--figures", nargs="*", default=[], help="simulate only these, anew")
     given = parser.parse_args()
     path, figures = given.folder / "intervals.csv", set(given.figures)
     kept = [HEADER]

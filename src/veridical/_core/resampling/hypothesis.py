@@ -76,10 +76,12 @@ def redraw_of(sample: Sample, probabilities: FloatArray | None = None) -> Redraw
         return made
     # Groups are numbered by what they hold, not by their names.
     sharing = sharing_of(made, sample.y, _ranks(sample).astype(np.intp))
-    slope = f" of level, {sharing.slope:.2g} of slope" if sharing.slope else ""
+    beside = f" of level, {sharing.slope:.2g} of slope" if sharing.slope else ""
+    if sharing.classes is not None and sharing.classes.any():
+        beside = f", up to {sharing.correlation + sharing.classes.max():.2g} of a class"
     words = (
         f"{made.said}, together within {int(sharing.group.max()) + 1:,} groups (correlation"
-        f" {sharing.correlation:.2g}{slope})"
+        f" {sharing.correlation:.2g}{beside})"
     )
     return Redraw(p, made.chance, made.weight, sharing, words, index)
 

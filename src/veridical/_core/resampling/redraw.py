@@ -37,6 +37,7 @@ class Sharing(NamedTuple):
     design_effect : how much larger the variance of the sum of residuals is than without groups
     slope : correlation of residuals of like predictions by a slope of the group, beside its level
     low : rows that such a slope moves the other way
+    classes : of more than two classes, correlation of each beside that of all; None for none
     """
 
     group: IntArray
@@ -45,6 +46,7 @@ class Sharing(NamedTuple):
     design_effect: float
     slope: float = 0.0
     low: BoolArray | None = None
+    classes: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -82,30 +84,66 @@ class Redraw:
         step = max(1, _BLOCK // self.n)
         for index in track(-(-draws.n_resamples // step), what):
             size = min(step, draws.n_resamples - index * step)
-            uniform = self._uniform(size, draws.rng)
+            uniform = self._uniform(size, reached, draws.rng)
             y: IntArray = np.zeros(uniform.shape, dtype=kind)
             for threshold in thresholds:
                 y += uniform >= threshold
             yield y
 
-    def _uniform(self, size: int, rng: np.random.Generator) -> FloatArray:
+    def _uniform(self, size: int, ends: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Numbers that decide the outcomes: a class has those up to its end among `ends`."""
         uniform = rng.random((size, self.n))
         together = self.sharing
-        if together is None or together.correlation == together.slope == 0:
+        if together is None:
             return uniform
-        shares = [self._shares(part, size, rng) for part in (together.correlation, together.slope)]
-        whole = np.maximum(shares[0] + shares[1], 1.0)
+        by_class = 0.0 if together.classes is None else float(together.classes.sum())
+        parts = (together.correlation, together.slope, by_class)
+        if not any(parts):
+            return uniform
+        shares = [self._shares(part, size, rng) for part in parts]
+        whole = np.maximum(sum(shares), 1.0)
         pick, reached = rng.random((size, self.n)), np.zeros(size)
-        for share, low in zip(shares, (None, together.low), strict=True):
+        for share, low in zip(shares, (None, together.low, None), strict=True):
             if not share.any():
                 continue
-            common = rng.random((size, int(together.group.max()) + 1))[:, together.group]
-            if low is not None:
-                common = np.where(low, 1 - common, common)
             upto = reached + share / whole
             taken = (pick >= reached[:, None]) & (pick < upto[:, None])
-            uniform, reached = np.where(taken, common, uniform), upto
+            reached = upto
+            common = rng.random((size, int(together.group.max()) + 1))
+            if share is shares[2]:
+                self._share_a_class(uniform, taken, common, ends, rng)
+                continue
+            common = common[:, together.group]
+            if low is not None:
+                common = np.where(low, 1 - common, common)
+            uniform = np.where(taken, common, uniform)
         return uniform
+
+    def _share_a_class(
+        self,
+        uniform: FloatArray,
+        taken: BoolArray,
+        common: FloatArray,
+        ends: FloatArray,
+        rng: np.random.Generator,
+    ) -> None:
+        """Let a number common to the group decide whether one class occurs, in rows `taken`.
+
+        The class is drawn for the group; which of the others occurs is left to the row.
+        """
+        assert self.sharing is not None
+        assert self.sharing.classes is not None
+        reached = np.cumsum(self.sharing.classes)
+        kinds = np.searchsorted(reached, rng.random(common.shape) * reached[-1], side="right")
+        draw, row = np.nonzero(taken)
+        group = self.sharing.group[row]
+        kind = np.minimum(kinds[draw, group], len(reached) - 1)
+        end, shared, own = ends[row, kind], common[draw, group], uniform[draw, row]
+        before = np.where(kind > 0, ends[row, kind - 1], 0.0)
+        chance = end - before
+        rest = own * (1 - chance)
+        rest += np.where(rest >= before, chance, 0.0)
+        uniform[draw, row] = np.where(shared < chance, before + shared, rest)
 
     def _shares(self, correlation: float, size: int, rng: np.random.Generator) -> FloatArray:
         """Chance of a row to share its group's number, of each draw."""
