@@ -4,6 +4,7 @@
     python evidence/intervals.py docs/evidence --repeats 50 --slow 20
     python evidence/intervals.py docs/evidence --resume       # what is missing
     python evidence/intervals.py docs/evidence --figures log "difference(log)"  # anew
+    python evidence/intervals.py docs/evidence --with clusters              # anew
 
 Figures that take longer have the repetitions of `--slow`. Weights, clusters and the truth of each
 figure are those of `_population.py`; the truth of ICI, E50, E90 and Emax is that of the curve of
@@ -44,6 +45,7 @@ LEVEL = 0.95
 SIZES = (30, 60, 100, 400, 2000)
 NAMES = ("Beta(0.2, 8), calibrated", "Beta(0.6, 4), slope 1/2", "uniform, wave",
          "uniform, calibrated", "0.3 or 0.9, 0.1 too high", "saturated, slope 1/2")  # fmt: skip
+KINDS = ["plain", "weights", "clusters"]
 SUMMARIES = ("mean", "median", "p90", "max")
 ERRORS = (CumulativeError(), CumulativeError("kuiper"), SmoothError(),
           *(LoessError(summary) for summary in SUMMARIES))  # fmt: skip
@@ -125,9 +127,16 @@ def measure_of(figure: str) -> Measure:
 
 
 def table(
-    repeats: int, repeats_of_slow: int, done: set[tuple[str, ...]], figures: set[str]
+    repeats: int,
+    repeats_of_slow: int,
+    done: set[tuple[str, ...]],
+    figures: set[str],
+    kinds: list[str],
 ) -> Iterator[list[object]]:
-    """Every cell with its own seed, but for those whose first figure is done; of these figures."""
+    """Every cell of these kinds with its own seed, but for those whose first figure is done.
+
+    Of these figures, if there are any.
+    """
     measures = (((quick,), repeats), ((lines, unbinned, differences), repeats_of_slow))
     cells = [(name, n, "plain", *each) for each in measures for n in SIZES for name in NAMES]
     cells += [
@@ -140,7 +149,7 @@ def table(
     known = {name: (all_truths(of), spreads(of)) for name, of in populations.items()}
     for index in track(len(cells), "intervals"):
         law, n, kind, parts, number = cells[index]
-        if not figures and (FIRST[parts[0]], law, str(n), kind) in done:
+        if kind not in kinds or (FIRST[parts[0]], law, str(n), kind) in done:
             continue
         wanted = {measure_of(name) for name in figures} or set(parts)
         parts = [part for part in parts if part in wanted]
@@ -179,23 +188,27 @@ def main() -> None:
     parser.add_argument("--slow", type=int, default=200)
     parser.add_argument("--resume", action="store_true", help="go on where the table ends")
     parser.add_argument("--figures", nargs="*", default=[], help="simulate only these, anew")
+    parser.add_argument(
+        "--with", nargs="*", default=KINDS, choices=KINDS, dest="kinds", help="only these, anew"
+    )
     given = parser.parse_args()
     path, figures = given.folder / "intervals.csv", set(given.figures)
+    anew = bool(figures) or given.kinds != KINDS
     kept = [HEADER]
-    if given.resume or figures:
+    if given.resume or anew:
         kept = list(csv.reader(path.open(encoding="utf-8")))
-    done = {tuple(row[:4]) for row in kept}
-    if figures:
-        rows = table(given.repeats, given.slow, done, figures)
-        anew = {tuple(map(str, row[:4])): row for row in rows}
-        kept = [anew.get(tuple(row[:4]), row) for row in kept]
+    done = set() if anew else {tuple(row[:4]) for row in kept}
+    if anew:
+        rows = table(given.repeats, given.slow, done, figures, given.kinds)
+        found = {tuple(map(str, row[:4])): row for row in rows}
+        kept = [found.get(tuple(row[:4]), row) for row in kept]
         with path.open("w", newline="", encoding="utf-8") as stream:
             csv.writer(stream, lineterminator="\n").writerows(kept)
         return
     with path.open("w", newline="", encoding="utf-8", buffering=1) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerows(kept)
-        writer.writerows(table(given.repeats, given.slow, done, figures))
+        writer.writerows(table(given.repeats, given.slow, done, figures, given.kinds))
 
 
 if __name__ == "__main__":
