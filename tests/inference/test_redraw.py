@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ from veridical.inference import (
     spiegelhalter_test,
     t_cal_test,
 )
+from veridical.lenses import ClassSpecific, Confidence
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
 
@@ -249,6 +251,58 @@ def test_class_residuals_are_those_of_a_naive_loop(by_label):
             for key, c in itertools.product((first, second), range(3)):
                 expected[key[c, i]] += redraw.weight[i, k] * ((c == k) - redraw.p[i, c])
         np.testing.assert_allclose(sums, expected[:7], atol=1e-12)
+
+
+P3 = np.array(
+    [[0.5, 0.3, 0.2], [0.1, 0.3, 0.6], [0.2, 0.7, 0.1], [0.4, 0.35, 0.25], [0.1, 0.1, 0.8]]
+)
+Y3, W3 = np.array([0, 1, 1, 2, 2]), np.array([1.0, 6.0, 2.5])
+
+
+def every_class():
+    """Classes of all kept rows, each with its probability."""
+    kept_rows = P3 / W3 / (P3 / W3).sum(axis=1, keepdims=True)
+    for classes in map(np.array, itertools.product(range(3), repeat=len(P3))):
+        yield classes, float(kept_rows[np.arange(len(P3)), classes].prod())
+
+
+@pytest.mark.parametrize("lens", ["confidence", ClassSpecific(1)])
+def test_questions_about_classes_have_the_law_of_kept_rows(lens):
+    """What is wrong weighs as the class does that occurred instead."""
+    event = P3.argmax(axis=1) if lens == "confidence" else np.ones(5, dtype=int)
+    said = P3[np.arange(5), event]
+
+    def residuals(classes):
+        return W3[classes] * ((classes == event) - said)
+
+    def error(classes):
+        gaps = [abs(residuals(classes)[rows].sum()) for rows in (said <= 0.5, said > 0.5)]
+        return sum(gaps) / W3[Y3].sum()
+
+    options = {"sample_weight": W3[Y3], "labels": [0, 1, 2], "lens": lens, "n_resamples": N}
+    level = null_level(BinnedError(UniformBins(2)), Y3, P3, rng=0, **options)
+    assert level.estimate == pytest.approx(error(Y3))
+    assert farthest(level.sample, [(error(c), chance) for c, chance in every_class()]) < FAR
+
+    statistics = (
+        (spiegelhalter_test, lambda c: abs(float(residuals(c) @ (1 - 2 * said)))),
+        (lambda *a, **k: joint_test(*a, **k).parts[0], lambda c: residuals(c).sum() ** 2),
+    )
+    for test in (cox_test, hosmer_lemeshow_test, kernel_test, t_cal_test):
+        assert 0 < test(Y3, P3, rng=1, **(options | {"n_resamples": 99})).pvalue <= 1
+    for test, statistic in statistics:
+        limit = statistic(Y3) * (1 - 1e-9)
+        exact = sum(chance for c, chance in every_class() if statistic(c) >= limit)
+        found = test(Y3, P3, rng=1, **options).pvalue
+        assert abs(found - exact) < 4.5 * math.sqrt(exact * (1 - exact) / N) + 1 / N
+
+
+def test_changed_rows_are_no_question_about_their_classes():
+    sample = Confidence().induce(sample_of(Y3, P3, W3[Y3]))
+    assert redraw_of(sample).event is not None
+    assert redraw_of(sample.take(np.arange(1, 5))).event.shape == (4, 3)
+    for other in ({"p": sample.p * 0.9}, {"y": 1 - sample.y}, {"weight": W3[Y3] + np.arange(5)}):
+        assert redraw_of(replace(sample, **other)).event is None
 
 
 # Any weights.

@@ -61,6 +61,8 @@ class Redraw:
     sharing : rows that belong together, None if they are independent
     said : where outcomes come from, in words
     rows : which rows of the sample these are, in an order that their values decide
+    event : of a binary problem about several classes, which are outcome 1, (n, K): `chance` and
+        `weight` are those of the classes then
     """
 
     p: FloatArray
@@ -69,6 +71,7 @@ class Redraw:
     sharing: Sharing | None
     said: str
     rows: IntArray
+    event: BoolArray | None = None
 
     @property
     def n(self) -> int:
@@ -80,7 +83,7 @@ class Redraw:
         reached = np.cumsum(self.chance, axis=1)
         reached /= reached[:, -1:]
         thresholds = np.ascontiguousarray(reached[:, :-1].T)
-        kind = np.dtype(np.uint8 if self.p.shape[1] <= 256 else np.uint32)
+        kind = np.dtype(np.uint8 if self.chance.shape[1] <= 256 else np.uint32)
         step = max(1, _BLOCK // self.n)
         for index in track(-(-draws.n_resamples // step), what):
             size = min(step, draws.n_resamples - index * step)
@@ -174,9 +177,19 @@ class Redraw:
             done += len(y)
         return result
 
+    def answers(self, y: IntArray) -> IntArray:
+        """Outcomes of the problem: the classes that were drawn, or whether they are the event."""
+        return y if self.event is None else self.event[np.arange(self.n), y].astype(np.uint8)
+
+    def by_class(self, values: FloatArray) -> FloatArray:
+        """Values of outcomes as values of the classes that are drawn."""
+        return values if self.event is None else np.where(self.event, values[:, 1:], values[:, :1])
+
     @property
     def residuals(self) -> FloatArray:
-        """Weighted residual of the positive class for every outcome, (n, 2), of two classes."""
+        """Weighted residual of outcome 1 for every class drawn, (n, 2 or K), of two outcomes."""
+        if self.event is not None:
+            return self.weight * (self.event - self.p[:, 1:])
         return np.column_stack(
             [-self.weight[:, 0] * self.p[:, 1], self.weight[:, 1] * self.p[:, 0]]
         )
@@ -189,6 +202,9 @@ class Redraw:
     @property
     def variance(self) -> FloatArray:
         """Variance of the weighted residual of each class, (n, K)."""
+        if self.event is not None:
+            both = (self.chance * np.square(self.residuals)).sum(axis=1)
+            return np.column_stack([both, both])
         hit = self.chance * np.square(self.weight)
         total = hit.sum(axis=1, keepdims=True)
         return hit * (1 - 2 * self.p) + total * np.square(self.p)
@@ -205,7 +221,7 @@ def drawn_samples(made: Redraw, sample: Sample, draws: Draws, what: str) -> Iter
             if isinstance(rows, MulticlassSample):
                 yield replace(rows, y=y, weight=weight, confidence=None, right=None)
             else:
-                yield replace(rows, y=y, weight=weight)
+                yield replace(rows, y=made.answers(y), weight=weight, origin=None)
 
 
 def class_residuals(
@@ -228,7 +244,7 @@ def class_residuals(
     width = n_columns + 1
     for y in made.outcomes(draws, what):
         weight = made.weight[at, y]
-        sums = np.zeros((len(y), n_columns))
+        sums, y = np.zeros((len(y), n_columns)), made.answers(y)
         for key in keys:
             column = key[y, at] + (np.arange(len(y)) * width)[:, None]
             counted = np.bincount(column.ravel(), weight.ravel(), minlength=len(y) * width)
