@@ -17,7 +17,7 @@ from veridical.miscalibration.core import MeanScore
 _MOST_VALUES = 1 << 18  # one more row hardly counts beside so many
 _SIDE = 0.25  # of the largest move of predictions: less the other way is nearly none
 _MANY_ROWS = 200  # that all move one way: none that is not seen is supposed to move the other
-_EXPECTED = 0.95  # share of the surprises that a log score is supposed to stay below
+_BEYOND, _MOST_BEYOND = 0.5, 0.05  # rows, and share of surprises, supposed to be worse than the end
 
 
 def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) -> Support:
@@ -25,9 +25,9 @@ def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) ->
 
     A bounded score is at most what the worst outcome of a row would have cost. The log score has
     no such limit that would help: a row that gives 1e-20 to an outcome would count for 46. It is
-    supposed to stay below the largest score seen and below 95 in 100 of the surprises (outcomes
-    other than the most probable) that predictions twice too confident would meet, which are as
-    frequent as the root of their probability.
+    supposed to stay below the largest score seen and below all but half a row (at most one in 20)
+    of the surprises, outcomes other than the most probable, that predictions twice too confident
+    would meet among these rows: they are as frequent as the root of their probability.
     """
     losses, chance = _losses(estimator, problem)
     if isinstance(estimator, LogScore):
@@ -84,12 +84,13 @@ def _support(losses: FloatArray, seen: FloatArray) -> Support:
 
 
 def _quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
-    """Values that the share `_EXPECTED` of what is expected stays below, and above."""
+    """Values that nearly all of what is expected stays above, and below."""
     if len(values) == 0:
         return values
     order = np.argsort(values)
     passed = np.cumsum(chance[order])
-    tails = np.array([1 - _EXPECTED, _EXPECTED]) * passed[-1]
+    beyond = min(_BEYOND, _MOST_BEYOND * passed[-1])
+    tails = np.array([beyond, passed[-1] - beyond])
     return values[order][np.searchsorted(passed, tails).clip(max=len(values) - 1)]
 
 
