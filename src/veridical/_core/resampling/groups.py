@@ -44,17 +44,14 @@ def sharing_of(made: Redraw, y: IntArray, group: IntArray) -> Sharing:
         away = _from_mean(made.p[:, 1], each[:, 1])
         lost += _between(away, each[:, 1], group, n_groups)
     few = n_groups / max(n_groups - lost, 1.0)  # level, and slope, were estimated
-    seen = sum(_pairs(residual, group, few) for residual in residuals)
-    slope, more = 0.0, None
+    pairs = np.array([_pairs(residual, group, few) for residual in residuals])
+    seen, slope, more = float(pairs.sum()), 0.0, None
     if len(classes) > 1:
         by_class = _shared_by_all(made, group, n_groups, classes)
         correlation = min(max(_ratio(seen, float(by_class.sum())), 0.0), 1.0)
-        left = [_pairs(residual, group, few) for residual in residuals]
-        left -= correlation * by_class.sum(axis=1)
+        left = pairs - correlation * by_class.sum(axis=1)
         alone = np.array([_shared_by_one(made, group, n_groups, k) for k in classes])
-        more = np.array(
-            [max(_ratio(a, float(b.sum())), 0.0) for a, b in zip(left, alone, strict=True)]
-        )
+        more = np.maximum(left / np.maximum(alone.sum(axis=1), _TINY), 0.0)
         more *= min(1.0, _ratio(1 - correlation, float(more.sum())))
         shared = correlation * by_class.sum(axis=0) + more @ alone
     else:
@@ -154,10 +151,9 @@ def _shared_by_all(made: Redraw, group: IntArray, n_groups: int, classes: list[i
 
 def _shared_by_one(made: Redraw, group: IntArray, n_groups: int, k: int) -> FloatArray:
     """The same of class k, by group, if only whether it occurs is shared."""
-    chance = made.chance[:, k]
-    weighted = made.chance * made.weight
-    others = (weighted.sum(axis=1) - weighted[:, k]) / np.maximum(1 - chance, _TINY)
-    step = made.weight[:, k] * (1 - made.p[:, k]) + others * made.p[:, k]
+    chance, weight = made.chance[:, k], made.weight[:, k]
+    others = (made.expected_weight - chance * weight) / np.maximum(1 - chance, _TINY)
+    step = weight * (1 - made.p[:, k]) + others * made.p[:, k]
     return _of_nested(step, chance, group, n_groups)
 
 
