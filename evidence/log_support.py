@@ -2,7 +2,7 @@
 
     python evidence/log_support.py docs/evidence           # 300 repetitions a cell, a minute
 
-Limits of the mean log score count one more row, as bad as all but half a row (at most one in 20) of
+Limits of the mean log score count one more row, as bad as all but half a row (95 to 99 in 100) of
 the surprises that predictions twice too confident would meet (`inference/_intervals/support.py`).
 The table has what is supposed, that or a share of the surprises; how often 95 % limits of the score
 and of its difference from p / 2 were below and above the truth; their median width over that of the
@@ -31,7 +31,7 @@ from veridical.inference._intervals.mean import IntervalOptions, make_units, mea
 OURS = "all but half a row"
 SHARES = (OURS, "0.9", "0.95", "0.99")
 MANY = 4000
-KEPT = support._BEYOND, support._MOST_BEYOND
+KEPT = support._LEAST, support._MOST
 OPTIONS = IntervalOptions("analytic", 0.95)
 
 
@@ -72,8 +72,7 @@ def of_rows(p: np.ndarray, y: np.ndarray | int, *, paired: bool) -> np.ndarray:
 
 def suppose(share: str) -> None:
     """Let one more row be as bad as this share of the surprises."""
-    tail = KEPT if share == OURS else (math.inf, 1 - float(share))
-    support._BEYOND, support._MOST_BEYOND = tail
+    support._LEAST, support._MOST = KEPT if share == OURS else [1 - float(share)] * 2
 
 
 def cell(

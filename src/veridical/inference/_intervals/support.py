@@ -17,7 +17,8 @@ from veridical.miscalibration.core import MeanScore
 _MOST_VALUES = 1 << 18  # one more row hardly counts beside so many
 _SIDE = 0.25  # of the largest move of predictions: less the other way is nearly none
 _MANY_ROWS = 200  # that all move one way: none that is not seen is supposed to move the other
-_BEYOND, _MOST_BEYOND = 0.5, 0.05  # rows, and share of surprises, supposed to be worse than the end
+_BEYOND = 0.5  # rows that are supposed to be worse than the end of a log score,
+_LEAST, _MOST = 0.01, 0.05  # at least and at most this share of the surprises
 
 
 def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) -> Support:
@@ -25,8 +26,8 @@ def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) ->
 
     A bounded score is at most what the worst outcome of a row would have cost. The log score has
     no such limit that would help: a row that gives 1e-20 to an outcome would count for 46. It is
-    supposed to stay below the largest score seen and below all but half a row (at most one in 20)
-    of the surprises, outcomes other than the most probable, that predictions twice too confident
+    supposed to stay below the largest score seen and below all but half a row (95 to 99 in 100) of
+    the surprises, outcomes other than the most probable, that predictions twice too confident
     would meet among these rows: they are as frequent as the root of their probability.
     """
     losses, chance = _losses(estimator, problem)
@@ -89,8 +90,8 @@ def _quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
         return values
     order = np.argsort(values)
     passed = np.cumsum(chance[order])
-    beyond = min(_BEYOND, _MOST_BEYOND * passed[-1])
-    tails = np.array([beyond, passed[-1] - beyond])
+    tail = np.clip(_BEYOND, _LEAST * passed[-1], _MOST * passed[-1])
+    tails = np.array([tail, passed[-1] - tail])
     return values[order][np.searchsorted(passed, tails).clip(max=len(values) - 1)]
 
 
