@@ -2,7 +2,7 @@
 
     python evidence/gate.py docs/evidence                # 200 repetitions a cell, 12 minutes
     python evidence/gate.py docs/evidence --repeats 50
-    python evidence/gate.py docs/evidence --means        # errors and areas are kept but in clusters
+    python evidence/gate.py docs/evidence --means        # of independent rows only scores, anew
 
 Every figure that the gate can require by `.low` or `.high` is asked for, with the limits the gate
 takes: `x.high < T` and `x.low > T` where T is the truth, of the population or, for binned errors,
@@ -48,7 +48,6 @@ from veridical.evaluation._figures.limits import figure_limits
 from veridical.evaluation._figures.measure import Measuring, measure_figures
 from veridical.evaluation._gate.figures import PAIRED, figures_of, paired_change
 from veridical.evaluation._gate.language import spelt
-from veridical.inference._cox.binary import recalibration_line
 from veridical.inference._intervals.bootstrap import binned_limits
 from veridical.lenses import Binary, Confidence
 
@@ -116,13 +115,8 @@ def gate_limits(source: SampleSource) -> Limits:
 
 
 def limits_of_means(source: SampleSource) -> Limits:
-    """The same of means, their parts and lines, which take less time."""
-    found = figure_limits(source, None, LEVEL)
-    line = recalibration_line(source.binary, LEVEL, source.rows)
-    found |= {
-        "slope": (line.slope.low, line.slope.high),
-        "intercept": (line.in_the_large.low, line.in_the_large.high),
-    }
+    """The same of scores and levels, which take less time."""
+    found = figure_limits(source, None, LEVEL, with_parts=False)
     return {spelt(name): each for name, each in found.items()}
 
 
@@ -270,7 +264,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--repeats", type=int, default=200)
-    parser.add_argument("--means", action="store_true", help="anew only means, parts and lines")
+    parser.add_argument("--means", action="store_true", help="anew only scores and levels")
     options = parser.parse_args()
     path = options.folder / "gate_limits.csv"
     if options.means:
