@@ -2,6 +2,7 @@
 
     python evidence/dependence.py docs/evidence              # both tables, about 25 minutes
     python evidence/dependence.py docs/evidence --only groups
+    python evidence/dependence.py docs/evidence --only groups --law "K = 3"   # others are kept
     python evidence/dependence.py build --repeats 20         # at most 20 repetitions a cell
 
 Writes dependence_weights.csv and dependence_groups.csv. Every cell has a seed of its own. Rows of
@@ -276,6 +277,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", choices=list(HEADERS))
     parser.add_argument("--repeats", type=int, default=10**6)
+    parser.add_argument("--law", help="predictions or weights whose cells are run anew")
     options = parser.parse_args()
     warnings.simplefilter("ignore", VeridicalWarning)
     for name, header in HEADERS.items():
@@ -284,13 +286,28 @@ def main() -> None:
         weights = name == "weights"
         cells = [(law, shift) for law in WEIGHTS for shift in SHIFTS] if weights else group_cells()
         often = min(options.repeats, WEIGHT_REPEATS if weights else GROUP_REPEATS)
-        lines: list[list[object]] = [header]
+        path = options.folder / f"dependence_{name}.csv"
+        if options.law is not None:
+            cells = [cell for cell in cells if cell[0] == options.law]
+        lines: list[list[object]] = []
         for index in track(len(cells), name):
             lines += (
                 weight_rows(*cells[index], often) if weights else group_rows(cells[index], often)
             )
-            with (options.folder / f"dependence_{name}.csv").open("w", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerows(lines)
+            if options.law is None:
+                write(path, [header, *lines])
+        if options.law is not None:
+            width = header.index("repetitions")
+            found = {tuple(map(str, line[:width])): line for line in lines}
+            with path.open(newline="") as file:
+                kept = [found.get(tuple(line[:width]), line) for line in csv.reader(file)]
+            write(path, kept)
+
+
+def write(path: Path, lines: list[list[object]]) -> None:
+    """Write a table."""
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(lines)
 
 
 if __name__ == "__main__":

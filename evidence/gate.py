@@ -2,6 +2,7 @@
 
     python evidence/gate.py docs/evidence                # 200 repetitions a cell, 12 minutes
     python evidence/gate.py docs/evidence --repeats 50
+    python evidence/gate.py docs/evidence --means        # of independent rows only scores, anew
 
 Every figure that the gate can require by `.low` or `.high` is asked for, with the limits the gate
 takes: `x.high < T` and `x.low > T` where T is the truth, of the population or, for binned errors,
@@ -19,7 +20,7 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -43,8 +44,10 @@ from veridical._core.runtime.progress import track
 from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import UniformBins, VarianceSplitBins
 from veridical.evaluation._data.source import SampleSource
+from veridical.evaluation._figures.limits import figure_limits
 from veridical.evaluation._figures.measure import Measuring, measure_figures
 from veridical.evaluation._gate.figures import PAIRED, figures_of, paired_change
+from veridical.evaluation._gate.language import spelt
 from veridical.inference._intervals.bootstrap import binned_limits
 from veridical.lenses import Binary, Confidence
 
@@ -58,6 +61,7 @@ SOME = 20_000
 LEVEL = 0.95
 MORE = 5
 EMPTY = "rmsce, empty bins too"
+MEANS = [name for name in PAIRED if name != "squared_rmsce"]
 ERRORS = {
     "ece": BinnedError(UniformBins(15)),
     "ece_equal_mass": BinnedError(QuantileBins(15)),
@@ -110,14 +114,20 @@ def gate_limits(source: SampleSource) -> Limits:
     return {name: (f.low, f.high) for name, f in found.items() if f.has_limits}  # type: ignore[misc]
 
 
-def difference_limits(sample: BinarySample) -> Limits:
+def limits_of_means(source: SampleSource) -> Limits:
+    """The same of scores and levels, which take less time."""
+    found = figure_limits(source, None, LEVEL, with_parts=False)
+    return {spelt(name): each for name, each in found.items()}
+
+
+def difference_limits(sample: BinarySample, names: Sequence[str] = PAIRED) -> Limits:
     """Limits of differences from another model of the same rows."""
     other = BinarySample(
         y=sample.y, p=shrunk(sample.p), weight=sample.weight, clusters=sample.clusters
     )
     pair = (SampleSource(sample, Binary()), SampleSource(other, Binary()))
     found = {}
-    for name in PAIRED:
+    for name in names:
         change = paired_change(name, pair, 15, LEVEL, caller="gate")
         if change.low is not None and change.high is not None:
             found[f"difference({name})"] = change.low, change.high
@@ -148,8 +158,10 @@ def binned_truths(sample: BinarySample, of: Population) -> dict[str, float]:
     return found
 
 
-def binary_rows(repeats: int, sizes: tuple[int, ...] = SIZES) -> Iterator[list[object]]:
-    """Wrong passes of all figures of binary predictions."""
+def binary_rows(
+    repeats: int, sizes: tuple[int, ...] = SIZES, *, means: bool = False
+) -> Iterator[list[object]]:
+    """Wrong passes of all figures of binary predictions, or of means only."""
     cells = [(law, n, "plain") for law in PLAIN for n in sizes]
     cells += [(law, n, kind) for kind in KINDS[1:] for law in DEPENDENT for n in (100,)]
     known: dict[tuple[Law, str], tuple[dict[str, float], Population]] = {}
@@ -166,6 +178,13 @@ def binary_rows(repeats: int, sizes: tuple[int, ...] = SIZES) -> Iterator[list[o
             if turn == repeats and not misses.go_on():
                 break
             sample = draw(law, n, kind, rng)
+            if means and kind != "clusters":
+                limits = limits_of_means(SampleSource(sample, Binary()))
+                limits |= difference_limits(sample, MEANS)
+                for name, (low, high) in limits.items():
+                    if name in truth:
+                        misses.note(name, low, high, truth[name])
+                continue
             true = truth | binned_truths(sample, few)
             limits = gate_limits(SampleSource(sample, Binary())) | difference_limits(sample)
             for name, (low, high) in limits.items():
@@ -179,7 +198,9 @@ def binary_rows(repeats: int, sizes: tuple[int, ...] = SIZES) -> Iterator[list[o
         yield from misses.table(law[:2], n, kind)
 
 
-def vector_rows(repeats: int, sizes: tuple[int, ...] = SIZES) -> Iterator[list[object]]:
+def vector_rows(
+    repeats: int, sizes: tuple[int, ...] = SIZES, *, means: bool = False
+) -> Iterator[list[object]]:
     """Wrong passes of the figures of three classes, most of which are about the confidence."""
     laws = {"Dirichlet(0.5, 1, 2)": [0.5, 1, 2], "Dirichlet(5, 5, 0.3)": [5, 5, 0.3]}
     cells = [(name, n) for name in laws for n in sizes]
@@ -199,6 +220,11 @@ def vector_rows(repeats: int, sizes: tuple[int, ...] = SIZES) -> Iterator[list[o
             p = rng.dirichlet(laws[name], n)
             y = (rng.random((n, 1)) > turned(p).cumsum(axis=1)).sum(axis=1).clip(max=2)
             sample = MulticlassSample(y=y, p=p, classes=(0, 1, 2))
+            if means:
+                limits = limits_of_means(SampleSource(sample, Confidence()))
+                for figure in limits.keys() & truth.keys():
+                    misses.note(figure, *limits[figure], truth[figure])
+                continue
             cells_of = BinnedError(VarianceSplitBins(max(20, n // 15))).summarise(sample)
             true = truth | binned_truths(Confidence().induce(sample), few[1])
             true["canonical_ece"] = binned_truth(cells_of.partition, few[0], 1)
@@ -238,8 +264,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--repeats", type=int, default=200)
+    parser.add_argument("--means", action="store_true", help="anew only scores and levels")
     options = parser.parse_args()
     path = options.folder / "gate_limits.csv"
+    if options.means:
+        rows = (make(options.repeats, means=True) for make in (binary_rows, vector_rows))
+        found = {tuple(map(str, row[:5])): row for row in chain.from_iterable(rows)}
+        with path.open(encoding="utf-8") as stream:
+            kept = [found.get(tuple(row[:5]), row) for row in csv.reader(stream)]
+        with path.open("w", newline="", encoding="utf-8") as stream:
+            csv.writer(stream, lineterminator="\n").writerows(kept)
+        return
     with path.open("w", newline="", encoding="utf-8", buffering=1) as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(HEADER)

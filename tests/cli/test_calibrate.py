@@ -105,7 +105,12 @@ def test_auto_prints_its_evidence_and_saves_it(capsys):
     auto = saved()
     assert isinstance(auto, AutoCalibrator)
     assert auto.strategy == "select"
-    assert Comparison.from_dict(result["held_out"]).models == ("before", "after")
+    held = Comparison.from_dict(result["held_out"])
+    assert held.models == ("before", "after")
+    # The difference of log loss has one interval, that of the evidence.
+    figures = [d.difference.estimator for d in held.differences]
+    assert ("log" in figures) == (evidence.candidates[-1].low is None)
+    assert {"brier", "zero-one"} < set(figures)
     _, text, _ = run(
         capsys, "two.parquet", "--prob", "p", "--y", "label", "-o", "c.json", "--folds", "0"
     )

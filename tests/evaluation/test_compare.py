@@ -37,6 +37,17 @@ def test_figures_are_those_of_the_single_functions(models):
         assert c.difference("good", "dull", name or one.estimator) == one
 
 
+@pytest.mark.parametrize("rng", [None, 3, "generator"])
+def test_equal_models_have_equal_null_levels(models, rng):
+    (p, *_), y = list(models[0].values()), models[1]
+    rng = np.random.default_rng(5) if rng == "generator" else rng
+    c = compare({"one": p, "same": p.copy()}, y, rng=rng, n_resamples=99)
+    one, same = c.test("one"), c.test("same")
+    assert one.pvalue == same.pvalue
+    np.testing.assert_array_equal(one.null_level.sample, same.null_level.sample)
+    assert c.evaluation("one") == c.evaluation("same")
+
+
 def test_differences_are_found_either_way_round(models):
     predictions, y = models
     c = compare(predictions, y, n_resamples=99)

@@ -69,6 +69,20 @@ def test_words_follow_the_distortion(distort, words, not_words, truth):
     assert verdict.text.startswith(verdict.headline)
 
 
+def test_rare_events_name_a_gap_that_is_drawn():
+    """Two thirds of the rows are in the first of 15 bins of equal width."""
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.6, 20, 4000).clip(1e-6)
+    e = evaluate((rng.random(4000) < np.sqrt(p) / 3).astype(int), p, rng=0)
+    assert e.display.axis == "logit"
+    sentence = e.verdict.text[e.verdict.text.index("Largest gap") :]
+    said = [float(number) for number in re.findall(r"0\.\d+", sentence)[:2]]
+    curve = e.display.curve
+    frequent = curve.weight >= 0.05 * curve.weight.sum()
+    at = np.argmax(np.where(frequent, np.abs(curve.gap), 0))
+    assert said == pytest.approx([curve.predicted[at], curve.observed[at]], abs=5e-4)
+
+
 def test_a_wave_is_found_and_named(truth):
     _, q = truth
     rng = np.random.default_rng(0)

@@ -61,10 +61,11 @@ def test_interval_of_a_mean_is_a_bayesian_bootstrap_with_one_more_row(score, lev
 
     each, possible = of(y), np.concatenate([of(0 * y), of(0 * y + 1)])
     highest = possible.max()
-    if score == LogScore():  # 99 in 100 of the surprises, as frequent as the root of their chance
+    if score == LogScore():  # all but half a surprise, as frequent as the root of their chance
         cost = np.sort(-np.log(np.minimum(p, 1 - p)))
         passed = np.cumsum(np.exp(-cost / 2))
-        highest = max(each.max(), cost[np.searchsorted(passed, 0.99 * passed[-1])])
+        half = min(max(0.5, 0.01 * passed[-1]), 0.05 * passed[-1])
+        highest = max(each.max(), cost[np.searchsorted(passed, passed[-1] - half)])
     expected = drawn(each, possible.min(), highest, level=level)
     interval = bootstrap_interval(score, y, p, confidence_level=level)
     np.testing.assert_allclose(limits(interval), expected, atol=0.025 * interval.width)

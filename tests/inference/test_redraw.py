@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from scipy import stats
 
 from veridical import BinnedError, CumulativeError, UniformBins
 from veridical._core.data.randomness import Draws
-from veridical._core.resampling.groups import shared_by_two
+from veridical._core.resampling.groups import _shared_by_one, shared_by_two
 from veridical._core.resampling.hypothesis import cell_means, cell_variances, redraw_of
 from veridical._core.resampling.redraw import Redraw, Sharing, class_residuals
 from veridical._core.sample import BinarySample, MulticlassSample
@@ -24,6 +25,7 @@ from veridical.inference import (
     spiegelhalter_test,
     t_cal_test,
 )
+from veridical.lenses import ClassSpecific, Confidence
 
 pytestmark = pytest.mark.filterwarnings("ignore::veridical.VeridicalWarning")
 
@@ -251,6 +253,58 @@ def test_class_residuals_are_those_of_a_naive_loop(by_label):
         np.testing.assert_allclose(sums, expected[:7], atol=1e-12)
 
 
+P3 = np.array(
+    [[0.5, 0.3, 0.2], [0.1, 0.3, 0.6], [0.2, 0.7, 0.1], [0.4, 0.35, 0.25], [0.1, 0.1, 0.8]]
+)
+Y3, W3 = np.array([0, 1, 1, 2, 2]), np.array([1.0, 6.0, 2.5])
+
+
+def every_class():
+    """Classes of all kept rows, each with its probability."""
+    kept_rows = P3 / W3 / (P3 / W3).sum(axis=1, keepdims=True)
+    for classes in map(np.array, itertools.product(range(3), repeat=len(P3))):
+        yield classes, float(kept_rows[np.arange(len(P3)), classes].prod())
+
+
+@pytest.mark.parametrize("lens", ["confidence", ClassSpecific(1)])
+def test_questions_about_classes_have_the_law_of_kept_rows(lens):
+    """What is wrong weighs as the class does that occurred instead."""
+    event = P3.argmax(axis=1) if lens == "confidence" else np.ones(5, dtype=int)
+    said = P3[np.arange(5), event]
+
+    def residuals(classes):
+        return W3[classes] * ((classes == event) - said)
+
+    def error(classes):
+        gaps = [abs(residuals(classes)[rows].sum()) for rows in (said <= 0.5, said > 0.5)]
+        return sum(gaps) / W3[Y3].sum()
+
+    options = {"sample_weight": W3[Y3], "labels": [0, 1, 2], "lens": lens, "n_resamples": N}
+    level = null_level(BinnedError(UniformBins(2)), Y3, P3, rng=0, **options)
+    assert level.estimate == pytest.approx(error(Y3))
+    assert farthest(level.sample, [(error(c), chance) for c, chance in every_class()]) < FAR
+
+    statistics = (
+        (spiegelhalter_test, lambda c: abs(float(residuals(c) @ (1 - 2 * said)))),
+        (lambda *a, **k: joint_test(*a, **k).parts[0], lambda c: residuals(c).sum() ** 2),
+    )
+    for test in (cox_test, hosmer_lemeshow_test, kernel_test, t_cal_test):
+        assert 0 < test(Y3, P3, rng=1, **(options | {"n_resamples": 99})).pvalue <= 1
+    for test, statistic in statistics:
+        limit = statistic(Y3) * (1 - 1e-9)
+        exact = sum(chance for c, chance in every_class() if statistic(c) >= limit)
+        found = test(Y3, P3, rng=1, **options).pvalue
+        assert abs(found - exact) < 4.5 * math.sqrt(exact * (1 - exact) / N) + 1 / N
+
+
+def test_changed_rows_are_no_question_about_their_classes():
+    sample = Confidence().induce(sample_of(Y3, P3, W3[Y3]))
+    assert redraw_of(sample).event is not None
+    assert redraw_of(sample.take(np.arange(1, 5))).event.shape == (4, 3)
+    for other in ({"p": sample.p * 0.9}, {"y": 1 - sample.y}, {"weight": W3[Y3] + np.arange(5)}):
+        assert redraw_of(replace(sample, **other)).event is None
+
+
 # Any weights.
 
 
@@ -463,6 +517,63 @@ def test_the_correlation_is_that_of_the_data(n_classes):
     made = redraw_of(sample_of(y, p[:, 1] if n_classes == 2 else p, clusters=g))
     assert made.sharing.correlation == pytest.approx(rho, abs=0.03)
     assert "together within 4,000 groups" in made.said
+
+
+def sharing_classes(p, group, correlation, classes):
+    together = Sharing(group, correlation, 1e9, 1.0, classes=np.array(classes))
+    return Redraw(p, p, np.ones_like(p), together, "", np.arange(len(p)))
+
+
+def test_draws_of_classes_that_go_together_keep_the_probabilities():
+    p = np.random.default_rng(10).dirichlet(np.ones(4), 20)
+    y = drawn(sharing_classes(p, np.repeat(np.arange(5), 4), 0.2, [0.1, 0.0, 0.0, 0.3]), N)
+    for k in range(4):
+        share = (y == k).mean(axis=0)
+        assert (np.abs(share - p[:, k]) < 4.5 * np.sqrt(p[:, k] * (1 - p[:, k]) / N)).all()
+
+
+def test_a_class_goes_together_as_stated():
+    """rho of pairs share whether the class occurs, which the others do not tell."""
+    rho, p = 0.4, np.array([[0.2, 0.5, 0.3], [0.4, 0.2, 0.4]])
+    y = drawn(sharing_classes(p, np.zeros(2, dtype=int), 0.0, [0.0, 0.0, rho]), 4 * N)
+    both = rho * (0.3 - 0.3 * 0.4)  # min - product
+    # Of class 0: that it is not class 2 is shared, then 2 / 7 and 4 / 6 are.
+    for k, covariance in ((2, both), (0, both * (0.2 / 0.7) * (0.4 / 0.6))):
+        product = ((y[:, 0] == k) - p[0, k]) * ((y[:, 1] == k) - p[1, k])
+        assert abs(product.mean() - covariance) < 4.5 * product.std() / math.sqrt(4 * N)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_what_a_group_shares_of_a_class_is_a_sum_over_pairs(weighted):
+    """Residuals if the class occurs, less their mean if another does, by definition."""
+    y, p, w = three_classes()
+    w = w if weighted else np.ones(3)
+    redraw = redraw_of(sample_of(y, p, w[y], clusters=np.arange(30) % 6))
+    group = redraw.sharing.group
+    for k in range(3):
+        step = np.empty(30)
+        for i, row in enumerate(redraw.rows):
+            chance = p[row] / w / (p[row] / w).sum()
+            residual = w * ((np.arange(3) == k) - p[row, k])
+            others = np.arange(3) != k
+            step[i] = residual[k] - chance[others] @ residual[others] / chance[others].sum()
+        expected = np.zeros(6)
+        for i, j in itertools.permutations(range(30), 2):
+            if group[i] == group[j]:
+                a, b = redraw.chance[i, k], redraw.chance[j, k]
+                expected[group[i]] += step[i] * step[j] * (min(a, b) - a * b)
+        np.testing.assert_allclose(_shared_by_one(redraw, group, 6, k), expected, atol=1e-10)
+
+
+def test_ordered_grades_go_together_at_the_ends():
+    """Gaussian copula of ordered classes: the first and the last are correlated more."""
+    rng = np.random.default_rng(13)
+    g = np.repeat(np.arange(2000), 6)
+    p = rng.dirichlet(np.full(3, 5.0), len(g))
+    latent = math.sqrt(0.4) * rng.normal(size=2000)[g] + math.sqrt(0.6) * rng.normal(size=len(g))
+    y = (stats.norm.cdf(latent)[:, None] >= p.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    found = redraw_of(sample_of(y, p, clusters=g)).sharing
+    assert found.classes[1] < 0.01 < 0.04 < found.classes[[0, 2]].min()
 
 
 def test_weights_of_predictions_say_nothing_of_labels():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -83,6 +83,8 @@ class BinarySample:
         Number of the subgroup of each row, if rows have weights and subgroups were named.
     notes : tuple of str
         What has to be said of values that were accepted.
+    origin : Origin or None
+        The classes this is a question about, if rows have weights, which may go with classes.
     """
 
     y: IntArray
@@ -95,6 +97,7 @@ class BinarySample:
     clusters: IntArray | None = None
     strata: IntArray | None = None
     notes: tuple[str, ...] = ()
+    origin: Origin | None = None
 
     @property
     def n(self) -> int:
@@ -137,6 +140,7 @@ class BinarySample:
             pair=None if self.pair is None else self.pair[rows],
             clusters=None if self.clusters is None else self.clusters[rows],
             strata=None if self.strata is None else self.strata[rows],
+            origin=None if self.origin is None else self.origin.take(rows),
         )
 
 
@@ -216,6 +220,36 @@ class MulticlassSample:
             right=None if self.right is None else self.right[rows],
             clusters=None if self.clusters is None else self.clusters[rows],
             strata=None if self.strata is None else self.strata[rows],
+        )
+
+
+class Origin(NamedTuple):
+    """Rows of several classes that a binary problem asks about.
+
+    Attributes
+    ----------
+    sample : these rows
+    event : index of the class of each row that is outcome 1 if it occurs
+    """
+
+    sample: MulticlassSample
+    event: IntArray
+
+    def take(self, rows: Array) -> Origin:
+        """Keep some rows (mask or indices)."""
+        return Origin(self.sample.take(rows), self.event[rows])
+
+    def is_of(self, other: BinarySample) -> bool:
+        """Whether predictions, outcomes and weights of the question still are those of the rows."""
+        rows, at = self.sample, np.arange(self.sample.n)
+        return (
+            rows.n == other.n
+            and rows.weight_type == other.weight_type
+            and np.array_equal(rows.y == self.event, other.y == 1)
+            and np.array_equal(rows.p[at, self.event], other.p)
+            and rows.weight is not None
+            and other.weight is not None
+            and np.array_equal(rows.weight, other.weight)
         )
 
 

@@ -8,6 +8,10 @@ distance of log-odds from their mean, have the variance of independent rows plus
 which share a number. Level and slope of all rows are taken from the residuals before, since these
 are what is tested.
 
+Of more than two classes all share the number, and what a class has in common beyond that (the first
+and the last of ordered grades, say) is shared by itself: a number common to the group decides
+whether it occurs, and the row which of the others does.
+
 Few groups do not tell it well: every draw takes :math:`\rho \nu / \chi^2_\nu` for about
 :math:`\nu + 1` groups, as Student's distribution does with a variance.
 """
@@ -40,12 +44,16 @@ def sharing_of(made: Redraw, y: IntArray, group: IntArray) -> Sharing:
         away = _from_mean(made.p[:, 1], each[:, 1])
         lost += _between(away, each[:, 1], group, n_groups)
     few = n_groups / max(n_groups - lost, 1.0)  # level, and slope, were estimated
-    seen = sum(_pairs(residual, group, few) for residual in residuals)
-    slope = 0.0
+    pairs = np.array([_pairs(residual, group, few) for residual in residuals])
+    seen, slope, more = float(pairs.sum()), 0.0, None
     if len(classes) > 1:
-        shared = _shared_by_all(made, group, n_groups, classes)
-        correlation = min(max(_ratio(seen, shared.sum()), 0.0), 1.0)
-        shared = correlation * shared
+        by_class = _shared_by_all(made, group, n_groups, classes)
+        correlation = min(max(_ratio(seen, float(by_class.sum())), 0.0), 1.0)
+        left = pairs - correlation * by_class.sum(axis=1)
+        alone = np.array([_shared_by_one(made, group, n_groups, k) for k in classes])
+        more = np.maximum(left / np.maximum(alone.sum(axis=1), _TINY), 0.0)
+        more *= min(1.0, _ratio(1 - correlation, float(more.sum())))
+        shared = correlation * by_class.sum(axis=0) + more @ alone
     else:
         level, turned = np.ones(made.n), away < 0
         by_level, by_slope = (
@@ -60,7 +68,7 @@ def sharing_of(made: Redraw, y: IntArray, group: IntArray) -> Sharing:
     told = float(spread.sum()) ** 2 / max(float(spread @ spread), _TINY)
     wider = max(1 + float(shared.sum()) / max(float(variance.sum()), _TINY), 1.0)
     low = None if slope == 0 else turned
-    return Sharing(group, correlation, max(told - lost, 1.0), wider, slope, low)
+    return Sharing(group, correlation, max(told - lost, 1.0), wider, slope, low, more)
 
 
 def _ratio(top: float, bottom: float) -> float:
@@ -125,8 +133,8 @@ def _without_line(residual: FloatArray, variance: FloatArray, p: FloatArray) -> 
 
 
 def _shared_by_all(made: Redraw, group: IntArray, n_groups: int, classes: list[int]) -> FloatArray:
-    """Sum over pairs of a group of the covariance of residuals that share their uniform number."""
-    shared = np.zeros(n_groups)
+    """Covariances of residuals that share their uniform number, over pairs: (classes, groups)."""
+    shared = np.zeros((len(classes), n_groups))
     rng = np.random.default_rng(0)
     reached = np.cumsum(made.chance, axis=1)
     reached /= reached[:, -1:]
@@ -137,8 +145,16 @@ def _shared_by_all(made: Redraw, group: IntArray, n_groups: int, classes: list[i
         for k in classes:
             residual = weight * ((y == k) - made.p[:, k])
             sums = np.square(np.bincount(group, residual))
-            shared += sums - np.bincount(group, residual**2)
+            shared[k] += sums - np.bincount(group, residual**2)
     return shared / _SHARED
+
+
+def _shared_by_one(made: Redraw, group: IntArray, n_groups: int, k: int) -> FloatArray:
+    """The same of class k, by group, if only whether it occurs is shared."""
+    chance, weight = made.chance[:, k], made.weight[:, k]
+    others = (made.expected_weight - chance * weight) / np.maximum(1 - chance, _TINY)
+    step = weight * (1 - made.p[:, k]) + others * made.p[:, k]
+    return _of_nested(step, chance, group, n_groups)
 
 
 def shared_by_two(
@@ -158,6 +174,11 @@ def shared_by_two(
     chance: FloatArray = made.chance[:, 1]
     if turned is not None:
         step, chance = np.where(turned, -step, step), np.where(turned, 1 - chance, chance)
+    return _of_nested(step, chance, group, n_groups)
+
+
+def _of_nested(step: FloatArray, chance: FloatArray, group: IntArray, n_groups: int) -> FloatArray:
+    """Covariances over pairs of a group of step * 1[u < chance]."""
     order = np.lexsort((chance, group))
     g, step, chance = group[order], step[order], chance[order]
     upto = np.cumsum(step)

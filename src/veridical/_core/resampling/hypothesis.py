@@ -60,6 +60,10 @@ def redraw_of(sample: Sample, probabilities: FloatArray | None = None) -> Redraw
     weighted = differ and not counts_rows(sample)
     if not (grouped or weighted):
         return None
+    if weighted and not grouped and isinstance(sample, BinarySample):
+        through = _through_classes(sample)
+        if through is not None:
+            return through
     index: IntArray = np.arange(sample.n)
     repeated = repeated_rows(sample)
     if repeated is not None:
@@ -76,12 +80,34 @@ def redraw_of(sample: Sample, probabilities: FloatArray | None = None) -> Redraw
         return made
     # Groups are numbered by what they hold, not by their names.
     sharing = sharing_of(made, sample.y, _ranks(sample).astype(np.intp))
-    slope = f" of level, {sharing.slope:.2g} of slope" if sharing.slope else ""
+    beside = f" of level, {sharing.slope:.2g} of slope" if sharing.slope else ""
+    if sharing.classes is not None and sharing.classes.any():
+        beside = f", up to {sharing.correlation + sharing.classes.max():.2g} of a class"
     words = (
         f"{made.said}, together within {int(sharing.group.max()) + 1:,} groups (correlation"
-        f" {sharing.correlation:.2g}{slope})"
+        f" {sharing.correlation:.2g}{beside})"
     )
     return Redraw(p, made.chance, made.weight, sharing, words, index)
+
+
+def _through_classes(sample: BinarySample) -> Redraw | None:
+    """Classes drawn, of which the problem asks about one a row: what rows weigh goes with these."""
+    origin = sample.origin
+    if origin is None or not origin.is_of(sample):
+        return None
+    rows: Sample = origin.sample
+    if rows.p.shape[1] == 2:
+        p = np.ascontiguousarray(rows.p[:, 1])
+        rows = BinarySample(y=rows.y, p=p, weight=rows.weight, strata=rows.strata)
+    made = redraw_of(rows)
+    if made is None:
+        return None
+    p = _matrix(sample)[made.rows]
+    order = np.argsort(p[:, 1], kind="stable")
+    index = made.rows[order]
+    event = np.arange(made.p.shape[1]) == origin.event[index][:, None]
+    chance, weight = made.chance[order], made.weight[order]
+    return Redraw(p[order], chance, weight, None, made.said, index, event)
 
 
 _LIKE_THOSE_SEEN = "outcomes redrawn with the odds of the sample, weights like those of the label"

@@ -37,6 +37,7 @@ class Sharing(NamedTuple):
     design_effect : how much larger the variance of the sum of residuals is than without groups
     slope : correlation of residuals of like predictions by a slope of the group, beside its level
     low : rows that such a slope moves the other way
+    classes : of more than two classes, correlation of each beside that of all; None for none
     """
 
     group: IntArray
@@ -45,6 +46,7 @@ class Sharing(NamedTuple):
     design_effect: float
     slope: float = 0.0
     low: BoolArray | None = None
+    classes: FloatArray | None = None
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Redraw:
     sharing : rows that belong together, None if they are independent
     said : where outcomes come from, in words
     rows : which rows of the sample these are, in an order that their values decide
+    event : of a binary problem about several classes, which are outcome 1, (n, K): `chance` and
+        `weight` are those of the classes then
     """
 
     p: FloatArray
@@ -67,6 +71,7 @@ class Redraw:
     sharing: Sharing | None
     said: str
     rows: IntArray
+    event: BoolArray | None = None
 
     @property
     def n(self) -> int:
@@ -78,34 +83,70 @@ class Redraw:
         reached = np.cumsum(self.chance, axis=1)
         reached /= reached[:, -1:]
         thresholds = np.ascontiguousarray(reached[:, :-1].T)
-        kind = np.dtype(np.uint8 if self.p.shape[1] <= 256 else np.uint32)
+        kind = np.dtype(np.uint8 if self.chance.shape[1] <= 256 else np.uint32)
         step = max(1, _BLOCK // self.n)
         for index in track(-(-draws.n_resamples // step), what):
             size = min(step, draws.n_resamples - index * step)
-            uniform = self._uniform(size, draws.rng)
+            uniform = self._uniform(size, reached, draws.rng)
             y: IntArray = np.zeros(uniform.shape, dtype=kind)
             for threshold in thresholds:
                 y += uniform >= threshold
             yield y
 
-    def _uniform(self, size: int, rng: np.random.Generator) -> FloatArray:
+    def _uniform(self, size: int, ends: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """Numbers that decide the outcomes: a class has those up to its end among `ends`."""
         uniform = rng.random((size, self.n))
         together = self.sharing
-        if together is None or together.correlation == together.slope == 0:
+        if together is None:
             return uniform
-        shares = [self._shares(part, size, rng) for part in (together.correlation, together.slope)]
-        whole = np.maximum(shares[0] + shares[1], 1.0)
+        by_class = 0.0 if together.classes is None else float(together.classes.sum())
+        parts = (together.correlation, together.slope, by_class)
+        if not any(parts):
+            return uniform
+        shares = [self._shares(part, size, rng) for part in parts]
+        whole = np.maximum(sum(shares), 1.0)
         pick, reached = rng.random((size, self.n)), np.zeros(size)
-        for share, low in zip(shares, (None, together.low), strict=True):
+        for share, low in zip(shares, (None, together.low, None), strict=True):
             if not share.any():
                 continue
-            common = rng.random((size, int(together.group.max()) + 1))[:, together.group]
-            if low is not None:
-                common = np.where(low, 1 - common, common)
             upto = reached + share / whole
             taken = (pick >= reached[:, None]) & (pick < upto[:, None])
-            uniform, reached = np.where(taken, common, uniform), upto
+            reached = upto
+            common = rng.random((size, int(together.group.max()) + 1))
+            if share is shares[2]:
+                self._share_a_class(uniform, taken, common, ends, rng)
+                continue
+            common = common[:, together.group]
+            if low is not None:
+                common = np.where(low, 1 - common, common)
+            uniform = np.where(taken, common, uniform)
         return uniform
+
+    def _share_a_class(
+        self,
+        uniform: FloatArray,
+        taken: BoolArray,
+        common: FloatArray,
+        ends: FloatArray,
+        rng: np.random.Generator,
+    ) -> None:
+        """Let a number common to the group decide whether one class occurs, in rows `taken`.
+
+        The class is drawn for the group; which of the others occurs is left to the row.
+        """
+        assert self.sharing is not None
+        assert self.sharing.classes is not None
+        reached = np.cumsum(self.sharing.classes)
+        kinds = np.searchsorted(reached, rng.random(common.shape) * reached[-1], side="right")
+        draw, row = np.nonzero(taken)
+        group = self.sharing.group[row]
+        kind = np.minimum(kinds[draw, group], len(reached) - 1)
+        end, shared, own = ends[row, kind], common[draw, group], uniform[draw, row]
+        before = np.where(kind > 0, ends[row, kind - 1], 0.0)
+        chance = end - before
+        rest = own * (1 - chance)
+        rest += np.where(rest >= before, chance, 0.0)
+        uniform[draw, row] = np.where(shared < chance, before + shared, rest)
 
     def _shares(self, correlation: float, size: int, rng: np.random.Generator) -> FloatArray:
         """Chance of a row to share its group's number, of each draw."""
@@ -136,9 +177,19 @@ class Redraw:
             done += len(y)
         return result
 
+    def answers(self, y: IntArray) -> IntArray:
+        """Outcomes of the problem: the classes that were drawn, or whether they are the event."""
+        return y if self.event is None else self.event[np.arange(self.n), y].astype(np.uint8)
+
+    def by_class(self, values: FloatArray) -> FloatArray:
+        """Values of outcomes as values of the classes that are drawn."""
+        return values if self.event is None else np.where(self.event, values[:, 1:], values[:, :1])
+
     @property
     def residuals(self) -> FloatArray:
-        """Weighted residual of the positive class for every outcome, (n, 2), of two classes."""
+        """Weighted residual of outcome 1 for every class drawn, (n, 2 or K), of two outcomes."""
+        if self.event is not None:
+            return self.weight * (self.event - self.p[:, 1:])
         return np.column_stack(
             [-self.weight[:, 0] * self.p[:, 1], self.weight[:, 1] * self.p[:, 0]]
         )
@@ -151,6 +202,9 @@ class Redraw:
     @property
     def variance(self) -> FloatArray:
         """Variance of the weighted residual of each class, (n, K)."""
+        if self.event is not None:
+            both = (self.chance * np.square(self.residuals)).sum(axis=1)
+            return np.column_stack([both, both])
         hit = self.chance * np.square(self.weight)
         total = hit.sum(axis=1, keepdims=True)
         return hit * (1 - 2 * self.p) + total * np.square(self.p)
@@ -167,7 +221,7 @@ def drawn_samples(made: Redraw, sample: Sample, draws: Draws, what: str) -> Iter
             if isinstance(rows, MulticlassSample):
                 yield replace(rows, y=y, weight=weight, confidence=None, right=None)
             else:
-                yield replace(rows, y=y, weight=weight)
+                yield replace(rows, y=made.answers(y), weight=weight, origin=None)
 
 
 def class_residuals(
@@ -190,7 +244,7 @@ def class_residuals(
     width = n_columns + 1
     for y in made.outcomes(draws, what):
         weight = made.weight[at, y]
-        sums = np.zeros((len(y), n_columns))
+        sums, y = np.zeros((len(y), n_columns)), made.answers(y)
         for key in keys:
             column = key[y, at] + (np.arange(len(y)) * width)[:, None]
             counted = np.bincount(column.ravel(), weight.ravel(), minlength=len(y) * width)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from veridical.frames.inputs import gather_inputs
 from veridical.frames.tables import find_columns
 from veridical.lenses import Binary
 from veridical.lenses.reading import RawData
+from veridical.results import Comparison
 
 if TYPE_CHECKING:
     from veridical.calibrators import Calibrator
@@ -300,6 +301,10 @@ def _print(
     if isinstance(found, LeftOut):
         notes.append(f"no comparison on held-out rows: {found.reason}")
     result = found.result if isinstance(found, HeldOut) else None
+    told = evidence is not None and evidence.candidates[-1].low is not None
+    if told and isinstance(result, Comparison):  # by more folds: one interval of one difference
+        others = (d for d in result.differences if d.difference.estimator != "log")
+        result = replace(result, differences=tuple(others))
     about = _about_column(rows, calibrator)
     _tell(about)
     if arguments.format == "json":
@@ -319,6 +324,7 @@ def _print(
         output.show(evidence, "")
     if result is not None:
         words = "; differences of scores are of the calibrator fitted to all rows"
+        words += ", that of log loss is above" if told else ""
         words = "" if arguments.input == "score" else words
         output.show(f"Held out in {arguments.folds} folds{words}\n", result, "")
     for note in notes:

@@ -8,8 +8,10 @@ from dataclasses import replace
 from itertools import combinations
 from typing import Any, Literal
 
+import numpy as np
+
 from veridical._core.data.labels import check_text
-from veridical._core.data.randomness import Draws, check_resamples, check_rng
+from veridical._core.data.randomness import Draws, check_resamples, check_seed
 from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike, WeightType
@@ -161,15 +163,15 @@ def compare_models(
     """Compare models that were read; doubts are in the notes."""
     names, sources = tuple(models.sources), list(models.sources.values())
     _check_alike({name: source.classes for name, source in models.sources.items()})
-    draws = Draws(n_resamples, check_rng(rng, caller=_CALLER))
+    seed = check_seed(rng, caller=_CALLER)  # draws of all models start alike
     options = {
         "n_bins": n_bins,
         "confidence_level": confidence_level,
         "n_resamples": n_resamples,
-        "rng": rng,
+        "rng": seed,
     }
     evaluations = tuple(evaluate_source(source, **options) for source in sources)
-    tests = models.tests(n_bins, draws)
+    tests = models.tests(n_bins, n_resamples, seed)
     notes = [
         f"{name}: {note}"
         for name, evaluation in zip(names, evaluations, strict=True)
@@ -183,6 +185,7 @@ def compare_models(
     found = [models.differ(figures, *pair, confidence_level) for pair in pairs]
     if measures:
         assert isinstance(models, RowModels)
+        draws = Draws(n_resamples, np.random.default_rng(seed))
         for pair, differences in zip(pairs, found, strict=True):
             more, doubts = models.measured(measures, *pair, confidence_level, draws)
             differences += more

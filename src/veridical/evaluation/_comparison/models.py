@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from veridical._core.data.classes import arranged_names
 from veridical._core.data.randomness import Draws
 from veridical._core.data.validation import check_option
@@ -38,10 +40,14 @@ class RowModels:
 
     sources: Mapping[str, SampleSource]
 
-    def tests(self, n_bins: Any, draws: Draws) -> tuple[ConsistencyTest, ...]:
+    def tests(self, n_bins: Any, n_resamples: int, seed: int) -> tuple[ConsistencyTest, ...]:
         """Is the calibration error of each more than a calibrated model would show?"""
         return tuple(
-            consistency_core(default_error(source.problem, n_bins), source.induced, draws=draws)
+            consistency_core(
+                default_error(source.problem, n_bins),
+                source.induced,
+                draws=Draws(n_resamples, np.random.default_rng(seed)),
+            )
             for source in self.sources.values()
         )
 

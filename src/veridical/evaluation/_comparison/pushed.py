@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from veridical._core.data.randomness import Draws
 from veridical._core.typing import FloatArray
 from veridical.binning import UniformBins
 from veridical.evaluation._battery.pushed import battery_of
@@ -43,13 +42,12 @@ class SumModels:
     sample_weight: str | None
     n_bins: int
 
-    def tests(self, n_bins: Any, draws: Draws) -> tuple[ConsistencyTest, ...]:
+    def tests(self, n_bins: Any, n_resamples: int, seed: int) -> tuple[ConsistencyTest, ...]:
         """Is the calibration error of each more than a calibrated model would show?"""
         tests = []
-        seeds = draws.rng.integers(2**63, size=len(self.sources)).tolist()
-        for source, seed in zip(self.sources.values(), seeds, strict=True):
+        for source in self.sources.values():
             battery = battery_of(
-                source, n_bins=n_bins, level=_LEVEL, n_resamples=draws.n_resamples, seed=seed
+                source, n_bins=n_bins, level=_LEVEL, n_resamples=n_resamples, seed=seed
             )
             test = battery.run("consistency")
             assert isinstance(test, ConsistencyTest)

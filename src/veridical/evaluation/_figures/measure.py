@@ -128,7 +128,17 @@ class Measuring(NamedTuple):
 
 def words_from(e: Evaluation) -> Figures:
     """The figures of an evaluation that words are made from."""
-    return Figures(e.mean_predicted, e.mean_observed, e.slope, e.curve, e.auc)
+    curve = e.curve if e.display is None else _shown(e.curve, e.display)
+    return Figures(e.mean_predicted, e.mean_observed, e.slope, curve, e.auc)
+
+
+def _shown(curve: ReliabilityCurve, display: ReliabilityDisplay) -> ReliabilityCurve:
+    """The curve whose gaps are named: of rare events that of the diagram.
+
+    Nearly all rows would be in the first of bins of equal width.
+    """
+    drawn = display.curve
+    return drawn if display.axis == "logit" and drawn.method == "bins" else curve
 
 
 def figures_of(source: Source, n_bins: Any, level: float) -> Figures:
@@ -139,7 +149,7 @@ def figures_of(source: Source, n_bins: Any, level: float) -> Figures:
         means["mean_predicted"],
         means["mean_observed"],
         means["slope"],
-        binned_curve(source, UniformBins(n_bins), level),
+        _shown(binned_curve(source, UniformBins(n_bins), level), diagram_of(source, level)),
         None if areas[0] is None else areas[0],
     )
 

@@ -66,7 +66,7 @@ def _redrawn_statistics(
     residual = scale * redraw.residuals
     statistics = []
     for y in redraw.outcomes(most_draws(draws, redraw.n), "Monte-Carlo null of Cox's test"):
-        drawn = np.where(y, residual[:, 1], residual[:, 0]) @ columns.T
+        drawn = residual[np.arange(redraw.n), y] @ columns.T
         statistics.append(likelihood_ratios(x, weight, drawn + columns @ (weight * p)))
     return np.concatenate(statistics)
 

@@ -121,7 +121,7 @@ def spiegelhalter_core(induced: Induced, *, draws: Draws, null: str = "auto") ->
         pvalue, words = (1.0 if statistic == 0 else 0.0), "exact"
     elif redraw is not None and null != "asymptotic":
         some, none = most_draws(draws, redraw.n), np.zeros(redraw.n, dtype=np.intp)
-        values = redraw.weight * _class_values(redraw.p)
+        values = redraw.weight * redraw.by_class(_class_values(redraw.p))
         sums = redraw.sums(values, none, 1, some, "null distribution")[:, 0]
         pvalue, drawn = monte_carlo_pvalue(abs(excess.total), np.abs(sums)), len(sums)
         words = f"Monte Carlo, {drawn} draws: {redraw.said}"

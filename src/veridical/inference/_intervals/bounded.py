@@ -107,7 +107,9 @@ def mean_pvalue(masses: Masses, support: Support) -> float:
 
 def tail_below_zero(masses: Masses, highest: float) -> float:
     """Smallest tail at which the upper limit of the mean is below zero."""
-    return 1 - chance_below(masses, highest, 0.0)
+    from scipy.special import ndtr
+
+    return float(ndtr(-_normal_below(_with_one_more(masses, highest), 0.0)[0]))
 
 
 def chance_below(masses: Masses, highest: float, value: float) -> float:

@@ -78,6 +78,10 @@ def design_effect(
     (1998), Survey Methodology 24, 193-201. Rows that are their own clusters count in full, copies
     of a row in one cluster as one.
 
+    Few events in few clusters tell little of how they go together: as limits suppose one more row,
+    the variance has one more pair of rows in one cluster, and where few clusters make most of the
+    variance there are so many fewer of them, by the fourth power of their sums.
+
     Parameters
     ----------
     away : weighted deviation of every row from the mean
@@ -93,8 +97,17 @@ def design_effect(
     sizes = sizes[sizes > 0]
     if len(sizes) < 2 or n <= 1:
         return np.inf
-    ratio = max(1.0, float(sums @ sums) / own) if own > 0 else 1.0
+    square = np.square(away)
+    most = float(np.bincount(clusters)[clusters] @ square)  # if rows of a cluster were alike
+    seen = float(sums @ sums)
+    ratio = min(3.0, float(sizes @ sizes) / float(sizes.sum()))
+    if own > 0:
+        ratio = max(1.0, min(seen + 2 * float(square.max()), max(most, seen)) / own)
     number = _as_many_equal(sizes, ratio)
+    if seen > 0 and most > own:
+        told = 3 * seen**2 / float(np.square(sums) @ np.square(sums))  # as many if they are normal
+        alike = min((ratio - 1) / (most / own - 1), 1.0)  # rows of a cluster are one: known exactly
+        number *= min(max(told, 2.0) / number, 1.0) ** (1 - alike)
     left = max(n / ratio, number)
     few, many = (stdtrit(k - 1, (1 + level) / 2) ** 2 * k / (k - 1) for k in (number, left))
     return ratio * float(few / many)

@@ -16,7 +16,9 @@ from veridical.miscalibration.core import MeanScore
 
 _MOST_VALUES = 1 << 18  # one more row hardly counts beside so many
 _SIDE = 0.25  # of the largest move of predictions: less the other way is nearly none
-_EXPECTED = 0.99  # share of the surprises that a log score is supposed to stay below
+_MANY_ROWS = 200  # that all move one way: none that is not seen is supposed to move the other
+_BEYOND = 0.5  # rows that are supposed to be worse than the end of a log score,
+_LEAST, _MOST = 0.01, 0.05  # at least and at most this share of the surprises
 
 
 def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) -> Support:
@@ -24,9 +26,9 @@ def score_support(estimator: MeanScore, problem: Problem, scores: FloatArray) ->
 
     A bounded score is at most what the worst outcome of a row would have cost. The log score has
     no such limit that would help: a row that gives 1e-20 to an outcome would count for 46. It is
-    supposed to stay below the largest score seen and below 99 in 100 of the surprises (outcomes
-    other than the most probable) that predictions twice too confident would meet, which are as
-    frequent as the root of their probability.
+    supposed to stay below the largest score seen and below all but half a row (95 to 99 in 100) of
+    the surprises, outcomes other than the most probable, that predictions twice too confident
+    would meet among these rows: they are as frequent as the root of their probability.
     """
     losses, chance = _losses(estimator, problem)
     if isinstance(estimator, LogScore):
@@ -39,18 +41,20 @@ def difference_support(
 ) -> Support:
     """Smallest and largest difference of the scores of two models of the same rows.
 
-    Where one of two binary models is above the other in nearly all rows, a row not seen may be the
-    other way round: then either end is as far from zero as the farther one.
+    Where one of two binary models is above the other in nearly all of fewer than 200 rows, a row
+    not seen may be the other way round: then either end is as far from zero as the farther one. Of
+    differences of log scores a surprise is as probable as the more confident model says: what the
+    other thinks likely would be no surprise to it, and is seen in the rows.
     """
     (first, one), (second, two) = (_losses(estimator, problem) for problem in pair)
     with np.errstate(invalid="ignore"):  # both are infinite: an outcome that none expects
         losses = np.nan_to_num(first - second, nan=0.0, posinf=np.inf, neginf=-np.inf)
     if isinstance(estimator, LogScore):
-        return expected_support(losses, (one + two) / 2, differences)
+        return expected_support(losses, np.minimum(one, two), differences)
     if isinstance(estimator, ZeroOneLoss) and not np.array_equal(one, two):
         return Support(-1.0, 1.0)  # other rows may be told apart where none of these is
     ends = _support(losses, differences)
-    if one.shape[1] == 2 and _one_sided(two[:, 1] - one[:, 1]):
+    if one.shape[1] == 2 and len(one) < _MANY_ROWS and _one_sided(two[:, 1] - one[:, 1]):
         most = max(map(abs, ends))
         return Support(-most, most)
     return ends
@@ -81,12 +85,13 @@ def _support(losses: FloatArray, seen: FloatArray) -> Support:
 
 
 def _quantiles(values: FloatArray, chance: FloatArray) -> FloatArray:
-    """Values that the share `_EXPECTED` of what is expected stays below, and above."""
+    """Values that nearly all of what is expected stays above, and below."""
     if len(values) == 0:
         return values
     order = np.argsort(values)
     passed = np.cumsum(chance[order])
-    tails = np.array([1 - _EXPECTED, _EXPECTED]) * passed[-1]
+    tail = np.clip(_BEYOND, _LEAST * passed[-1], _MOST * passed[-1])
+    tails = np.array([tail, passed[-1] - tail])
     return values[order][np.searchsorted(passed, tails).clip(max=len(values) - 1)]
 
 

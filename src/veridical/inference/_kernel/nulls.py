@@ -116,7 +116,7 @@ class ObservedTrials:
         first = 1 if self.width == 1 else 0
         for y in redraw.outcomes(draws, what):
             weight = redraw.weight[at, y]
-            happened = y[:, :, None] == np.arange(first, redraw.p.shape[1])
+            happened = redraw.answers(y)[:, :, None] == np.arange(first, redraw.p.shape[1])
             charge = weight[:, :, None] * (happened - redraw.p[:, first:])
             square = np.square(charge).sum(axis=2)
             yield slice(done, done + len(y)), charge.transpose(1, 2, 0), square.T

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.validation import check_sample
-from veridical._core.sample import BinarySample, MulticlassSample, Sample, one_hot
-from veridical._core.typing import Array, ArrayLike, FloatArray
+from veridical._core.sample import BinarySample, MulticlassSample, Origin, Sample, one_hot
+from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.exceptions import invalid
 
 
@@ -111,5 +111,13 @@ def one_versus_rest(sample: MulticlassSample, index: int) -> BinarySample:
         y=(sample.y == index).view(np.uint8),
         p=np.ascontiguousarray(sample.p[:, index]),
         classes=("rest", sample.classes[index]),
+        origin=origin_of(sample, np.broadcast_to(np.intp(index), sample.n)),
         **about_rows(sample),
     )
+
+
+def origin_of(sample: MulticlassSample, event: IntArray | None = None) -> Origin | None:
+    """Rows that are asked about a class, by default the most probable; None without weights."""
+    if sample.weight is None or sample.weight_type != "importance":
+        return None
+    return Origin(sample, sample.p.argmax(axis=1) if event is None else event)

@@ -10,7 +10,7 @@ import numpy as np
 from veridical._core.data.labels import find_label
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical.exceptions import invalid
-from veridical.lenses._kinds.base import Lens, about_rows, as_multiclass, one_versus_rest
+from veridical.lenses._kinds.base import Lens, about_rows, as_multiclass, one_versus_rest, origin_of
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,10 @@ class Confidence(Lens):
         several = as_multiclass(sample)
         top, right = several.top_label
         classes = ("wrong", "right")
-        return BinarySample(y=right.view(np.uint8), p=top, classes=classes, **about_rows(several))
+        origin = origin_of(several)
+        return BinarySample(
+            y=right.view(np.uint8), p=top, classes=classes, origin=origin, **about_rows(several)
+        )
 
 
 @dataclass(frozen=True)
