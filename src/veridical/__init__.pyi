@@ -57,6 +57,7 @@ from veridical.calibrators import (
     MixingCalibrator as MixingCalibrator,
     NearIsotonicCalibrator as NearIsotonicCalibrator,
     OneVsRestCalibrator,
+    OnlineCalibrator as OnlineCalibrator,
     PlattCalibrator,
     QuadraticCalibrator as QuadraticCalibrator,
     ScalingBinningCalibrator as ScalingBinningCalibrator,
