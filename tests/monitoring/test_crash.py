@@ -14,7 +14,8 @@ import pytest
 
 from veridical.exceptions import VeridicalError
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring._store import file as _file, tables as _schema
+from veridical.monitoring._store import sqlite as _file, tables as _schema
+from veridical.monitoring._store.sqlite import SqliteDatabase
 
 SCRIPT = Path(__file__).parent / "rough_treatment.py"
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are made by forking")
@@ -79,7 +80,7 @@ def test_a_full_disk_gives_a_clear_error_and_an_intact_store(tmp_path: Path):
     monitor = CalibrationMonitor(path)
     monitor.update(*rows(0), batch_id="0")
     before = monitor.status()
-    connection = monitor._memory.store.connection
+    connection = monitor._memory.store.database.connection
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(VeridicalError, match=r"is full\.\nHint: free some space and send"):
@@ -121,7 +122,9 @@ def test_a_file_that_cannot_be_written_is_refused_with_a_hint(tmp_path: Path):
     with CalibrationMonitor(path) as monitor:
         monitor.update(*rows(0))
     monitor = CalibrationMonitor(path)
-    monitor._memory.store.connection.execute("PRAGMA query_only = ON")  # root may write to any file
+    monitor._memory.store.database.connection.execute(
+        "PRAGMA query_only = ON"
+    )  # root may write to any file
     with pytest.raises(VeridicalError, match="Hint: the file cannot be written to"):
         monitor.update(*rows(1))
     assert monitor.status().n_samples == 250
@@ -152,11 +155,15 @@ def test_a_store_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path):
             ("buckets", "predicted"),
         ):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for table in ("states", "recent", "versions", "epochs"):
+            connection.execute(f"DROP TABLE {table}")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     with CalibrationMonitor(path) as monitor:
         found = monitor.status()
-        version = monitor._memory.store.connection.execute("PRAGMA user_version").fetchone()
+        version = monitor._memory.store.database.connection.execute(
+            "PRAGMA user_version"
+        ).fetchone()
         assert version == (_schema.VERSION,)
         assert monitor.update(*rows(3)).n_samples == 1000
     assert found.n_samples == expected.n_samples
@@ -176,8 +183,8 @@ def test_a_change_of_tables_that_fails_leaves_the_old_ones(
     with CalibrationMonitor(path) as monitor:
         monitor.update(*rows(0))
 
-    def half(connection: sqlite3.Connection) -> None:
-        connection.execute("ALTER TABLE streams ADD COLUMN colour TEXT")
+    def half(database: SqliteDatabase) -> None:
+        database.run("ALTER TABLE streams ADD COLUMN colour TEXT")
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
@@ -187,7 +194,10 @@ def test_a_change_of_tables_that_fails_leaves_the_old_ones(
             CalibrationMonitor(path)
     with CalibrationMonitor(path) as monitor:
         names = [
-            row[1] for row in monitor._memory.store.connection.execute("PRAGMA table_info(streams)")
+            row[1]
+            for row in monitor._memory.store.database.connection.execute(
+                "PRAGMA table_info(streams)"
+            )
         ]
         assert "colour" not in names
         assert monitor.status().n_samples == 250

@@ -15,7 +15,8 @@ from veridical.monitoring._judge.estimates import change_point, estimates_of, ra
 from veridical.monitoring._store.buckets import Buckets, History
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._store.pending import Pending
-from veridical.monitoring._store.store import Store, StreamState
+from veridical.monitoring._store.store import Store
+from veridical.monitoring._store.streams import Streams, StreamState
 from veridical.results import MonitorEstimate, MonitorStatus, StreamEvidence
 from veridical.results.base import say_pvalue
 
@@ -83,7 +84,7 @@ def combined_log_e(log_e: FloatArray, shares: FloatArray) -> float:
 
 def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
     """Say what a store knows; the caller sees to it that all is read at one moment."""
-    state = store.read_streams()
+    state = Streams(store.database).read()
     log_max, alarmed_at = store.log_max, store.alarmed_at
     classes = store.classes(settings["labels"]) or ()
     directions = Directions(of_confidence=len(classes) > 2)
@@ -98,7 +99,7 @@ def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Monit
         if alarmed_at is not None:
             direction = directions.of("all", state.evidence.direction(0))
             since = _since(history)
-    waiting, oldest = Pending(store.connection).waiting()
+    waiting, oldest = Pending(store.database).waiting()
     return MonitorStatus(
         n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
         n_batches=store.n_batches,

@@ -258,8 +258,8 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
     store = memory.store
     watched = calibrated(memory, batch.sample)
     streams, tally = batch_streams(watched, batch.groups)
-    state = store.read_streams()
-    store.open_streams(state, streams, len(watched.classes))
+    state = memory.streams.read()
+    memory.streams.open(state, streams, len(watched.classes))
     place = {stream: i for i, stream in enumerate(state.streams)}
     tally = tally.placed([place[stream] for stream in streams], len(place))
     factors = state.evidence.advance(tally)
@@ -276,7 +276,7 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
         alarm = True
     store.set_setting("log_max", repr(max(log_e, store.log_max)))
     store.set_setting("n_batches", str(n_batches + 1))
-    store.write_streams(state)
+    memory.streams.write(state)
     memory.buckets.add(tally, factors, state.ids, log_e=log_e, began=batch.when, ended=batch.when)
     learn(memory, batch.sample, watched)
     return MonitorUpdate(
@@ -312,7 +312,7 @@ def count_cohorts(
 
 def last_update(memory: Memory, n_rows: int, *, repeated: bool = False) -> MonitorUpdate:
     """The state after `n_rows` rows were counted, or were found to be known."""
-    state = memory.store.read_streams()
+    state = memory.streams.read()
     return MonitorUpdate(
         n_rows=n_rows,
         n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,

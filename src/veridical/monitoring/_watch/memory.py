@@ -22,6 +22,7 @@ from veridical.monitoring._maps.versions import Versions
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.pending import Pending
 from veridical.monitoring._store.store import Store
+from veridical.monitoring._store.streams import Streams
 from veridical.results import MonitorStatus
 
 CALLER = "CalibrationMonitor"
@@ -85,7 +86,8 @@ class Memory:
 
     Attributes
     ----------
-    store : transactions, streams and settings
+    store : transactions, settings, names of batches and states
+    streams : what is watched, and the evidence
     buckets : the past
     pending : predictions that wait for outcomes
     versions : maps and epochs
@@ -105,14 +107,14 @@ class Memory:
             got = "none" if path is None else repr(os.fspath(path))
             raise invalid(CALLER, "path", "an existing store to read only", got, hint=hint)
         self.store = Store(path, read_only=read_only)
-        connection = self.store.connection
-        self.buckets = Buckets(connection)
-        self.pending = Pending(connection)
-        self.versions = Versions(connection)
-        self.recent = RecentRows(connection)
+        database = self.store.database
+        self.streams = Streams(database)
+        self.buckets = Buckets(database)
+        self.pending = Pending(database)
+        self.versions = Versions(database)
+        self.recent = RecentRows(database)
         try:
             with self.store.transaction():
-                self.versions.prepare()
                 kept = self.store.setting("monitor")
                 if kept is None:
                     kept = json.dumps(DEFAULTS | asked)
@@ -120,7 +122,7 @@ class Memory:
                     self.store.set_setting("store_id", secrets.token_hex(16))
             self.settings: dict[str, Any] = json.loads(kept)
             self._check_same(asked)
-            self.store.sealed = read_only
+            database.sealed = read_only
         except BaseException:
             self.store.close()
             raise

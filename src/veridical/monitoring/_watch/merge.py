@@ -22,7 +22,8 @@ from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.counts import ALL, Stream
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._store.pending import Pending
-from veridical.monitoring._store.store import Store, StreamState
+from veridical.monitoring._store.store import Store
+from veridical.monitoring._store.streams import Streams, StreamState
 from veridical.results import MonitorEstimate, MonitorStatus, StreamEvidence
 
 _CALLER = "merge_stores"
@@ -224,7 +225,7 @@ def _read(path: str) -> StoreLook:
     store = Store(path, read_only=True)
     try:
         with store.reading():
-            buckets, state = Buckets(store.connection), store.read_streams()
+            buckets, state = Buckets(store.database), Streams(store.database).read()
             settings = json.loads(store.setting("monitor") or "null")
             if settings is None:
                 hint = "name files that `CalibrationMonitor` has made."
@@ -239,10 +240,10 @@ def _read(path: str) -> StoreLook:
                 log_e=combined_log_e(state.evidence.log_e, state.shares) if state.ids else 0.0,
                 log_max=store.log_max,
                 n_batches=store.n_batches,
-                n_waiting=Pending(store.connection).waiting()[0],
+                n_waiting=Pending(store.database).waiting()[0],
                 store_id=store.setting("store_id"),
                 # which of them another map than the first has counted is not kept
-                batches=store.batches() if Versions(store.connection).epoch == 1 else {},
+                batches=store.batches() if Versions(store.database).epoch == 1 else {},
             )
     finally:
         store.close()
