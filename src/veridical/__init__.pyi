@@ -226,6 +226,7 @@ from veridical.results import (
     MonitorVersions as MonitorVersions,
     MultipleTest as MultipleTest,
     NullLevel as NullLevel,
+    OnlineStatus as OnlineStatus,
     PatientRound as PatientRound,
     PlayerScore as PlayerScore,
     PriorEstimate as PriorEstimate,

@@ -122,7 +122,7 @@ def test_the_bound_is_the_one_printed():
     p, y = stream(20_000, slope=1 / 1.6)
     online = OnlineCalibrator().fit(p, y)
     assert online.most_cost_ == pytest.approx(math.log(5) + 1 + math.log(2), abs=1e-3)
-    assert "cannot have cost more than 3.3" in online.so_far
+    assert "cannot have cost more than 3.4" in online.so_far
     assert online.so_far in online.explain()
 
 
@@ -157,6 +157,18 @@ def test_a_batch_is_judged_by_the_map_before_it():
     assert online.gain_ - gain == pytest.approx(expected)
     assert online.n_late_ == 250
     assert "no bound holds" in online.so_far
+
+
+def test_a_late_batch_is_judged_by_what_was_said_then():
+    p, y = stream(400, slope=0.5)
+    online = OnlineCalibrator().fit(p[:200], y[:200])
+    early = np.full((200, 2), 0.5)
+    gain = online.gain_
+    online.partial_fit(p[200:], y[200:], predicted=early)
+    as_is = np.where(y[200:] == 1, p[200:], 1 - p[200:])
+    assert online.gain_ - gain == pytest.approx(np.log(0.5 / as_is).sum())
+    with pytest.raises(InvalidInputError, match="predicted"):
+        online.partial_fit(p[:5], y[:5], predicted=early)
 
 
 def test_names_of_classes_and_the_positive_one():

@@ -103,6 +103,45 @@ class StreamEvidence(Result):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
+class OnlineStatus(Result):
+    """What a map that learns from every outcome does today, and what it was worth so far.
+
+    Attributes
+    ----------
+    since : when it began to learn: timestamp or number of a batch
+    n_rows : rows it has learnt from
+    given : predictions; of two classes of the positive one, of more classes of any one while the
+        others share the rest equally
+    low, high : what becomes of each; they differ where classes do
+    event : what the predictions are of, in words
+    gain : nats saved against predictions as they come, measured by what was said before outcomes
+        were known; negative: it has cost so much
+    most_cost : nats that it can have cost at most; None where no bound holds, since outcomes came
+        in batches or late
+    leading : which of its maps has the largest weight, in words
+    leading_weight : that weight
+    leading_since : since when
+    verdict : the same in one sentence
+    """
+
+    since: str
+    n_rows: int
+    given: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    event: str
+    gain: float
+    most_cost: float | None
+    leading: str
+    leading_weight: float
+    leading_since: str
+    verdict: str
+
+    def _text(self) -> str:
+        return self.verdict
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class MonitorStatus(Result):
     """Everything a monitor knows at this look.
 
@@ -121,6 +160,7 @@ class MonitorStatus(Result):
     streams : evidence of each part of the rows, most evidence first
     verdict : the same in one sentence
     notes : doubts in words
+    online : the map that learns from every outcome; None without one
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("alarmed_at", "direction")
@@ -141,6 +181,7 @@ class MonitorStatus(Result):
     streams: tuple[StreamEvidence, ...]
     verdict: str
     notes: tuple[str, ...] = ()
+    online: OnlineStatus | None = None
 
     def _text(self) -> str:
         return self.to_text()
@@ -148,6 +189,8 @@ class MonitorStatus(Result):
     def to_text(self, *, width: int = WIDTH) -> str:
         """The verdict, calibration in the large, and the evidence of each part."""
         lines = [*wrapped(self.verdict, width, indent=0), ""]
+        if self.online is not None:
+            lines += [*wrapped(self.online.verdict, width, indent=0), ""]
         for estimate in self.estimates:
             lines += wrapped(str(estimate), width, hanging=2)
         words, drop = ("part", "deviation"), ("blamed from",)
@@ -158,7 +201,8 @@ class MonitorStatus(Result):
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
-        estimates = html_list(self.estimates)
+        learnt = () if self.online is None else (self.online,)
+        estimates = html_list((*learnt, *self.estimates))
         table = html_fold("Parts of the rows", html_table(_STREAM_HEADER, self._rows()))
         return html_headline(self.verdict, estimates, table, notes=self.notes)
 

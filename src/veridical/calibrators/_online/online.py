@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from veridical._core.data.schema import Fields, Number, Numbers, Relations
-from veridical._core.data.validation import is_number
+from veridical._core.data.validation import check_probabilities, float_array, is_number
 from veridical._core.formula import Clip, Linear, Log, Logistic, Node, Nodes, Quotient, minus
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import ArrayLike, FloatArray, IntArray
@@ -161,14 +161,32 @@ class OnlineCalibrator(Calibrator):
         return self._learn(self._next_rows(y_prob, y, sample_weight), one_by_one=True)
 
     def partial_fit(
-        self, y_prob: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self,
+        y_prob: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        predicted: ArrayLike | None = None,
     ) -> Self:
         """Learn from a batch whose labels became known together, after all its predictions.
 
-        What was predicted is what the map before the batch says. Parameters are as in
-        `predict_then_update`.
+        Parameters
+        ----------
+        y_prob, y, sample_weight
+            As in `predict_then_update`.
+        predicted : array-like of shape (n, K), optional
+            What `predict_proba` said of these rows when they came, where that is long ago: `gain_`
+            is measured by it. Default: what the map before the batch says.
         """
-        self._learn(self._next_rows(y_prob, y, sample_weight), one_by_one=False)
+        rows = self._next_rows(y_prob, y, sample_weight)
+        said = None
+        if predicted is not None:
+            if len(rows.y) != len(np.atleast_1d(y)):
+                hint = "leave out rows of weight zero."
+                got, caller = "some of them", type(self).__name__
+                raise invalid(caller, "sample_weight", "above zero", got, hint=hint)
+            said = self._checked_said(predicted, rows)
+        self._learn(rows, one_by_one=False, said=said)
         return self
 
     @property
@@ -232,11 +250,27 @@ class OnlineCalibrator(Calibrator):
         cost = max(self.most_cost_ - math.log(N_MAPS), 0.0)
         return Maps(self.maps_.copy(), self.curvature_.copy(), self.weights_, self.n_rows_, cost)
 
-    def _learn(self, rows: CheckedRows, *, one_by_one: bool) -> FloatArray:
-        """Predictions made before labels were known, (n, K); the state after the rows is kept."""
+    def _checked_said(self, predicted: ArrayLike, rows: CheckedRows) -> FloatArray:
+        """Earlier predictions, of two classes the positive one last."""
+        caller, shape = type(self).__name__, (len(rows.y), len(rows.classes))
+        said = float_array(predicted, caller=caller, param="predicted")
+        if said.shape != shape:
+            hint = "pass what `predict_proba` returned for these rows."
+            raise invalid(caller, "predicted", f"of shape {shape}", f"{said.shape}", hint=hint)
+        said = check_probabilities(said, caller=caller, rounded=True)
+        return positive_last(said, rows.positive) if shape[1] == 2 else said
+
+    def _learn(
+        self, rows: CheckedRows, *, one_by_one: bool, said: FloatArray | None = None
+    ) -> FloatArray:
+        """Predictions made before labels were known, (n, K); the state after the rows is kept.
+
+        `said` are predictions that were made even earlier, by which the gain is measured.
+        """
         times, size = self._sizes(rows)
         if times is not None:
-            rows, size = rows.take(np.repeat(np.arange(len(rows.y)), times)), None
+            again = np.repeat(np.arange(len(rows.y)), times)
+            rows, said = rows.take(again), None if said is None else said[again]
         two = len(rows.classes) == 2
         x = self._predictor(rows.values, positive=1)
         y = rows.y if two else rows.index
@@ -252,9 +286,10 @@ class OnlineCalibrator(Calibrator):
             total = log_given.sum(axis=1) if size is None else log_given @ size
             maps.mix(total, share=self.share, rows=len(y))
         as_is = Maps.new(len(rows.classes)).predict(x)[0][place, y]
-        gains = _logs(before[place, y]) - _logs(as_is)
+        gains = _logs((before if said is None else said)[place, y]) - _logs(as_is)
         self.gain_ += float(gains.sum() if size is None else gains @ size)
-        if times is not None or size is not None or (not one_by_one and len(y) > 1):
+        in_time = said is None and (one_by_one or len(y) == 1)
+        if not in_time or times is not None or size is not None:
             self.n_late_ += len(y)
         self._keep(maps)
         if times is not None:
@@ -353,15 +388,15 @@ def ledger(gain: float, n_rows: int, bound: float | None) -> str:
 
     Examples
     --------
-    >>> ledger(212.3, 20000, 3.3)
-    'saved 212 nats in 20,000 rows, and cannot have cost more than 3.3'
+    >>> ledger(212.3, 20000, 3.3026)
+    'saved 212 nats in 20,000 rows, and cannot have cost more than 3.4'
     >>> ledger(-0.4, 500, None)
     'cost 0.4 nats in 500 rows, as measured (labels came in batches or late: no bound holds)'
     """
     what = f"{'saved' if gain >= 0 else 'cost'} {abs(gain):.3g} nats in {n_rows:,} rows"
     if bound is None:
         return f"{what}, as measured (labels came in batches or late: no bound holds)"
-    return f"{what}, and cannot have cost more than {bound:.1f}"
+    return f"{what}, and cannot have cost more than {math.ceil(bound * 10) / 10:.1f}"
 
 
 def _logs(p: FloatArray) -> FloatArray:

@@ -65,6 +65,7 @@ _SETTINGS = Fields(
     window=Number(low=1, optional=True),
     half_life=Number(low=1, optional=True),
     confidence_level=_SHARE,
+    online=Label(optional=True),
 )
 _BLOBS = {"wealth", "counts", "sum_p", "factors", "p"}
 

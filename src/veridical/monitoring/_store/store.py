@@ -112,6 +112,10 @@ class Store:
             json.dumps(value, separators=(",", ":")),
         )
 
+    def drop_state(self, name: str) -> None:
+        """Forget what was kept under a name."""
+        self.database.run("DELETE FROM states WHERE name = ?", name)
+
     @property
     def n_batches(self) -> int:
         """Batches counted since the map in use was put in place."""

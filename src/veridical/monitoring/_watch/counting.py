@@ -25,6 +25,7 @@ from veridical.evaluation.data import SampleSource
 from veridical.exceptions import invalid
 from veridical.lenses import Binary
 from veridical.monitoring._judge.status import combined_log_e
+from veridical.monitoring._maps.online import learn_online, remember_online
 from veridical.monitoring._store.counts import batch_streams
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._watch.maps import calibrated, learn
@@ -41,11 +42,13 @@ class Batch:
     sample : outcomes and the model's own predictions
     groups : group of each row, if there are groups
     when : timestamp
+    cohort : number of the cohort, if outcomes came after predictions were registered
     """
 
     sample: Sample
     groups: Groups | None
     when: str | None
+    cohort: int | None = None
 
 
 def update(
@@ -120,7 +123,9 @@ def observe(
     when = _as_timestamp(timestamp, caller)
     with memory.store.transaction():
         memory.store.set_setting("n_columns", str(p.shape[1] if p.ndim == 2 else 1))
-        memory.pending.observe(names, p, keys, when, caller=caller)
+        cohort = memory.pending.observe(names, p, keys, when, caller=caller)
+        if cohort is not None and memory.online is not None:
+            remember_online(memory.store, memory.online, cohort)
         count_cohorts(memory, memory.pending.complete())
 
 
@@ -278,6 +283,8 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
     store.set_setting("n_batches", str(n_batches + 1))
     memory.streams.write(state)
     memory.buckets.add(tally, factors, state.ids, log_e=log_e, began=batch.when, ended=batch.when)
+    if memory.settings["online"]:
+        learn_online(store, watched, memory.columns(CALLER), now, cohort=batch.cohort)
     learn(memory, batch.sample, watched)
     return MonitorUpdate(
         n_rows=batch.sample.n,
@@ -306,7 +313,7 @@ def count_cohorts(
         if not allow_reversed:
             _check_direction(memory, sample, CALLER)
         groups = None if cohort.by is None else group_rows([cohort.by], caller=CALLER)
-        n_rows += count(memory, Batch(sample, groups, cohort.observed_at)).n_rows
+        n_rows += count(memory, Batch(sample, groups, cohort.observed_at, number)).n_rows
     return n_rows
 
 
