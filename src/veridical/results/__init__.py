@@ -30,11 +30,11 @@ from veridical.results.monitoring import (
     MonitorStatus,
     MonitorUpdate,
     MonitorVersions,
-    OnlineStatus,
     RefitSuggestion,
     ShadowStatus,
     StreamEvidence,
 )
+from veridical.results.online import OnlineStatus
 from veridical.results.planning import DecisionValue, Requirement, Requirements, RequirementTable
 from veridical.results.rates import ClassRate, LabelPlan, RateEstimate
 from veridical.results.risk import (

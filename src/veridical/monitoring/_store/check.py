@@ -19,9 +19,10 @@ from veridical._core.data.schema import (
     check_fields,
     said,
 )
-from veridical.monitoring._store.counts import FAMILIES, N_CELLS
+from veridical.monitoring._store.counts import N_CELLS
 from veridical.monitoring._store.database import Database
 from veridical.monitoring._store.evidence import n_rivals
+from veridical.monitoring._store.plan import FAMILIES
 
 _COUNT = Number(low=0, whole=True)
 _SUM = Number(low=0)

@@ -18,13 +18,12 @@ from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.labels import check_text
 from veridical._core.data.reading import AS_IT_IS, Reading, read_rows
 from veridical._core.data.validation import check_probabilities, float_array, is_integer
-from veridical._core.sample import BinarySample, Sample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike
 from veridical.evaluation.core import is_reversed
 from veridical.evaluation.data import SampleSource
 from veridical.exceptions import invalid
 from veridical.lenses import Binary
-from veridical.monitoring._judge.status import combined_log_e
 from veridical.monitoring._maps.online import learn_online, remember_online
 from veridical.monitoring._store.counts import batch_streams
 from veridical.monitoring._store.evidence import exp_or_inf
@@ -268,13 +267,16 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
     place = {stream: i for i, stream in enumerate(state.streams)}
     tally = tally.placed([place[stream] for stream in streams], len(place))
     factors = state.evidence.advance(tally)
+    if state.vectors is not None and isinstance(watched, MulticlassSample):
+        state.vectors.advance(watched)
     n_batches = store.n_batches
     now = batch.when if batch.when is not None else f"batch {n_batches}"
     threshold = -math.log(memory.settings["level"])
-    log_e = combined_log_e(state.evidence.log_e, state.shares)
+    log_e = state.log_e
     for i, blamed in enumerate(state.evidence.log_e + np.log(state.shares) >= threshold):
         if blamed and state.alarmed_at[i] is None:
             state.alarmed_at[i] = now
+    state.blame_vectors(threshold, now)
     alarm = store.alarmed_at is not None
     if not alarm and log_e >= threshold:
         store.set_setting("alarmed_at", now)
@@ -324,6 +326,6 @@ def last_update(memory: Memory, n_rows: int, *, repeated: bool = False) -> Monit
         n_rows=n_rows,
         n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
         alarm=memory.store.alarmed_at is not None,
-        e_value=exp_or_inf(combined_log_e(state.evidence.log_e, state.shares)),
+        e_value=exp_or_inf(state.log_e) if state.ids else 1.0,
         repeated=repeated,
     )

@@ -16,7 +16,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import estimate_of, radius
-from veridical.monitoring._judge.status import Directions, combined_log_e, evidence_words
+from veridical.monitoring._judge.status import Directions, evidence_words
 from veridical.monitoring._maps.versions import Versions
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.counts import ALL, Stream
@@ -237,7 +237,7 @@ def _read(path: str) -> StoreLook:
                 state=state,
                 totals=buckets.totals(),
                 sum_p=float(buckets.sums_of_p().sum()),
-                log_e=combined_log_e(state.evidence.log_e, state.shares) if state.ids else 0.0,
+                log_e=state.log_e if state.ids else 0.0,
                 log_max=store.log_max,
                 n_batches=store.n_batches,
                 n_waiting=Pending(store.database).waiting()[0],
