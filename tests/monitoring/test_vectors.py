@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from veridical import CalibrationMonitor
+from veridical import CalibrationMonitor, merge_stores
 from veridical._core.data.validation import check_sample
 from veridical.exceptions import VeridicalError
 from veridical.monitoring._store.plan import FIRST_EDITION, Plan
@@ -93,6 +93,23 @@ def test_whole_vectors_are_found_within_5000_rows():
     assert all(s.alarmed_at is None for s in status.streams[1:])
     assert status.since is None  # the day of the change is looked for in confidences
     assert int(status.alarmed_at.split()[1]) < 15 + 25
+
+
+def test_two_stores_together_blame_whole_vectors(tmp_path):
+    rng = np.random.default_rng(4)
+    paths = [str(tmp_path / name) for name in "ab"]
+    for path in paths:
+        with CalibrationMonitor(path, labels=[0, 1, 2]) as monitor:
+            for _ in range(10):
+                which = rng.integers(0, 6, 200)
+                monitor.update(drawn(HAPPENED[which], rng), PREDICTED[which])
+    both = merge_stores(paths)
+    assert both.alarm
+    assert both.streams[0].family == "vector"
+    assert both.streams[0].alarmed_at == "this look"
+    assert both.streams[0].n_rows == 4000
+    assert both.direction == both.streams[0].direction
+    assert both.direction.startswith("whole vectors are off")
 
 
 @pytest.mark.parametrize("k", [4, 8, 21])
