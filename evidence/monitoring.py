@@ -6,8 +6,10 @@ python evidence/monitoring.py docs/evidence --streams 200 --delayed 20 --drifts 
 A stream has 20,000 rows in 100 batches of 200, and every monitor looks after every batch. Drift
 begins at row 5,000. Monitors:
 
-- `ours`: CalibrationMonitor, level 0.05; its evidence is advanced without a store, and agrees with
-  that of a monitor on the first stream of every kind (asserted). Delayed labels go through one.
+- `ours`: CalibrationMonitor, level 0.05. Its evidence is computed without a store, all batches at a
+  time, and agrees with that of a monitor on the first stream of every kind (asserted). Delayed
+  labels are known up to four batches later, and cohorts are counted in the order in which they
+  are complete, as a monitor does.
 - `ours, first edition`: with stakes and bets of the release before whole vectors were watched.
 - `one who knows`: a gambler who knows which rival (and group) is right, but not since when: what
   no choice of bets with this plan for onsets can beat by much.
@@ -33,13 +35,12 @@ import numpy as np
 from error_coverage import write
 from scipy.stats import beta, binom, chi2
 
-from veridical._core.data.groups import group_rows
 from veridical._core.data.validation import check_sample
 from veridical._core.runtime.progress import track
 from veridical.inference.core import Bets
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring._store.counts import batch_streams
-from veridical.monitoring._store.evidence import EProcesses
+from veridical.monitoring._store.counts import N_CELLS, REGIONS, cell_of, clipped
+from veridical.monitoring._store.evidence import EProcesses, log_rivals
 from veridical.monitoring._store.plan import FIRST_EDITION, VECTOR, Plan, aside
 from veridical.monitoring._store.streams import StreamState
 from veridical.monitoring._store.vectors import VectorProcess
@@ -151,47 +152,83 @@ def vector_stream(
 
 
 class Games:
-    """The evidence of a monitor, without its store."""
+    """The evidence of a monitor after every batch, without its store."""
 
     def __init__(self, *, grouped: bool = False, edition: int = 2) -> None:
         self.grouped, self.edition = grouped, edition
-        self.state: StreamState | None = None
 
-    def alarm(self, y: np.ndarray, p: np.ndarray, group: np.ndarray, batch: int) -> bool:
-        return self.log_e(y, p, group) >= -np.log(LEVEL)
+    def first_alarm(self, rows: list[Rows]) -> int | None:
+        reached = np.flatnonzero(self.path(rows) >= -np.log(LEVEL))
+        return int(reached[0]) if len(reached) else None
 
-    def log_e(self, y: np.ndarray, p: np.ndarray, group: np.ndarray) -> float:
+    def path(self, rows: list[Rows]) -> np.ndarray:
+        """Log evidence after every batch."""
+        y, p, group = (np.concatenate([each[i] for each in rows]) for i in range(3))
+        batch = np.repeat(np.arange(len(rows)), [len(each[0]) for each in rows])
         labels = (0, 1) if p.ndim == 1 else tuple(range(p.shape[1]))
-        sample = check_sample(y, p, caller="evidence", labels=labels)
-        groups = group_rows([group], caller="evidence") if self.grouped else None
-        streams, tally = batch_streams(sample, groups)
-        if self.state is None:
-            self.state = self._begin(streams, len(labels))
-        assert streams == self.state.streams  # every group is in every batch
-        self.state.evidence.advance(tally)
-        if self.state.vectors is not None:
-            self.state.vectors.advance(sample)
-        return self.state.log_e
+        n_groups = int(group.max()) + 1 if self.grouped else 0
+        plan = FIRST_EDITION
+        if self.edition == 2:
+            plan = Plan.of_first_batch(len(labels), n_groups)
+        right, score = y, p
+        if p.ndim == 2:
+            right = (p.argmax(axis=1) == y).astype(np.intp)
+            score = p.max(axis=1)
+        region = np.searchsorted(REGIONS[1:-1], clipped(score), side="left")
+        parts = [("all", right, score, 0 * region, 1), ("region", right, score, region, 5)]
+        if p.ndim == 2:
+            k = len(labels)
+            happened = (np.tile(np.arange(k), len(y)) == np.repeat(y, k)).astype(np.intp)
+            parts.append(("class", happened, p.reshape(-1), np.tile(np.arange(k), len(y)), k))
+        if self.grouped:
+            parts.append(("group", right, score, group, n_groups))
+        factors, counts, shares, scales = [], [], [], []
+        for family, outcome, values, code, n in parts:
+            when = batch if len(values) == len(batch) else np.repeat(batch, len(labels))
+            found, count = _factors(outcome, values, when * n + code, len(rows) * n)
+            factors.append(found.reshape(len(rows), n, -1))
+            counts.append(count.reshape(len(rows), n))
+            shares += [plan.share(family, j, len(labels)) for j in range(n)]
+            scales += [plan.scale(family)] * n
+        by_batch, n_rows = np.concatenate(factors, axis=1), np.concatenate(counts, axis=1)
+        evidence = EProcesses(scales, edition=plan.edition)
+        vectors = VectorProcess(len(labels)) if plan.parts[VECTOR] else None
+        state = StreamState([], [], np.array(shares), [], evidence, plan, vectors)
+        path = np.empty(len(rows))
+        for i, each in enumerate(rows):
+            evidence.bet(by_batch[i], n_rows[i])
+            if vectors is not None:
+                vectors.advance(check_sample(*each[:2], caller="evidence", labels=labels))
+            path[i] = state.log_e
+        return path
 
-    def _begin(self, streams: list, n_classes: int) -> StreamState:
-        n_groups = sum(stream.family == "group" for stream in streams)
-        plan = Plan.of_first_batch(n_classes, n_groups) if self.edition == 2 else FIRST_EDITION
-        places: dict[str, int] = {}
-        shares = []
-        for each in streams:
-            shares.append(plan.share(each.family, places.get(each.family, 0), n_classes))
-            places[each.family] = places.get(each.family, 0) + 1
-        evidence = EProcesses([plan.scale(each.family) for each in streams], edition=plan.edition)
-        vectors = VectorProcess(n_classes) if plan.parts[VECTOR] else None
-        return StreamState(
-            list(range(len(streams))),
-            streams,
-            np.array(shares),
-            [None] * len(streams),
-            evidence,
-            plan,
-            vectors,
-        )
+
+def _factors(
+    y: np.ndarray, p: np.ndarray, code: np.ndarray, n: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Log factors of every rival, (n, rivals), and rows, of parts that rows are coded by."""
+    p = clipped(p)
+    happened, missed = log_rivals()
+    cells = np.bincount(2 * (code * N_CELLS + cell_of(p)) + y, minlength=2 * n * N_CELLS)
+    cells = cells.reshape(n, N_CELLS, 2).astype(np.float64)
+    given = np.log(np.where(y == 1, p, 1 - p))
+    gained = cells[:, :, 1] @ happened + cells[:, :, 0] @ missed
+    gained -= np.bincount(code, given, minlength=n)[:, None]
+    return gained, np.bincount(code, minlength=n).astype(np.float64)
+
+
+class Delayed(Games):
+    """The same where labels are known up to four batches later."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__()
+        self.rng = np.random.default_rng(seed)
+
+    def first_alarm(self, rows: list[Rows]) -> int | None:
+        done = [b + int(self.rng.integers(0, 5, len(rows[b][0])).max()) for b in range(len(rows))]
+        order = sorted((when, b) for b, when in enumerate(done) if when < len(rows))
+        found = super().first_alarm([rows[b] for _, b in order])
+        return None if found is None else order[found][0]
 
 
 class Knows:
@@ -222,26 +259,6 @@ class Knows:
         self.n += len(y)
         mean = np.logaddexp(np.log(after), self.wealth) + np.log(share)
         return float(np.logaddexp(mean, np.log(1 - share + 1e-300))) >= -np.log(LEVEL)
-
-
-class Ours:
-    def __init__(self, *, grouped: bool = False, delayed: bool = False, seed: int = 0) -> None:
-        self.grouped, self.delayed = grouped, delayed
-        self.monitor = CalibrationMonitor(labels=[0, 1], level=LEVEL)
-        self.rng = np.random.default_rng(seed)
-        self.waiting: list[tuple[int, str, int]] = []
-
-    def alarm(self, y: np.ndarray, p: np.ndarray, group: np.ndarray, batch: int) -> bool:
-        by = group if self.grouped else None
-        if not self.delayed:
-            return self.monitor.update(y, p, by=by).alarm
-        names = [f"{batch}-{i}" for i in range(len(y))]
-        self.monitor.observe(names, p, by=by)
-        due = batch + self.rng.integers(0, 5, len(y))  # known up to four batches later
-        self.waiting += zip(due.tolist(), names, y.tolist(), strict=True)
-        ready = [w for w in self.waiting if w[0] <= batch]
-        self.waiting = [w for w in self.waiting if w[0] > batch]
-        return self.monitor.resolve([w[1] for w in ready], [w[2] for w in ready]).alarm
 
 
 def hosmer_lemeshow(y: np.ndarray, p: np.ndarray, n_groups: int = 10) -> float:
@@ -303,6 +320,8 @@ class PitProcess:
 
 def first_alarm(monitor: object, rows: list[Rows]) -> int | None:
     """Number of the batch with the first alarm."""
+    if isinstance(monitor, Games):
+        return monitor.first_alarm(rows)
     for batch, (y, p, group) in enumerate(rows):
         if monitor.alarm(y, p, group, batch):  # type: ignore[attr-defined]
             return batch
@@ -324,7 +343,7 @@ CONFIGURATIONS: dict[str, Callable[[int], object]] = {
     "ours, all rows": lambda seed: Games(),
     "ours, ten groups": lambda seed: Games(grouped=True),
     "ours, three classes": lambda seed: Games(),
-    "ours, delayed labels": lambda seed: Ours(delayed=True, seed=seed),
+    "ours, delayed labels": Delayed,
 }
 
 
@@ -343,12 +362,26 @@ def alarms_without_drift(seed: int, name: str) -> bool:
 
 
 def check_agreement(rows: list[Rows], *, grouped: bool) -> None:
-    """Raise unless evidence without a store is that of a monitor."""
+    """Raise unless evidence without a store is that of a monitor, with labels in time and late."""
     labels = [0, 1] if rows[0][1].ndim == 1 else [0, 1, 2]
-    monitor, games = CalibrationMonitor(labels=labels, level=LEVEL), Games(grouped=grouped)
-    for y, p, group in rows:
-        found = monitor.update(y, p, by=group if grouped else None).e_value
-        np.testing.assert_allclose(found, np.exp(games.log_e(y, p, group)), rtol=1e-9)
+    monitor = CalibrationMonitor(labels=labels, level=LEVEL)
+    found = [monitor.update(y, p, by=group if grouped else None).e_value for y, p, group in rows]
+    np.testing.assert_allclose(found, np.exp(Games(grouped=grouped).path(rows)), rtol=1e-9)
+    late, rng = CalibrationMonitor(labels=labels, level=LEVEL), np.random.default_rng(0)
+    waiting: list[tuple[int, str, int]] = []
+    alarm = None
+    for batch, (y, p, _) in enumerate(rows):
+        names = [f"{batch}-{i}" for i in range(len(y))]
+        late.observe(names, p)
+        waiting += zip(
+            (batch + rng.integers(0, 5, len(y))).tolist(), names, y.tolist(), strict=True
+        )
+        ready = [each for each in waiting if each[0] <= batch]
+        waiting = [each for each in waiting if each[0] > batch]
+        if late.resolve([w[1] for w in ready], [w[2] for w in ready]).alarm and alarm is None:
+            alarm = batch
+    if not grouped:
+        assert alarm == Delayed(0).first_alarm(rows)
 
 
 def false_alarms(
@@ -368,7 +401,7 @@ def false_alarms(
     return table
 
 
-def first_alarms(seed: int, name: str) -> dict[str, int | None]:
+def first_alarms(seed: int, name: str, ours: bool) -> dict[str, int | None]:  # noqa: FBT001
     """First alarm of every monitor on one stream with a drift."""
     rng = np.random.default_rng([seed, 2])
     if name in VECTOR_DRIFTS:
@@ -376,17 +409,19 @@ def first_alarms(seed: int, name: str) -> dict[str, int | None]:
         made: dict[str, object] = {"ours": Games(), "ours, first edition": Games(edition=1)}
     else:
         rows = list(stream(DRIFTS[name], rng))
-        made = monitors(seed, grouped=name == "one group of ten") | {"one who knows": Knows(name)}
+        made = monitors(seed, grouped=name == "one group of ten")
+        made = {label: each for label, each in made.items() if not ours or "ours" in label}
+        made["one who knows"] = Knows(name)
     if seed == 0:
         check_agreement(rows, grouped=name == "one group of ten")
     return {label: first_alarm(monitor, rows) for label, monitor in made.items()}
 
 
-def delays(n_streams: int, pool: Executor) -> list[list[object]]:
+def delays(n_streams: int, pool: Executor, *, ours: bool) -> list[list[object]]:
     """Median rows from the onset to the first alarm, of streams without an earlier one."""
     table: list[list[object]] = []
     for name in [*DRIFTS, *VECTOR_DRIFTS]:
-        results = pool.map(first_alarms, range(n_streams), repeat(name), chunksize=5)
+        results = pool.map(first_alarms, range(n_streams), repeat(name), repeat(ours), chunksize=5)
         found = [next(results) for _ in track(n_streams, name)]
         for label in found[0]:
             at = [each[label] for each in found]
@@ -419,15 +454,17 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=None)
     parser.add_argument("--only", choices=["delays", "levels"])
     parser.add_argument(
-        "--ours", action="store_true", help="levels of other monitors are kept as they were"
+        "--ours", action="store_true", help="figures of other monitors are kept as they were"
     )
     arguments = parser.parse_args()
     with ProcessPoolExecutor(arguments.workers) as pool:
         if arguments.only != "levels":
+            path = arguments.folder / "monitor_delays.csv"
+            found = delays(arguments.drifts, pool, ours=arguments.ours)
             write(
-                arguments.folder / "monitor_delays.csv",
+                path,
                 ["drift", "monitor", "streams", "median_rows", "p90_rows", "never", "before_onset"],
-                delays(arguments.drifts, pool),
+                kept(path, found, 2) if arguments.ours else found,
             )
         if arguments.only != "delays":
             path = arguments.folder / "monitor_levels.csv"

@@ -44,7 +44,7 @@ def test_blocks_print_what_the_page_says(space: dict[str, Any]):
         if line.strip().startswith("# ")
     ]
     assert said == space["printed"]
-    assert len(said) == 7
+    assert len(said) == 8
     assert (space["folder"] / "monitor.html").stat().st_size > 100_000
 
 

@@ -57,7 +57,11 @@ class EProcesses:
     def advance(self, batch: Tally) -> FloatArray:
         """Bet on a batch; returns each stream's log factors, (S, G), zero without rows."""
         factors = log_factors(batch)
-        rows = batch.rows
+        self.bet(factors, batch.rows)
+        return factors
+
+    def bet(self, factors: FloatArray, rows: FloatArray) -> None:
+        """Bet on a batch with so many rows of each stream and these log factors, (S, G)."""
         before, after = (aside(n, self.scale) for n in (self.n_rows, self.n_rows + rows))
         with np.errstate(divide="ignore"):
             begun = log_prior(self.edition) + np.log(before - after)[:, None]
@@ -65,7 +69,6 @@ class EProcesses:
         self.n_rows = self.n_rows + rows
         self.log_e = np.logaddexp(np.log(after), np.logaddexp.reduce(self.wealth, axis=1))
         self.log_max = np.maximum(self.log_max, self.log_e)
-        return factors
 
     def direction(self, stream: int) -> str:
         """What the rivals that hold most of a stream's wealth say is wrong."""
@@ -77,7 +80,7 @@ class EProcesses:
 
 def log_factors(batch: Tally) -> FloatArray:
     """Log likelihood ratio of every rival to the predictions over a batch, (S, G)."""
-    happened, missed = _log_rivals()
+    happened, missed = log_rivals()
     seen = np.flatnonzero(batch.counts.any(axis=(0, 2)))
     counts = batch.counts[:, seen]
     # Not a matrix product: for so few rows threads of the linear algebra only wait for each other.
@@ -92,7 +95,7 @@ def _bets() -> Bets:
 
 
 @cache
-def _log_rivals() -> tuple[FloatArray, FloatArray]:
+def log_rivals() -> tuple[FloatArray, FloatArray]:
     """Log probability of each outcome by cell and rival, two arrays (N_CELLS, G)."""
     p = centres()
     one, none = np.ones(len(p), dtype=np.intp), np.zeros(len(p), dtype=np.intp)
