@@ -51,7 +51,11 @@ def add_kind(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentPar
     begin = f"veridical monitor {name} "
     examples = (line for line in _EPILOG.splitlines() if line.strip().startswith(begin))
     parser.example = next(examples, f"{begin}store.sqlite").strip()
-    parser.add_argument("store", metavar="STORE", help="the monitor's file")
+    parser.add_argument(
+        "store",
+        metavar="STORE",
+        help="the monitor's file, or postgresql://user@host/database?schema=NAME",
+    )
     parser.set_defaults(run=run)
     return parser
 
@@ -61,8 +65,9 @@ def open_store(
 ) -> CalibrationMonitor:
     """The monitor of a store that is there; none is made by mistake."""
     from veridical.monitoring import CalibrationMonitor
+    from veridical.monitoring.core import store_exists
 
-    if not Path(arguments.store).exists():
+    if not store_exists(arguments.store):
         hint = f"start one with `veridical monitor init {arguments.store}`."
         raise invalid("monitor", "STORE", "an existing store", repr(arguments.store), hint=hint)
     return CalibrationMonitor(arguments.store, pos_label=pos_label, read_only=read_only)
@@ -228,11 +233,12 @@ def _add_rows(parser: argparse.ArgumentParser, *columns: str, identified: bool =
 def init(arguments: argparse.Namespace) -> int:
     """Make a store."""
     from veridical.monitoring import CalibrationMonitor
+    from veridical.monitoring.core import store_exists
 
-    if Path(arguments.store).exists():
-        hint = "go on with `veridical monitor update`, or name another file."
+    if store_exists(arguments.store):
+        hint = "go on with `veridical monitor update`, or name another one."
         got = f"{arguments.store!r}, which exists"
-        raise invalid("monitor", "STORE", "a new file", got, hint=hint)
+        raise invalid("monitor", "STORE", "a new store", got, hint=hint)
     labels = None if arguments.labels is None else _typed(arguments.labels.split(","))
     positive = None if arguments.pos_label is None else _typed([arguments.pos_label])[0]
     with CalibrationMonitor(
