@@ -11,6 +11,7 @@ from veridical.results._forms.html import html_fold, html_headline, html_list, h
 from veridical.results._forms.text import note_lines
 from veridical.results.base import ArrayResult, Result, columns_of, field_names, say_pvalue
 from veridical.results.decisions import PriorEstimate
+from veridical.results.risk import PromiseStatus
 
 _STREAM_HEADER = ("part", "rows", "e-value", "largest", "blamed from", "deviation")
 
@@ -26,6 +27,7 @@ class MonitorUpdate(Result):
     alarm : whether there was ever an alarm, this batch included
     e_value : evidence against calibration after the batch
     repeated : the batch had come before and was not counted again
+    broken : promises and requirements that are shown to be broken, a sentence each
     notes : what was done to its values when they were read
     """
 
@@ -34,13 +36,15 @@ class MonitorUpdate(Result):
     alarm: bool
     e_value: float
     repeated: bool = False
+    broken: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def _text(self) -> str:
         again = ", sent before and not counted again" if self.repeated else ""
         state = "ALARM" if self.alarm else "no alarm"
         rows = f"{self.n_rows:,} rows{again}; {self.n_samples:,} in all"
-        said = "".join(f"\n  note: {note}" for note in self.notes)
+        said = "".join(f"\n  {text}" for text in self.broken)
+        said += "".join(f"\n  note: {note}" for note in self.notes)
         return f"{rows}: {state}, e = {self.e_value:.4g}{said}"
 
 
@@ -121,6 +125,7 @@ class MonitorStatus(Result):
     streams : evidence of each part of the rows, most evidence first
     verdict : the same in one sentence
     notes : doubts in words
+    promises : what is watched besides, at this look
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("alarmed_at", "direction")
@@ -141,6 +146,7 @@ class MonitorStatus(Result):
     streams: tuple[StreamEvidence, ...]
     verdict: str
     notes: tuple[str, ...] = ()
+    promises: tuple[PromiseStatus, ...] = ()
 
     def _text(self) -> str:
         return self.to_text()
@@ -155,12 +161,16 @@ class MonitorStatus(Result):
         lines += ["", *table]
         if any(stream.alarmed_at is not None for stream in self.streams):
             lines.append("  * enough to blame this part alone")
+        for promise in self.promises:
+            lines += ["", *wrapped(promise.headline, width, indent=0)]
+            lines += [line for each in promise.windows for line in wrapped(str(each), width)]
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
         estimates = html_list(self.estimates)
         table = html_fold("Parts of the rows", html_table(_STREAM_HEADER, self._rows()))
-        return html_headline(self.verdict, estimates, table, notes=self.notes)
+        promises = html_list([each.headline for each in self.promises]) if self.promises else ""
+        return html_headline(self.verdict, estimates, promises, table, notes=self.notes)
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [

@@ -7,6 +7,7 @@ store; the others have a function each.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -146,12 +147,19 @@ examples:
   veridical monitor mature store.sqlite 2026-03-01
   veridical monitor status store.sqlite --format prometheus
   veridical monitor status north.sqlite south.sqlite
+  veridical monitor watch store.sqlite --require 'ece < 0.05'
+  veridical monitor update store.sqlite today.csv --exec notify --channel models
+  veridical monitor status 'postgresql://me@example.org/models?schema=churn'
   veridical monitor report store.sqlite -o page.html
   veridical monitor refit store.sqlite --calibrator beta
   veridical monitor trial store.sqlite
   veridical monitor switch store.sqlite
 
-exit codes of update, resolve, mature, status and report: 0 fine, 3 there is, or was, an alarm.
+The command after --exec runs once an alarm or a broken requirement, whoever sees it first: no
+shell, the alarm as JSON on its standard input. It runs again only if it failed.
+
+exit codes of update, resolve, mature, watch, status and report: 0 fine, 3 there is, or was, an
+alarm, or something that is watched is broken.
 """
 
 
@@ -181,6 +189,19 @@ def add_arguments(parser: Parser) -> None:
             action="store_true",
             help="count a first batch even if it ranks backwards",
         )
+    watched = add_kind(kinds, "watch", "watch requirements with every batch", run_watch)
+    watched.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        metavar="REQUIREMENT",
+        help="'ece < 0.05', 'deviation < 0.02' or 'risk(0.8).high < 0.05'; several times",
+    )
+    watched.add_argument(
+        "--risk", metavar="PATH", help="a promise: JSON of `veridical decide --at-most`"
+    )
+    watched.add_argument("--none", action="store_true", help="watch nothing of it any more")
+    add_text_or_json(watched)
     looked = add_kind(kinds, "status", "say what is known", status)
     looked.add_argument("more", nargs="*", metavar="STORE", help="others, to be joined with it")
     looked.add_argument(
@@ -190,6 +211,13 @@ def add_arguments(parser: Parser) -> None:
         help="default: text",
     )
     looked.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
+    for alarming in (update, resolved, matured, looked):
+        alarming.add_argument(
+            "--exec",
+            nargs=argparse.REMAINDER,
+            metavar="COMMAND",
+            help="run it on an alarm, once, with the arguments that follow; comes last",
+        )
     page = add_kind(kinds, "report", "write a page of what is known", run_report)
     page.add_argument("--title", metavar="TEXT", help="heading of the page")
     add_page_output(page, "monitor.html")
@@ -280,9 +308,45 @@ def run_update(arguments: argparse.Namespace) -> int:
             missing=arguments.missing,
             normalize=arguments.normalize,
         )
+        _tell(monitor, arguments)
     tell([f"note: {in_options(guess.said)}"] if guess.said else [])
     show(found)
-    return ALARM if found.alarm else 0
+    return _code(found)
+
+
+def _tell(monitor: CalibrationMonitor, arguments: argparse.Namespace) -> None:
+    """Run the command that was asked for, if there is an alarm nobody was told of."""
+    from veridical.monitoring.core import tell_alarms
+
+    if arguments.exec is not None:
+        failed = tell_alarms(monitor, arguments.exec)
+        tell([f"note: {line}; it will be run again" for line in failed])
+
+
+def _code(found: Any) -> int:
+    """The exit code of what was counted."""
+    return ALARM if found.alarm or found.broken else 0
+
+
+def run_watch(arguments: argparse.Namespace) -> int:
+    """Watch requirements and a promise."""
+    from veridical.results import RiskThreshold
+
+    with busy("working"), open_store(arguments) as monitor:
+        if arguments.none:
+            monitor.unwatch()
+        risk = None
+        if arguments.risk is not None:
+            risk = RiskThreshold.from_json(Path(arguments.risk).read_text(encoding="utf-8"))
+        if arguments.require or risk is not None:
+            monitor.watch(risk=risk, require=arguments.require)
+        found = monitor.promises()
+    if arguments.format == "json":
+        print(json.dumps([each.to_dict() for each in found], indent=2))
+    else:
+        for each in found:
+            show(each)
+    return ALARM if any(each.broken for each in found) else 0
 
 
 def _positive(arguments: argparse.Namespace, guess: ColumnGuess) -> Any:
@@ -324,8 +388,9 @@ def resolve(arguments: argparse.Namespace) -> int:
             table.column(outcome, caller="monitor", param="y"),
             allow_reversed=arguments.allow_reversed,
         )
+        _tell(monitor, arguments)
     show(found)
-    return ALARM if found.alarm else 0
+    return _code(found)
 
 
 def mature(arguments: argparse.Namespace) -> int:
@@ -335,8 +400,9 @@ def mature(arguments: argparse.Namespace) -> int:
         found = monitor.mature(
             arguments.until, missing=missing, allow_reversed=arguments.allow_reversed
         )
+        _tell(monitor, arguments)
     show(found)
-    return ALARM if found.alarm else 0
+    return _code(found)
 
 
 def status(arguments: argparse.Namespace) -> int:
@@ -350,8 +416,9 @@ def status(arguments: argparse.Namespace) -> int:
     if arguments.more:
         found = merge_stores(stores)
     else:
-        with open_store(arguments, read_only=True) as monitor:
+        with open_store(arguments, read_only=arguments.exec is None) as monitor:
             found = monitor.status()
+            _tell(monitor, arguments)
     written = {
         "text": lambda: as_text(found) + "\n",
         "json": lambda: found.to_json(indent=2) + "\n",
@@ -362,7 +429,8 @@ def status(arguments: argparse.Namespace) -> int:
         print(written, end="")
     else:
         write_whole(arguments.output, written)
-    return ALARM if found.alarm else 0
+    broken = any(promise.broken for promise in found.promises)
+    return ALARM if found.alarm or broken else 0
 
 
 def run_report(arguments: argparse.Namespace) -> int:

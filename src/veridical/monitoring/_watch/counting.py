@@ -29,6 +29,7 @@ from veridical.monitoring._store.counts import batch_streams
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._watch.maps import calibrated, learn
 from veridical.monitoring._watch.memory import CALLER, Memory, as_rows
+from veridical.monitoring._watch.promises import broken_promises, note_broken, promises_of
 from veridical.results import MonitorUpdate
 
 
@@ -304,12 +305,14 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
     store.set_setting("n_batches", str(n_batches + 1))
     memory.streams.write(state)
     memory.buckets.add(tally, factors, state.ids, log_e=log_e, began=batch.when, ended=batch.when)
+    broken = broken_promises(note_broken(memory))
     learn(memory, batch.sample, watched)
     return MonitorUpdate(
         n_rows=batch.sample.n,
         n_samples=int(state.evidence.n_rows[0]),
         alarm=alarm,
         e_value=exp_or_inf(log_e),
+        broken=broken,
     )
 
 
@@ -345,4 +348,5 @@ def last_update(memory: Memory, n_rows: int, *, repeated: bool = False) -> Monit
         alarm=memory.store.alarmed_at is not None,
         e_value=exp_or_inf(combined_log_e(state.evidence.log_e, state.shares)),
         repeated=repeated,
+        broken=broken_promises(promises_of(memory)),
     )
