@@ -44,6 +44,7 @@ from veridical.frames.tables import (
 
 if TYPE_CHECKING:
     from veridical.monitoring import CalibrationMonitor
+    from veridical.results import RiskThreshold
 
 
 def add_kind(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
@@ -198,7 +199,9 @@ def add_arguments(parser: Parser) -> None:
         help="'ece < 0.05', 'deviation < 0.02' or 'risk(0.8).high < 0.05'; several times",
     )
     watched.add_argument(
-        "--risk", metavar="PATH", help="a promise: JSON of `veridical decide --at-most`"
+        "--risk",
+        metavar="PATH",
+        help="a promise: what `veridical decide --at-most --format json` prints",
     )
     watched.add_argument("--none", action="store_true", help="watch nothing of it any more")
     add_text_or_json(watched)
@@ -330,14 +333,10 @@ def _code(found: Any) -> int:
 
 def run_watch(arguments: argparse.Namespace) -> int:
     """Watch requirements and a promise."""
-    from veridical.results import RiskThreshold
-
+    risk = None if arguments.risk is None else _read_promise(arguments.risk)
     with busy("working"), open_store(arguments) as monitor:
         if arguments.none:
             monitor.unwatch()
-        risk = None
-        if arguments.risk is not None:
-            risk = RiskThreshold.from_json(Path(arguments.risk).read_text(encoding="utf-8"))
         if arguments.require or risk is not None:
             monitor.watch(risk=risk, require=arguments.require)
         found = monitor.promises()
@@ -347,6 +346,18 @@ def run_watch(arguments: argparse.Namespace) -> int:
         for each in found:
             show(each)
     return ALARM if any(each.broken for each in found) else 0
+
+
+def _read_promise(path: str) -> RiskThreshold:
+    """The promise that `veridical decide --at-most --format json` has printed."""
+    from veridical.results import RiskThreshold
+
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        return RiskThreshold.from_dict(data.get("promise", data))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        hint = "`veridical decide FILE --y label --at-most 0.05 --format json > promise.json`."
+        raise invalid("monitor", "risk", "JSON of a promise", repr(path), hint=hint) from error
 
 
 def _positive(arguments: argparse.Namespace, guess: ColumnGuess) -> Any:

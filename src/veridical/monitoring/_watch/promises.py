@@ -86,8 +86,8 @@ def _looked_at(memory: Memory, kept: dict[str, Any], looks: Sequence[Look]) -> P
         promise = RiskThreshold.from_dict(kept["risk"])
         classes = memory.columns(caller).classes
         found = promise_status(looks, promise, memory.settings, classes, caller=caller)
-    broken = kept.get("broken")
-    now = broken is not None and broken["epoch"] == memory.versions.epoch
+    broken = kept.get("broken") or {"epoch": None}
+    now = broken["epoch"] == memory.versions.epoch
     return replace(found, broken_at=broken["at"]) if now else found
 
 
