@@ -156,6 +156,7 @@ OTHER_SETTINGS = {
     "level": 0.01,
     "window": 700,
     "half_life": 90,
+    "online": True,
     "confidence_level": 0.9,
 }
 
@@ -187,6 +188,7 @@ def test_a_new_store_has_the_documented_defaults():
         "window": 5000,
         "half_life": 5000,
         "confidence_level": 0.95,
+        "online": False,
     }
     assert "default 0.05" in CalibrationMonitor.__doc__
 

@@ -34,6 +34,7 @@ from veridical.results.monitoring import (
     ShadowStatus,
     StreamEvidence,
 )
+from veridical.results.online import OnlineStatus
 from veridical.results.planning import DecisionValue, Requirement, Requirements, RequirementTable
 from veridical.results.rates import ClassRate, LabelPlan, RateEstimate
 from veridical.results.risk import (
@@ -104,6 +105,7 @@ __all__ = [
     "MonitorVersions",
     "MultipleTest",
     "NullLevel",
+    "OnlineStatus",
     "PatientRound",
     "PlayerScore",
     "PriorEstimate",

@@ -11,6 +11,7 @@ from veridical.results._forms.html import html_fold, html_headline, html_list, h
 from veridical.results._forms.text import note_lines
 from veridical.results.base import ArrayResult, Result, columns_of, field_names, say_pvalue
 from veridical.results.decisions import PriorEstimate
+from veridical.results.online import OnlineStatus
 from veridical.results.risk import PromiseStatus
 
 _STREAM_HEADER = ("part", "rows", "e-value", "largest", "blamed from", "deviation")
@@ -126,6 +127,7 @@ class MonitorStatus(Result):
     verdict : the same in one sentence
     notes : doubts in words
     promises : what is watched besides, at this look
+    online : the map that learns from every outcome; None without one
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("alarmed_at", "direction")
@@ -147,6 +149,7 @@ class MonitorStatus(Result):
     verdict: str
     notes: tuple[str, ...] = ()
     promises: tuple[PromiseStatus, ...] = ()
+    online: OnlineStatus | None = None
 
     def _text(self) -> str:
         return self.to_text()
@@ -154,6 +157,8 @@ class MonitorStatus(Result):
     def to_text(self, *, width: int = WIDTH) -> str:
         """The verdict, calibration in the large, and the evidence of each part."""
         lines = [*wrapped(self.verdict, width, indent=0), ""]
+        if self.online is not None:
+            lines += [*wrapped(self.online.verdict, width, indent=0), ""]
         for estimate in self.estimates:
             lines += wrapped(str(estimate), width, hanging=2)
         words, drop = ("part", "deviation"), ("blamed from",)
@@ -167,7 +172,8 @@ class MonitorStatus(Result):
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
-        estimates = html_list(self.estimates)
+        learnt = () if self.online is None else (self.online,)
+        estimates = html_list((*learnt, *self.estimates))
         table = html_fold("Parts of the rows", html_table(_STREAM_HEADER, self._rows()))
         promises = html_list([each.headline for each in self.promises]) if self.promises else ""
         return html_headline(self.verdict, estimates, promises, table, notes=self.notes)

@@ -243,6 +243,9 @@ def _init(parser: argparse.ArgumentParser) -> None:
         metavar="ROWS",
         help="rows after which a row counts half in the third figure of `status`; default: 5000",
     )
+    parser.add_argument(
+        "--online", action="store_true", help="let a map learn from every outcome; see `status`"
+    )
 
 
 def _add_rows(parser: argparse.ArgumentParser, *columns: str, identified: bool = False) -> None:
@@ -279,6 +282,7 @@ def init(arguments: argparse.Namespace) -> int:
         level=arguments.level,
         window=arguments.window,
         half_life=arguments.half_life,
+        online=arguments.online or None,
     ) as monitor:
         level = monitor.settings["level"]
         show(f"{monitor.path}: ready, false alarms ever with probability {level:g}")

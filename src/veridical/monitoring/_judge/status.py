@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import shortened
-from veridical._core.typing import FloatArray
 from veridical.monitoring._judge.estimates import change_point, estimates_of, radius
 from veridical.monitoring._store.buckets import Buckets, History
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._store.pending import Pending
+from veridical.monitoring._store.plan import VECTOR
 from veridical.monitoring._store.store import Store
 from veridical.monitoring._store.streams import Streams, StreamState
+from veridical.monitoring._store.vectors import VectorProcess
 from veridical.results import MonitorEstimate, MonitorStatus, StreamEvidence
 from veridical.results.base import say_pvalue
 
@@ -71,15 +72,9 @@ class Directions:
         return " and ".join(phrases) + (f" {place[1]}" if place else "")
 
 
+WHOLE = "whole vectors"  # how the part is called
 _MOST_NAMED, _LONGEST = 5, 60  # parts in a sentence, and letters of a name
 _LARGEST = 300 * math.log(10)  # beyond, a float has no room for the evidence
-
-
-def combined_log_e(log_e: FloatArray, shares: FloatArray) -> float:
-    """Log of the weighted mean of the streams' evidence; what none has claimed counts as 1."""
-    idle = max(0.0, 1.0 - float(shares.sum()))
-    logs = log_e + np.log(shares)
-    return float(np.logaddexp.reduce(np.append(logs, math.log(idle) if idle else -math.inf)))
 
 
 def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
@@ -88,15 +83,17 @@ def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Monit
     log_max, alarmed_at = store.log_max, store.alarmed_at
     classes = store.classes(settings["labels"]) or ()
     directions = Directions(of_confidence=len(classes) > 2)
-    streams = _streams(state, buckets.totals(), settings, directions)
+    streams = _streams(state, buckets.totals(), settings, directions, classes)
     log_e, direction = 0.0, None
     estimates: tuple[MonitorEstimate, ...] = ()
     since: tuple[str | None, str | None, str | None] = (None, None, None)
     if state.ids:
-        log_e = combined_log_e(state.evidence.log_e, state.shares)
+        log_e = state.log_e
         history = buckets.history(state.ids[0])
         estimates = estimates_of(history, buckets.sums_of_p(), settings)
-        if alarmed_at is not None:
+        if alarmed_at is not None and streams[0].family == VECTOR:
+            direction = streams[0].direction  # others may have nothing to say
+        elif alarmed_at is not None:
             direction = directions.of("all", state.evidence.direction(0))
             since = _since(history)
     waiting, oldest = Pending(store.database).waiting()
@@ -149,9 +146,13 @@ def verdict_of(
         text += f", since about {since[0]}"
         if since[1] != since[2]:
             text += f" (between {since[1]} and {since[2]})"
-    blamed = [s for s in streams if s.alarmed_at is not None and s.family in ("class", "group")]
+    named = ("class", "group", VECTOR)
+    blamed = [s for s in streams if s.alarmed_at is not None and s.family in named]
     if blamed:
-        names = [f"{s.family} {shortened(s.name, _LONGEST)}" for s in blamed[:_MOST_NAMED]]
+        names = [
+            s.name if s.family == VECTOR else f"{s.family} {shortened(s.name, _LONGEST)}"
+            for s in blamed[:_MOST_NAMED]
+        ]
         text += f"; to blame: {', '.join(names)}"
         if len(blamed) > _MOST_NAMED:
             text += f" and {len(blamed) - _MOST_NAMED} more"
@@ -163,6 +164,7 @@ def _streams(
     totals: dict[int, tuple[float, float, float]],
     settings: dict[str, Any],
     directions: Directions,
+    classes: tuple[Any, ...],
 ) -> tuple[StreamEvidence, ...]:
     """Every part that has rows, the one nearest to being blamed first."""
     places = [i for i, stream in enumerate(state.ids) if stream in totals]
@@ -193,7 +195,33 @@ def _streams(
                 direction=directions.of(stream.family, evidence.direction(i)),
             )
         )
+    if state.vectors is not None and state.plan is not None:
+        share = state.plan.parts[VECTOR]
+        place = int((nearness > state.vectors.log_max + math.log(share)).sum())
+        found.insert(place, _vectors(state.vectors, share, settings, classes))
     return tuple(found)
+
+
+def _vectors(
+    process: VectorProcess, share: float, settings: dict[str, Any], classes: tuple[Any, ...]
+) -> StreamEvidence:
+    """Evidence about whole vectors; the deviation is that of the second most probable class."""
+    deviation, squared = process.sums.tolist()
+    mean = deviation / process.n_rows
+    wide = float(radius([squared], (1 - settings["confidence_level"]) / 2)[0]) / process.n_rows
+    return StreamEvidence(
+        family=VECTOR,
+        name=WHOLE,
+        n_rows=float(process.n_rows),
+        e_value=exp_or_inf(process.log_e),
+        max_e_value=exp_or_inf(process.log_max),
+        threshold=1 / (settings["level"] * share),
+        alarmed_at=process.alarmed_at,
+        deviation=mean,
+        low=max(-1.0, mean - wide),
+        high=min(1.0, mean + wide),
+        direction=process.direction(classes),
+    )
 
 
 def _since(history: History) -> tuple[str | None, str | None, str | None]:

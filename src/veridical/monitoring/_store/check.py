@@ -19,9 +19,10 @@ from veridical._core.data.schema import (
     check_fields,
     said,
 )
-from veridical.monitoring._store.counts import FAMILIES, N_CELLS
+from veridical.monitoring._store.counts import N_CELLS
 from veridical.monitoring._store.database import Database
 from veridical.monitoring._store.evidence import n_rivals
+from veridical.monitoring._store.plan import FAMILIES
 
 _COUNT = Number(low=0, whole=True)
 _SUM = Number(low=0)
@@ -64,6 +65,7 @@ _SETTINGS = Fields(
     window=Number(low=1, optional=True),
     half_life=Number(low=1, optional=True),
     confidence_level=_SHARE,
+    online=Label(optional=True),
 )
 _BLOBS = {"wealth", "counts", "sum_p", "factors"}
 

@@ -52,8 +52,11 @@ class Pending:
         observed_at: str | None,
         *,
         caller: str,
-    ) -> None:
-        """Register predictions as one cohort; those sent before are left as they are."""
+    ) -> int | None:
+        """Register predictions as one cohort; those sent before are left as they are.
+
+        Returns the number of the cohort, None if all were known.
+        """
         database = self._database
         known = self._known("predictions", "p", ids)
         new = []
@@ -67,7 +70,7 @@ class Pending:
                 got = f"another prediction for the known id {name!r}"
                 raise invalid(caller, "id", "new, or the same prediction again", got, hint=hint)
         if not new:
-            return
+            return None
         cohort = database.insert(
             "cohorts", observed_at=observed_at, n_rows=len(new), n_waiting=len(new)
         )
@@ -81,6 +84,7 @@ class Pending:
         early = self._known("outcomes", "outcome", [name for _, name, _ in new])
         self._settle(early)
         database.run_many("DELETE FROM outcomes WHERE id = ?", [(name,) for name in early])
+        return cohort
 
     def resolve(self, ids: Sequence[str], y: Sequence[Any], *, caller: str) -> None:
         """Register outcomes; those of predictions yet to come are kept for them."""

@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from veridical.exceptions import invalid
 from veridical.monitoring._store.address import is_address
 from veridical.monitoring._store.check import check_store
 from veridical.monitoring._store.database import Database
 from veridical.monitoring._store.postgres import NothingThereError, PostgresDatabase
 from veridical.monitoring._store.sqlite import SqliteDatabase
+from veridical.monitoring._store.states import drop_state, read_state, write_state
 from veridical.monitoring._store.tables import prepare
 
 
@@ -101,15 +101,7 @@ class Store:
 
         Whoever asks checks that it is what it should be: a store is data, not trust.
         """
-        text = self.database.value("SELECT value FROM states WHERE name = ?", name)
-        if text is None:
-            return None
-        try:
-            return json.loads(text)
-        except (TypeError, ValueError, RecursionError) as error:
-            hint = "it was damaged or changed by hand: name another store, or restore a copy."
-            got = f"{name!r} that is no JSON"
-            raise invalid("CalibrationMonitor", "store", "of states", got, hint=hint) from error
+        return read_state(self.database, name)
 
     def set_state(self, name: str, value: Any, *, lasting: bool) -> None:
         """Keep what JSON can hold under a name, as part of the transaction that is open.
@@ -122,13 +114,11 @@ class Store:
             False for what is about the map in use: it is forgotten when another one is put in
             place (`switch`, `rollback`), as all evidence is.
         """
-        self.database.run(
-            "INSERT INTO states VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE"
-            " SET lasting = excluded.lasting, value = excluded.value",
-            name,
-            int(lasting),
-            json.dumps(value, separators=(",", ":")),
-        )
+        write_state(self.database, name, value, lasting=lasting)
+
+    def drop_state(self, name: str) -> None:
+        """Forget what was kept under a name."""
+        drop_state(self.database, name)
 
     @property
     def n_batches(self) -> int:

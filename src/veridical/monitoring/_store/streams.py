@@ -2,26 +2,64 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from veridical._core.typing import FloatArray
-from veridical.monitoring._store.counts import FAMILIES, Stream, share_of
+from veridical.monitoring._store.counts import Stream
 from veridical.monitoring._store.database import Database
 from veridical.monitoring._store.evidence import EProcesses
+from veridical.monitoring._store.plan import (
+    FAMILIES,
+    FIRST_EDITION,
+    STATE as BETS,
+    VECTOR,
+    Plan,
+    read_plan,
+)
+from veridical.monitoring._store.states import write_state
+from veridical.monitoring._store.vectors import STATE as VECTORS, VectorProcess, read_vectors
 
 
 @dataclass(eq=False)
 class StreamState:
-    """Streams in the order of their ids, and their evidence."""
+    """Streams in the order of their ids, and their evidence.
+
+    Attributes
+    ----------
+    ids, streams, shares, alarmed_at, evidence : of every stream
+    plan : how the stake is divided; None before the first batch
+    vectors : bets on whole vectors; None where there are none
+    """
 
     ids: list[int]
     streams: list[Stream]
     shares: FloatArray
     alarmed_at: list[str | None]
     evidence: EProcesses
+    plan: Plan | None = None
+    vectors: VectorProcess | None = None
+
+    @property
+    def log_e(self) -> float:
+        """Log of the weighted mean of all evidence; what none has claimed counts as 1."""
+        logs, shares = self.evidence.log_e, self.shares
+        if self.vectors is not None and self.plan is not None:
+            logs = np.append(logs, self.vectors.log_e)
+            shares = np.append(shares, self.plan.parts[VECTOR])
+        idle = max(0.0, 1.0 - float(shares.sum()))
+        logs = logs + np.log(shares)
+        return float(np.logaddexp.reduce(np.append(logs, math.log(idle) if idle else -math.inf)))
+
+    def blame_vectors(self, threshold: float, now: str) -> None:
+        """Remember when the evidence about whole vectors alone was enough for an alarm."""
+        if self.vectors is None or self.plan is None or self.vectors.alarmed_at is not None:
+            return
+        if self.vectors.log_e + math.log(self.plan.parts[VECTOR]) >= threshold:
+            self.vectors.alarmed_at = now
 
 
 class Streams:
@@ -36,7 +74,11 @@ class Streams:
             "SELECT id, family, name, share, alarmed_at, n_rows, log_e, log_max, wealth"
             " FROM streams ORDER BY id"
         )
-        evidence = EProcesses(len(rows))
+        plan = read_plan(self._database)
+        if plan is None and rows:
+            plan = FIRST_EDITION
+        scales = [] if plan is None else [plan.scale(row[1]) for row in rows]
+        evidence = EProcesses(scales, edition=2 if plan is None else plan.edition)
         for i, row in enumerate(rows):
             evidence.n_rows[i], evidence.log_e[i], evidence.log_max[i] = row[5:8]
             evidence.wealth[i] = np.frombuffer(row[8])
@@ -46,10 +88,18 @@ class Streams:
             np.array([row[3] for row in rows], dtype=np.float64),
             [row[4] for row in rows],
             evidence,
+            plan,
+            read_vectors(self._database),
         )
 
     def open(self, state: StreamState, wanted: Sequence[Stream], n_classes: int) -> None:
-        """Add the streams that are new to the store and to `state`."""
+        """Add new streams to the store and to `state`; the first batch makes a plan."""
+        if state.plan is None:
+            groups = sum(stream.family == "group" for stream in wanted)
+            state.plan = Plan.of_first_batch(n_classes, groups)
+            write_state(self._database, BETS, state.plan.to_state(), lasting=False)
+            if state.plan.parts[VECTOR]:
+                state.vectors = VectorProcess(n_classes)
         known = set(state.streams)
         places = dict.fromkeys(FAMILIES, 0)
         for stream in state.streams:
@@ -58,10 +108,10 @@ class Streams:
         for stream in wanted:
             if stream in known:
                 continue
-            share = share_of(stream.family, places[stream.family], n_classes)
+            share = state.plan.share(stream.family, places[stream.family], n_classes)
             places[stream.family] += 1
             shares.append(share)
-            state.evidence.add_streams(1)
+            state.evidence.add_stream(state.plan.scale(stream.family))
             number = self._database.insert(
                 "streams",
                 family=stream.family,
@@ -87,3 +137,5 @@ class Streams:
             " WHERE id = ?",
             zip(*numbers, wealth, state.alarmed_at, state.ids, strict=True),
         )
+        if state.vectors is not None:
+            write_state(self._database, VECTORS, state.vectors.to_state(), lasting=False)

@@ -18,13 +18,13 @@ from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.labels import check_text
 from veridical._core.data.reading import AS_IT_IS, Reading, read_rows
 from veridical._core.data.validation import check_probabilities, float_array, is_integer
-from veridical._core.sample import BinarySample, Sample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike
 from veridical.evaluation.core import is_reversed
 from veridical.evaluation.data import SampleSource
 from veridical.exceptions import invalid
 from veridical.lenses import Binary
-from veridical.monitoring._judge.status import combined_log_e
+from veridical.monitoring._maps.online import learn_online, remember_online
 from veridical.monitoring._store.counts import batch_streams
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._watch.maps import calibrated, learn
@@ -42,11 +42,13 @@ class Batch:
     sample : outcomes and the model's own predictions
     groups : group of each row, if there are groups
     when : timestamp
+    cohort : number of the cohort, if outcomes came after predictions were registered
     """
 
     sample: Sample
     groups: Groups | None
     when: str | None
+    cohort: int | None = None
 
 
 def update(
@@ -147,7 +149,9 @@ def observe(
     when = _as_timestamp(timestamp, caller)
     with memory.store.transaction():
         memory.store.set_setting("n_columns", str(p.shape[1] if p.ndim == 2 else 1))
-        memory.pending.observe(names, p, keys, when, caller=caller)
+        cohort = memory.pending.observe(names, p, keys, when, caller=caller)
+        if cohort is not None and memory.online is not None:
+            remember_online(memory.store, memory.online, cohort)
         count_cohorts(memory, memory.pending.complete())
 
 
@@ -290,13 +294,16 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
     place = {stream: i for i, stream in enumerate(state.streams)}
     tally = tally.placed([place[stream] for stream in streams], len(place))
     factors = state.evidence.advance(tally)
+    if state.vectors is not None and isinstance(watched, MulticlassSample):
+        state.vectors.advance(watched)
     n_batches = store.n_batches
     now = batch.when if batch.when is not None else f"batch {n_batches}"
     threshold = -math.log(memory.settings["level"])
-    log_e = combined_log_e(state.evidence.log_e, state.shares)
+    log_e = state.log_e
     for i, blamed in enumerate(state.evidence.log_e + np.log(state.shares) >= threshold):
         if blamed and state.alarmed_at[i] is None:
             state.alarmed_at[i] = now
+    state.blame_vectors(threshold, now)
     alarm = store.alarmed_at is not None
     if not alarm and log_e >= threshold:
         store.set_setting("alarmed_at", now)
@@ -306,6 +313,8 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
     memory.streams.write(state)
     memory.buckets.add(tally, factors, state.ids, log_e=log_e, began=batch.when, ended=batch.when)
     broken = broken_promises(note_broken(memory))
+    if memory.settings["online"]:
+        learn_online(store, watched, memory.columns(CALLER), now, cohort=batch.cohort)
     learn(memory, batch.sample, watched)
     return MonitorUpdate(
         n_rows=batch.sample.n,
@@ -335,7 +344,7 @@ def count_cohorts(
         if not allow_reversed:
             _check_direction(memory, sample, CALLER)
         groups = None if cohort.by is None else group_rows([cohort.by], caller=CALLER)
-        n_rows += count(memory, Batch(sample, groups, cohort.observed_at)).n_rows
+        n_rows += count(memory, Batch(sample, groups, cohort.observed_at, number)).n_rows
     return n_rows
 
 
@@ -346,7 +355,7 @@ def last_update(memory: Memory, n_rows: int, *, repeated: bool = False) -> Monit
         n_rows=n_rows,
         n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
         alarm=memory.store.alarmed_at is not None,
-        e_value=exp_or_inf(combined_log_e(state.evidence.log_e, state.shares)),
+        e_value=exp_or_inf(state.log_e) if state.ids else 1.0,
         repeated=repeated,
         broken=broken_promises(promises_of(memory)),
     )

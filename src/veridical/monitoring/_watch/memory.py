@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from veridical._core.sample import Sample
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.status import status_of
+from veridical.monitoring._maps.online import STATE, OnlineMap, online_status, read_online
 from veridical.monitoring._maps.rows import ModelColumns, RecentRows
 from veridical.monitoring._maps.versions import Versions
 from veridical.monitoring._store.address import exists
@@ -35,6 +37,7 @@ DEFAULTS: dict[str, Any] = {
     "window": 5000.0,
     "half_life": 5000.0,
     "confidence_level": 0.95,
+    "online": False,
 }
 
 
@@ -46,6 +49,13 @@ def check_rows(value: Any, name: str, caller: str) -> float:
     return float(value)
 
 
+def _check_online(online: Any) -> bool:
+    if not isinstance(online, (bool, np.bool_)):
+        hint = "True to let a map learn from every outcome."
+        raise invalid(CALLER, "online", "True or False", repr(online), hint=hint)
+    return bool(online)
+
+
 def check_settings(**asked: Any) -> dict[str, Any]:
     """Settings that the user asks for; what is None is as the store has it and left out."""
     checks: dict[str, Callable[[Any], Any]] = {
@@ -55,6 +65,7 @@ def check_settings(**asked: Any) -> dict[str, Any]:
         "window": lambda rows: check_rows(rows, "window", CALLER),
         "half_life": lambda rows: check_rows(rows, "half_life", CALLER),
         "confidence_level": lambda level: check_level(CALLER, level),
+        "online": _check_online,
     }
     return {name: checks[name](value) for name, value in asked.items() if value is not None}
 
@@ -106,6 +117,7 @@ class Memory:
             hint = "leave it out to start a store."
             got = "none" if path is None else repr(os.fspath(path))
             raise invalid(CALLER, "path", "an existing store to read only", got, hint=hint)
+        self._read_only = read_only
         self.store = Store(path, read_only=read_only)
         database = self.store.database
         self.streams = Streams(database)
@@ -116,7 +128,7 @@ class Memory:
         try:
             if self.store.setting("monitor") is None:
                 self._begin(DEFAULTS | asked)
-            self.settings: dict[str, Any] = json.loads(self.store.setting("monitor") or "")
+            self.settings: dict[str, Any] = self._read_settings()
             self._check_same(asked)
             database.sealed = read_only
         except BaseException:
@@ -129,6 +141,10 @@ class Memory:
             if self.store.setting("monitor") is None:
                 self.store.set_setting("monitor", json.dumps(settings))
                 self.store.set_setting("store_id", secrets.token_hex(16))
+
+    def _read_settings(self) -> dict[str, Any]:
+        """Settings of the store; those of before know fewer."""
+        return DEFAULTS | json.loads(self.store.setting("monitor") or "")
 
     @property
     def classes(self) -> tuple[Any, ...] | None:
@@ -146,7 +162,7 @@ class Memory:
 
     def refresh(self) -> tuple[Any, ...]:
         """Read the settings again: what rows are checked against, which others may have said."""
-        self.settings = json.loads(self.store.setting("monitor") or "")
+        self.settings = self._read_settings()
         return self.classes, self.settings["pos_label"]
 
     def columns(self, caller: str) -> ModelColumns:
@@ -169,7 +185,14 @@ class Memory:
     def status(self) -> MonitorStatus:
         """Everything known at this look."""
         with self.store.reading():
-            return status_of(self.store, self.buckets, self.settings)
+            found = status_of(self.store, self.buckets, self.settings)
+            learnt = self.online
+            return found if learnt is None else replace(found, online=online_status(learnt))
+
+    @property
+    def online(self) -> OnlineMap | None:
+        """The map that learns by itself; None without one, or before its first rows."""
+        return read_online(self.store) if self.settings["online"] else None
 
     def now(self) -> str:
         """Timestamp of the last batch, else its number in this epoch."""
@@ -190,6 +213,12 @@ class Memory:
     def _check_same(self, asked: dict[str, Any]) -> None:
         for name, value in asked.items():
             kept = self.settings[name]
+            if name == "online" and value != kept and not self._read_only:
+                with self.store.transaction():  # it may begin, and end, at any time
+                    self.settings["online"] = value
+                    self.store.set_setting("monitor", json.dumps(self.settings))
+                    self.store.drop_state(STATE)
+                continue
             if name == "pos_label":
                 if self.is_empty:  # nothing was read as the probability of another class
                     with self.store.transaction():

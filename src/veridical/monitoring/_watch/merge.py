@@ -17,13 +17,14 @@ from veridical._core.runtime.text import without_password
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import estimate_of, radius
-from veridical.monitoring._judge.status import Directions, combined_log_e, evidence_words
+from veridical.monitoring._judge.status import WHOLE, Directions, evidence_words
 from veridical.monitoring._maps.versions import Versions
 from veridical.monitoring._store.address import exists, is_address
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.counts import ALL, Stream
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._store.pending import Pending
+from veridical.monitoring._store.plan import VECTOR
 from veridical.monitoring._store.store import Store
 from veridical.monitoring._store.streams import Streams, StreamState
 from veridical.results import MonitorEstimate, MonitorStatus, StreamEvidence
@@ -142,8 +143,14 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     names = dict.fromkeys(stream for part in parts for stream in part.watched)
     directions = Directions(of_confidence=len(classes) > 2)
     streams = [_stream(stream, parts, settings, directions) for stream in names]
+    if any(part.state.vectors is not None for part in parts):
+        streams.append(_vectors(parts, settings, classes))
     streams.sort(key=lambda s: -s[0])
-    direction = directions.of("all", worst.state.evidence.direction(0)) if alarm else None
+    direction = None
+    if alarm and streams[0][1].family == VECTOR:
+        direction = streams[0][1].direction
+    elif alarm:
+        direction = directions.of("all", worst.state.evidence.direction(0))
     waiting = sum(part.n_waiting for part in parts)
     stores = f"{len(parts)} stores together" if len(parts) > 1 else "one store"
     text = "No alarm"
@@ -245,7 +252,7 @@ def _read(path: str) -> StoreLook:
                 state=state,
                 totals=buckets.totals(),
                 sum_p=float(buckets.sums_of_p().sum()),
-                log_e=combined_log_e(state.evidence.log_e, state.shares) if state.ids else 0.0,
+                log_e=state.log_e if state.ids else 0.0,
                 log_max=store.log_max,
                 n_batches=store.n_batches,
                 n_waiting=Pending(store.database).waiting()[0],
@@ -301,6 +308,38 @@ def _stream(
         low=max(-1.0, deviation - wide),
         high=min(1.0, deviation + wide),
         direction=directions.of(stream.family, worst.state.evidence.direction(at)),
+    )
+
+
+def _vectors(
+    parts: list[StoreLook], settings: dict[str, Any], classes: tuple[Any, ...]
+) -> tuple[float, StreamEvidence]:
+    """The same of whole vectors; the deviation is that of the second most probable class."""
+    held = [
+        (part.state.vectors, part.state.plan.parts[VECTOR])
+        for part in parts
+        if part.state.vectors is not None and part.state.plan is not None
+    ]
+    share = np.log([share for _, share in held])
+    total = float(np.logaddexp.reduce(share))
+    log_most = share + [process.log_max for process, _ in held]
+    now = float(np.logaddexp.reduce(share + [process.log_e for process, _ in held])) - total
+    most = max(now, float(log_most.max()) - total)
+    log_threshold = math.log(len(parts) / float(settings["level"])) - total
+    sums = [(float(process.n_rows), *process.sums.tolist()) for process, _ in held]
+    rows, deviation, wide = _limits(sums, len(parts), settings)
+    return most - log_threshold, StreamEvidence(
+        family=VECTOR,
+        name=WHOLE,
+        n_rows=rows,
+        e_value=exp_or_inf(now),
+        max_e_value=exp_or_inf(most),
+        threshold=math.exp(log_threshold),
+        alarmed_at=_MARK if most >= log_threshold else None,
+        deviation=deviation,
+        low=max(-1.0, deviation - wide),
+        high=min(1.0, deviation + wide),
+        direction=held[int(log_most.argmax())][0].direction(classes),
     )
 
 
