@@ -259,7 +259,7 @@ def test_signals_need_no_outcomes(capsys):
         (["refit", STORE, "--calibrator", "betta"], "knows its classes"),
         (["trial", STORE], "call `refit` first"),
         (["versions", "absent.sqlite"], "an existing store"),
-        (["watch"], "invalid choice"),
+        (["whatever"], "invalid choice"),
     ],
 )  # fmt: skip
 def test_bad_input_is_told_in_a_line_with_exit_code_2(capsys, arguments, message):

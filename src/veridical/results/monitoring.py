@@ -12,6 +12,7 @@ from veridical.results._forms.text import note_lines
 from veridical.results.base import ArrayResult, Result, columns_of, field_names, say_pvalue
 from veridical.results.decisions import PriorEstimate
 from veridical.results.online import OnlineStatus
+from veridical.results.risk import PromiseStatus
 
 _STREAM_HEADER = ("part", "rows", "e-value", "largest", "blamed from", "deviation")
 
@@ -27,6 +28,7 @@ class MonitorUpdate(Result):
     alarm : whether there was ever an alarm, this batch included
     e_value : evidence against calibration after the batch
     repeated : the batch had come before and was not counted again
+    broken : promises and requirements that are shown to be broken, a sentence each
     notes : what was done to its values when they were read
     """
 
@@ -35,13 +37,15 @@ class MonitorUpdate(Result):
     alarm: bool
     e_value: float
     repeated: bool = False
+    broken: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def _text(self) -> str:
         again = ", sent before and not counted again" if self.repeated else ""
         state = "ALARM" if self.alarm else "no alarm"
         rows = f"{self.n_rows:,} rows{again}; {self.n_samples:,} in all"
-        said = "".join(f"\n  note: {note}" for note in self.notes)
+        said = "".join(f"\n  {text}" for text in self.broken)
+        said += "".join(f"\n  note: {note}" for note in self.notes)
         return f"{rows}: {state}, e = {self.e_value:.4g}{said}"
 
 
@@ -122,6 +126,7 @@ class MonitorStatus(Result):
     streams : evidence of each part of the rows, most evidence first
     verdict : the same in one sentence
     notes : doubts in words
+    promises : what is watched besides, at this look
     online : the map that learns from every outcome; None without one
     """
 
@@ -143,6 +148,7 @@ class MonitorStatus(Result):
     streams: tuple[StreamEvidence, ...]
     verdict: str
     notes: tuple[str, ...] = ()
+    promises: tuple[PromiseStatus, ...] = ()
     online: OnlineStatus | None = None
 
     def _text(self) -> str:
@@ -160,13 +166,17 @@ class MonitorStatus(Result):
         lines += ["", *table]
         if any(stream.alarmed_at is not None for stream in self.streams):
             lines.append("  * enough to blame this part alone")
+        for promise in self.promises:
+            lines += ["", *wrapped(promise.headline, width, indent=0)]
+            lines += [line for each in promise.windows for line in wrapped(str(each), width)]
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
         learnt = () if self.online is None else (self.online,)
         estimates = html_list((*learnt, *self.estimates))
         table = html_fold("Parts of the rows", html_table(_STREAM_HEADER, self._rows()))
-        return html_headline(self.verdict, estimates, table, notes=self.notes)
+        promises = html_list([each.headline for each in self.promises]) if self.promises else ""
+        return html_headline(self.verdict, estimates, promises, table, notes=self.notes)
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [

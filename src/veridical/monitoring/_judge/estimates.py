@@ -17,7 +17,7 @@ from veridical.results import MonitorEstimate, MonitorHistory, ReliabilityCurve
 from veridical.summaries import Summary
 
 # Bets on the sum of deviations, from the small ones that suit long series to bold ones.
-_BETS = np.geomspace(1e-4, 0.95, 48)
+BETS = np.geomspace(1e-4, 0.95, 48)
 _HALVINGS = 45
 
 
@@ -48,14 +48,14 @@ def radius(squared: ArrayLike, level: FloatArray | float) -> FloatArray:
     """
     seen = np.asarray(squared, dtype=np.float64)
     target = -np.log(np.broadcast_to(np.asarray(level, dtype=np.float64), seen.shape))
-    cost = -np.log1p(-_BETS) - _BETS
-    offset = -np.multiply.outer(seen, cost) - math.log(len(_BETS))
+    cost = -np.log1p(-BETS) - BETS
+    offset = -np.multiply.outer(seen, cost) - math.log(len(BETS))
     # Any single bet meets the bound later than the mixture: the least of them is above the root.
-    high = ((target[..., None] - offset) / _BETS).min(axis=-1)
+    high = ((target[..., None] - offset) / BETS).min(axis=-1)
     low = np.zeros_like(high)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        logs = _BETS * middle[..., None] + offset - target[..., None]
+        logs = BETS * middle[..., None] + offset - target[..., None]
         reached = np.exp(np.minimum(logs, 1.0)).sum(axis=-1) >= 1
         low, high = np.where(reached, low, middle), np.where(reached, middle, high)
     return high

@@ -169,10 +169,8 @@ class Buckets:
         self, bucket: int, streams: list[int], sums: list[list[float]], factors: FloatArray
     ) -> None:
         """Add rows, deviations and squares of streams, and their log factors, to a bucket."""
-        found = self._database.rows(
-            "SELECT stream, factors FROM bucket_streams WHERE bucket = ?", bucket
-        )
-        known = dict(found)
+        query = "SELECT stream, factors FROM bucket_streams WHERE bucket = ?"
+        known: dict[int, bytes] = {row[0]: row[1] for row in self._database.rows(query, bucket)}
         new, more = [], []
         for stream, values, added in zip(streams, sums, factors, strict=True):
             if stream in known:

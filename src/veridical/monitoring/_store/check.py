@@ -56,7 +56,6 @@ _TABLES = {
     ),
     "bucket_streams": Fields(n_rows=_SUM, deviation=Number(), squared=_SUM, factors=Numbers("G")),
     "cohorts": Fields(observed_at=_TIME, n_rows=_COUNT, n_waiting=_COUNT, counted=_COUNT),
-    "predictions": Fields(p=Numbers("c", low=0, high=1, least=1)),
 }
 _SHARE = Number(above=0, below=1, optional=True)
 _SETTINGS = Fields(
@@ -68,7 +67,7 @@ _SETTINGS = Fields(
     confidence_level=_SHARE,
     online=Label(optional=True),
 )
-_BLOBS = {"wealth", "counts", "sum_p", "factors", "p"}
+_BLOBS = {"wealth", "counts", "sum_p", "factors"}
 
 
 def check_store(database: Database) -> None:
@@ -99,7 +98,21 @@ def check_store(database: Database) -> None:
     if lost:
         expected = "about buckets and streams of the store"
         raise place.at("bucket_streams").wrong(said(f"{lost} rows of others"), expected)
+    _check_waiting(database, place.at("predictions.p"))
     _check_settings(database, place.at("settings"))
+
+
+def _check_waiting(database: Database, place: Place) -> None:
+    """Raise unless predictions that will be counted are probabilities, as many in each."""
+    rows = database.rows(
+        "SELECT p FROM predictions WHERE cohort IN (SELECT id FROM cohorts WHERE counted = 0)"
+    )
+    sizes = {len(row[0]) if isinstance(row[0], bytes) else 0 for row in rows}
+    if len(sizes) > 1 or 0 in sizes:
+        raise place.wrong(said("others"), "tables of doubles of one size")
+    values = _numbers(b"".join(row[0] for row in rows), place)
+    if not ((values >= 0) & (values <= 1)).all():
+        raise place.wrong(said("others"), "probabilities")
 
 
 def _numbers(blob: Any, place: Place) -> Any:

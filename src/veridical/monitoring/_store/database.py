@@ -68,6 +68,10 @@ class Database(ABC):
         """Whether the database says that it is a monitor's."""
 
     @abstractmethod
+    def ready(self) -> None:
+        """Do what is left to do once the tables are there and checked."""
+
+    @abstractmethod
     def close(self) -> None:
         """Let go of it."""
 

@@ -87,7 +87,7 @@ class SqliteDatabase(Database):
         """Whether the file says that it is a monitor's."""
         return bool(self.value("PRAGMA application_id") == MARK)
 
-    def keep_log(self) -> None:
+    def ready(self) -> None:
         """Write through a log beside the file, which needs one flush a batch.
 
         While others are at the store it cannot be changed to; the next who opens it will, and

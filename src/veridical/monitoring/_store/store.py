@@ -5,27 +5,45 @@ from __future__ import annotations
 import json
 import os
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
+from veridical.monitoring._store.address import is_address
 from veridical.monitoring._store.check import check_store
 from veridical.monitoring._store.database import Database
+from veridical.monitoring._store.postgres import NothingThereError, PostgresDatabase
 from veridical.monitoring._store.sqlite import SqliteDatabase
 from veridical.monitoring._store.states import drop_state, read_state, write_state
 from veridical.monitoring._store.tables import prepare
 
 
 def open_database(path: str | os.PathLike[str] | None, *, read_only: bool = False) -> Database:
-    """The database that a path, or None for memory, stands for; its tables are made and checked."""
-    database = SqliteDatabase(path, read_only=read_only)
+    """What a path, an address or None for memory stands for; its tables are made and checked."""
+    database: Database
+    if is_address(path):
+        database = PostgresDatabase(str(path), read_only=read_only)
+    else:
+        database = SqliteDatabase(path, read_only=read_only)
     try:
         with database.explained():
             prepare(database)
             check_store(database)
-            database.keep_log()
+            database.ready()
     except BaseException:
         database.close()
         raise
     return database
+
+
+def store_exists(path: str | os.PathLike[str]) -> bool:
+    """Whether there is a file, or a schema with tables; what they hold is not looked at."""
+    if not is_address(path):
+        return Path(path).exists()
+    try:
+        PostgresDatabase(str(path), read_only=True).close()
+    except NothingThereError:
+        return False
+    return True
 
 
 class Store:
@@ -34,9 +52,9 @@ class Store:
     Parameters
     ----------
     path : str, path or None
-        The file; None keeps everything in memory.
+        The file, or an address of PostgreSQL; None keeps everything in memory.
     read_only : bool, default False
-        Look at what is there; whatever would change it is refused once `seal` was called.
+        Look at what is there; nothing is written to it.
 
     Attributes
     ----------

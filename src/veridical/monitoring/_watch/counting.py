@@ -29,6 +29,7 @@ from veridical.monitoring._store.counts import batch_streams
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._watch.maps import calibrated, learn
 from veridical.monitoring._watch.memory import CALLER, Memory, as_rows
+from veridical.monitoring._watch.promises import broken_promises, note_broken, promises_of
 from veridical.results import MonitorUpdate
 
 
@@ -64,10 +65,33 @@ def update(
     """Check a batch and count it, unless it is known by its name."""
     caller = f"{CALLER}.update"
     batch_id = _as_name(batch_id, caller)
-    store, labels = memory.store, memory.classes
+    when = _as_timestamp(timestamp, caller)
+    while True:
+        known = memory.refresh()
+        batch, notes = _read_batch(
+            memory, y_true, y_prob, by, when, reading, allow_reversed=allow_reversed
+        )
+        with memory.store.transaction():
+            if memory.refresh() == known:
+                return replace(_count_once(memory, batch, batch_id, caller), notes=notes)
+            # The first batch of another process came in between: what it says holds for this one.
+
+
+def _read_batch(
+    memory: Memory,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    by: ArrayLike | None,
+    when: str | None,
+    reading: Reading,
+    *,
+    allow_reversed: bool,
+) -> tuple[Batch, tuple[str, ...]]:
+    """Rows, checked against what the store knows, and what was done to them."""
+    caller = f"{CALLER}.update"
     rows = read_rows(
         as_rows(y_true),
-        as_rows(y_prob, labels),
+        as_rows(y_prob, memory.classes),
         None,
         reading.checked(caller=caller),
         caller=caller,
@@ -78,26 +102,29 @@ def update(
     groups = _check_by(by, sample.n if rows.left is None else len(rows.left), "y_true", caller)
     if groups is not None and rows.left is not None:
         groups = groups.kept(rows.left, caller)
-    batch = Batch(sample, groups, _as_timestamp(timestamp, caller))
-    notes = (*rows.notes, *sample.notes)
-    digest = "" if batch_id is None else _digest_of(sample, groups)
-    with store.transaction():
-        if batch_id is not None:
-            before = store.batch_digest(batch_id)
-            if before == digest:
-                return replace(last_update(memory, sample.n, repeated=True), notes=notes)
-            if before is not None:
-                hint = "give every batch a name of its own; nothing was counted."
-                got = f"other data under the known name {batch_id!r}"
-                raise invalid(caller, "batch_id", "new, or the same batch again", got, hint=hint)
-            store.add_batch(batch_id, digest, sample.n)
-        if labels is None:
-            store.set_setting("classes", json.dumps(list(sample.columns)))
-        if isinstance(sample, BinarySample) and memory.settings["pos_label"] is None:
-            positive = sample.classes[1]  # of ordered labels, or by the name of the column
-            if positive != max(sample.classes):
-                memory.set_positive(positive)
-        return replace(count(memory, batch), notes=notes)
+    return Batch(sample, groups, when), (*rows.notes, *sample.notes)
+
+
+def _count_once(memory: Memory, batch: Batch, batch_id: str | None, caller: str) -> MonitorUpdate:
+    """Count a batch, unless it is known by its name; within a transaction."""
+    store, sample = memory.store, batch.sample
+    if batch_id is not None:
+        digest = _digest_of(sample, batch.groups)
+        before = store.batch_digest(batch_id)
+        if before == digest:
+            return last_update(memory, sample.n, repeated=True)
+        if before is not None:
+            hint = "give every batch a name of its own; nothing was counted."
+            got = f"other data under the known name {batch_id!r}"
+            raise invalid(caller, "batch_id", "new, or the same batch again", got, hint=hint)
+        store.add_batch(batch_id, digest, sample.n)
+    if memory.classes is None:
+        store.set_setting("classes", json.dumps(list(sample.columns)))
+    if isinstance(sample, BinarySample) and memory.settings["pos_label"] is None:
+        positive = sample.classes[1]  # of ordered labels, or by the name of the column
+        if positive != max(sample.classes):
+            memory.set_positive(positive)
+    return count(memory, batch)
 
 
 def observe(
@@ -285,6 +312,7 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
     store.set_setting("n_batches", str(n_batches + 1))
     memory.streams.write(state)
     memory.buckets.add(tally, factors, state.ids, log_e=log_e, began=batch.when, ended=batch.when)
+    broken = broken_promises(note_broken(memory))
     if memory.settings["online"]:
         learn_online(store, watched, memory.columns(CALLER), now, cohort=batch.cohort)
     learn(memory, batch.sample, watched)
@@ -293,6 +321,7 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
         n_samples=int(state.evidence.n_rows[0]),
         alarm=alarm,
         e_value=exp_or_inf(log_e),
+        broken=broken,
     )
 
 
@@ -328,4 +357,5 @@ def last_update(memory: Memory, n_rows: int, *, repeated: bool = False) -> Monit
         alarm=memory.store.alarmed_at is not None,
         e_value=exp_or_inf(state.log_e) if state.ids else 1.0,
         repeated=repeated,
+        broken=broken_promises(promises_of(memory)),
     )

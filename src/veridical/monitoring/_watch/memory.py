@@ -7,7 +7,6 @@ import os
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from veridical.monitoring._judge.status import status_of
 from veridical.monitoring._maps.online import STATE, OnlineMap, online_status, read_online
 from veridical.monitoring._maps.rows import ModelColumns, RecentRows
 from veridical.monitoring._maps.versions import Versions
+from veridical.monitoring._store.address import exists
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.pending import Pending
 from veridical.monitoring._store.store import Store
@@ -88,7 +88,7 @@ class Memory:
     Parameters
     ----------
     path : str, path or None
-        The file; None keeps everything in memory.
+        The file, or an address of PostgreSQL; None keeps everything in memory.
     asked : dict
         Settings that the user asks for: those of a new store, which otherwise has `DEFAULTS`. A
         store that is there keeps its own, and others are refused.
@@ -113,7 +113,7 @@ class Memory:
         *,
         read_only: bool = False,
     ) -> None:
-        if read_only and (path is None or not Path(path).is_file()):
+        if read_only and (path is None or not exists(path)):
             hint = "leave it out to start a store."
             got = "none" if path is None else repr(os.fspath(path))
             raise invalid(CALLER, "path", "an existing store to read only", got, hint=hint)
@@ -126,18 +126,25 @@ class Memory:
         self.versions = Versions(database)
         self.recent = RecentRows(database)
         try:
-            with self.store.transaction():
-                kept = self.store.setting("monitor")
-                if kept is None:
-                    kept = json.dumps(DEFAULTS | asked)
-                    self.store.set_setting("monitor", kept)
-                    self.store.set_setting("store_id", secrets.token_hex(16))
-            self.settings: dict[str, Any] = DEFAULTS | json.loads(kept)
+            if self.store.setting("monitor") is None:
+                self._begin(DEFAULTS | asked)
+            self.settings: dict[str, Any] = self._read_settings()
             self._check_same(asked)
             database.sealed = read_only
         except BaseException:
             self.store.close()
             raise
+
+    def _begin(self, settings: dict[str, Any]) -> None:
+        """Write the settings of a new store, unless another process was first."""
+        with self.store.transaction():
+            if self.store.setting("monitor") is None:
+                self.store.set_setting("monitor", json.dumps(settings))
+                self.store.set_setting("store_id", secrets.token_hex(16))
+
+    def _read_settings(self) -> dict[str, Any]:
+        """Settings of the store; those of before know fewer."""
+        return DEFAULTS | json.loads(self.store.setting("monitor") or "")
 
     @property
     def classes(self) -> tuple[Any, ...] | None:
@@ -152,6 +159,11 @@ class Memory:
         return check_sample(
             y_true, y_prob, caller=caller, labels=classes, pos_label=positive, option=option
         )
+
+    def refresh(self) -> tuple[Any, ...]:
+        """Read the settings again: what rows are checked against, which others may have said."""
+        self.settings = self._read_settings()
+        return self.classes, self.settings["pos_label"]
 
     def columns(self, caller: str) -> ModelColumns:
         """How rows look to calibrators, once the classes are known."""

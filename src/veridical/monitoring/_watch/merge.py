@@ -13,11 +13,13 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.runtime.text import without_password
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import estimate_of, radius
 from veridical.monitoring._judge.status import WHOLE, Directions, evidence_words
 from veridical.monitoring._maps.versions import Versions
+from veridical.monitoring._store.address import exists, is_address
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.counts import ALL, Stream
 from veridical.monitoring._store.evidence import exp_or_inf
@@ -82,7 +84,8 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     Parameters
     ----------
     paths : sequence of str or path
-        Stores of monitors with the same classes, level and confidence level. Nothing is written
+        Files or addresses of PostgreSQL: stores of monitors with the same classes, level and
+        confidence level. Nothing is written
         to them.
 
     Returns
@@ -185,17 +188,20 @@ def _checked(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
     found = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not found:
         raise invalid(_CALLER, "paths", "at least one store", "none", hint="name the files.")
-    real: dict[tuple[int, int], str] = {}
+    real: dict[object, str] = {}
     for each in found:
         path = os.fspath(each)
-        if not Path(path).is_file():
-            hint = "name files that `CalibrationMonitor` has made."
+        if not exists(path):
+            hint = "name files that `CalibrationMonitor` has made, or addresses."
             raise invalid(_CALLER, "paths", "existing stores", repr(path), hint=hint)
-        file = Path(path).stat()  # one file by several names, too
-        key = (file.st_dev, file.st_ino)
+        if is_address(path):
+            key: object = path
+        else:
+            file = Path(path).stat()  # one file by several names, too
+            key = (file.st_dev, file.st_ino)
         if key in real:
-            hint = "its rows would count twice."
-            raise invalid(_CALLER, "paths", "each store once", f"{path!r} again", hint=hint)
+            hint, got = "its rows would count twice.", f"{without_password(path)!r} again"
+            raise invalid(_CALLER, "paths", "each store once", got, hint=hint)
         real[key] = path
     return list(real.values())
 
@@ -236,9 +242,11 @@ def _read(path: str) -> StoreLook:
             settings = json.loads(store.setting("monitor") or "null")
             if settings is None:
                 hint = "name files that `CalibrationMonitor` has made."
-                raise invalid(_CALLER, "paths", "stores", f"{path!r}, an empty one", hint=hint)
+                raise invalid(
+                    _CALLER, "paths", "stores", f"{store.path!r}, an empty one", hint=hint
+                )
             return StoreLook(
-                path=path,
+                path=store.path,
                 settings=settings,
                 classes=store.classes(settings["labels"]),
                 state=state,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
@@ -16,8 +16,8 @@ from veridical.exceptions import invalid, warn_of
 from veridical.lenses import Binary, Confidence, Lens
 from veridical.lenses.reading import event_of
 from veridical.monitoring._judge.estimates import curve_of_cells, rolling
-from veridical.monitoring._judge.promise import promise_status
-from veridical.monitoring._watch import counting, maps
+from veridical.monitoring._judge.promise import looks_of, promise_status
+from veridical.monitoring._watch import alarms, counting, maps, promises
 from veridical.monitoring._watch.memory import CALLER, Memory, check_settings
 from veridical.results import (
     MonitorHistory,
@@ -41,7 +41,9 @@ class CalibrationMonitor:
     ----------
     path : str, path or None
         A SQLite file that keeps the state; it is made if it is not there. None keeps the state in
-        memory. Several processes may use one file.
+        memory. Several processes may use one file. An address keeps it in PostgreSQL, which
+        services on several machines share: ``postgresql://user@host/database?schema=churn`` (see
+        Notes). Nothing else in this library uses a network.
     labels : array-like, optional
         Classes in the order of the columns of predictions. Default: those of the first batch.
     pos_label : object, optional
@@ -65,6 +67,11 @@ class CalibrationMonitor:
 
     Notes
     -----
+    **PostgreSQL** needs psycopg. The schema (default "veridical") holds one store and is made if
+    it is not there. A password is never shown, but better kept in ``~/.pgpass`` or PGPASSWORD than
+    in the address. Writers wait for each other, readers for nobody; ``read_only=True`` is for
+    roles that have no more than USAGE of the schema and SELECT on its tables.
+
     **Settings** are kept in the store. What is left out, or None, is as the store has it; the
     defaults above are those of a new store. A value that differs from the store's is an error;
     `pos_label` can be said until the first rows are there.
@@ -130,7 +137,7 @@ class CalibrationMonitor:
 
     @property
     def path(self) -> str:
-        """The file, or ":memory:"."""
+        """The file, ":memory:", or the address without its password."""
         return self._memory.store.path
 
     @property
@@ -147,6 +154,9 @@ class CalibrationMonitor:
     def current(self) -> Calibrator | None:
         """The fitted map in use; None for predictions as they come."""
         return self._memory.current
+
+    def __repr__(self) -> str:
+        return f"CalibrationMonitor({self.path!r})"
 
     def __enter__(self) -> Self:
         return self
@@ -269,7 +279,8 @@ class CalibrationMonitor:
 
     def status(self) -> MonitorStatus:
         """Everything known at this look; looking costs nothing of the level."""
-        return self._memory.status()
+        with self._memory.store.reading():
+            return replace(self._memory.status(), promises=promises.promises_of(self._memory))
 
     def history(self) -> MonitorHistory:
         """What happened so far, bucket by bucket, for tables and timelines."""
@@ -320,9 +331,48 @@ class CalibrationMonitor:
         caller = f"{CALLER}.promise"
         classes = self._memory.columns(caller).classes
         with self._memory.store.reading():
-            return promise_status(
-                self._memory.buckets, promise, self.settings, classes, caller=caller
-            )
+            looks = looks_of(self._memory.buckets, self.settings)
+            return promise_status(looks, promise, self.settings, classes, caller=caller)
+
+    def watch(
+        self, *, risk: RiskThreshold | None = None, require: str | Sequence[str] = ()
+    ) -> tuple[PromiseStatus, ...]:
+        """Watch a promise, or requirements such as "ece < 0.05", from now on with every batch.
+
+        Parameters
+        ----------
+        risk : RiskThreshold, optional
+            A promise, as `promise` takes it.
+        require : str or sequence of str, optional
+            Requirements in the language of :func:`check_requirements`: ``ece < 0.05`` (of 15 bins;
+            of three or more classes, of the confidence), ``deviation < 0.02`` (the size of mean
+            outcome minus mean prediction) or ``risk(0.8).high < 0.05`` (wrong answers where the
+            most probable class has at least 0.8).
+
+        Returns
+        -------
+        tuple of PromiseStatus
+            All that is watched, as `promises` returns it.
+
+        Notes
+        -----
+        Promises are kept in the store. Limits hold at every look, for all rows since the start and
+        the rolling window alike: something is *kept* while the upper limit of the rolling window
+        meets it, *broken* from the first batch after which a lower limit does not, and *not shown
+        either way* in between. What is true is ever called broken with probability at most
+        1 - `confidence_level`, each promise for itself. After `switch` all begin anew.
+        """
+        promises.watch(self._memory, risk, require)
+        return self.promises()
+
+    def unwatch(self) -> None:
+        """Watch no promise and no requirement any more."""
+        promises.forget(self._memory)
+
+    def promises(self) -> tuple[PromiseStatus, ...]:
+        """All that `watch` was told of, at this look; looking costs nothing."""
+        with self._memory.store.reading():
+            return promises.promises_of(self._memory)
 
     def calibrate(self, y_prob: ArrayLike, *, priors: PriorEstimate | None = None) -> FloatArray:
         """Predictions of the map in use.
@@ -450,6 +500,11 @@ class CalibrationMonitor:
         if not self._memory.store.n_batches:
             hint, caller = "call `update` first.", f"{CALLER}.{method}"
             raise invalid(caller, "monitor", "one with rows", "none", hint=hint)
+
+
+def tell_alarms(monitor: CalibrationMonitor, command: Sequence[str]) -> list[str]:
+    """Run a command for every alarm that nobody was told of yet; returns what did not work."""
+    return alarms.tell_alarms(monitor._memory, monitor.status(), command)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 
 from veridical.exceptions import invalid
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring.core import one_moment
+from veridical.monitoring.core import is_address, one_moment
 from veridical.report._page.blocks import Section
 from veridical.report._page.page import SavedPage, versions
 from veridical.results import (
@@ -134,8 +134,8 @@ def monitor_report(
     """
     if isinstance(monitor, CalibrationMonitor):
         return _gathered(monitor, title)
-    if not Path(monitor).is_file():
-        hint = "name a file that `CalibrationMonitor` has made."
+    if not (is_address(monitor) or Path(monitor).is_file()):
+        hint = "name a file that `CalibrationMonitor` has made, or an address."
         raise invalid(_CALLER, "monitor", "an existing store", repr(str(monitor)), hint=hint)
     with CalibrationMonitor(monitor, read_only=True) as opened:
         return _gathered(opened, title)
@@ -149,7 +149,7 @@ def _gathered(monitor: CalibrationMonitor, title: str | None) -> MonitorReport:
         kept = monitor.settings
         return MonitorReport(
             title=_TITLE if title is None else str(title),
-            source=Path(monitor.path).name,
+            source=monitor.path if is_address(monitor.path) else Path(monitor.path).name,
             settings=MonitorSettings(
                 labels=monitor.classes, versions=versions(), **{name: kept[name] for name in _KEPT}
             ),
