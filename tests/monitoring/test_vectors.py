@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from base64 import b64encode
 
 import numpy as np
 import pytest
@@ -161,8 +162,10 @@ def test_a_store_from_before_goes_on_as_it_was():
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("vectors", lambda s: s | {"wealth": [0.0] * 5}),
+        ("vectors", lambda s: s | {"wealth": s["sums"]}),
         ("vectors", lambda s: s | {"missed": "x"}),
+        ("vectors", lambda s: s | {"missed": [0.0]}),
+        ("vectors", lambda s: s | {"sums": b64encode(np.full(2, np.nan).tobytes()).decode()}),
         ("vectors", lambda s: s | {"n_classes": 4}),
         ("vectors", lambda s: s | {"n_classes": "3"}),
         ("vectors", lambda s: s | {"log_e": None}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -79,12 +80,12 @@ class Tally:
 
         return _combined(spread, self)
 
-    @property
+    @cached_property
     def rows(self) -> FloatArray:
         """Rows of each stream."""
         return self.counts.sum(axis=(1, 2))
 
-    @property
+    @cached_property
     def deviation(self) -> FloatArray:
         """Sum of y - p of each stream."""
         return self.counts[:, :, 1].sum(axis=1) - self.sum_p.sum(axis=1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from veridical._core.typing import FloatArray
 from veridical.inference.core import ONSET_ROWS, Bets
 from veridical.monitoring._store.counts import MOST_CLASSES, REGIONS
 from veridical.monitoring._store.database import Database
-from veridical.monitoring._store.states import read_state
 
 STATE = "bets"
 FAMILIES = ("all", "region", "class", "group")
@@ -91,10 +91,18 @@ FIRST_EDITION = Plan(1, {"all": 0.5, "region": 0.1, "class": 0.15, "group": 0.25
 
 def read_plan(database: Database) -> Plan | None:
     """The plan of a store; None before its first batch, or in one that is older than plans."""
-    state = read_state(database, STATE)
-    if state is None:
-        return None
+    text = database.value("SELECT value FROM states WHERE name = ?", STATE)
+    return None if text is None else _plan(text)
+
+
+@lru_cache(maxsize=16)
+def _plan(text: str) -> Plan:
+    """The plan that a text says; it is read with every batch, and the same each time."""
     place = Place("CalibrationMonitor", "store.bets", hint=_HINT)
+    try:
+        state = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise place.wrong(text, "JSON") from error
     if not isinstance(state, dict):
         raise place.wrong(state, "a record")
     check_fields(_FIELDS, state, place)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from base64 import b64decode, b64encode
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from veridical._core.data.schema import Fields, Number, Numbers, Place, Text, check_fields
+from veridical._core.data.schema import Fields, Number, Numbers, Place, Text, check_fields, said
 from veridical._core.sample import MulticlassSample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.monitoring._store.counts import FLOOR
@@ -23,7 +24,6 @@ _FORGETTING = (1.0, 0.9995, 0.998)  # what a row counts after the next one came
 _PARTS = (0.4, 0.9)  # of a correction that rivals bet on
 _N_RIVALS = len(_FORGETTING) * len(_PARTS)
 _RIDGE = 20.0  # rows that pull corrections to none
-_DIGITS = 4  # of what is learnt: a rival may be rounded, as long as it was made before the batch
 _HINT = "the store was damaged or changed by hand: restore a copy of it."
 _FIELDS = Fields(
     n_classes=Number(low=3, high=MOST_IN_VECTORS, whole=True),
@@ -31,8 +31,8 @@ _FIELDS = Fields(
     log_e=Number(),
     log_max=Number(low=0),
     wealth=Numbers(_N_RIVALS),
-    missed=Numbers(len(_FORGETTING), "l", "K"),
-    spread=Numbers(len(_FORGETTING), "l", "K", low=0),
+    missed=Numbers(len(_FORGETTING), "l", "k"),
+    spread=Numbers(len(_FORGETTING), "l", "k", low=0),
     sums=Numbers(2),
     alarmed_at=Text(none=True),
 )
@@ -106,14 +106,13 @@ class VectorProcess:
 
     def _log_factors(self, p: FloatArray, y: IntArray, leaf: IntArray) -> FloatArray:
         """Log likelihood ratio of every rival to the predictions over a batch."""
-        rows = np.arange(len(p))
+        shift = self.missed / (self.spread + _RIDGE)
         found = []
-        for shift in self.missed / (self.spread + _RIDGE):
-            for part in _PARTS:
-                exponents = (part * shift)[leaf]
-                total = np.log(np.einsum("nk,nk->n", p, np.exp(exponents)))
-                found.append(float((exponents[rows, y] - total).sum()))
-        return np.array(found)
+        for part in _PARTS:
+            factor = np.exp(part * shift)  # one for each leaf and class, not for each row
+            total = np.einsum("nk,fnk->fn", p, factor[:, leaf])
+            found.append((part * shift[:, leaf, y] - np.log(total)).sum(axis=1))
+        return np.stack(found, axis=1).reshape(-1)
 
     def _learn(self, p: FloatArray, y: IntArray, leaf: IntArray) -> None:
         shape = self.missed.shape[1:]
@@ -123,8 +122,8 @@ class VectorProcess:
         missed = happened - np.bincount(place.ravel(), p.ravel(), minlength=size)
         spread = np.bincount(place.ravel(), (p * (1 - p)).ravel(), minlength=size)
         kept = np.array(_FORGETTING)[:, None, None] ** len(p)
-        self.missed = np.round(kept * self.missed + missed.reshape(shape), _DIGITS)
-        self.spread = np.round(kept * self.spread + spread.reshape(shape), _DIGITS)
+        self.missed = kept * self.missed + missed.reshape(shape)
+        self.spread = kept * self.spread + spread.reshape(shape)
 
     def direction(self, labels: tuple[Any, ...]) -> str:
         """Which class differs most, by standard errors of its discounted sum, and where."""
@@ -144,7 +143,7 @@ class VectorProcess:
             name: getattr(self, name)
             for name in ("n_classes", "n_rows", "log_e", "log_max", "alarmed_at")
         }
-        return state | {name: getattr(self, name).tolist() for name in _ARRAYS}
+        return state | {name: _text(getattr(self, name)) for name in _ARRAYS}
 
 
 def read_vectors(database: Database) -> VectorProcess | None:
@@ -156,17 +155,29 @@ def read_vectors(database: Database) -> VectorProcess | None:
     if not isinstance(state, dict):
         raise place.wrong(state, "a record")
     values = dict(state)
+    n_classes = values.get("n_classes")
+    Number(low=3, high=MOST_IN_VECTORS, whole=True).check(n_classes, place.at("n_classes"))
+    empty = VectorProcess(n_classes)
     for name in _ARRAYS:
-        try:
-            values[name] = np.array(state.get(name), dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise place.at(name).wrong(state.get(name), "numbers") from error
-    place.sizes["K"] = values["n_classes"] if isinstance(values.get("n_classes"), int) else 0
+        values[name] = _array(values.get(name), getattr(empty, name).shape, place.at(name))
     check_fields(_FIELDS, values, place)
-    found = VectorProcess(**values)
-    if found.missed.shape != VectorProcess(found.n_classes).missed.shape:
-        raise place.at("missed").wrong(found.missed.shape, "a leaf for each case")
-    return found
+    return VectorProcess(**values)
+
+
+def _text(values: FloatArray) -> str:
+    """Numbers as text that is written and read faster than digits."""
+    return b64encode(values.astype("<f8").tobytes()).decode("ascii")
+
+
+def _array(text: Any, shape: tuple[int, ...], place: Place) -> FloatArray:
+    """Numbers of this shape from their text."""
+    try:
+        values = np.frombuffer(b64decode(text, validate=True), dtype="<f8")
+    except (TypeError, ValueError) as error:
+        raise place.wrong(text, "numbers as text") from error
+    if values.size != math.prod(shape):
+        raise place.wrong(said(f"{values.size} numbers"), f"{math.prod(shape)} numbers")
+    return values.reshape(shape).astype(np.float64)
 
 
 def _most_probable(p: FloatArray) -> tuple[IntArray, IntArray]:
