@@ -81,7 +81,7 @@ def step(monitor: CalibrationMonitor, i: int, tell: Tell) -> None:
 
 
 def opened(path: Any) -> CalibrationMonitor:
-    return CalibrationMonitor(path, labels=[0, 1], window=1000)
+    return CalibrationMonitor(path, labels=[0, 1], window=1000, online=True)
 
 
 def started(path: Any, work: Callable[[CalibrationMonitor, Tell], None]) -> tuple[int, int]:

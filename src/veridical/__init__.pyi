@@ -174,6 +174,7 @@ from veridical.planning import (
     simulate_decisions,
 )
 from veridical.report import (
+    MonitorLook as MonitorLook,
     MonitorReport as MonitorReport,
     MonitorSettings as MonitorSettings,
     Report as Report,

@@ -203,6 +203,38 @@ def test_a_page_is_written_by_its_suffix(capsys, suffix):
         assert MonitorReport.from_json(text).title == "Spring <b>"
 
 
+def test_a_page_that_is_written_over_is_compared_with(capsys):
+    run(capsys, "init", STORE)
+    run(capsys, "update", STORE, "good.csv")
+    Path("page.html").write_text("<p>not a page of a monitor</p>")
+    assert run(capsys, "report", STORE, "-o", "page.html")[0] == 0
+    assert "Since the last look" not in Path("page.html").read_text()
+    run(capsys, "update", STORE, "bad.csv")
+    assert run(capsys, "report", STORE, "-o", "new.html", "--since", "page.html")[0] == 3
+    assert run(capsys, "report", STORE, "-o", "page.html")[0] == 3
+    for name in ("page.html", "new.html"):
+        assert "There is an alarm that was not there before." in Path(name).read_text()
+    assert run(capsys, "report", STORE, "-o", "x.html", "--since", "bad.csv")[0] == 2
+
+
+def test_a_promise_of_another_command_is_watched(capsys):
+    decide = ["decide", "good.csv", "--y", "label", "--prob", "p", "--at-most", "0.3"]
+    assert main([*decide, "--format", "json"]) == 0
+    Path("promise.json").write_text(capsys.readouterr().out)
+    run(capsys, "init", STORE, "--labels", "0,1")
+    code, out, _ = run(capsys, "watch", STORE, "--risk", "promise.json", "--require", "ece < 0.3")
+    assert code == 0
+    assert out.count("Not shown: no row was answered") == 2
+    code, _, err = run(capsys, "watch", STORE, "--risk", "good.csv")
+    assert code == 2
+    assert "JSON of a promise" in err
+    run(capsys, "update", STORE, "good.csv")
+    code, out, _ = run(capsys, "watch", STORE, "--format", "json")
+    assert code == 0
+    assert [each["requirement"] for each in json.loads(out)] == ["ece < 0.3", ""]
+    assert json.loads(run(capsys, "watch", STORE, "--none", "--format", "json")[1]) == []
+
+
 def test_maps_are_fitted_tried_used_and_taken_back(capsys):
     run(capsys, "init", STORE)
     run(capsys, "update", STORE, "bad.csv", "--timestamp", "2026-03-01")

@@ -113,7 +113,7 @@ def test_limits_hold_at_every_look(law: str):
 def test_a_requirement_is_kept_broken_or_not_shown():
     monitor = CalibrationMonitor(window=4000)
     (first,) = monitor.watch(require="ece < 0.1")
-    assert first.headline == "Not shown: no row was answered (ece < 0.1 (calibration error))."
+    assert first.headline == "Not shown: no row was answered: ece < 0.1 (calibration error)."
     monitor.update(*rows(0, 60))
     assert "Not shown either way" in monitor.promises()[0].headline
     for seed in range(1, 9):

@@ -127,6 +127,7 @@ class MonitorStatus(Result):
     verdict : the same in one sentence
     notes : doubts in words
     promises : what is watched besides, at this look
+    event : what the predictions are of, in words; "" before the first batch
     online : the map that learns from every outcome; None without one
     """
 
@@ -149,6 +150,7 @@ class MonitorStatus(Result):
     verdict: str
     notes: tuple[str, ...] = ()
     promises: tuple[PromiseStatus, ...] = ()
+    event: str = ""
     online: OnlineStatus | None = None
 
     def _text(self) -> str:
@@ -168,7 +170,7 @@ class MonitorStatus(Result):
             lines.append("  * enough to blame this part alone")
         for promise in self.promises:
             lines += ["", *wrapped(promise.headline, width, indent=0)]
-            lines += [line for each in promise.windows for line in wrapped(str(each), width)]
+            lines += [line for each in promise.lines() for line in wrapped(each, width)]
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:

@@ -320,20 +320,37 @@ class PromiseStatus(Result):
         return high < self.at_most if strict else high <= self.at_most
 
     @property
-    def headline(self) -> str:
-        """What is shown, in a sentence."""
+    def promised(self) -> str:
+        """What was promised, in words or as it was written."""
         what = f"{_WORDS[self.risk][0]} at most {_amount(self.at_most, self.risk)}"
-        if self.requirement:
-            what = f"{self.requirement} ({_WORDS[self.risk][0]})"
+        return self.requirement or what
+
+    @property
+    def state(self) -> str:
+        """What is shown, in a few words."""
         if self.broken:
-            when = "" if self.broken_at is None else f" at {self.broken_at}"
-            return f"Broken{when}: {what}."
+            return "broken" if self.broken_at is None else f"broken at {self.broken_at}"
         if not self.windows:
-            return f"Not shown: no row was answered ({what})."
-        return f"Kept: {what}." if self.kept else f"Not shown either way: {what}."
+            return "not shown: no row was answered"
+        return "kept" if self.kept else "not shown either way"
+
+    @property
+    def headline(self) -> str:
+        """The same in a sentence."""
+        meaning = f" ({_WORDS[self.risk][0]})" if self.requirement else ""
+        return f"{self.state[0].upper()}{self.state[1:]}: {self.promised}{meaning}."
 
     def _text(self) -> str:
-        return "\n".join([self.headline, *(f"  {window}" for window in self.windows)])
+        return "\n".join([self.headline, *(f"  {line}" for line in self.lines())])
+
+    def lines(self) -> list[str]:
+        """What is known of each window."""
+        name = "risk" if not self.requirement else self.risk
+        return [
+            f"{each.window}: {each.n_rows:,.0f} rows, {name} {each.risk:.4f}"
+            f" ({each.low:.4f} to {each.high:.4f})"
+            for each in self.windows
+        ]
 
     def _columns(self) -> dict[str, list[Any]]:
         return columns_of(self.windows, field_names(PromiseWindow))

@@ -223,6 +223,11 @@ def add_arguments(parser: Parser) -> None:
         )
     page = add_kind(kinds, "report", "write a page of what is known", run_report)
     page.add_argument("--title", metavar="TEXT", help="heading of the page")
+    page.add_argument(
+        "--since",
+        metavar="PATH",
+        help="an earlier page to compare with; default: the one that is written over",
+    )
     add_page_output(page, "monitor.html")
     _add_questions(kinds)
 
@@ -451,14 +456,18 @@ def status(arguments: argparse.Namespace) -> int:
 def run_report(arguments: argparse.Namespace) -> int:
     """Write a page."""
     from veridical.report import monitor_report
+    from veridical.report.charts import since_page
 
     check_apart([arguments.store], arguments.output)
     with busy("writing the page"), open_store(arguments, read_only=True) as monitor:
-        report = monitor_report(monitor, title=arguments.title)
+        report = monitor_report(monitor, title=arguments.title, since=arguments.since)
+        if arguments.since is None and Path(arguments.output).is_file():
+            report = since_page(report, arguments.output)
         report.save(arguments.output)
     show(report.headline)
     tell([f"wrote {arguments.output}"])
-    return ALARM if report.status.alarm else 0
+    broken = any(promise.broken for promise in report.status.promises)
+    return ALARM if report.status.alarm or broken else 0
 
 
 def _expanded(names: list[str], available: list[str], param: str) -> list[str]:

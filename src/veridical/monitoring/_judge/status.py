@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import shortened
+from veridical.lenses import Binary, Confidence
+from veridical.lenses.reading import event_of
 from veridical.monitoring._judge.estimates import change_point, estimates_of, radius
 from veridical.monitoring._store.buckets import Buckets, History
 from veridical.monitoring._store.evidence import exp_or_inf
@@ -83,6 +85,7 @@ def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Monit
     log_max, alarmed_at = store.log_max, store.alarmed_at
     classes = store.classes(settings["labels"]) or ()
     directions = Directions(of_confidence=len(classes) > 2)
+    event = watched_event(classes, settings["pos_label"])
     streams = _streams(state, buckets.totals(), settings, directions, classes)
     log_e, direction = 0.0, None
     estimates: tuple[MonitorEstimate, ...] = ()
@@ -112,9 +115,31 @@ def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Monit
         since_high=since[2],
         estimates=estimates,
         streams=streams,
-        verdict=verdict_of(alarmed_at, direction, since, log_max, streams),
+        verdict=verdict_of(alarmed_at, direction, since, log_max, streams, event),
+        event=event,
         notes=(_waiting_note(waiting, oldest),) if waiting else (),
     )
+
+
+_PROBABILITY = "the probability of "
+
+
+def watched_event(classes: tuple[Any, ...], positive: Any) -> str:
+    """What is watched, in words; "" while classes are not known.
+
+    Examples
+    --------
+    >>> watched_event(("bad", "good"), "bad"), watched_event((0, 1), None)
+    ("the probability of y = 'bad'", 'the probability of y = 1')
+    >>> watched_event((0, 1, 2), None)
+    'the confidence: that the most probable class is right'
+    """
+    if not classes:
+        return ""
+    if len(classes) > 2:
+        return f"the confidence: that {event_of(Confidence(), classes)}"
+    positive = max(classes) if positive is None else positive
+    return _PROBABILITY + event_of(Binary(), (*(c for c in classes if c != positive), positive))
 
 
 def evidence_words(log_max: float) -> str:
@@ -137,11 +162,13 @@ def verdict_of(
     since: tuple[str | None, str | None, str | None],
     log_max: float,
     streams: tuple[StreamEvidence, ...],
+    event: str = "",
 ) -> str:
     """Everything in a sentence."""
     if alarmed_at is None:
         return f"No alarm: {evidence_words(log_max)}."
-    text = f"Alarm at {alarmed_at}: {direction}"
+    of_one = f" for {event.removeprefix(_PROBABILITY)}" if event.startswith(_PROBABILITY) else ""
+    text = f"Alarm at {alarmed_at}: {direction}{of_one}"
     if since[0] is not None:
         text += f", since about {since[0]}"
         if since[1] != since[2]:

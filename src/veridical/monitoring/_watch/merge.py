@@ -17,7 +17,7 @@ from veridical._core.runtime.text import without_password
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import estimate_of, radius
-from veridical.monitoring._judge.status import WHOLE, Directions, evidence_words
+from veridical.monitoring._judge.status import WHOLE, Directions, evidence_words, watched_event
 from veridical.monitoring._maps.versions import Versions
 from veridical.monitoring._store.address import exists, is_address
 from veridical.monitoring._store.buckets import Buckets
@@ -140,6 +140,7 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     log_max = max(log_e, 0.0, max(part.log_max for part in parts) - math.log(len(parts)))
     alarm = log_max >= -math.log(level)
     worst = max(parts, key=lambda part: part.log_max)
+    event = watched_event(classes, settings["pos_label"])
     names = dict.fromkeys(stream for part in parts for stream in part.watched)
     directions = Directions(of_confidence=len(classes) > 2)
     streams = [_stream(stream, parts, settings, directions) for stream in names]
@@ -155,7 +156,7 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     stores = f"{len(parts)} stores together" if len(parts) > 1 else "one store"
     text = "No alarm"
     if alarm:
-        text = f"Alarm: {direction}, most in {worst.path!r}"
+        text = f"Alarm: {direction}, of {event}, most in {worst.path!r}"
     if twice:
         rows = f"{sum(twice):,} rows of {len(twice):,} batches are in more than one store"
         notes.append(f"{rows}: they count once here, and in each store's evidence and deviation")
@@ -175,6 +176,7 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
         since_high=None,
         estimates=_since_start(parts, settings),
         streams=tuple(stream for _, stream in streams),
+        event=event,
         verdict=f"{text}: {stores}, {evidence_words(log_max)}.",
         notes=(
             _HOW,
