@@ -178,7 +178,11 @@ def test_a_store_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path):
         for seed in range(3):
             monitor.update(*rows(seed), by=["a", "b"] * 125)
         expected = monitor.status()
-    with sqlite3.connect(path) as connection:  # as version 1 had it
+    with sqlite3.connect(path) as connection:  # as version 1 had it: buckets of every stream
+        connection.execute(
+            "INSERT INTO bucket_streams SELECT (SELECT max(id) FROM buckets), id, n_rows,"
+            " deviation, squared, wealth FROM streams WHERE id > 1"
+        )
         for table, column in (
             ("streams", "deviation"),
             ("streams", "squared"),

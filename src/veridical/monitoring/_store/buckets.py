@@ -80,7 +80,8 @@ class Buckets:
         held = np.flatnonzero(batch.rows)
         sums = np.column_stack([batch.rows, batch.deviation, batch.squared])[held].tolist()
         some = [ids[i] for i in held]
-        self._add_streams(bucket, some, sums, factors[held])
+        # Only the first stream, of all rows, is asked for its history; stores of before have all.
+        self._add_streams(bucket, some[:1], sums[:1], factors[held[:1]])
         database.run_many(
             "UPDATE streams SET deviation = deviation + ?, squared = squared + ? WHERE id = ?",
             [(*each[1:], number) for each, number in zip(sums, some, strict=True)],
