@@ -220,6 +220,19 @@ def test_surprises_of_certain_predictions_are_survived():
     assert math.isfinite(online.gain_)
 
 
+@pytest.mark.parametrize("three", [False, True])
+def test_streams_that_nobody_foresees_are_survived(three):
+    """Always the opposite of what is certain, and nothing shared: weights vanish, not numbers."""
+    p = np.tile([1.0, 0.0, 0.0], (300, 1)) if three else np.ones(300)
+    y = np.where(np.arange(300) < 150, 1 if three else 0, 0 if three else 1)
+    for share in (0.0, 1e-4):
+        online = OnlineCalibrator(share=share, labels=[0, 1, 2] if three else [0, 1]).fit(p, y)
+        assert np.isfinite(online.predict_proba(p[:2])).all()
+        assert math.isfinite(online.gain_)
+        online.partial_fit(p, y)
+        assert online.weights_.sum() == pytest.approx(1)
+
+
 def test_importance_weights_have_no_unit_and_half_a_weight_counts_less():
     p, y = stream(200, slope=0.4)
     w = np.linspace(0.5, 2, 200)

@@ -53,6 +53,17 @@ def run(capsys, *arguments):
     return code, captured.out, captured.err
 
 
+def test_a_map_that_learns_is_part_of_the_status(capsys):
+    assert run(capsys, "init", STORE, "--online")[0] == 0
+    for name in ("good.csv", "bad.csv"):
+        run(capsys, "update", STORE, name, "--y", "label", "--prob", "p")
+    out = run(capsys, "status", STORE)[1]
+    assert "Online map, learning since batch 0" in " ".join(out.split())
+    found = json.loads(run(capsys, "status", STORE, "--format", "json")[1])
+    assert found["online"]["n_rows"] == 3000
+    assert "veridical_online_rows 3000" in run(capsys, "status", STORE, "--format", "prometheus")[1]
+
+
 def test_what_is_not_asked_for_is_as_a_new_store_has_it(capsys):
     code, out, _ = run(capsys, "init", STORE, "--window", "700")
     assert code == 0

@@ -92,7 +92,8 @@ class Maps:
         :math:`\log 5 - \sum_t \log(1 - \alpha_t)`: about :math:`\log 5 + 10^{-4} n` up to row
         10,000 for a share of 1e-4, and :math:`\log 5 + 1 + \log(n / 10^4)` from there on.
         """
-        logs = np.log(self.weights) + log_given
+        with np.errstate(divide="ignore"):  # a weight may vanish where nothing is shared
+            logs = np.log(self.weights) + log_given
         top = logs.max()
         if np.isfinite(top):  # else no map thought it possible, and none is better than another
             weights = np.exp(logs - top)
@@ -174,6 +175,8 @@ def learn_two(
             q0, q1, q2, q3, q4 = q0**size, q1**size, q2**size, q3**size, q4**size
         v0, v1, v2, v3, v4 = w0 * q0, w1 * q1, w2 * q2, w3 * q3, w4 * q4
         total = v0 + v1 + v2 + v3 + v4
+        if total == 0:  # no map thought it possible, and none is better than another
+            v0, v1, v2, v3, v4, total = w0, w1, w2, w3, w4, 1.0
         n_rows += 1
         alpha = min(share, 1 / (n_rows + 1))
         cost -= log1p(-alpha)
@@ -244,7 +247,9 @@ def learn_many(
         if norm > _FARTHEST:
             theta[-1] *= _FARTHEST / norm
         if share is not None:
-            maps.mix(size * np.log(q[:, happened]), share=share)
+            with np.errstate(divide="ignore"):
+                given = size * np.log(q[:, happened])
+            maps.mix(given, share=share)
     return out
 
 
