@@ -34,7 +34,6 @@ from veridical.results.monitoring import (
     ShadowStatus,
     StreamEvidence,
 )
-from veridical.results.online import OnlineStatus
 from veridical.results.planning import DecisionValue, Requirement, Requirements, RequirementTable
 from veridical.results.rates import ClassRate, LabelPlan, RateEstimate
 from veridical.results.risk import (
@@ -45,7 +44,7 @@ from veridical.results.risk import (
     RiskThreshold,
     SetCoverage,
 )
-from veridical.results.selection import CandidateEvidence, Evidence
+from veridical.results.selection import CandidateEvidence, Evidence, OnlineStatus
 from veridical.results.tests import (
     ConsistencyTest,
     EquivalenceTest,

@@ -11,8 +11,8 @@ from veridical.results._forms.html import html_fold, html_headline, html_list, h
 from veridical.results._forms.text import note_lines
 from veridical.results.base import ArrayResult, Result, columns_of, field_names, say_pvalue
 from veridical.results.decisions import PriorEstimate
-from veridical.results.online import OnlineStatus
 from veridical.results.risk import PromiseStatus
+from veridical.results.selection import OnlineStatus
 
 _STREAM_HEADER = ("part", "rows", "e-value", "largest", "blamed from", "deviation")
 

@@ -165,6 +165,7 @@ class Versions:
         self._database.run("DELETE FROM states WHERE lasting = 0")
         marks = ", ".join("?" * len(_SETTINGS))
         self._database.run(f"DELETE FROM settings WHERE name IN ({marks})", *_SETTINGS)
+        self._database.forget()
 
     def _in_state(self, state: str) -> int | None:
         found: int | None = self._database.value("SELECT id FROM versions WHERE state = ?", state)

@@ -32,9 +32,30 @@ class Database(ABC):
         self.name = name
         self.sealed = sealed
         self._one_thread = threading.RLock()  # a connection has one transaction at a time
+        self._remembered: dict[str, dict[Any, Any]] | None = None
+
+    def rows(self, query: str, *values: Any) -> list[Row]:
+        """What a question finds; while another thread writes, what it was after that."""
+        with self._one_thread:
+            return self._rows(query, values)
+
+    def remembered(self, name: str, query: str) -> dict[Any, Any] | None:
+        """A small table of two columns, read once a transaction; None outside of one.
+
+        Who writes to the table writes to this, too, or calls `forget`.
+        """
+        with self._one_thread:
+            if self._remembered is not None and name not in self._remembered:
+                self._remembered[name] = {row[0]: row[1] for row in self._rows(query, ())}
+            return None if self._remembered is None else self._remembered[name]
+
+    def forget(self) -> None:
+        """Read again what was remembered."""
+        if self._remembered is not None:
+            self._remembered = {}
 
     @abstractmethod
-    def rows(self, query: str, *values: Any) -> list[Row]:
+    def _rows(self, query: str, values: tuple[Any, ...]) -> list[Row]:
         """What a question finds."""
 
     @abstractmethod
@@ -102,7 +123,11 @@ class Database(ABC):
             )
             raise VeridicalError(msg)
         with self._one_thread, self.explained(), self._writing():
-            yield
+            self._remembered = {}
+            try:
+                yield
+            finally:
+                self._remembered = None
 
     @contextmanager
     def reading(self) -> Iterator[None]:

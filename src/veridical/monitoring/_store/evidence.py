@@ -81,7 +81,8 @@ class EProcesses:
 def log_factors(batch: Tally) -> FloatArray:
     """Log likelihood ratio of every rival to the predictions over a batch, (S, G)."""
     happened, missed = log_rivals()
-    seen = np.flatnonzero(batch.counts.any(axis=(0, 2)))
+    total = batch.counts.sum(axis=0)
+    seen = np.flatnonzero(total[:, 0] + total[:, 1])  # a tenth of the time of `any`
     counts = batch.counts[:, seen]
     # Not a matrix product: for so few rows threads of the linear algebra only wait for each other.
     gained = np.einsum("sc,cg->sg", counts[:, :, 1], happened[seen])

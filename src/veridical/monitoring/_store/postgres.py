@@ -59,8 +59,7 @@ class PostgresDatabase(Database):
                 self.close()
                 raise
 
-    def rows(self, query: str, *values: Any) -> list[Row]:
-        """What a question finds."""
+    def _rows(self, query: str, values: tuple[Any, ...]) -> list[Row]:
         found: list[Row] = self._sent(query, values).fetchall()
         return found
 

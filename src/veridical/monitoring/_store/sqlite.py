@@ -51,8 +51,7 @@ class SqliteDatabase(Database):
                 self.connection.close()
                 raise
 
-    def rows(self, query: str, *values: Any) -> list[Row]:
-        """What a question finds."""
+    def _rows(self, query: str, values: tuple[Any, ...]) -> list[Row]:
         return self.connection.execute(query, values).fetchall()
 
     def run(self, statement: str, *values: Any) -> None:

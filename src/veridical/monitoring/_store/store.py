@@ -84,8 +84,15 @@ class Store:
 
     def setting(self, name: str) -> str | None:
         """Value of a setting, or None."""
+        known = self._known()
+        if known is not None:
+            return known.get(name)
         found: str | None = self.database.value("SELECT value FROM settings WHERE name = ?", name)
         return found
+
+    def _known(self) -> dict[str, str] | None:
+        """All settings, within a transaction."""
+        return self.database.remembered("settings", "SELECT name, value FROM settings")
 
     def set_setting(self, name: str, value: str) -> None:
         """Write a setting."""
@@ -95,6 +102,9 @@ class Store:
             name,
             value,
         )
+        known = self._known()
+        if known is not None:
+            known[name] = value
 
     def state(self, name: str) -> Any:
         """What a part of the monitor has kept under a name with `set_state`; None if nothing.

@@ -92,7 +92,8 @@ def _is_stale(since: str | None, now: dt.datetime) -> bool:
     if since is None:  # told
         return False
     try:
-        return (now - dt.datetime.fromisoformat(since)).total_seconds() > 2 * _SECONDS
+        # a clock that was wrong may have written a time to come
+        return abs((now - dt.datetime.fromisoformat(since)).total_seconds()) > 2 * _SECONDS
     except (ValueError, TypeError):
         return True
 

@@ -224,7 +224,7 @@ def _as_timestamp(value: Any, caller: str) -> str | None:
     if value is None or isinstance(value, str):
         check_text([value], caller=caller, param="timestamp")
         return value
-    if isinstance(value, (dt.date, np.datetime64)):
+    if isinstance(value, (dt.date, np.datetime64)) and value == value:  # NaT is no time
         return str(value) if isinstance(value, np.datetime64) else value.isoformat()
     hint = "pass a datetime, a date or text."
     got = f"a {type(value).__name__}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import secrets
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.faults import Option
+from veridical._core.data.labels import check_text
 from veridical._core.data.validation import check_level, check_sample, is_number
 from veridical._core.sample import Sample
 from veridical.calibrators import Calibrator
@@ -56,11 +58,37 @@ def _check_online(online: Any) -> bool:
     return bool(online)
 
 
+def _check_label(label: Any, param: str) -> Any:
+    """Return a label that a store can keep: a whole number, a boolean or text."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if isinstance(value, str):
+        check_text([value], caller=CALLER, param=param)
+        return value
+    if isinstance(value, bool) or (is_number(value) and float(value).is_integer()):
+        return value
+    dated = isinstance(value, (dt.date, np.datetime64))
+    hint = "turn dates that are classes into strings." if dated else "pass class labels."
+    expected = "of integers, booleans or strings" if param == "labels" else "a label"
+    raise invalid(CALLER, param, expected, repr(value), hint=hint)
+
+
+def _check_labels(labels: Any) -> list[Any]:
+    """Return classes, two or more, each once."""
+    given = [labels] if isinstance(labels, (str, bytes)) else np.asarray(labels).tolist()
+    values = [
+        _check_label(each, "labels") for each in (given if isinstance(given, list) else [given])
+    ]
+    if len(values) < 2 or len(set(values)) < len(values):
+        hint = "name every class once, in the order of the columns."
+        raise invalid(CALLER, "labels", "two or more different labels", repr(values), hint=hint)
+    return values
+
+
 def check_settings(**asked: Any) -> dict[str, Any]:
     """Settings that the user asks for; what is None is as the store has it and left out."""
     checks: dict[str, Callable[[Any], Any]] = {
-        "labels": lambda labels: np.asarray(labels).tolist(),
-        "pos_label": lambda label: label,
+        "labels": _check_labels,
+        "pos_label": lambda label: _check_label(label, "pos_label"),
         "level": lambda level: check_level(CALLER, level, "level"),
         "window": lambda rows: check_rows(rows, "window", CALLER),
         "half_life": lambda rows: check_rows(rows, "half_life", CALLER),

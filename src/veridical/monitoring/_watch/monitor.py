@@ -13,9 +13,7 @@ from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses import Binary, Confidence, Lens
-from veridical.lenses.reading import event_of
-from veridical.monitoring._judge.estimates import curve_of_cells, rolling
+from veridical.monitoring._judge.estimates import rolling, window_curves
 from veridical.monitoring._judge.promise import looks_of, promise_status
 from veridical.monitoring._watch import alarms, counting, maps, promises
 from veridical.monitoring._watch.memory import CALLER, Memory, check_settings
@@ -298,20 +296,10 @@ class CalibrationMonitor:
         hint = "10 to 20 bins are read most easily."
         check_integer(f"{CALLER}.curves", "n_bins", n_bins, hint=hint)
         self._check_rows_seen("curves")
-        window = self.settings["window"]
         with self._memory.store.reading():
-            parts = {
-                "before": self._memory.buckets.cells(skip_rows=window),
-                "now": self._memory.buckets.cells(last_rows=window),
-            }
-        columns = self._memory.columns(f"{CALLER}.curves")
-        lens: Lens = Confidence() if len(columns.labels) > 2 else Binary()
-        event = event_of(lens, columns.classes)
-        return {
-            name: replace(curve_of_cells(cells, n_bins=n_bins, lens=lens.name), event=event)
-            for name, cells in parts.items()
-            if cells.any()
-        }
+            columns = self._memory.columns(f"{CALLER}.curves")
+            window = self.settings["window"]
+            return window_curves(self._memory.buckets, window, columns.classes, n_bins)
 
     def promise(self, promise: RiskThreshold) -> PromiseStatus:
         """Whether what :func:`risk_threshold` promised is still kept; looking costs nothing.
