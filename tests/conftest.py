@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 from needs import lacking, needed
+from postgres_server import NoServer, PostgresServer, postgres_server as _started
 from xdist.scheduler import LoadScopeScheduling
 
 _CHROMIUM = Path(os.environ.get("VERIDICAL_CHROMIUM", "/usr/bin/chromium"))
@@ -130,3 +131,13 @@ def browser() -> Iterator[Any]:
         launched = started.chromium.launch(executable_path=str(_CHROMIUM), args=_CHROMIUM_FLAGS)
         yield launched
         launched.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of its own, reached by a socket in a temporary folder."""
+    try:
+        with _started("fsync=off") as server:
+            yield server
+    except NoServer as error:
+        lacking(str(error))

@@ -57,6 +57,7 @@ from veridical.calibrators import (
     MixingCalibrator as MixingCalibrator,
     NearIsotonicCalibrator as NearIsotonicCalibrator,
     OneVsRestCalibrator,
+    OnlineCalibrator as OnlineCalibrator,
     PlattCalibrator,
     QuadraticCalibrator as QuadraticCalibrator,
     ScalingBinningCalibrator as ScalingBinningCalibrator,
@@ -173,6 +174,7 @@ from veridical.planning import (
     simulate_decisions,
 )
 from veridical.report import (
+    MonitorLook as MonitorLook,
     MonitorReport as MonitorReport,
     MonitorSettings as MonitorSettings,
     Report as Report,
@@ -225,6 +227,7 @@ from veridical.results import (
     MonitorVersions as MonitorVersions,
     MultipleTest as MultipleTest,
     NullLevel as NullLevel,
+    OnlineStatus as OnlineStatus,
     PatientRound as PatientRound,
     PlayerScore as PlayerScore,
     PriorEstimate as PriorEstimate,

@@ -13,6 +13,7 @@ from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
 from veridical.calibrators._logistic.spline import SplineCalibrator
+from veridical.calibrators._online.online import OnlineCalibrator
 from veridical.calibrators._softmax.linear import (
     DirichletCalibrator,
     MatrixCalibrator,
@@ -83,6 +84,7 @@ MULTICLASS = {
         [TemperatureCalibrator(), OneVsRestCalibrator(IsotonicCalibrator())]
     ),
     "averaged": AveragedCalibrator([TemperatureCalibrator(), IdentityCalibrator()], weights=[3, 1]),
+    "online": OnlineCalibrator(),
     "boosted": BoostedCalibrator(),
     "boosted identity": BoostedCalibrator(IdentityCalibrator(), depth=2, max_rounds=20, cv=3),
     "auto": AutoCalibrator(candidates=[TemperatureCalibrator(), VectorCalibrator()]),

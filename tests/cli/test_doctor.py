@@ -52,7 +52,7 @@ def test_what_is_missing_comes_with_its_command(capsys, monkeypatch):
     commands = [line.split(" -m ")[1] for line in lines[start:]]
     assert commands == [
         "pip install scipy", 'pip install "numba>=0.60"',
-        'pip install "ibis-framework[postgres]"',
+        'pip install "psycopg[binary]>=3.2"', 'pip install "ibis-framework[postgres]"',
     ]  # fmt: skip
 
 

@@ -53,6 +53,17 @@ def run(capsys, *arguments):
     return code, captured.out, captured.err
 
 
+def test_a_map_that_learns_is_part_of_the_status(capsys):
+    assert run(capsys, "init", STORE, "--online")[0] == 0
+    for name in ("good.csv", "bad.csv"):
+        run(capsys, "update", STORE, name, "--y", "label", "--prob", "p")
+    out = run(capsys, "status", STORE)[1]
+    assert "Online map, learning since batch 0" in " ".join(out.split())
+    found = json.loads(run(capsys, "status", STORE, "--format", "json")[1])
+    assert found["online"]["n_rows"] == 3000
+    assert "veridical_online_rows 3000" in run(capsys, "status", STORE, "--format", "prometheus")[1]
+
+
 def test_what_is_not_asked_for_is_as_a_new_store_has_it(capsys):
     code, out, _ = run(capsys, "init", STORE, "--window", "700")
     assert code == 0
@@ -203,6 +214,38 @@ def test_a_page_is_written_by_its_suffix(capsys, suffix):
         assert MonitorReport.from_json(text).title == "Spring <b>"
 
 
+def test_a_page_that_is_written_over_is_compared_with(capsys):
+    run(capsys, "init", STORE)
+    run(capsys, "update", STORE, "good.csv")
+    Path("page.html").write_text("<p>not a page of a monitor</p>")
+    assert run(capsys, "report", STORE, "-o", "page.html")[0] == 0
+    assert "Since the last look" not in Path("page.html").read_text()
+    run(capsys, "update", STORE, "bad.csv")
+    assert run(capsys, "report", STORE, "-o", "new.html", "--since", "page.html")[0] == 3
+    assert run(capsys, "report", STORE, "-o", "page.html")[0] == 3
+    for name in ("page.html", "new.html"):
+        assert "There is an alarm that was not there before." in Path(name).read_text()
+    assert run(capsys, "report", STORE, "-o", "x.html", "--since", "bad.csv")[0] == 2
+
+
+def test_a_promise_of_another_command_is_watched(capsys):
+    decide = ["decide", "good.csv", "--y", "label", "--prob", "p", "--at-most", "0.3"]
+    assert main([*decide, "--format", "json"]) == 0
+    Path("promise.json").write_text(capsys.readouterr().out)
+    run(capsys, "init", STORE, "--labels", "0,1")
+    code, out, _ = run(capsys, "watch", STORE, "--risk", "promise.json", "--require", "ece < 0.3")
+    assert code == 0
+    assert out.count("Not shown: no row was answered") == 2
+    code, _, err = run(capsys, "watch", STORE, "--risk", "good.csv")
+    assert code == 2
+    assert "JSON of a promise" in err
+    run(capsys, "update", STORE, "good.csv")
+    code, out, _ = run(capsys, "watch", STORE, "--format", "json")
+    assert code == 0
+    assert [each["requirement"] for each in json.loads(out)] == ["ece < 0.3", ""]
+    assert json.loads(run(capsys, "watch", STORE, "--none", "--format", "json")[1]) == []
+
+
 def test_maps_are_fitted_tried_used_and_taken_back(capsys):
     run(capsys, "init", STORE)
     run(capsys, "update", STORE, "bad.csv", "--timestamp", "2026-03-01")
@@ -259,7 +302,7 @@ def test_signals_need_no_outcomes(capsys):
         (["refit", STORE, "--calibrator", "betta"], "knows its classes"),
         (["trial", STORE], "call `refit` first"),
         (["versions", "absent.sqlite"], "an existing store"),
-        (["watch"], "invalid choice"),
+        (["whatever"], "invalid choice"),
     ],
 )  # fmt: skip
 def test_bad_input_is_told_in_a_line_with_exit_code_2(capsys, arguments, message):

@@ -83,6 +83,7 @@ NOT_METRICS = {
     "MonitorEpoch": "result",
     "MonitorEstimate": "result",
     "MonitorHistory": "result",
+    "MonitorLook": "part of a page",
     "MonitorReport": "a page",
     "MonitorSettings": "settings of a page",
     "MonitorSignals": "result",

@@ -5,17 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-import subprocess
-import tempfile
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from needs import lacking
+from postgres_server import PostgresServer
 
 Table = Mapping[str, np.ndarray]
 Engine = Callable[[list[str], Table], np.ndarray]
@@ -125,47 +122,15 @@ def spark(spark_session: Any) -> Engine:
     return run
 
 
-@pytest.fixture(scope="session")
-def _postgres_folder() -> Iterator[str]:
-    """A PostgreSQL server of its own, reached by a socket in a temporary folder."""
-    programs = _postgres_programs()
-    # pytest's own folders are closed to other users, and the server refuses to run as root
-    folder = tempfile.mkdtemp(prefix="veridical-postgres-")
-    options: dict[str, Any] = {"cwd": folder, "stdout": subprocess.DEVNULL}
-    options["stderr"] = subprocess.DEVNULL
-    if os.geteuid() == 0:
-        shutil.chown(folder, "nobody")
-        options["user"] = "nobody"
-    data = f"{folder}/data"
-    server = None
-    try:
-        made = [f"{programs}/initdb", "-D", data, "-A", "trust", "-U", "tester", "--no-sync"]
-        subprocess.run([*made, "-E", "UTF8", "--no-locale"], check=True, **options)
-        settings = ["-c", "listen_addresses=", "-c", "fsync=off", "-k", folder]
-        server = subprocess.Popen([f"{programs}/postgres", "-D", data, *settings], **options)
-        for _ in range(300):
-            if Path(f"{folder}/.s.PGSQL.5432").exists() and _psql(folder, "SELECT 1") == "1\n":
-                break
-            time.sleep(0.1)
-        else:
-            lacking("the PostgreSQL server did not start")
-        yield folder
-    finally:
-        if server is not None:
-            server.terminate()
-            server.wait(30)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
 @pytest.fixture
-def postgres(_postgres_folder: str) -> Engine:
+def postgres(postgres_server: PostgresServer) -> Engine:
     """PostgreSQL through its own client."""
 
     def run(expressions: list[str], table: Table, kind: str = "float8") -> np.ndarray:
         lines = "".join("\t".join(map(_copy_number, row)) + "\n" for row in _cells(table))
         made = _create(table, kind).replace("CREATE TABLE", "CREATE TEMP TABLE")
         script = f"{made};\nCOPY scored FROM STDIN;\n{lines}\\.\n{_select(expressions)};\n"
-        answer = _psql(_postgres_folder, script)
+        answer = postgres_server.psql(script)
         rows = [line.split("|") for line in answer.splitlines()]
         return np.array([[float(cell or "nan") for cell in row] for row in rows])
 
@@ -174,31 +139,6 @@ def postgres(_postgres_folder: str) -> Engine:
 
 def _copy_number(value: Any) -> str:
     return "\\N" if value is None else repr(value)
-
-
-def _psql(folder: str, script: str) -> str:
-    command = ["psql", "-X", "-q", "-At", "-v", "ON_ERROR_STOP=1", "-h", folder]
-    done = subprocess.run(
-        [*command, "-U", "tester", "postgres"],
-        input=script,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PGCLIENTENCODING": "UTF8"},
-    )
-    if done.returncode and "starting up" not in done.stderr:
-        raise RuntimeError(done.stderr[:2000])
-    return done.stdout
-
-
-def _postgres_programs() -> str:
-    """Folder of initdb and postgres."""
-    found = shutil.which("initdb")
-    places = [Path(found).resolve().parent] if found else []
-    places += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
-    for place in places:
-        if (place / "initdb").exists() and (place / "postgres").exists() and shutil.which("psql"):
-            return str(place)
-    lacking("no PostgreSQL server (initdb, postgres, psql) is installed")
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from veridical.calibrators import (
     MixingCalibrator,
     NearIsotonicCalibrator,
     OneVsRestCalibrator,
+    OnlineCalibrator,
     PlattCalibrator,
     QuadraticCalibrator,
     ScalingBinningCalibrator,
@@ -69,6 +70,7 @@ ANY: dict[str, Calibrator] = {
     "one_vs_rest_bare": OneVsRestCalibrator(IsotonicCalibrator(laplace=0)),
     "mixing": MixingCalibrator(OneVsRestCalibrator(BetaCalibrator()), mix=0.1),
     "averaged": AveragedCalibrator([TemperatureCalibrator(), VectorCalibrator()], weights=[3, 1]),
+    "online": OnlineCalibrator(),
     "boosted": BoostedCalibrator(
         MixingCalibrator(IdentityCalibrator(), mix=0.9), depth=2, max_rounds=9
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sqlite3
 import subprocess
@@ -11,12 +12,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from needs import lacking
 
 from veridical.exceptions import VeridicalError
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring._store import file as _file, tables as _schema
+from veridical.monitoring._store import sqlite as _file, tables as _schema
+from veridical.monitoring._store.sqlite import SqliteDatabase
 
-SCRIPT = Path(__file__).parent / "rough_treatment.py"
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "evidence" / "stores.py"
+EVIDENCE = ROOT / "docs" / "evidence" / "monitor_stores.csv"
 forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are made by forking")
 
 
@@ -27,19 +32,45 @@ def rows(seed: int, n: int = 250) -> tuple[np.ndarray, np.ndarray]:
 
 
 @forks
-def test_killed_or_at_once_no_batch_is_lost_or_counted_twice(tmp_path: Path):
+@pytest.mark.parametrize("kind", ["file", "postgres"])
+def test_killed_cut_or_at_once_nothing_is_lost_or_counted_twice(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+):
+    """A sample of the evidence: 10 kills, four writers of whom two are killed, 3 cut lines."""
+    if not SCRIPT.exists():
+        pytest.skip("needs the source tree")
+    if kind == "postgres":
+        request.getfixturevalue("need")("psycopg")
+    sample = ["--kills", "10", "--rounds", "1", "--cuts", "3", "--no-full", "--only", kind]
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), str(tmp_path), "10"],
+        [sys.executable, str(SCRIPT), str(tmp_path), *sample],
         capture_output=True,
         text=True,
         timeout=300,
-        env=os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    kills, order = done.stdout.splitlines()
-    assert kills.startswith("10 kills")
-    assert order.endswith("as one after another")
+    lines = (tmp_path / "monitor_stores.csv").read_text().splitlines()
+    if kind == "postgres" and len(lines) == 1:
+        lacking(done.stdout)  # no server is installed
+    treated = [line.split(",")[1] for line in lines[1:]]
+    expected = ["kills", "steps after kills", "four writers"]
+    assert treated == expected + ["lines cut"] * (kind == "postgres")
+
+
+def test_the_committed_evidence_is_of_500_kills_of_each_kind():
+    if not EVIDENCE.exists():
+        pytest.skip("needs the source tree")
+    with EVIDENCE.open() as stream:
+        rows = {(row["store"], row["treatment"]): row for row in csv.DictReader(stream)}
+    for store in ("file", "postgres"):
+        assert rows[store, "kills"]["times"] == "500"
+        assert int(rows[store, "four writers"]["times"]) >= 20
+        assert int(rows[store, "disk full"]["times"]) >= 1
+        assert {"open", "update", "observe", "resolve", "refit", "switch", "between steps"} <= {
+            each.rpartition(" ")[0] for each in rows[store, "kills"]["detail"].split("; ")
+        }
+    assert int(rows["postgres", "lines cut"]["times"]) >= 100
 
 
 def test_threads_may_share_a_monitor():
@@ -79,7 +110,7 @@ def test_a_full_disk_gives_a_clear_error_and_an_intact_store(tmp_path: Path):
     monitor = CalibrationMonitor(path)
     monitor.update(*rows(0), batch_id="0")
     before = monitor.status()
-    connection = monitor._memory.store.connection
+    connection = monitor._memory.store.database.connection
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with pytest.raises(VeridicalError, match=r"is full\.\nHint: free some space and send"):
@@ -121,7 +152,9 @@ def test_a_file_that_cannot_be_written_is_refused_with_a_hint(tmp_path: Path):
     with CalibrationMonitor(path) as monitor:
         monitor.update(*rows(0))
     monitor = CalibrationMonitor(path)
-    monitor._memory.store.connection.execute("PRAGMA query_only = ON")  # root may write to any file
+    monitor._memory.store.database.connection.execute(
+        "PRAGMA query_only = ON"
+    )  # root may write to any file
     with pytest.raises(VeridicalError, match="Hint: the file cannot be written to"):
         monitor.update(*rows(1))
     assert monitor.status().n_samples == 250
@@ -145,18 +178,26 @@ def test_a_store_of_an_earlier_version_is_brought_up_to_date(tmp_path: Path):
         for seed in range(3):
             monitor.update(*rows(seed), by=["a", "b"] * 125)
         expected = monitor.status()
-    with sqlite3.connect(path) as connection:  # as version 1 had it
+    with sqlite3.connect(path) as connection:  # as version 1 had it: buckets of every stream
+        connection.execute(
+            "INSERT INTO bucket_streams SELECT (SELECT max(id) FROM buckets), id, n_rows,"
+            " deviation, squared, wealth FROM streams WHERE id > 1"
+        )
         for table, column in (
             ("streams", "deviation"),
             ("streams", "squared"),
             ("buckets", "predicted"),
         ):
             connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        for table in ("states", "recent", "versions", "epochs"):
+            connection.execute(f"DROP TABLE {table}")
         connection.execute("PRAGMA user_version = 1")
     connection.close()
     with CalibrationMonitor(path) as monitor:
         found = monitor.status()
-        version = monitor._memory.store.connection.execute("PRAGMA user_version").fetchone()
+        version = monitor._memory.store.database.connection.execute(
+            "PRAGMA user_version"
+        ).fetchone()
         assert version == (_schema.VERSION,)
         assert monitor.update(*rows(3)).n_samples == 1000
     assert found.n_samples == expected.n_samples
@@ -176,8 +217,8 @@ def test_a_change_of_tables_that_fails_leaves_the_old_ones(
     with CalibrationMonitor(path) as monitor:
         monitor.update(*rows(0))
 
-    def half(connection: sqlite3.Connection) -> None:
-        connection.execute("ALTER TABLE streams ADD COLUMN colour TEXT")
+    def half(database: SqliteDatabase) -> None:
+        database.run("ALTER TABLE streams ADD COLUMN colour TEXT")
         raise sqlite3.OperationalError("database or disk is full")
 
     with monkeypatch.context() as patch:
@@ -187,7 +228,10 @@ def test_a_change_of_tables_that_fails_leaves_the_old_ones(
             CalibrationMonitor(path)
     with CalibrationMonitor(path) as monitor:
         names = [
-            row[1] for row in monitor._memory.store.connection.execute("PRAGMA table_info(streams)")
+            row[1]
+            for row in monitor._memory.store.database.connection.execute(
+                "PRAGMA table_info(streams)"
+            )
         ]
         assert "colour" not in names
         assert monitor.status().n_samples == 250

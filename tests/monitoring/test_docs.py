@@ -13,7 +13,7 @@ import pytest
 
 from veridical.cli import main
 from veridical.monitoring._judge.prometheus import prometheus_text
-from veridical.monitoring._store.counts import _FAMILIES, share_of
+from veridical.monitoring._store.plan import Plan
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "monitoring.md").read_text(encoding="utf-8")
@@ -44,7 +44,7 @@ def test_blocks_print_what_the_page_says(space: dict[str, Any]):
         if line.strip().startswith("# ")
     ]
     assert said == space["printed"]
-    assert len(said) == 7
+    assert len(said) == 8
     assert (space["folder"] / "monitor.html").stat().st_size > 100_000
 
 
@@ -76,10 +76,19 @@ def test_gauges_of_the_table_are_those_that_are_written(space: dict[str, Any]):
 
 
 def test_weights_on_the_page_are_those_of_the_code():
-    for weight in _FAMILIES.values():
-        assert f"{weight:g} for" in PAGE
-    part = _FAMILIES["group"]
-    assert [round(part / share_of("group", j, 2)) for j in range(3)] == [2, 6, 12]
+    cases = {"two classes": (2, 0), "two classes, groups": (2, 3), "three to 20 classes": (3, 0)}
+    cases["three to 20 classes, groups"] = (3, 3)
+    families = ("all", "region", "class", "vector", "group")
+    for name, case in cases.items():
+        parts = Plan.of_first_batch(*case).parts
+        assert sum(parts.values()) == pytest.approx(1)
+        cells = " | ".join(f"{parts[family]:.3g}" for family in families)
+        assert f"| {name} | {cells} |" in PAGE
+    later = Plan.of_first_batch(2, 0)
+    part = later.parts["group"]
+    assert [round(part / later.share("group", j, 2)) for j in range(3)] == [2, 6, 12]
+    first = Plan.of_first_batch(2, 4)
+    assert first.share("group", 3, 2) == pytest.approx(0.75 * first.parts["group"] / 4)
 
 
 def test_change_points_on_the_page_are_those_of_the_table():

@@ -62,13 +62,14 @@ def test_every_bet_is_fair():
     np.testing.assert_allclose(mean, 1.0, atol=1e-12)
 
 
-def test_wealth_is_conserved_over_all_outcomes():
+@pytest.mark.parametrize(("edition", "scale"), [(1, 0), (2, 5000), (2, 1000)])
+def test_wealth_is_conserved_over_all_outcomes(edition, scale):
     """Mean evidence after two batches over every possible outcome, by enumeration: at most one."""
     p = np.array([0.3, 0.9, 0.6])
     mean = 0.0
     for code in range(8):
         y = np.array([code & 1, code >> 1 & 1, code >> 2 & 1])
-        evidence = EProcesses(1)
+        evidence = EProcesses([scale], edition=edition)
         evidence.advance(tally(y[:2], p[:2]))
         evidence.advance(tally(y[2:], p[2:]))
         mean += np.where(y == 1, p, 1 - p).prod() * np.exp(evidence.log_e[0])
@@ -77,7 +78,7 @@ def test_wealth_is_conserved_over_all_outcomes():
 
 def test_streams_do_not_touch_each_other():
     y, p = data()
-    both, alone = EProcesses(2), EProcesses(1)
+    both, alone = EProcesses([5000, 5000]), EProcesses([5000])
     for rows in (slice(0, 200), slice(200, None)):
         stream = np.zeros(len(p[rows]), dtype=int)
         both.advance(tally(y[rows], p[rows], stream, 2))
@@ -87,7 +88,7 @@ def test_streams_do_not_touch_each_other():
 
 def test_a_change_is_found_where_it_was_made():
     rng = np.random.default_rng(5)
-    evidence, factors = EProcesses(1), []
+    evidence, factors = EProcesses([5000]), []
     for batch in range(40):
         p = rng.random(300)
         truth = p if batch < 25 else p**2
@@ -102,5 +103,5 @@ def test_a_change_is_found_where_it_was_made():
 
 def test_no_change_in_what_was_predicted_perfectly():
     p = np.array([0.5, 0.5])
-    factors = EProcesses(1).advance(tally(np.array([0, 1]), p))
+    factors = EProcesses([5000]).advance(tally(np.array([0, 1]), p))
     assert change_point(factors) is None

@@ -118,7 +118,7 @@ def test_the_past_stays_within_bounds_and_nothing_is_lost(monkeypatch: pytest.Mo
     rows = [calibrated(250, seed) for seed in range(60)]
     for batch in rows:
         monitor.update(*batch)
-    history = Buckets(monitor._memory.store.connection).history(1)
+    history = Buckets(monitor._memory.store.database).history(1)
     assert len(history.n_rows) <= 16
     assert history.n_rows.sum() == 15_000
     y, p = np.concatenate([b[0] for b in rows]), np.concatenate([b[1] for b in rows])
@@ -156,6 +156,7 @@ OTHER_SETTINGS = {
     "level": 0.01,
     "window": 700,
     "half_life": 90,
+    "online": True,
     "confidence_level": 0.9,
 }
 
@@ -187,6 +188,7 @@ def test_a_new_store_has_the_documented_defaults():
         "window": 5000,
         "half_life": 5000,
         "confidence_level": 0.95,
+        "online": False,
     }
     assert "default 0.05" in CalibrationMonitor.__doc__
 

@@ -120,8 +120,8 @@ def test_counted_predictions_are_forgotten_at_last(monkeypatch: pytest.MonkeyPat
         names, y, p = rows(10, seed=seed)
         monitor.observe(names, p)
         monitor.resolve(names, y)
-    kept = monitor._memory.store.connection.execute("SELECT count(*) FROM predictions").fetchone()[
-        0
-    ]
+    kept = monitor._memory.store.database.connection.execute(
+        "SELECT count(*) FROM predictions"
+    ).fetchone()[0]
     assert kept <= 40 + 5 * 10 + 7
     assert monitor.resolve(waits[0], waits[1]).n_samples == 207  # what waits is not forgotten

@@ -47,13 +47,15 @@ def test_the_last_rows_are_kept_as_they_came(monkeypatch: pytest.MonkeyPatch):
     batches = [rows(180, seed) for seed in range(7)]
     for batch in batches:
         monitor.update(*batch)
-    kept = RecentRows(monitor._memory.store.connection).read(2)
+    kept = RecentRows(monitor._memory.store.database).read(2)
     y, p = (np.concatenate([b[i] for b in batches]) for i in range(2))
     assert kept.y.tolist() == y[-500:].tolist()
     assert kept.p.tolist() == p[-500:].tolist()
     assert kept.first == 7 * 180 - 500
     assert kept.batch.tolist() == np.repeat(np.arange(7), 180)[-500:].tolist()
-    (there,) = monitor._memory.store.connection.execute("SELECT sum(n_rows) FROM recent").fetchone()
+    (there,) = monitor._memory.store.database.connection.execute(
+        "SELECT sum(n_rows) FROM recent"
+    ).fetchone()
     assert there < 500 + 180
 
 
@@ -63,7 +65,7 @@ def test_a_batch_larger_than_the_memory_leaves_its_end(monkeypatch: pytest.Monke
     p, y = rng.dirichlet([1, 1, 1], 260), rng.integers(0, 3, 260)
     monitor = CalibrationMonitor()
     monitor.update(y, p)
-    kept = RecentRows(monitor._memory.store.connection).read(3)
+    kept = RecentRows(monitor._memory.store.database).read(3)
     assert kept.p.tolist() == p[-100:].tolist()
     assert kept.y.tolist() == y[-100:].tolist()
 

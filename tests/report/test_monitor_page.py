@@ -142,6 +142,78 @@ def test_confidence_has_words_of_its_own():
     assert found.curves["now"].lens == "confidence"
 
 
+@pytest.fixture
+def grown(tmp_path: Path):
+    """A monitor, the page of an earlier look at it, and a later one that is wrong."""
+    monitor = CalibrationMonitor(tmp_path / "m.sqlite", labels=["bad", "good"], pos_label="bad")
+    monitor.watch(require="ece < 0.2")
+    rng = np.random.default_rng(0)
+
+    def day(power: float, n: int = 600) -> None:
+        p = rng.random(n)
+        y = np.where(rng.random(n) < p**power, "bad", "good")
+        monitor.update(y, p, by=rng.choice(["n", "</script>"], n))
+
+    day(1)
+    monitor_report(monitor).save(tmp_path / "page.html")
+    monitor_report(monitor).save(tmp_path / "page.json")
+    for _ in range(8):
+        day(5)
+    return monitor, tmp_path
+
+
+@pytest.mark.parametrize("suffix", ["html", "json"])
+def test_a_page_says_what_changed_since_an_earlier_one(grown, suffix: str):
+    monitor, folder = grown
+    found = monitor_report(monitor, since=folder / f"page.{suffix}")
+    assert found.before.n_samples == 600
+    page = _Page(found.html)
+    assert "There is an alarm that was not there before." in page.text
+    assert "Broken since then: ece < 0.2." in page.text
+    assert "Newly to blame: all rows" in page.text
+    assert "4,800 more rows: then and now" in page.text
+    assert "What is watched: the probability of y = 'bad'." in page.text
+    assert "for y = 'bad'" in found.headline
+    assert MonitorReport.from_json(found.to_json()) == found
+    same = monitor_report(monitor, since=found)
+    assert "No row was counted since then." in same.markdown
+    assert "Newly to blame" not in same.markdown
+
+
+def test_an_earlier_page_is_data_not_trust(grown):
+    monitor, folder = grown
+    text = (folder / "page.html").read_text()
+    assert text.count("</script>") == 3  # what groups are called ends nothing
+    other = CalibrationMonitor()
+    other.update([0, 1, 1], [0.2, 0.7, 0.9])
+    with pytest.raises(InvalidInputError, match="an earlier look at this store"):
+        monitor_report(other, since=folder / "page.html")
+    for wrong in ("", "<p>", "[1]", '<script type="application/json" id="look">{}</script>',
+                  text.replace('"n_samples": 600', '"n_samples": "many"'),
+                  text.replace('"blamed": []', '"blamed": [7]')):  # fmt: skip
+        (folder / "wrong.html").write_text(wrong)
+        (folder / "wrong.json").write_text(wrong)
+        for name in ("wrong.html", "wrong.json", "absent.html"):
+            with pytest.raises(InvalidInputError, match="an earlier page"):
+                monitor_report(monitor, since=folder / name)
+    with pytest.raises(InvalidInputError, match="an earlier look"):
+        monitor_report(monitor, since=7)
+
+
+def test_whole_vectors_and_the_map_that_learns_have_sections():
+    rng = np.random.default_rng(0)
+    monitor = CalibrationMonitor(online=True)
+    for _ in range(3):
+        p = rng.dirichlet([0.5, 0.5, 0.5], 500)
+        monitor.update([rng.choice(3, p=row) for row in p], p)
+    page = _Page(monitor_report(monitor).html)
+    sections = [a["id"] for tag, a in page.tags if tag == "section"]
+    assert sections.index("vectors") < sections.index("online")
+    assert "All probabilities of a row together are not to blame." in page.text
+    assert monitor.status().online.verdict in page.text
+    assert "the confidence: that the most probable class is right, and each class" in page.text
+
+
 def test_it_is_saved_by_its_suffix(report, tmp_path: Path):
     for suffix in ("html", "md", "json"):
         report.save(tmp_path / f"p.{suffix}")

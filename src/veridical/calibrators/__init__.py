@@ -6,6 +6,7 @@ from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
 from veridical.calibrators._logistic.spline import SplineCalibrator
+from veridical.calibrators._online.online import OnlineCalibrator
 from veridical.calibrators._softmax.linear import (
     DirichletCalibrator,
     MatrixCalibrator,
@@ -58,6 +59,7 @@ __all__ = [
     "NearIsotonicCalibrator",
     "NotFittedError",
     "OneVsRestCalibrator",
+    "OnlineCalibrator",
     "PlattCalibrator",
     "QuadraticCalibrator",
     "ScalingBinningCalibrator",

@@ -8,6 +8,8 @@ from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, check_rows, points_away
 from veridical.calibrators._base.scales import smallest_share
+from veridical.calibrators._base.words import share
+from veridical.calibrators._online.online import MAP_NAMES, ledger
 from veridical.calibrators._wrappers.folds import (
     cross_fitted,
     fitted_to_itself,
@@ -23,6 +25,7 @@ from veridical.calibrators._wrappers.wrapping import (
 )
 
 __all__ = [
+    "MAP_NAMES",
     "BinaryCalibrator",
     "CheckedRows",
     "Notes",
@@ -38,10 +41,12 @@ __all__ = [
     "fresh_part",
     "has_formula",
     "held_out_masses",
+    "ledger",
     "overlap_note",
     "points_away",
     "predict_rows",
     "row_masses",
     "rows_of_mass",
+    "share",
     "smallest_share",
 ]

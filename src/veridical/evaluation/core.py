@@ -22,6 +22,7 @@ from veridical.evaluation._figures.measure import (
     measure_errors,
     measure_figures,
 )
+from veridical.evaluation._gate.language import Rule, read_rule
 from veridical.evaluation._verdict.judge import Judged, is_reversed
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Judged",
     "Measuring",
     "Question",
+    "Rule",
     "binned_curve",
     "compare_held_out",
     "compare_models",
@@ -44,5 +46,6 @@ __all__ = [
     "measure_errors",
     "measure_figures",
     "own_predictions",
+    "read_rule",
     "run_battery",
 ]

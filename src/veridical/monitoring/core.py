@@ -1,6 +1,8 @@
 """A status as text, and a look at everything at one moment, for commands and pages."""
 
 from veridical.monitoring._judge.prometheus import prometheus_text
-from veridical.monitoring._watch.monitor import one_moment
+from veridical.monitoring._store.address import is_address
+from veridical.monitoring._store.store import store_exists
+from veridical.monitoring._watch.monitor import one_moment, tell_alarms
 
-__all__ = ["one_moment", "prometheus_text"]
+__all__ = ["is_address", "one_moment", "prometheus_text", "store_exists", "tell_alarms"]

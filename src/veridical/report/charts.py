@@ -8,6 +8,7 @@ from veridical.report._charts.catalogue import (
     runtime_script,
 )
 from veridical.report._content.request import ReportRequest
+from veridical.report._monitor.monitor import since_page
 from veridical.report._sections.make import build_report
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "decision_chart",
     "reliability_chart",
     "runtime_script",
+    "since_page",
 ]

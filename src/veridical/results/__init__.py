@@ -44,7 +44,7 @@ from veridical.results.risk import (
     RiskThreshold,
     SetCoverage,
 )
-from veridical.results.selection import CandidateEvidence, Evidence
+from veridical.results.selection import CandidateEvidence, Evidence, OnlineStatus
 from veridical.results.tests import (
     ConsistencyTest,
     EquivalenceTest,
@@ -104,6 +104,7 @@ __all__ = [
     "MonitorVersions",
     "MultipleTest",
     "NullLevel",
+    "OnlineStatus",
     "PatientRound",
     "PlayerScore",
     "PriorEstimate",

@@ -11,6 +11,8 @@ from veridical.results._forms.html import html_fold, html_headline, html_list, h
 from veridical.results._forms.text import note_lines
 from veridical.results.base import ArrayResult, Result, columns_of, field_names, say_pvalue
 from veridical.results.decisions import PriorEstimate
+from veridical.results.risk import PromiseStatus
+from veridical.results.selection import OnlineStatus
 
 _STREAM_HEADER = ("part", "rows", "e-value", "largest", "blamed from", "deviation")
 
@@ -26,6 +28,7 @@ class MonitorUpdate(Result):
     alarm : whether there was ever an alarm, this batch included
     e_value : evidence against calibration after the batch
     repeated : the batch had come before and was not counted again
+    broken : promises and requirements that are shown to be broken, a sentence each
     notes : what was done to its values when they were read
     """
 
@@ -34,13 +37,15 @@ class MonitorUpdate(Result):
     alarm: bool
     e_value: float
     repeated: bool = False
+    broken: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
     def _text(self) -> str:
         again = ", sent before and not counted again" if self.repeated else ""
         state = "ALARM" if self.alarm else "no alarm"
         rows = f"{self.n_rows:,} rows{again}; {self.n_samples:,} in all"
-        said = "".join(f"\n  note: {note}" for note in self.notes)
+        said = "".join(f"\n  {text}" for text in self.broken)
+        said += "".join(f"\n  note: {note}" for note in self.notes)
         return f"{rows}: {state}, e = {self.e_value:.4g}{said}"
 
 
@@ -121,6 +126,9 @@ class MonitorStatus(Result):
     streams : evidence of each part of the rows, most evidence first
     verdict : the same in one sentence
     notes : doubts in words
+    promises : what is watched besides, at this look
+    event : what the predictions are of, in words; "" before the first batch
+    online : the map that learns from every outcome; None without one
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("alarmed_at", "direction")
@@ -141,6 +149,9 @@ class MonitorStatus(Result):
     streams: tuple[StreamEvidence, ...]
     verdict: str
     notes: tuple[str, ...] = ()
+    promises: tuple[PromiseStatus, ...] = ()
+    event: str = ""
+    online: OnlineStatus | None = None
 
     def _text(self) -> str:
         return self.to_text()
@@ -148,6 +159,8 @@ class MonitorStatus(Result):
     def to_text(self, *, width: int = WIDTH) -> str:
         """The verdict, calibration in the large, and the evidence of each part."""
         lines = [*wrapped(self.verdict, width, indent=0), ""]
+        if self.online is not None:
+            lines += [*wrapped(self.online.verdict, width, indent=0), ""]
         for estimate in self.estimates:
             lines += wrapped(str(estimate), width, hanging=2)
         words, drop = ("part", "deviation"), ("blamed from",)
@@ -155,12 +168,17 @@ class MonitorStatus(Result):
         lines += ["", *table]
         if any(stream.alarmed_at is not None for stream in self.streams):
             lines.append("  * enough to blame this part alone")
+        for promise in self.promises:
+            lines += ["", *wrapped(promise.headline, width, indent=0)]
+            lines += [line for each in promise.lines() for line in wrapped(each, width)]
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
 
     def _repr_html_(self) -> str:
-        estimates = html_list(self.estimates)
+        learnt = () if self.online is None else (self.online,)
+        estimates = html_list((*learnt, *self.estimates))
         table = html_fold("Parts of the rows", html_table(_STREAM_HEADER, self._rows()))
-        return html_headline(self.verdict, estimates, table, notes=self.notes)
+        promises = html_list([each.headline for each in self.promises]) if self.promises else ""
+        return html_headline(self.verdict, estimates, promises, table, notes=self.notes)
 
     def _rows(self) -> list[tuple[str, ...]]:
         return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,9 @@ _WORDS = {
     "fdr": ("false alarms among the rows called", "call"),
     "fnr": ("positives that are missed", "call"),
     "cost": ("mean cost of the rows answered", "answer"),
+    "ece": ("calibration error", ""),
+    "deviation": ("deviation of the mean outcome from the mean prediction", ""),
+    "risk": ("wrong answers among the rows answered", "answer"),
 }
 
 
@@ -275,43 +278,79 @@ class PromiseWindow(Result):
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class PromiseStatus(Result):
-    """Whether a promise is still kept, at any look.
+    """Whether a promise or a requirement is still kept, at any look.
 
     Attributes
     ----------
-    risk, at_most, threshold : the promise
+    risk, at_most, threshold : the promise; of a requirement its figure and limit
     windows : risk since the start and in the rolling window; without one where no row was answered
     confidence_level : of all limits together, at all times
+    requirement : as it was written, "" for a promise
+    broken_at : when it was first shown to be broken, of what is watched; None if it never was
     """
+
+    _number_columns: ClassVar[tuple[str, ...]] = ("threshold",)
+    _text_columns: ClassVar[tuple[str, ...]] = ("broken_at",)
 
     risk: str
     at_most: float
-    threshold: float
+    threshold: float | None
     windows: tuple[PromiseWindow, ...]
     confidence_level: float
+    requirement: str = ""
+    broken_at: str | None = None
 
     @property
     def broken(self) -> bool:
-        """Whether it is shown that the promise is not kept."""
+        """Whether it is, or was at a look before, shown that it is not kept."""
+        return self.broken_at is not None or self.broken_now
+
+    @property
+    def broken_now(self) -> bool:
+        """Whether the limits of this look show that it is not kept."""
         return any(window.low > self.at_most for window in self.windows)
 
     @property
     def kept(self) -> bool:
         """Whether it is shown that it is, in the rolling window."""
-        return bool(self.windows) and self.windows[-1].high <= self.at_most
+        if self.broken or not self.windows:
+            return False
+        high = self.windows[-1].high
+        strict = self.requirement and "<=" not in self.requirement
+        return high < self.at_most if strict else high <= self.at_most
+
+    @property
+    def promised(self) -> str:
+        """What was promised, in words or as it was written."""
+        what = f"{_WORDS[self.risk][0]} at most {_amount(self.at_most, self.risk)}"
+        return self.requirement or what
+
+    @property
+    def state(self) -> str:
+        """What is shown, in a few words."""
+        if self.broken:
+            return "broken" if self.broken_at is None else f"broken at {self.broken_at}"
+        if not self.windows:
+            return "not shown: no row was answered"
+        return "kept" if self.kept else "not shown either way"
 
     @property
     def headline(self) -> str:
-        """What is shown, in a sentence."""
-        what = f"{_WORDS[self.risk][0]} at most {_amount(self.at_most, self.risk)}"
-        if not self.windows:
-            return f"Not shown: no row was answered ({what})."
-        if self.broken:
-            return f"Broken: {what}."
-        return f"Kept: {what}." if self.kept else f"Not shown either way: {what}."
+        """The same in a sentence."""
+        meaning = f" ({_WORDS[self.risk][0]})" if self.requirement else ""
+        return f"{self.state[0].upper()}{self.state[1:]}: {self.promised}{meaning}."
 
     def _text(self) -> str:
-        return "\n".join([self.headline, *(f"  {window}" for window in self.windows)])
+        return "\n".join([self.headline, *(f"  {line}" for line in self.lines())])
+
+    def lines(self) -> list[str]:
+        """What is known of each window."""
+        name = "risk" if not self.requirement else self.risk
+        return [
+            f"{each.window}: {each.n_rows:,.0f} rows, {name} {each.risk:.4f}"
+            f" ({each.low:.4f} to {each.high:.4f})"
+            for each in self.windows
+        ]
 
     def _columns(self) -> dict[str, list[Any]]:
         return columns_of(self.windows, field_names(PromiseWindow))

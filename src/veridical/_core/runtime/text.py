@@ -12,6 +12,8 @@ _NARROWEST = 14  # columns of words are wrapped to this, and no further
 _GAP = "  "
 _GLUE = "\xa0"
 _WORD = re.compile(r"( *)([^ ]+)")
+_USER = re.compile(r"\b([a-zA-Z][a-zA-Z0-9+.-]+://)[^\s'\"]*@")
+_SECRET = re.compile(r"\b((?:ssl)?password)=[^&\s'\"]*", re.IGNORECASE)
 _TOGETHER = re.compile(r"(?<=\bp) (?=[=<] )|(?<=\bp[ \xa0][=<]) |(?<=\d) (?=%)")  # p = 0.03, 5 %
 
 
@@ -26,6 +28,17 @@ def printable(text: str) -> str:
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def without_password(text: str) -> str:
+    """A text with addresses in it, without what stands between a user and the host.
+
+    Examples
+    --------
+    >>> without_password("no postgresql://me:secret@example.org/models?password=secret here")
+    'no postgresql://***@example.org/models?password=*** here'
+    """
+    return _SECRET.sub(r"\1=***", _USER.sub(r"\1***@", text))
 
 
 def two_digits_up(count: float) -> int:

@@ -30,12 +30,13 @@ EXTRAS: dict[str, tuple[str, tuple[str, ...]]] = {
     "duckdb": ("DuckDB tables", ("duckdb", "pyarrow")),
     "spark": ("Spark tables", ("pyspark",)),
     "dask": ("Dask tables", ("dask", "distributed")),
+    "postgres": ("a monitor's store in PostgreSQL", ("psycopg",)),
     "onnx": ("export to ONNX", ("onnx",)),
     "torch": ("export to PyTorch", ("torch",)),
 }
 # What other packages bring: purpose, packages, and what to install.
 _OTHERS = {
-    "postgres": ("PostgreSQL tables", ("ibis-framework", "psycopg"), '"ibis-framework[postgres]"'),
+    "ibis": ("PostgreSQL tables", ("ibis-framework", "psycopg"), '"ibis-framework[postgres]"'),
 }
 _SECONDS = 10  # Java may take to say its version
 

@@ -7,6 +7,7 @@ store; the others have a function each.
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ from veridical.frames.tables import (
 
 if TYPE_CHECKING:
     from veridical.monitoring import CalibrationMonitor
+    from veridical.results import RiskThreshold
 
 
 def add_kind(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentParser:
@@ -51,7 +53,11 @@ def add_kind(kinds: Any, name: str, text: str, run: Any) -> argparse.ArgumentPar
     begin = f"veridical monitor {name} "
     examples = (line for line in _EPILOG.splitlines() if line.strip().startswith(begin))
     parser.example = next(examples, f"{begin}store.sqlite").strip()
-    parser.add_argument("store", metavar="STORE", help="the monitor's file")
+    parser.add_argument(
+        "store",
+        metavar="STORE",
+        help="the monitor's file, or postgresql://user@host/database?schema=NAME",
+    )
     parser.set_defaults(run=run)
     return parser
 
@@ -61,8 +67,9 @@ def open_store(
 ) -> CalibrationMonitor:
     """The monitor of a store that is there; none is made by mistake."""
     from veridical.monitoring import CalibrationMonitor
+    from veridical.monitoring.core import store_exists
 
-    if not Path(arguments.store).exists():
+    if not store_exists(arguments.store):
         hint = f"start one with `veridical monitor init {arguments.store}`."
         raise invalid("monitor", "STORE", "an existing store", repr(arguments.store), hint=hint)
     return CalibrationMonitor(arguments.store, pos_label=pos_label, read_only=read_only)
@@ -141,12 +148,19 @@ examples:
   veridical monitor mature store.sqlite 2026-03-01
   veridical monitor status store.sqlite --format prometheus
   veridical monitor status north.sqlite south.sqlite
+  veridical monitor watch store.sqlite --require 'ece < 0.05'
+  veridical monitor update store.sqlite today.csv --exec notify --channel models
+  veridical monitor status 'postgresql://me@example.org/models?schema=churn'
   veridical monitor report store.sqlite -o page.html
   veridical monitor refit store.sqlite --calibrator beta
   veridical monitor trial store.sqlite
   veridical monitor switch store.sqlite
 
-exit codes of update, resolve, mature, status and report: 0 fine, 3 there is, or was, an alarm.
+The command after --exec runs once an alarm or a broken requirement, whoever sees it first: no
+shell, the alarm as JSON on its standard input. It runs again only if it failed.
+
+exit codes of update, resolve, mature, watch, status and report: 0 fine, 3 there is, or was, an
+alarm, or something that is watched is broken.
 """
 
 
@@ -176,6 +190,21 @@ def add_arguments(parser: Parser) -> None:
             action="store_true",
             help="count a first batch even if it ranks backwards",
         )
+    watched = add_kind(kinds, "watch", "watch requirements with every batch", run_watch)
+    watched.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        metavar="REQUIREMENT",
+        help="'ece < 0.05', 'deviation < 0.02' or 'risk(0.8).high < 0.05'; several times",
+    )
+    watched.add_argument(
+        "--risk",
+        metavar="PATH",
+        help="a promise: what `veridical decide --at-most --format json` prints",
+    )
+    watched.add_argument("--none", action="store_true", help="watch nothing of it any more")
+    add_text_or_json(watched)
     looked = add_kind(kinds, "status", "say what is known", status)
     looked.add_argument("more", nargs="*", metavar="STORE", help="others, to be joined with it")
     looked.add_argument(
@@ -185,8 +214,20 @@ def add_arguments(parser: Parser) -> None:
         help="default: text",
     )
     looked.add_argument("-o", "--output", metavar="PATH", help="write there, whole or not at all")
+    for alarming in (update, resolved, matured, looked):
+        alarming.add_argument(
+            "--exec",
+            nargs=argparse.REMAINDER,
+            metavar="COMMAND",
+            help="run it on an alarm, once, with the arguments that follow; comes last",
+        )
     page = add_kind(kinds, "report", "write a page of what is known", run_report)
     page.add_argument("--title", metavar="TEXT", help="heading of the page")
+    page.add_argument(
+        "--since",
+        metavar="PATH",
+        help="an earlier page to compare with; default: the one that is written over",
+    )
     add_page_output(page, "monitor.html")
     _add_questions(kinds)
 
@@ -206,6 +247,9 @@ def _init(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="ROWS",
         help="rows after which a row counts half in the third figure of `status`; default: 5000",
+    )
+    parser.add_argument(
+        "--online", action="store_true", help="let a map learn from every outcome; see `status`"
     )
 
 
@@ -228,11 +272,12 @@ def _add_rows(parser: argparse.ArgumentParser, *columns: str, identified: bool =
 def init(arguments: argparse.Namespace) -> int:
     """Make a store."""
     from veridical.monitoring import CalibrationMonitor
+    from veridical.monitoring.core import store_exists
 
-    if Path(arguments.store).exists():
-        hint = "go on with `veridical monitor update`, or name another file."
+    if store_exists(arguments.store):
+        hint = "go on with `veridical monitor update`, or name another one."
         got = f"{arguments.store!r}, which exists"
-        raise invalid("monitor", "STORE", "a new file", got, hint=hint)
+        raise invalid("monitor", "STORE", "a new store", got, hint=hint)
     labels = None if arguments.labels is None else _typed(arguments.labels.split(","))
     positive = None if arguments.pos_label is None else _typed([arguments.pos_label])[0]
     with CalibrationMonitor(
@@ -242,6 +287,7 @@ def init(arguments: argparse.Namespace) -> int:
         level=arguments.level,
         window=arguments.window,
         half_life=arguments.half_life,
+        online=arguments.online or None,
     ) as monitor:
         level = monitor.settings["level"]
         show(f"{monitor.path}: ready, false alarms ever with probability {level:g}")
@@ -274,9 +320,53 @@ def run_update(arguments: argparse.Namespace) -> int:
             missing=arguments.missing,
             normalize=arguments.normalize,
         )
+        _tell(monitor, arguments)
     tell([f"note: {in_options(guess.said)}"] if guess.said else [])
     show(found)
-    return ALARM if found.alarm else 0
+    return _code(found)
+
+
+def _tell(monitor: CalibrationMonitor, arguments: argparse.Namespace) -> None:
+    """Run the command that was asked for, if there is an alarm nobody was told of."""
+    from veridical.monitoring.core import tell_alarms
+
+    if arguments.exec is not None:
+        failed = tell_alarms(monitor, arguments.exec)
+        tell([f"note: {line}; it will be run again" for line in failed])
+
+
+def _code(found: Any) -> int:
+    """The exit code of what was counted."""
+    return ALARM if found.alarm or found.broken else 0
+
+
+def run_watch(arguments: argparse.Namespace) -> int:
+    """Watch requirements and a promise."""
+    risk = None if arguments.risk is None else _read_promise(arguments.risk)
+    with busy("working"), open_store(arguments) as monitor:
+        if arguments.none:
+            monitor.unwatch()
+        if arguments.require or risk is not None:
+            monitor.watch(risk=risk, require=arguments.require)
+        found = monitor.promises()
+    if arguments.format == "json":
+        print(json.dumps([each.to_dict() for each in found], indent=2))
+    else:
+        for each in found:
+            show(each)
+    return ALARM if any(each.broken for each in found) else 0
+
+
+def _read_promise(path: str) -> RiskThreshold:
+    """The promise that `veridical decide --at-most --format json` has printed."""
+    from veridical.results import RiskThreshold
+
+    try:
+        data = json.loads(Path(path).read_text(encoding="utf-8"))
+        return RiskThreshold.from_dict(data.get("promise", data))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        hint = "`veridical decide FILE --y label --at-most 0.05 --format json > promise.json`."
+        raise invalid("monitor", "risk", "JSON of a promise", repr(path), hint=hint) from error
 
 
 def _positive(arguments: argparse.Namespace, guess: ColumnGuess) -> Any:
@@ -318,8 +408,9 @@ def resolve(arguments: argparse.Namespace) -> int:
             table.column(outcome, caller="monitor", param="y"),
             allow_reversed=arguments.allow_reversed,
         )
+        _tell(monitor, arguments)
     show(found)
-    return ALARM if found.alarm else 0
+    return _code(found)
 
 
 def mature(arguments: argparse.Namespace) -> int:
@@ -329,8 +420,9 @@ def mature(arguments: argparse.Namespace) -> int:
         found = monitor.mature(
             arguments.until, missing=missing, allow_reversed=arguments.allow_reversed
         )
+        _tell(monitor, arguments)
     show(found)
-    return ALARM if found.alarm else 0
+    return _code(found)
 
 
 def status(arguments: argparse.Namespace) -> int:
@@ -344,8 +436,9 @@ def status(arguments: argparse.Namespace) -> int:
     if arguments.more:
         found = merge_stores(stores)
     else:
-        with open_store(arguments, read_only=True) as monitor:
+        with open_store(arguments, read_only=arguments.exec is None) as monitor:
             found = monitor.status()
+            _tell(monitor, arguments)
     written = {
         "text": lambda: as_text(found) + "\n",
         "json": lambda: found.to_json(indent=2) + "\n",
@@ -356,20 +449,25 @@ def status(arguments: argparse.Namespace) -> int:
         print(written, end="")
     else:
         write_whole(arguments.output, written)
-    return ALARM if found.alarm else 0
+    broken = any(promise.broken for promise in found.promises)
+    return ALARM if found.alarm or broken else 0
 
 
 def run_report(arguments: argparse.Namespace) -> int:
     """Write a page."""
     from veridical.report import monitor_report
+    from veridical.report.charts import since_page
 
     check_apart([arguments.store], arguments.output)
     with busy("writing the page"), open_store(arguments, read_only=True) as monitor:
-        report = monitor_report(monitor, title=arguments.title)
+        report = monitor_report(monitor, title=arguments.title, since=arguments.since)
+        if arguments.since is None and Path(arguments.output).is_file():
+            report = since_page(report, arguments.output)
         report.save(arguments.output)
     show(report.headline)
     tell([f"wrote {arguments.output}"])
-    return ALARM if report.status.alarm else 0
+    broken = any(promise.broken for promise in report.status.promises)
+    return ALARM if report.status.alarm or broken else 0
 
 
 def _expanded(names: list[str], available: list[str], param: str) -> list[str]:

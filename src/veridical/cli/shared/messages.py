@@ -9,7 +9,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 
-from veridical._core.runtime.text import fitted, printable
+from veridical._core.runtime.text import fitted, printable, without_password
 from veridical.exceptions import InvalidInputError, VeridicalError
 
 _OPTIONS = {
@@ -82,6 +82,7 @@ def text_width() -> int:
 
 def say(line: str) -> None:
     """Say something on standard error: in one line, or on a terminal in lines that fit it."""
+    line = without_password(line)
     if sys.stderr.isatty():
         print(fitted(line, text_width()), file=sys.stderr)
     else:

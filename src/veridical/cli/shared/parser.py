@@ -40,9 +40,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong, and stop."""
-        from veridical._core.runtime.text import printable
+        from veridical._core.runtime.text import printable, without_password
 
-        text = printable(f"{self.prog}: error: {message} (see `{self.prog} --help`)")
+        said = without_password(message)
+        text = printable(f"{self.prog}: error: {said} (see `{self.prog} --help`)")
         self.exit(BAD_INPUT, f"{text}\n")
 
     def format_help(self) -> str:

@@ -59,6 +59,11 @@ class Bets:
     def __len__(self) -> int:
         return len(self.log_prior)
 
+    @property
+    def maps(self) -> tuple[FloatArray, FloatArray]:
+        """Shifts and slopes of the maps of all predictions, which come first."""
+        return self._shift, self._slope
+
     def log_factors(self, y: IntArray, p: FloatArray) -> FloatArray:
         """Log likelihood ratio of each rival to the prediction, (rivals, rows).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,14 @@ from veridical._core.typing import ArrayLike, FloatArray
 from veridical.binning import IntervalPartition
 from veridical.curves.core import curve_from_summary
 from veridical.inference.core import Bets
-from veridical.monitoring._store.buckets import History
+from veridical.lenses import Binary, Confidence, Lens
+from veridical.lenses.reading import event_of
+from veridical.monitoring._store.buckets import Buckets, History
 from veridical.results import MonitorEstimate, MonitorHistory, ReliabilityCurve
 from veridical.summaries import Summary
 
 # Bets on the sum of deviations, from the small ones that suit long series to bold ones.
-_BETS = np.geomspace(1e-4, 0.95, 48)
+BETS = np.geomspace(1e-4, 0.95, 48)
 _HALVINGS = 45
 
 
@@ -48,14 +50,14 @@ def radius(squared: ArrayLike, level: FloatArray | float) -> FloatArray:
     """
     seen = np.asarray(squared, dtype=np.float64)
     target = -np.log(np.broadcast_to(np.asarray(level, dtype=np.float64), seen.shape))
-    cost = -np.log1p(-_BETS) - _BETS
-    offset = -np.multiply.outer(seen, cost) - math.log(len(_BETS))
+    cost = -np.log1p(-BETS) - BETS
+    offset = -np.multiply.outer(seen, cost) - math.log(len(BETS))
     # Any single bet meets the bound later than the mixture: the least of them is above the root.
-    high = ((target[..., None] - offset) / _BETS).min(axis=-1)
+    high = ((target[..., None] - offset) / BETS).min(axis=-1)
     low = np.zeros_like(high)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        logs = _BETS * middle[..., None] + offset - target[..., None]
+        logs = BETS * middle[..., None] + offset - target[..., None]
         reached = np.exp(np.minimum(logs, 1.0)).sum(axis=-1) >= 1
         low, high = np.where(reached, low, middle), np.where(reached, middle, high)
     return high
@@ -264,3 +266,20 @@ def curve_of_cells(cells: FloatArray, *, n_bins: int, lens: str) -> ReliabilityC
     )
     limits: Any = {"interval": "wilson", "confidence_level": 0.95}
     return curve_from_summary(summary, lens=lens, definition=f"{n_bins} equal-width bins", **limits)
+
+
+def window_curves(
+    buckets: Buckets, window: float, classes: tuple[Any, ...], n_bins: int
+) -> dict[str, ReliabilityCurve]:
+    """Curves of the last rows, "now", and of those before, "before", where there are some."""
+    lens: Lens = Confidence() if len(classes) > 2 else Binary()
+    parts = {
+        "before": buckets.cells(skip_rows=window),
+        "now": buckets.cells(last_rows=window),
+    }
+    event = event_of(lens, classes)
+    return {
+        name: replace(curve_of_cells(cells, n_bins=n_bins, lens=lens.name), event=event)
+        for name, cells in parts.items()
+        if cells.any()
+    }

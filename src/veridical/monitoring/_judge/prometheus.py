@@ -47,6 +47,10 @@ def prometheus_text(status: MonitorStatus) -> str:
         "1 if the part alone was ever rejected.",
         [(labels, float(s.alarmed_at is not None)) for labels, s in parts],
     )
+    if status.online is not None:
+        saved = "Log loss in nats that the online map has saved so far."
+        gauge("online_saved_nats", saved, [({}, status.online.gain)])
+        gauge("online_rows", "Rows the online map learnt from.", [({}, status.online.n_rows)])
     return "\n".join(lines) + "\n"
 
 

@@ -10,12 +10,16 @@ from typing import Any
 import numpy as np
 
 from veridical._core.data.labels import shortened
-from veridical._core.typing import FloatArray
+from veridical.lenses import Binary, Confidence
+from veridical.lenses.reading import event_of
 from veridical.monitoring._judge.estimates import change_point, estimates_of, radius
 from veridical.monitoring._store.buckets import Buckets, History
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._store.pending import Pending
-from veridical.monitoring._store.store import Store, StreamState
+from veridical.monitoring._store.plan import VECTOR
+from veridical.monitoring._store.store import Store
+from veridical.monitoring._store.streams import Streams, StreamState
+from veridical.monitoring._store.vectors import VectorProcess
 from veridical.results import MonitorEstimate, MonitorStatus, StreamEvidence
 from veridical.results.base import say_pvalue
 
@@ -70,35 +74,32 @@ class Directions:
         return " and ".join(phrases) + (f" {place[1]}" if place else "")
 
 
+WHOLE = "whole vectors"  # how the part is called
 _MOST_NAMED, _LONGEST = 5, 60  # parts in a sentence, and letters of a name
 _LARGEST = 300 * math.log(10)  # beyond, a float has no room for the evidence
 
 
-def combined_log_e(log_e: FloatArray, shares: FloatArray) -> float:
-    """Log of the weighted mean of the streams' evidence; what none has claimed counts as 1."""
-    idle = max(0.0, 1.0 - float(shares.sum()))
-    logs = log_e + np.log(shares)
-    return float(np.logaddexp.reduce(np.append(logs, math.log(idle) if idle else -math.inf)))
-
-
 def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> MonitorStatus:
     """Say what a store knows; the caller sees to it that all is read at one moment."""
-    state = store.read_streams()
+    state = Streams(store.database).read()
     log_max, alarmed_at = store.log_max, store.alarmed_at
     classes = store.classes(settings["labels"]) or ()
     directions = Directions(of_confidence=len(classes) > 2)
-    streams = _streams(state, buckets.totals(), settings, directions)
+    event = watched_event(classes, settings["pos_label"])
+    streams = _streams(state, buckets.totals(), settings, directions, classes)
     log_e, direction = 0.0, None
     estimates: tuple[MonitorEstimate, ...] = ()
     since: tuple[str | None, str | None, str | None] = (None, None, None)
     if state.ids:
-        log_e = combined_log_e(state.evidence.log_e, state.shares)
+        log_e = state.log_e
         history = buckets.history(state.ids[0])
         estimates = estimates_of(history, buckets.sums_of_p(), settings)
-        if alarmed_at is not None:
+        if alarmed_at is not None and streams[0].family == VECTOR:
+            direction = streams[0].direction  # others may have nothing to say
+        elif alarmed_at is not None:
             direction = directions.of("all", state.evidence.direction(0))
             since = _since(history)
-    waiting, oldest = Pending(store.connection).waiting()
+    waiting, oldest = Pending(store.database).waiting()
     return MonitorStatus(
         n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
         n_batches=store.n_batches,
@@ -114,9 +115,31 @@ def status_of(store: Store, buckets: Buckets, settings: dict[str, Any]) -> Monit
         since_high=since[2],
         estimates=estimates,
         streams=streams,
-        verdict=verdict_of(alarmed_at, direction, since, log_max, streams),
+        verdict=verdict_of(alarmed_at, direction, since, log_max, streams, event),
+        event=event,
         notes=(_waiting_note(waiting, oldest),) if waiting else (),
     )
+
+
+_PROBABILITY = "the probability of "
+
+
+def watched_event(classes: tuple[Any, ...], positive: Any) -> str:
+    """What is watched, in words; "" while classes are not known.
+
+    Examples
+    --------
+    >>> watched_event(("bad", "good"), "bad"), watched_event((0, 1), None)
+    ("the probability of y = 'bad'", 'the probability of y = 1')
+    >>> watched_event((0, 1, 2), None)
+    'the confidence: that the most probable class is right'
+    """
+    if not classes:
+        return ""
+    if len(classes) > 2:
+        return f"the confidence: that {event_of(Confidence(), classes)}"
+    positive = max(classes) if positive is None else positive
+    return _PROBABILITY + event_of(Binary(), (*(c for c in classes if c != positive), positive))
 
 
 def evidence_words(log_max: float) -> str:
@@ -139,18 +162,24 @@ def verdict_of(
     since: tuple[str | None, str | None, str | None],
     log_max: float,
     streams: tuple[StreamEvidence, ...],
+    event: str = "",
 ) -> str:
     """Everything in a sentence."""
     if alarmed_at is None:
         return f"No alarm: {evidence_words(log_max)}."
-    text = f"Alarm at {alarmed_at}: {direction}"
+    of_one = f" for {event.removeprefix(_PROBABILITY)}" if event.startswith(_PROBABILITY) else ""
+    text = f"Alarm at {alarmed_at}: {direction}{of_one}"
     if since[0] is not None:
         text += f", since about {since[0]}"
         if since[1] != since[2]:
             text += f" (between {since[1]} and {since[2]})"
-    blamed = [s for s in streams if s.alarmed_at is not None and s.family in ("class", "group")]
+    named = ("class", "group", VECTOR)
+    blamed = [s for s in streams if s.alarmed_at is not None and s.family in named]
     if blamed:
-        names = [f"{s.family} {shortened(s.name, _LONGEST)}" for s in blamed[:_MOST_NAMED]]
+        names = [
+            s.name if s.family == VECTOR else f"{s.family} {shortened(s.name, _LONGEST)}"
+            for s in blamed[:_MOST_NAMED]
+        ]
         text += f"; to blame: {', '.join(names)}"
         if len(blamed) > _MOST_NAMED:
             text += f" and {len(blamed) - _MOST_NAMED} more"
@@ -162,6 +191,7 @@ def _streams(
     totals: dict[int, tuple[float, float, float]],
     settings: dict[str, Any],
     directions: Directions,
+    classes: tuple[Any, ...],
 ) -> tuple[StreamEvidence, ...]:
     """Every part that has rows, the one nearest to being blamed first."""
     places = [i for i, stream in enumerate(state.ids) if stream in totals]
@@ -192,7 +222,33 @@ def _streams(
                 direction=directions.of(stream.family, evidence.direction(i)),
             )
         )
+    if state.vectors is not None and state.plan is not None:
+        share = state.plan.parts[VECTOR]
+        place = int((nearness > state.vectors.log_max + math.log(share)).sum())
+        found.insert(place, _vectors(state.vectors, share, settings, classes))
     return tuple(found)
+
+
+def _vectors(
+    process: VectorProcess, share: float, settings: dict[str, Any], classes: tuple[Any, ...]
+) -> StreamEvidence:
+    """Evidence about whole vectors; the deviation is that of the second most probable class."""
+    deviation, squared = process.sums.tolist()
+    mean = deviation / process.n_rows
+    wide = float(radius([squared], (1 - settings["confidence_level"]) / 2)[0]) / process.n_rows
+    return StreamEvidence(
+        family=VECTOR,
+        name=WHOLE,
+        n_rows=float(process.n_rows),
+        e_value=exp_or_inf(process.log_e),
+        max_e_value=exp_or_inf(process.log_max),
+        threshold=1 / (settings["level"] * share),
+        alarmed_at=process.alarmed_at,
+        deviation=mean,
+        low=max(-1.0, mean - wide),
+        high=min(1.0, mean + wide),
+        direction=process.direction(classes),
+    )
 
 
 def _since(history: History) -> tuple[str | None, str | None, str | None]:

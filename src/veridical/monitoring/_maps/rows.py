@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,16 +12,10 @@ from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._store.counts import FLOOR
-from veridical.monitoring._store.tables import one_value
+from veridical.monitoring._store.database import Database
 
 MOST_ROWS = 20_000
 MOST_BYTES = 16_000_000  # of predictions: of a thousand classes, 2,000 rows
-
-TABLE = """
-CREATE TABLE IF NOT EXISTS recent (
-    first INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, batch INTEGER NOT NULL,
-    n_rows INTEGER NOT NULL, y BLOB NOT NULL, p BLOB NOT NULL);
-"""
 
 
 @dataclass(frozen=True)
@@ -95,8 +88,8 @@ class RecentRows:
     to them. Whole batches are dropped, so that up to twice as many rows may be in the file.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def add(self, sample: Sample, epoch: int, batch: int) -> None:
         """Keep a batch, and let go of those that are too old."""
@@ -105,20 +98,20 @@ class RecentRows:
         p = np.ascontiguousarray(sample.p[-limit:], dtype=np.float64)
         y = np.ascontiguousarray(sample.y[-limit:], dtype=np.int32)
         first = end + sample.n - len(y)
-        self._connection.execute(
+        self._database.run(
             "INSERT INTO recent VALUES (?, ?, ?, ?, ?, ?)",
-            (first, epoch, batch, len(y), y.tobytes(), p.tobytes()),
+            *(first, epoch, batch, len(y), y.tobytes(), p.tobytes()),
         )
-        self._connection.execute(
+        self._database.run(
             "DELETE FROM recent WHERE first < (SELECT max(first) FROM recent WHERE first <= ?)",
-            (end + sample.n - limit,),
+            end + sample.n - limit,
         )
 
     def read(self, n_classes: int) -> KeptRows:
         """The rows that are kept, oldest first."""
-        rows = self._connection.execute(
+        rows = self._database.rows(
             "SELECT first, epoch, batch, n_rows, y, p FROM recent ORDER BY first"
-        ).fetchall()
+        )
         sizes = [row[3] for row in rows]
         columns = n_classes if n_classes > 2 else 1
         for _, epoch, batch, n_rows, y_blob, p_blob in rows:
@@ -143,7 +136,7 @@ class RecentRows:
     def n_counted(self) -> int:
         """How many rows were ever counted."""
         query = "SELECT first + n_rows FROM recent ORDER BY first DESC LIMIT 1"
-        return one_value(self._connection, query) or 0
+        return self._database.value(query) or 0
 
 
 def _are_rows(y: bytes, p: bytes) -> bool:

@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
 from typing import Any
 
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
-from veridical.monitoring._maps.rows import TABLE
 from veridical.monitoring._maps.shadow import Trial
+from veridical.monitoring._store.database import Database
 from veridical.monitoring._store.evidence import exp_or_inf
-from veridical.monitoring._store.tables import one_value
 from veridical.results import CalibratorVersion, MonitorEpoch, MonitorStatus, MonitorVersions
-
-TABLES = (
-    TABLE
-    + """
-CREATE TABLE IF NOT EXISTS versions (
-    id INTEGER PRIMARY KEY, state TEXT NOT NULL, calibrator TEXT NOT NULL, made_at TEXT NOT NULL,
-    first_row INTEGER NOT NULL, n_rows INTEGER NOT NULL, difference REAL, low REAL, high REAL,
-    auto_switch INTEGER NOT NULL, replaced INTEGER REFERENCES versions (id),
-    most_loss REAL NOT NULL, n_trial INTEGER NOT NULL, gain REAL NOT NULL, squared REAL NOT NULL,
-    uncut REAL NOT NULL, n_cut INTEGER NOT NULL);
-CREATE TABLE IF NOT EXISTS epochs (
-    id INTEGER PRIMARY KEY, version INTEGER REFERENCES versions (id), ended_at TEXT,
-    n_samples INTEGER, n_batches INTEGER, alarmed_at TEXT, max_e_value REAL, verdict TEXT);
-"""
-)
 
 # What the monitor knows of the map in use; another one is watched from nothing.
 _WATCHED = ("bucket_streams", "buckets", "streams")
 _SETTINGS = ("alarmed_at", "log_max", "n_batches")
+_FIT = ("state", "calibrator", "made_at", "n_rows", "difference", "low", "high")
+_SUMMARY = ("n_samples", "n_batches", "alarmed_at", "max_e_value", "verdict")
 
 
 @dataclass(frozen=True)
@@ -64,20 +49,14 @@ class Versions:
     the map it is tried against is rolled back before it was switched to.
     """
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, database: Database) -> None:
+        self._database = database
         self._loaded: dict[int, Calibrator] = {}
-
-    def prepare(self) -> None:
-        """Make the tables where they are missing, and begin the first epoch."""
-        for statement in filter(str.strip, TABLES.split(";")):
-            self._connection.execute(statement)
-        self._connection.execute("INSERT OR IGNORE INTO epochs (id) VALUES (1)")
 
     @property
     def epoch(self) -> int:
         """Number of the epoch that goes on."""
-        return int(one_value(self._connection, "SELECT max(id) FROM epochs"))
+        return int(self._database.value("SELECT max(id) FROM epochs"))
 
     @property
     def current(self) -> int | None:
@@ -100,29 +79,30 @@ class Versions:
     def add(self, calibrator: Calibrator, origin: FitRecord, most_loss: float) -> int:
         """Put a new candidate on trial; the one before is dropped."""
         self._set_state(self.candidate, "dropped")
-        added = self._connection.execute(
-            "INSERT INTO versions (state, calibrator, made_at, first_row, n_rows, difference, low,"
-            " high, auto_switch, most_loss, n_trial, gain, squared, uncut, n_cut)"
-            " VALUES ('candidate', ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0)",
-            (json.dumps(calibrator.to_dict()), *astuple(origin), most_loss),
+        return self._database.insert(
+            "versions",
+            state="candidate",
+            calibrator=json.dumps(calibrator.to_dict()),
+            **asdict(origin) | {"auto_switch": int(origin.auto_switch)},
+            most_loss=most_loss,
+            **dict.fromkeys(("n_trial", "gain", "squared", "uncut", "n_cut"), 0),
         )
-        assert added.lastrowid is not None
-        return added.lastrowid
 
     def trial(self, version: int) -> Trial:
         """Sums of a version's trial."""
-        row = self._connection.execute(
+        (row,) = self._database.rows(
             "SELECT most_loss, n_trial, gain, squared, uncut, n_cut FROM versions WHERE id = ?",
-            (version,),
-        ).fetchone()
+            version,
+        )
         return Trial(*row)
 
     def set_trial(self, version: int, trial: Trial) -> None:
         """Write the sums of a version's trial."""
-        self._connection.execute(
+        self._database.run(
             "UPDATE versions SET n_trial = ?, gain = ?, squared = ?, uncut = ?, n_cut = ?"
             " WHERE id = ?",
-            (*astuple(trial)[1:], version),
+            *astuple(trial)[1:],
+            version,
         )
 
     def first_row(self, version: int | None) -> int:
@@ -138,7 +118,7 @@ class Versions:
         before, after = self.current, self.candidate
         self._set_state(before, "replaced")
         self._set_state(after, "current")
-        self._connection.execute("UPDATE versions SET replaced = ? WHERE id = ?", (before, after))
+        self._database.run("UPDATE versions SET replaced = ? WHERE id = ?", before, after)
         self._next_epoch(after, status, now)
 
     def rollback(self, status: MonitorStatus, now: str) -> None:
@@ -153,56 +133,49 @@ class Versions:
 
     def listed(self, status: MonitorStatus) -> MonitorVersions:
         """Everything, `status` being that of the epoch that goes on."""
-        cursor = self._connection.cursor()
-        cursor.row_factory = sqlite3.Row
-        versions = cursor.execute(
-            "SELECT id AS version, state, calibrator, made_at, n_rows, difference, low, high"
-            " FROM versions ORDER BY id"
-        ).fetchall()
-        *ended, last = cursor.execute(
-            "SELECT id AS epoch, version, ended_at, n_samples, n_batches, alarmed_at, max_e_value,"
-            " verdict FROM epochs ORDER BY id"
-        ).fetchall()
-        now = MonitorEpoch(**(dict(last) | {"ended_at": None} | _summary(status)))
+        fits = self._records("versions", "version", _FIT)
+        *ended, last = self._records("epochs", "epoch", ("version", "ended_at", *_SUMMARY))
+        now = MonitorEpoch(**(last | {"ended_at": None} | _summary(status)))
         return MonitorVersions(
             current=self.current,
             candidate=self.candidate,
-            versions=tuple(map(self._version, versions)),
-            epochs=(*(MonitorEpoch(**dict(epoch)) for epoch in ended), now),
+            versions=tuple(map(self._version, fits)),
+            epochs=(*(MonitorEpoch(**epoch) for epoch in ended), now),
         )
 
-    def _version(self, row: sqlite3.Row) -> CalibratorVersion:
+    def _records(self, table: str, id: str, columns: tuple[str, ...]) -> list[dict[str, Any]]:
+        """Rows of a table by the names of columns, its number under another."""
+        found = self._database.rows(f"SELECT id, {', '.join(columns)} FROM {table} ORDER BY id")
+        return [dict(zip((id, *columns), row, strict=True)) for row in found]
+
+    def _version(self, row: dict[str, Any]) -> CalibratorVersion:
         trial = self.trial(row["version"])
         name = type(_read(row["calibrator"], row["version"])).__name__
-        fitted = dict(row) | {"calibrator": name}
+        fitted = row | {"calibrator": name}
         return CalibratorVersion(**fitted, n_trial=trial.n_rows, e_value=exp_or_inf(trial.log_e))
 
     def _next_epoch(self, version: int | None, status: MonitorStatus, now: str) -> None:
         """Write down what is known, and watch another map from nothing."""
-        c = self._connection
-        c.execute(
-            "UPDATE epochs SET ended_at = :ended_at, n_samples = :n_samples,"
-            " n_batches = :n_batches, alarmed_at = :alarmed_at, max_e_value = :max_e_value,"
-            " verdict = :verdict WHERE id = :epoch",
-            _summary(status) | {"ended_at": now, "epoch": self.epoch},
-        )
-        c.execute("INSERT INTO epochs (version) VALUES (?)", (version,))
+        known = _summary(status) | {"ended_at": now}
+        changes = ", ".join(f"{name} = ?" for name in known)
+        self._database.run(f"UPDATE epochs SET {changes} WHERE id = ?", *known.values(), self.epoch)
+        self._database.insert("epochs", version=version)
         for table in _WATCHED:
-            c.execute(f"DELETE FROM {table}")
+            self._database.run(f"DELETE FROM {table}")
+        self._database.run("DELETE FROM states WHERE lasting = 0")
         marks = ", ".join("?" * len(_SETTINGS))
-        c.execute(f"DELETE FROM settings WHERE name IN ({marks})", _SETTINGS)
+        self._database.run(f"DELETE FROM settings WHERE name IN ({marks})", *_SETTINGS)
+        self._database.forget()
 
     def _in_state(self, state: str) -> int | None:
-        found: int | None = one_value(
-            self._connection, "SELECT id FROM versions WHERE state = ?", state
-        )
+        found: int | None = self._database.value("SELECT id FROM versions WHERE state = ?", state)
         return found
 
     def _set_state(self, version: int | None, state: str) -> None:
-        self._connection.execute("UPDATE versions SET state = ? WHERE id = ?", (state, version))
+        self._database.run("UPDATE versions SET state = ? WHERE id = ?", state, version)
 
     def _value(self, version: int, column: str) -> Any:
-        return one_value(self._connection, f"SELECT {column} FROM versions WHERE id = ?", version)
+        return self._database.value(f"SELECT {column} FROM versions WHERE id = ?", version)
 
 
 def _read(text: Any, version: int) -> Calibrator:
@@ -218,5 +191,4 @@ def _read(text: Any, version: int) -> Calibrator:
 
 def _summary(status: MonitorStatus) -> dict[str, Any]:
     """Columns of an epoch that tell how it went."""
-    names = ("n_samples", "n_batches", "alarmed_at", "max_e_value", "verdict")
-    return {name: getattr(status, name) for name in names}
+    return {name: getattr(status, name) for name in _SUMMARY}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.monitoring._store.counts import N_CELLS, Tally
+from veridical.monitoring._store.database import Database
 
 MOST_BUCKETS = 512
 _FULL = 200.0  # rows from which a bucket takes no more
@@ -40,8 +41,8 @@ class History:
 class Buckets:
     """The tables `buckets` and `bucket_streams` of a store."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def add(
         self,
@@ -54,41 +55,48 @@ class Buckets:
         ended: str | None,
     ) -> None:
         """Add a batch to the last bucket, or to a new one if that is full."""
-        c = self._connection
-        last = c.execute(
+        database = self._database
+        last = database.row(
             "SELECT id, ordinal, n_batches, n_rows FROM buckets ORDER BY id DESC LIMIT 1"
-        ).fetchone()
+        )
         counts, sum_p = batch.counts[0], batch.sum_p[0]
         rows = float(batch.rows[0])
         if last is None or last[3] >= _FULL:
-            ordinal = 0 if last is None else last[1] + last[2]
-            bucket = c.execute(
-                "INSERT INTO buckets (ordinal, n_batches, n_rows, began, ended, log_e, counts,"
-                " sum_p, predicted) VALUES (?, 1, ?, ?, ?, ?, ?, ?, ?)",
-                (ordinal, rows, began, ended, log_e, *_cell_values(counts, sum_p, sum_p)),
-            ).lastrowid
+            bucket = database.insert(
+                "buckets",
+                ordinal=0 if last is None else last[1] + last[2],
+                n_batches=1,
+                n_rows=rows,
+                began=began,
+                ended=ended,
+                log_e=log_e,
+                counts=counts.tobytes(),
+                sum_p=sum_p.tobytes(),
+                predicted=float(sum_p.sum()),
+            )
         else:
             bucket = last[0]
             self._grow(bucket, (1, rows, ended, log_e), counts, sum_p)
-        assert bucket is not None
-        for i in np.flatnonzero(batch.rows):
-            sums = (float(batch.rows[i]), float(batch.deviation[i]), float(batch.squared[i]))
-            self._add_stream(bucket, ids[i], sums, factors[i])
-            c.execute(
-                "UPDATE streams SET deviation = deviation + ?, squared = squared + ? WHERE id = ?",
-                (*sums[1:], ids[i]),
-            )
-        if c.execute("SELECT count(*) FROM buckets").fetchone()[0] > MOST_BUCKETS:
+        held = np.flatnonzero(batch.rows)
+        sums = np.column_stack([batch.rows, batch.deviation, batch.squared])[held].tolist()
+        some = [ids[i] for i in held]
+        # Only the first stream, of all rows, is asked for its history; stores of before have all.
+        self._add_streams(bucket, some[:1], sums[:1], factors[held[:1]])
+        database.run_many(
+            "UPDATE streams SET deviation = deviation + ?, squared = squared + ? WHERE id = ?",
+            [(*each[1:], number) for each, number in zip(sums, some, strict=True)],
+        )
+        if database.value("SELECT count(*) FROM buckets") > MOST_BUCKETS:
             self._halve()
 
     def history(self, stream: int) -> History:
         """Everything known of one stream, bucket by bucket; zeros where it had no rows."""
-        rows = self._connection.execute(
+        rows = self._database.rows(
             "SELECT b.ordinal, b.began, b.ended, b.log_e, coalesce(s.n_rows, 0),"
             " coalesce(s.deviation, 0), coalesce(s.squared, 0), s.factors FROM buckets b"
             " LEFT JOIN bucket_streams s ON s.bucket = b.id AND s.stream = ? ORDER BY b.id",
-            (stream,),
-        ).fetchall()
+            stream,
+        )
         known = next((row[7] for row in rows if row[7] is not None), b"")
         empty = bytes(len(known))
         factors = np.frombuffer(b"".join(row[7] or empty for row in rows))
@@ -108,7 +116,7 @@ class Buckets:
         """
         total = np.zeros((N_CELLS, 3))
         skipped, taken = 0.0, 0.0
-        for rows, counts, sum_p in self._connection.execute(
+        for rows, counts, sum_p in self._database.rows(
             "SELECT n_rows, counts, sum_p FROM buckets ORDER BY id DESC"
         ):
             if skipped < skip_rows:
@@ -123,77 +131,79 @@ class Buckets:
 
     def totals(self) -> dict[int, tuple[float, float, float]]:
         """Rows, sum of y - p and sum of (y - p)^2 of every stream that has rows, by its id."""
-        rows = self._connection.execute(
+        rows = self._database.rows(
             "SELECT id, n_rows, deviation, squared FROM streams WHERE n_rows > 0"
         )
         return {stream: (n, deviation, squared) for stream, n, deviation, squared in rows}
 
     def sums_of_p(self) -> FloatArray:
         """Sum of predictions of each bucket, oldest first."""
-        rows = self._connection.execute("SELECT predicted FROM buckets ORDER BY id").fetchall()
+        rows = self._database.rows("SELECT predicted FROM buckets ORDER BY id")
         return np.array(rows, dtype=np.float64).reshape(-1)
 
     def _cells(self, bucket: int) -> tuple[FloatArray, FloatArray]:
-        counts, sum_p = self._connection.execute(
-            "SELECT counts, sum_p FROM buckets WHERE id = ?", (bucket,)
-        ).fetchone()
-        return np.frombuffer(counts).reshape(N_CELLS, 2), np.frombuffer(sum_p)
+        found = self._database.row("SELECT counts, sum_p FROM buckets WHERE id = ?", bucket)
+        assert found is not None
+        return np.frombuffer(found[0]).reshape(N_CELLS, 2), np.frombuffer(found[1])
 
     def _grow(
         self,
         bucket: int,
-        more: tuple[int, float, str | None, float],
+        more: tuple[Any, ...],
         counts: FloatArray,
         sum_p: FloatArray,
     ) -> None:
         """Add batches, rows, end, evidence and cells to a bucket."""
         before = self._cells(bucket)
-        self._connection.execute(
+        self._database.run(
             "UPDATE buckets SET n_batches = n_batches + ?, n_rows = n_rows + ?,"
             " ended = coalesce(?, ended), log_e = ?, counts = ?, sum_p = ?,"
             " predicted = predicted + ? WHERE id = ?",
-            (*more, *_cell_values(before[0] + counts, before[1] + sum_p, sum_p), bucket),
+            *more,
+            (before[0] + counts).tobytes(),
+            (before[1] + sum_p).tobytes(),
+            float(sum_p.sum()),
+            bucket,
         )
 
-    def _add_stream(
-        self, bucket: int, stream: int, sums: tuple[float, float, float], factors: FloatArray
+    def _add_streams(
+        self, bucket: int, streams: list[int], sums: list[list[float]], factors: FloatArray
     ) -> None:
-        before = self._connection.execute(
-            "SELECT factors FROM bucket_streams WHERE bucket = ? AND stream = ?", (bucket, stream)
-        ).fetchone()
-        if before is None:
-            self._connection.execute(
-                "INSERT INTO bucket_streams VALUES (?, ?, ?, ?, ?, ?)",
-                (bucket, stream, *sums, factors.tobytes()),
-            )
-            return
-        self._connection.execute(
+        """Add rows, deviations and squares of streams, and their log factors, to a bucket."""
+        query = "SELECT stream, factors FROM bucket_streams WHERE bucket = ?"
+        known: dict[int, bytes] = {row[0]: row[1] for row in self._database.rows(query, bucket)}
+        new, more = [], []
+        for stream, values, added in zip(streams, sums, factors, strict=True):
+            if stream in known:
+                total = (np.frombuffer(known[stream]) + added).tobytes()
+                more.append((*values, total, bucket, stream))
+            else:
+                new.append((bucket, stream, *values, added.tobytes()))
+        self._database.run_many("INSERT INTO bucket_streams VALUES (?, ?, ?, ?, ?, ?)", new)
+        self._database.run_many(
             "UPDATE bucket_streams SET n_rows = n_rows + ?, deviation = deviation + ?,"
             " squared = squared + ?, factors = ? WHERE bucket = ? AND stream = ?",
-            (*sums, (np.frombuffer(before[0]) + factors).tobytes(), bucket, stream),
+            more,
         )
 
     def _halve(self) -> None:
         """Join neighbours of the older half, so that what is recent stays sharp."""
-        c = self._connection
-        ids = [row[0] for row in c.execute("SELECT id FROM buckets ORDER BY id")]
+        database = self._database
+        ids = [row[0] for row in database.rows("SELECT id FROM buckets ORDER BY id")]
         older = ids[: len(ids) // 2 // 2 * 2]
         for keep, gone in zip(older[::2], older[1::2], strict=True):
-            later = c.execute(
-                "SELECT n_batches, n_rows, ended, log_e FROM buckets WHERE id = ?", (gone,)
-            ).fetchone()
+            later = database.row(
+                "SELECT n_batches, n_rows, ended, log_e FROM buckets WHERE id = ?", gone
+            )
+            assert later is not None
             self._grow(keep, later, *self._cells(gone))
-            for stream, *sums, factors in c.execute(
-                "SELECT stream, n_rows, deviation, squared, factors FROM bucket_streams"
+            streams = database.rows(
+                "SELECT stream, factors, n_rows, deviation, squared FROM bucket_streams"
                 " WHERE bucket = ?",
-                (gone,),
-            ).fetchall():
-                self._add_stream(keep, stream, tuple(sums), np.frombuffer(factors))
-            c.execute("DELETE FROM buckets WHERE id = ?", (gone,))
-
-
-def _cell_values(
-    counts: FloatArray, sum_p: FloatArray, added: FloatArray
-) -> tuple[bytes, bytes, float]:
-    """Columns `counts` and `sum_p` of a bucket, and what is added to `predicted`."""
-    return counts.tobytes(), sum_p.tobytes(), float(added.sum())
+                gone,
+            )
+            factors = [np.frombuffer(row[1]) for row in streams]
+            if streams:
+                sums = [list(row[2:]) for row in streams]
+                self._add_streams(keep, [row[0] for row in streams], sums, np.array(factors))
+            database.run("DELETE FROM buckets WHERE id = ?", gone)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from typing import Any
 
 import numpy as np
@@ -20,8 +19,10 @@ from veridical._core.data.schema import (
     check_fields,
     said,
 )
-from veridical.monitoring._store.counts import FAMILIES, N_CELLS
+from veridical.monitoring._store.counts import N_CELLS
+from veridical.monitoring._store.database import Database
 from veridical.monitoring._store.evidence import n_rivals
+from veridical.monitoring._store.plan import FAMILIES
 
 _COUNT = Number(low=0, whole=True)
 _SUM = Number(low=0)
@@ -55,7 +56,6 @@ _TABLES = {
     ),
     "bucket_streams": Fields(n_rows=_SUM, deviation=Number(), squared=_SUM, factors=Numbers("G")),
     "cohorts": Fields(observed_at=_TIME, n_rows=_COUNT, n_waiting=_COUNT, counted=_COUNT),
-    "predictions": Fields(p=Numbers("c", low=0, high=1, least=1)),
 }
 _SHARE = Number(above=0, below=1, optional=True)
 _SETTINGS = Fields(
@@ -65,18 +65,20 @@ _SETTINGS = Fields(
     window=Number(low=1, optional=True),
     half_life=Number(low=1, optional=True),
     confidence_level=_SHARE,
+    online=Label(optional=True),
 )
-_BLOBS = {"wealth", "counts", "sum_p", "factors", "p"}
+_BLOBS = {"wealth", "counts", "sum_p", "factors"}
 
 
-def check_store(connection: sqlite3.Connection, path: str) -> None:
+def check_store(database: Database) -> None:
     """Raise if a table holds what a monitor would not have written."""
-    place = Place("CalibrationMonitor", "store", {"G": n_rivals()}, hint=f"{path!r}: {_HINT}")
+    place = Place(
+        "CalibrationMonitor", "store", {"G": n_rivals()}, hint=f"{database.name!r}: {_HINT}"
+    )
     n_batches = 0  # in buckets so far
     for table, fields in _TABLES.items():
         order = " ORDER BY id" if table == "buckets" else ""
-        rows = connection.execute(f"SELECT {', '.join(fields)} FROM {table}{order}")
-        for row in rows:
+        for row in database.rows(f"SELECT {', '.join(fields)} FROM {table}{order}"):
             values = dict(zip(fields, row, strict=True))
             for name in _BLOBS & values.keys():
                 values[name] = _numbers(values[name], place.at(f"{table}.{name}"))
@@ -89,14 +91,28 @@ def check_store(connection: sqlite3.Connection, path: str) -> None:
                     expected = f"the number of batches before, {n_batches}"
                     raise place.at("buckets.ordinal").wrong(values["ordinal"], expected)
                 n_batches += values["n_batches"]
-    lost = connection.execute(
+    lost = database.value(
         "SELECT count(*) FROM bucket_streams WHERE bucket NOT IN (SELECT id FROM buckets)"
         " OR stream NOT IN (SELECT id FROM streams)"
-    ).fetchone()[0]
+    )
     if lost:
         expected = "about buckets and streams of the store"
         raise place.at("bucket_streams").wrong(said(f"{lost} rows of others"), expected)
-    _check_settings(connection, place.at("settings"))
+    _check_waiting(database, place.at("predictions.p"))
+    _check_settings(database, place.at("settings"))
+
+
+def _check_waiting(database: Database, place: Place) -> None:
+    """Raise unless predictions that will be counted are probabilities, as many in each."""
+    rows = database.rows(
+        "SELECT p FROM predictions WHERE cohort IN (SELECT id FROM cohorts WHERE counted = 0)"
+    )
+    sizes = {len(row[0]) if isinstance(row[0], bytes) else 0 for row in rows}
+    if len(sizes) > 1 or 0 in sizes:
+        raise place.wrong(said("others"), "tables of doubles of one size")
+    values = _numbers(b"".join(row[0] for row in rows), place)
+    if not ((values >= 0) & (values <= 1)).all():
+        raise place.wrong(said("others"), "probabilities")
 
 
 def _numbers(blob: Any, place: Place) -> Any:
@@ -114,9 +130,9 @@ def _check_bucket(values: dict[str, Any], place: Place) -> None:
         raise place.at("sum_p").wrong(said("more"), "at most the counts")
 
 
-def _check_settings(connection: sqlite3.Connection, place: Place) -> None:
+def _check_settings(database: Database, place: Place) -> None:
     """Raise unless settings are the texts of numbers and of a list of labels."""
-    for name, text in connection.execute("SELECT name, value FROM settings"):
+    for name, text in database.rows("SELECT name, value FROM settings"):
         here = place.at(str(name)[:60])
         if name in ("n_batches", "n_columns"):
             if not (isinstance(text, str) and text.isascii() and text.isdigit()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -79,12 +80,12 @@ class Tally:
 
         return _combined(spread, self)
 
-    @property
+    @cached_property
     def rows(self) -> FloatArray:
         """Rows of each stream."""
         return self.counts.sum(axis=(1, 2))
 
-    @property
+    @cached_property
     def deviation(self) -> FloatArray:
         """Sum of y - p of each stream."""
         return self.counts[:, :, 1].sum(axis=1) - self.sum_p.sum(axis=1)
@@ -130,10 +131,6 @@ def _sums(place: IntArray, values: FloatArray, size: int) -> FloatArray:
 REGIONS = (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)  # ranges of scores, closed above
 MOST_CLASSES = 50  # watched one by one; beyond, the confidence and the groups speak for them
 
-# How the evidence for the alarm is put together. Shares are fixed beforehand, so that their
-# weighted mean is evidence too; what no stream has claimed yet counts as 1.
-_FAMILIES = {"all": 0.5, "region": 0.1, "class": 0.15, "group": 0.25}
-
 
 @dataclass(frozen=True)
 class Stream:
@@ -164,23 +161,6 @@ class Stream:
 
 
 ALL = Stream("all", "null")
-
-
-FAMILIES = tuple(_FAMILIES)
-
-
-def share_of(family: str, position: int, n_classes: int) -> float:
-    """Part of the alarm's evidence that the stream at this place of its family has.
-
-    Classes and ranges share equally. Nobody knows how many groups will come: the j-th has
-    1 / ((j + 1) (j + 2)) of its family's part, so that all that ever come fit in.
-    """
-    part = _FAMILIES[family]
-    if family == "region":
-        return part / (len(REGIONS) - 1)
-    if family == "class":
-        return part / n_classes
-    return part if family == "all" else part / ((position + 1) * (position + 2))
 
 
 def name_of(value: Any) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.monitoring._store.counts import name_of
-from veridical.monitoring._store.tables import one_value
+from veridical.monitoring._store.database import Database
 
 _AT_ONCE = 500  # names in one question to the store
 KEPT = 1_000_000  # counted predictions that are still known when sent again
@@ -41,8 +41,8 @@ class Cohort:
 class Pending:
     """The tables `cohorts`, `predictions` and `outcomes` of a store."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, database: Database) -> None:
+        self._database = database
 
     def observe(
         self,
@@ -52,9 +52,12 @@ class Pending:
         observed_at: str | None,
         *,
         caller: str,
-    ) -> None:
-        """Register predictions as one cohort; those sent before are left as they are."""
-        c = self._connection
+    ) -> int | None:
+        """Register predictions as one cohort; those sent before are left as they are.
+
+        Returns the number of the cohort, None if all were known.
+        """
+        database = self._database
         known = self._known("predictions", "p", ids)
         new = []
         for i, name in enumerate(ids):
@@ -67,12 +70,11 @@ class Pending:
                 got = f"another prediction for the known id {name!r}"
                 raise invalid(caller, "id", "new, or the same prediction again", got, hint=hint)
         if not new:
-            return
-        cohort = c.execute(
-            "INSERT INTO cohorts (observed_at, n_rows, n_waiting) VALUES (?, ?, ?)",
-            (observed_at, len(new), len(new)),
-        ).lastrowid
-        c.executemany(
+            return None
+        cohort = database.insert(
+            "cohorts", observed_at=observed_at, n_rows=len(new), n_waiting=len(new)
+        )
+        database.run_many(
             "INSERT INTO predictions (id, cohort, p, grp) VALUES (?, ?, ?, ?)",
             [
                 (name, cohort, blob, None if groups is None else name_of(groups[i]))
@@ -80,14 +82,15 @@ class Pending:
             ],
         )
         early = self._known("outcomes", "outcome", [name for _, name, _ in new])
-        for name, outcome in early.items():
-            self._settle(name, outcome)
-            c.execute("DELETE FROM outcomes WHERE id = ?", (name,))
+        self._settle(early)
+        database.run_many("DELETE FROM outcomes WHERE id = ?", [(name,) for name in early])
+        return cohort
 
     def resolve(self, ids: Sequence[str], y: Sequence[Any], *, caller: str) -> None:
         """Register outcomes; those of predictions yet to come are kept for them."""
         waiting = self._known("predictions", "outcome", ids)
         early = self._known("outcomes", "outcome", ids)
+        settled, kept = {}, {}
         for name, label in zip(ids, y, strict=True):
             outcome = name_of(label)
             before = waiting.get(name, early.get(name))
@@ -99,43 +102,44 @@ class Pending:
                     raise invalid(caller, "y_true", expected, got, hint=hint)
                 continue
             if name in waiting:
-                waiting[name] = outcome
-                self._settle(name, outcome)
+                waiting[name] = settled[name] = outcome
             else:
-                early[name] = outcome
-                self._connection.execute("INSERT INTO outcomes VALUES (?, ?)", (name, outcome))
+                early[name] = kept[name] = outcome
+        self._settle(settled)
+        self._database.run_many("INSERT INTO outcomes VALUES (?, ?)", kept.items())
 
     def complete(self) -> list[int]:
         """Cohorts all of whose outcomes are known and that were not counted, oldest first."""
-        rows = self._connection.execute(
+        rows = self._database.rows(
             "SELECT id FROM cohorts WHERE n_waiting = 0 AND counted = 0 ORDER BY id"
         )
         return [row[0] for row in rows]
 
     def mature(self, until: str) -> list[int]:
         """Cohorts observed up to that time that were not counted, oldest first."""
-        rows = self._connection.execute(
-            "SELECT id FROM cohorts WHERE counted = 0 AND observed_at <= ? ORDER BY id", (until,)
+        rows = self._database.rows(
+            "SELECT id FROM cohorts WHERE counted = 0 AND observed_at <= ? ORDER BY id", until
         )
         return [row[0] for row in rows]
 
     def assume(self, cohort: int, label: Any) -> None:
         """Give every prediction of a cohort that still waits this outcome."""
-        self._connection.execute(
+        self._database.run(
             "UPDATE predictions SET outcome = ? WHERE cohort = ? AND outcome IS NULL",
-            (name_of(label), cohort),
+            name_of(label),
+            cohort,
         )
 
     def take(self, cohort: int, n_columns: int) -> Cohort:
         """The rows of a cohort whose outcomes are known; from now on it counts as counted."""
-        c = self._connection
-        observed_at = one_value(c, "SELECT observed_at FROM cohorts WHERE id = ?", cohort)
-        known = c.execute(
+        database = self._database
+        observed_at = database.value("SELECT observed_at FROM cohorts WHERE id = ?", cohort)
+        known = database.rows(
             "SELECT p, outcome, grp FROM predictions"
             " WHERE cohort = ? AND outcome IS NOT NULL ORDER BY id",
-            (cohort,),
-        ).fetchall()
-        c.execute("UPDATE cohorts SET counted = 1 WHERE id = ?", (cohort,))
+            cohort,
+        )
+        database.run("UPDATE cohorts SET counted = 1 WHERE id = ?", cohort)
         if cohort % _TIDIED == 0:
             self._forget()
         grouped = bool(known) and known[0][2] is not None
@@ -145,39 +149,41 @@ class Pending:
 
     def waiting(self) -> tuple[int, str | None]:
         """How many predictions wait for their outcome, and since when the oldest."""
-        n, since = self._connection.execute(
+        ((n, since),) = self._database.rows(
             "SELECT coalesce(sum(n_waiting), 0), min(observed_at) FROM cohorts WHERE counted = 0"
-        ).fetchone()
+        )
         return int(n), since
 
     def unlabelled(self, n_columns: int) -> FloatArray:
         """Predictions that wait, (n,) or (n, K)."""
-        rows = self._connection.execute(
+        rows = self._database.rows(
             "SELECT p FROM predictions WHERE outcome IS NULL AND cohort IN"
             " (SELECT id FROM cohorts WHERE counted = 0) ORDER BY id"
-        ).fetchall()
+        )
         return _predictions(rows, n_columns)
 
     def _forget(self) -> None:
         """Drop the oldest counted cohorts, so that the store does not grow with the stream."""
-        old = one_value(
-            self._connection,
+        old = self._database.value(
             "SELECT max(id) FROM (SELECT id, sum(n_rows) OVER (ORDER BY id DESC) AS kept"
-            " FROM cohorts WHERE counted = 1) WHERE kept > ?",
+            " FROM cohorts WHERE counted = 1) AS counted WHERE kept > ?",
             KEPT,
         )
         if old is not None:
             gone = "(SELECT id FROM cohorts WHERE counted = 1 AND id <= ?)"
-            self._connection.execute(f"DELETE FROM predictions WHERE cohort IN {gone}", (old,))
-            self._connection.execute(f"DELETE FROM cohorts WHERE id IN {gone}", (old,))
+            self._database.run(f"DELETE FROM predictions WHERE cohort IN {gone}", old)
+            self._database.run(f"DELETE FROM cohorts WHERE id IN {gone}", old)
 
-    def _settle(self, name: str, outcome: str) -> None:
-        c = self._connection
-        c.execute("UPDATE predictions SET outcome = ? WHERE id = ?", (outcome, name))
-        c.execute(
-            "UPDATE cohorts SET n_waiting = n_waiting - 1"
-            " WHERE id = (SELECT cohort FROM predictions WHERE id = ?)",
-            (name,),
+    def _settle(self, outcomes: Mapping[str, str]) -> None:
+        """Give predictions that wait their outcomes."""
+        self._database.run_many(
+            "UPDATE predictions SET outcome = ? WHERE id = ?",
+            [(outcome, name) for name, outcome in outcomes.items()],
+        )
+        known = self._known("predictions", "cohort", list(outcomes))
+        self._database.run_many(
+            "UPDATE cohorts SET n_waiting = n_waiting - ? WHERE id = ?",
+            [(n, cohort) for cohort, n in Counter(known.values()).items()],
         )
 
     def _known(self, table: str, column: str, ids: Sequence[str]) -> dict[str, Any]:
@@ -186,7 +192,7 @@ class Pending:
         for first in range(0, len(ids), _AT_ONCE):
             some = list(ids[first : first + _AT_ONCE])
             query = f"SELECT id, {column} FROM {table} WHERE id IN ({', '.join('?' * len(some))})"
-            found.update(self._connection.execute(query, some))
+            found.update(self._database.rows(query, *some))
         return found
 
 

@@ -1,20 +1,17 @@
-"""Tables of the monitor's store, their versions, and whether a database is one."""
+"""Tables of the monitor's store and their versions."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
 from veridical.exceptions import VeridicalError
+from veridical.monitoring._store.database import Database
 
-VERSION = 2
-MARK = 0x76657269  # "veri": SQLite keeps in the header of a file whose it is
+VERSION = 3
 
-_TABLES = """
+_WATCHED = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE streams (
     id INTEGER PRIMARY KEY, family TEXT NOT NULL, name TEXT NOT NULL, share REAL NOT NULL,
@@ -41,119 +38,85 @@ CREATE TABLE predictions (
 CREATE INDEX predictions_cohort ON predictions (cohort);
 CREATE TABLE outcomes (id TEXT PRIMARY KEY, outcome TEXT NOT NULL) WITHOUT ROWID;
 """
+_MAPS = """
+CREATE TABLE IF NOT EXISTS recent (
+    first INTEGER PRIMARY KEY, epoch INTEGER NOT NULL, batch INTEGER NOT NULL,
+    n_rows INTEGER NOT NULL, y BLOB NOT NULL, p BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS versions (
+    id INTEGER PRIMARY KEY, state TEXT NOT NULL, calibrator TEXT NOT NULL, made_at TEXT NOT NULL,
+    first_row INTEGER NOT NULL, n_rows INTEGER NOT NULL, difference REAL, low REAL, high REAL,
+    auto_switch INTEGER NOT NULL, replaced INTEGER REFERENCES versions (id),
+    most_loss REAL NOT NULL, n_trial INTEGER NOT NULL, gain REAL NOT NULL, squared REAL NOT NULL,
+    uncut REAL NOT NULL, n_cut INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS epochs (
+    id INTEGER PRIMARY KEY, version INTEGER REFERENCES versions (id), ended_at TEXT,
+    n_samples INTEGER, n_batches INTEGER, alarmed_at TEXT, max_e_value REAL, verdict TEXT);
+"""
+_STATES = """
+CREATE TABLE states (
+    name TEXT PRIMARY KEY, lasting INTEGER NOT NULL, value TEXT NOT NULL) WITHOUT ROWID;
+"""
+TABLES = _WATCHED + _MAPS + _STATES
+
+# Tables, or columns of them, that stores of earlier versions need not have.
+SINCE = {
+    ("streams", "deviation"): 2,
+    ("streams", "squared"): 2,
+    ("buckets", "predicted"): 2,
+    **dict.fromkeys([("recent", ""), ("versions", ""), ("epochs", ""), ("states", "")], 3),
+}
 
 
-def _add_totals(connection: sqlite3.Connection) -> None:
+def _add_totals(database: Database) -> None:
     """Version 2 keeps sums that a look would otherwise make from every bucket."""
-    connection.execute("ALTER TABLE streams ADD COLUMN deviation REAL NOT NULL DEFAULT 0")
-    connection.execute("ALTER TABLE streams ADD COLUMN squared REAL NOT NULL DEFAULT 0")
-    connection.execute("ALTER TABLE buckets ADD COLUMN predicted REAL NOT NULL DEFAULT 0")
+    database.run("ALTER TABLE streams ADD COLUMN deviation REAL NOT NULL DEFAULT 0")
+    database.run("ALTER TABLE streams ADD COLUMN squared REAL NOT NULL DEFAULT 0")
+    database.run("ALTER TABLE buckets ADD COLUMN predicted REAL NOT NULL DEFAULT 0")
     for name in ("deviation", "squared"):
-        connection.execute(
+        database.run(
             f"UPDATE streams SET {name} = coalesce((SELECT sum({name}) FROM bucket_streams"
             " WHERE stream = streams.id), 0)"
         )
-    for bucket, sum_p in connection.execute("SELECT id, sum_p FROM buckets").fetchall():
+    for bucket, sum_p in database.rows("SELECT id, sum_p FROM buckets"):
         total = float(np.frombuffer(sum_p).sum())
-        connection.execute("UPDATE buckets SET predicted = ? WHERE id = ?", (total, bucket))
+        database.run("UPDATE buckets SET predicted = ? WHERE id = ?", total, bucket)
+
+
+def _add_states(database: Database) -> None:
+    """Version 3 has a place for what parts of a monitor keep, and counts tables of maps among its.
+
+    Those were made when a store was opened; the oldest ones lack them.
+    """
+    database.define(_MAPS + _STATES)
 
 
 # How a store of each earlier version becomes one of the next; they run one after another.
-_MIGRATIONS: dict[int, Callable[[sqlite3.Connection], None]] = {1: _add_totals}
+_MIGRATIONS: dict[int, Callable[[Database], None]] = {1: _add_totals, 2: _add_states}
 
 
-_ADDED = {"streams": {"deviation", "squared"}, "buckets": {"predicted"}}  # by version 2
-
-
-def check_ours(connection: sqlite3.Connection, path: str) -> None:
-    """Raise unless the file is empty or a monitor's; nothing is written to it.
-
-    Stores that were made before files were marked are known by their tables.
-    """
-    mark, version, tables = _mark(connection), _version(connection), _columns(connection)
-    query = "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view')"
-    code = one_value(connection, query)  # what a store never has, and SQLite would run
-    if mark == MARK and code is not None:
+def prepare(database: Database) -> None:
+    """Make the tables in an empty store, bring an old one up to date, refuse a newer one."""
+    version = database.version
+    if version == VERSION and database.is_marked:
+        return
+    if 0 <= version <= VERSION and database.sealed:
         msg = (
-            f"CalibrationMonitor: the store {path!r} was changed: it holds {code!r}, which would"
-            " run when it is written to.\nHint: take the file of a backup."
+            f"CalibrationMonitor: the store {database.name!r} has version {version} of the tables,"
+            f" {VERSION} is needed.\nHint: open it once as somebody who may write to it."
         )
         raise VeridicalError(msg)
-    if mark == MARK or (mark == version == 0 and not tables):
-        return
-    if mark == 0 and 1 <= version <= VERSION:
-        with closing(sqlite3.connect(":memory:")) as template:
-            template.executescript(_TABLES)
-            wanted = _columns(template)
-        if version == 1:
-            wanted = {name: columns - _ADDED.get(name, set()) for name, columns in wanted.items()}
-        if all(columns <= tables.get(name, set()) for name, columns in wanted.items()):
-            return
-    holds = f"it holds {min(tables)!r} of another program" if tables else "another program's, empty"
-    msg = (
-        f"CalibrationMonitor: {path!r} is not a monitor's store: {holds}."
-        "\nHint: name another file; nothing was written to this one."
-    )
-    raise VeridicalError(msg)
-
-
-def _columns(connection: sqlite3.Connection) -> dict[str, set[str]]:
-    """Names of the columns of every table."""
-    query = (
-        "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c"
-        " WHERE m.type IN ('table', 'view')"
-    )
-    found: dict[str, set[str]] = {}
-    for table, column in connection.execute(query):
-        found.setdefault(table, set()).add(column)
-    return found
-
-
-def prepare(connection: sqlite3.Connection, path: str) -> None:
-    """Make the tables in an empty store, bring an old one up to date, refuse others."""
-    check_ours(connection, path)
-    if _version(connection) == VERSION and _mark(connection) == MARK:
-        return
-    with transaction(connection):
-        version = _version(connection)  # another process may have been first
+    with database.transaction():
+        version = database.version  # another process may have been first
         if version > VERSION:
             msg = (
-                f"CalibrationMonitor: the store {path!r} has version {version}; this release reads"
-                f" versions up to {VERSION}.\nHint: install a newer veridical."
+                f"CalibrationMonitor: the store {database.name!r} has version {version}; this"
+                f" release reads versions up to {VERSION}.\nHint: install a newer veridical."
             )
             raise VeridicalError(msg)
         if version == 0:
-            for statement in filter(str.strip, _TABLES.split(";")):
-                connection.execute(statement)
+            database.define(TABLES)
         else:
             for old in range(version, VERSION):
-                _MIGRATIONS[old](connection)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute(f"PRAGMA application_id = {MARK}")
-
-
-@contextmanager
-def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing; other processes wait at the door."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
-def one_value(connection: sqlite3.Connection, query: str, *parameters: Any) -> Any:
-    """The first column of the first row, or None without a row."""
-    row = connection.execute(query, parameters).fetchone()
-    return None if row is None else row[0]
-
-
-def _version(connection: sqlite3.Connection) -> int:
-    return int(one_value(connection, "PRAGMA user_version"))
-
-
-def _mark(connection: sqlite3.Connection) -> int:
-    return int(one_value(connection, "PRAGMA application_id"))
+                _MIGRATIONS[old](database)
+        database.run("INSERT INTO epochs (id) VALUES (1) ON CONFLICT (id) DO NOTHING")
+        database.set_version(VERSION)

@@ -18,17 +18,18 @@ from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.labels import check_text
 from veridical._core.data.reading import AS_IT_IS, Reading, read_rows
 from veridical._core.data.validation import check_probabilities, float_array, is_integer
-from veridical._core.sample import BinarySample, Sample
+from veridical._core.sample import BinarySample, MulticlassSample, Sample
 from veridical._core.typing import ArrayLike
 from veridical.evaluation.core import is_reversed
 from veridical.evaluation.data import SampleSource
 from veridical.exceptions import invalid
 from veridical.lenses import Binary
-from veridical.monitoring._judge.status import combined_log_e
+from veridical.monitoring._maps.online import learn_online, remember_online
 from veridical.monitoring._store.counts import batch_streams
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._watch.maps import calibrated, learn
 from veridical.monitoring._watch.memory import CALLER, Memory, as_rows
+from veridical.monitoring._watch.promises import broken_promises, note_broken, promises_of
 from veridical.results import MonitorUpdate
 
 
@@ -41,11 +42,13 @@ class Batch:
     sample : outcomes and the model's own predictions
     groups : group of each row, if there are groups
     when : timestamp
+    cohort : number of the cohort, if outcomes came after predictions were registered
     """
 
     sample: Sample
     groups: Groups | None
     when: str | None
+    cohort: int | None = None
 
 
 def update(
@@ -62,10 +65,33 @@ def update(
     """Check a batch and count it, unless it is known by its name."""
     caller = f"{CALLER}.update"
     batch_id = _as_name(batch_id, caller)
-    store, labels = memory.store, memory.classes
+    when = _as_timestamp(timestamp, caller)
+    while True:
+        known = memory.refresh()
+        batch, notes = _read_batch(
+            memory, y_true, y_prob, by, when, reading, allow_reversed=allow_reversed
+        )
+        with memory.store.transaction():
+            if memory.refresh() == known:
+                return replace(_count_once(memory, batch, batch_id, caller), notes=notes)
+            # The first batch of another process came in between: what it says holds for this one.
+
+
+def _read_batch(
+    memory: Memory,
+    y_true: ArrayLike,
+    y_prob: ArrayLike,
+    by: ArrayLike | None,
+    when: str | None,
+    reading: Reading,
+    *,
+    allow_reversed: bool,
+) -> tuple[Batch, tuple[str, ...]]:
+    """Rows, checked against what the store knows, and what was done to them."""
+    caller = f"{CALLER}.update"
     rows = read_rows(
         as_rows(y_true),
-        as_rows(y_prob, labels),
+        as_rows(y_prob, memory.classes),
         None,
         reading.checked(caller=caller),
         caller=caller,
@@ -76,26 +102,29 @@ def update(
     groups = _check_by(by, sample.n if rows.left is None else len(rows.left), "y_true", caller)
     if groups is not None and rows.left is not None:
         groups = groups.kept(rows.left, caller)
-    batch = Batch(sample, groups, _as_timestamp(timestamp, caller))
-    notes = (*rows.notes, *sample.notes)
-    digest = "" if batch_id is None else _digest_of(sample, groups)
-    with store.transaction():
-        if batch_id is not None:
-            before = store.batch_digest(batch_id)
-            if before == digest:
-                return replace(last_update(memory, sample.n, repeated=True), notes=notes)
-            if before is not None:
-                hint = "give every batch a name of its own; nothing was counted."
-                got = f"other data under the known name {batch_id!r}"
-                raise invalid(caller, "batch_id", "new, or the same batch again", got, hint=hint)
-            store.add_batch(batch_id, digest, sample.n)
-        if labels is None:
-            store.set_setting("classes", json.dumps(list(sample.columns)))
-        if isinstance(sample, BinarySample) and memory.settings["pos_label"] is None:
-            positive = sample.classes[1]  # of ordered labels, or by the name of the column
-            if positive != max(sample.classes):
-                memory.set_positive(positive)
-        return replace(count(memory, batch), notes=notes)
+    return Batch(sample, groups, when), (*rows.notes, *sample.notes)
+
+
+def _count_once(memory: Memory, batch: Batch, batch_id: str | None, caller: str) -> MonitorUpdate:
+    """Count a batch, unless it is known by its name; within a transaction."""
+    store, sample = memory.store, batch.sample
+    if batch_id is not None:
+        digest = _digest_of(sample, batch.groups)
+        before = store.batch_digest(batch_id)
+        if before == digest:
+            return last_update(memory, sample.n, repeated=True)
+        if before is not None:
+            hint = "give every batch a name of its own; nothing was counted."
+            got = f"other data under the known name {batch_id!r}"
+            raise invalid(caller, "batch_id", "new, or the same batch again", got, hint=hint)
+        store.add_batch(batch_id, digest, sample.n)
+    if memory.classes is None:
+        store.set_setting("classes", json.dumps(list(sample.columns)))
+    if isinstance(sample, BinarySample) and memory.settings["pos_label"] is None:
+        positive = sample.classes[1]  # of ordered labels, or by the name of the column
+        if positive != max(sample.classes):
+            memory.set_positive(positive)
+    return count(memory, batch)
 
 
 def observe(
@@ -120,7 +149,9 @@ def observe(
     when = _as_timestamp(timestamp, caller)
     with memory.store.transaction():
         memory.store.set_setting("n_columns", str(p.shape[1] if p.ndim == 2 else 1))
-        memory.pending.observe(names, p, keys, when, caller=caller)
+        cohort = memory.pending.observe(names, p, keys, when, caller=caller)
+        if cohort is not None and memory.online is not None:
+            remember_online(memory.store, memory.online, cohort)
         count_cohorts(memory, memory.pending.complete())
 
 
@@ -193,7 +224,7 @@ def _as_timestamp(value: Any, caller: str) -> str | None:
     if value is None or isinstance(value, str):
         check_text([value], caller=caller, param="timestamp")
         return value
-    if isinstance(value, (dt.date, np.datetime64)):
+    if isinstance(value, (dt.date, np.datetime64)) and value == value:  # NaT is no time
         return str(value) if isinstance(value, np.datetime64) else value.isoformat()
     hint = "pass a datetime, a date or text."
     got = f"a {type(value).__name__}"
@@ -258,32 +289,39 @@ def count(memory: Memory, batch: Batch) -> MonitorUpdate:
     store = memory.store
     watched = calibrated(memory, batch.sample)
     streams, tally = batch_streams(watched, batch.groups)
-    state = store.read_streams()
-    store.open_streams(state, streams, len(watched.classes))
+    state = memory.streams.read()
+    memory.streams.open(state, streams, len(watched.classes))
     place = {stream: i for i, stream in enumerate(state.streams)}
     tally = tally.placed([place[stream] for stream in streams], len(place))
     factors = state.evidence.advance(tally)
+    if state.vectors is not None and isinstance(watched, MulticlassSample):
+        state.vectors.advance(watched)
     n_batches = store.n_batches
     now = batch.when if batch.when is not None else f"batch {n_batches}"
     threshold = -math.log(memory.settings["level"])
-    log_e = combined_log_e(state.evidence.log_e, state.shares)
+    log_e = state.log_e
     for i, blamed in enumerate(state.evidence.log_e + np.log(state.shares) >= threshold):
         if blamed and state.alarmed_at[i] is None:
             state.alarmed_at[i] = now
+    state.blame_vectors(threshold, now)
     alarm = store.alarmed_at is not None
     if not alarm and log_e >= threshold:
         store.set_setting("alarmed_at", now)
         alarm = True
     store.set_setting("log_max", repr(max(log_e, store.log_max)))
     store.set_setting("n_batches", str(n_batches + 1))
-    store.write_streams(state)
+    memory.streams.write(state)
     memory.buckets.add(tally, factors, state.ids, log_e=log_e, began=batch.when, ended=batch.when)
+    broken = broken_promises(note_broken(memory))
+    if memory.settings["online"]:
+        learn_online(store, watched, memory.columns(CALLER), now, cohort=batch.cohort)
     learn(memory, batch.sample, watched)
     return MonitorUpdate(
         n_rows=batch.sample.n,
         n_samples=int(state.evidence.n_rows[0]),
         alarm=alarm,
         e_value=exp_or_inf(log_e),
+        broken=broken,
     )
 
 
@@ -306,17 +344,18 @@ def count_cohorts(
         if not allow_reversed:
             _check_direction(memory, sample, CALLER)
         groups = None if cohort.by is None else group_rows([cohort.by], caller=CALLER)
-        n_rows += count(memory, Batch(sample, groups, cohort.observed_at)).n_rows
+        n_rows += count(memory, Batch(sample, groups, cohort.observed_at, number)).n_rows
     return n_rows
 
 
 def last_update(memory: Memory, n_rows: int, *, repeated: bool = False) -> MonitorUpdate:
     """The state after `n_rows` rows were counted, or were found to be known."""
-    state = memory.store.read_streams()
+    state = memory.streams.read()
     return MonitorUpdate(
         n_rows=n_rows,
         n_samples=int(state.evidence.n_rows[0]) if state.ids else 0,
         alarm=memory.store.alarmed_at is not None,
-        e_value=exp_or_inf(combined_log_e(state.evidence.log_e, state.shares)),
+        e_value=exp_or_inf(state.log_e) if state.ids else 1.0,
         repeated=repeated,
+        broken=broken_promises(promises_of(memory)),
     )

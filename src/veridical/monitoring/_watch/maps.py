@@ -141,6 +141,8 @@ def calibrate(memory: Memory, y_prob: ArrayLike, priors: PriorEstimate | None) -
     positive = columns.classes[1] if len(columns.labels) == 2 else None
     own = check_columns(rows, labels=columns.labels, pos_label=positive, caller=caller)
     p = columns.calibrated(memory.current, own.p)
+    if memory.online is not None:
+        p = columns.calibrated(memory.online.map, p)
     if priors is None:
         return p.astype(np.float64)
     train, deploy = (

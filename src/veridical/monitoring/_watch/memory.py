@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import secrets
 from collections.abc import Callable
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from veridical._core.data.faults import Option
+from veridical._core.data.labels import check_text
 from veridical._core.data.validation import check_level, check_sample, is_number
 from veridical._core.sample import Sample
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.status import status_of
+from veridical.monitoring._maps.online import STATE, OnlineMap, online_status, read_online
 from veridical.monitoring._maps.rows import ModelColumns, RecentRows
 from veridical.monitoring._maps.versions import Versions
+from veridical.monitoring._store.address import exists
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.pending import Pending
 from veridical.monitoring._store.store import Store
+from veridical.monitoring._store.streams import Streams
 from veridical.results import MonitorStatus
 
 CALLER = "CalibrationMonitor"
@@ -34,6 +39,7 @@ DEFAULTS: dict[str, Any] = {
     "window": 5000.0,
     "half_life": 5000.0,
     "confidence_level": 0.95,
+    "online": False,
 }
 
 
@@ -45,15 +51,49 @@ def check_rows(value: Any, name: str, caller: str) -> float:
     return float(value)
 
 
+def _check_online(online: Any) -> bool:
+    if not isinstance(online, (bool, np.bool_)):
+        hint = "True to let a map learn from every outcome."
+        raise invalid(CALLER, "online", "True or False", repr(online), hint=hint)
+    return bool(online)
+
+
+def _check_label(label: Any, param: str) -> Any:
+    """Return a label that a store can keep: a whole number, a boolean or text."""
+    value = label.item() if isinstance(label, np.generic) else label
+    if isinstance(value, str):
+        check_text([value], caller=CALLER, param=param)
+        return value
+    if isinstance(value, bool) or (is_number(value) and float(value).is_integer()):
+        return value
+    dated = isinstance(value, (dt.date, np.datetime64))
+    hint = "turn dates that are classes into strings." if dated else "pass class labels."
+    expected = "of integers, booleans or strings" if param == "labels" else "a label"
+    raise invalid(CALLER, param, expected, repr(value), hint=hint)
+
+
+def _check_labels(labels: Any) -> list[Any]:
+    """Return classes, two or more, each once."""
+    given = [labels] if isinstance(labels, (str, bytes)) else np.asarray(labels).tolist()
+    values = [
+        _check_label(each, "labels") for each in (given if isinstance(given, list) else [given])
+    ]
+    if len(values) < 2 or len(set(values)) < len(values):
+        hint = "name every class once, in the order of the columns."
+        raise invalid(CALLER, "labels", "two or more different labels", repr(values), hint=hint)
+    return values
+
+
 def check_settings(**asked: Any) -> dict[str, Any]:
     """Settings that the user asks for; what is None is as the store has it and left out."""
     checks: dict[str, Callable[[Any], Any]] = {
-        "labels": lambda labels: np.asarray(labels).tolist(),
-        "pos_label": lambda label: label,
+        "labels": _check_labels,
+        "pos_label": lambda label: _check_label(label, "pos_label"),
         "level": lambda level: check_level(CALLER, level, "level"),
         "window": lambda rows: check_rows(rows, "window", CALLER),
         "half_life": lambda rows: check_rows(rows, "half_life", CALLER),
         "confidence_level": lambda level: check_level(CALLER, level),
+        "online": _check_online,
     }
     return {name: checks[name](value) for name, value in asked.items() if value is not None}
 
@@ -76,7 +116,7 @@ class Memory:
     Parameters
     ----------
     path : str, path or None
-        The file; None keeps everything in memory.
+        The file, or an address of PostgreSQL; None keeps everything in memory.
     asked : dict
         Settings that the user asks for: those of a new store, which otherwise has `DEFAULTS`. A
         store that is there keeps its own, and others are refused.
@@ -85,7 +125,8 @@ class Memory:
 
     Attributes
     ----------
-    store : transactions, streams and settings
+    store : transactions, settings, names of batches and states
+    streams : what is watched, and the evidence
     buckets : the past
     pending : predictions that wait for outcomes
     versions : maps and epochs
@@ -100,30 +141,38 @@ class Memory:
         *,
         read_only: bool = False,
     ) -> None:
-        if read_only and (path is None or not Path(path).is_file()):
+        if read_only and (path is None or not exists(path)):
             hint = "leave it out to start a store."
             got = "none" if path is None else repr(os.fspath(path))
             raise invalid(CALLER, "path", "an existing store to read only", got, hint=hint)
+        self._read_only = read_only
         self.store = Store(path, read_only=read_only)
-        connection = self.store.connection
-        self.buckets = Buckets(connection)
-        self.pending = Pending(connection)
-        self.versions = Versions(connection)
-        self.recent = RecentRows(connection)
+        database = self.store.database
+        self.streams = Streams(database)
+        self.buckets = Buckets(database)
+        self.pending = Pending(database)
+        self.versions = Versions(database)
+        self.recent = RecentRows(database)
         try:
-            with self.store.transaction():
-                self.versions.prepare()
-                kept = self.store.setting("monitor")
-                if kept is None:
-                    kept = json.dumps(DEFAULTS | asked)
-                    self.store.set_setting("monitor", kept)
-                    self.store.set_setting("store_id", secrets.token_hex(16))
-            self.settings: dict[str, Any] = json.loads(kept)
+            if self.store.setting("monitor") is None:
+                self._begin(DEFAULTS | asked)
+            self.settings: dict[str, Any] = self._read_settings()
             self._check_same(asked)
-            self.store.sealed = read_only
+            database.sealed = read_only
         except BaseException:
             self.store.close()
             raise
+
+    def _begin(self, settings: dict[str, Any]) -> None:
+        """Write the settings of a new store, unless another process was first."""
+        with self.store.transaction():
+            if self.store.setting("monitor") is None:
+                self.store.set_setting("monitor", json.dumps(settings))
+                self.store.set_setting("store_id", secrets.token_hex(16))
+
+    def _read_settings(self) -> dict[str, Any]:
+        """Settings of the store; those of before know fewer."""
+        return DEFAULTS | json.loads(self.store.setting("monitor") or "")
 
     @property
     def classes(self) -> tuple[Any, ...] | None:
@@ -138,6 +187,11 @@ class Memory:
         return check_sample(
             y_true, y_prob, caller=caller, labels=classes, pos_label=positive, option=option
         )
+
+    def refresh(self) -> tuple[Any, ...]:
+        """Read the settings again: what rows are checked against, which others may have said."""
+        self.settings = self._read_settings()
+        return self.classes, self.settings["pos_label"]
 
     def columns(self, caller: str) -> ModelColumns:
         """How rows look to calibrators, once the classes are known."""
@@ -159,7 +213,14 @@ class Memory:
     def status(self) -> MonitorStatus:
         """Everything known at this look."""
         with self.store.reading():
-            return status_of(self.store, self.buckets, self.settings)
+            found = status_of(self.store, self.buckets, self.settings)
+            learnt = self.online
+            return found if learnt is None else replace(found, online=online_status(learnt))
+
+    @property
+    def online(self) -> OnlineMap | None:
+        """The map that learns by itself; None without one, or before its first rows."""
+        return read_online(self.store) if self.settings["online"] else None
 
     def now(self) -> str:
         """Timestamp of the last batch, else its number in this epoch."""
@@ -180,6 +241,12 @@ class Memory:
     def _check_same(self, asked: dict[str, Any]) -> None:
         for name, value in asked.items():
             kept = self.settings[name]
+            if name == "online" and value != kept and not self._read_only:
+                with self.store.transaction():  # it may begin, and end, at any time
+                    self.settings["online"] = value
+                    self.store.set_setting("monitor", json.dumps(self.settings))
+                    self.store.drop_state(STATE)
+                continue
             if name == "pos_label":
                 if self.is_empty:  # nothing was read as the probability of another class
                     with self.store.transaction():

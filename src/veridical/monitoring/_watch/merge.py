@@ -13,16 +13,20 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.runtime.text import without_password
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import estimate_of, radius
-from veridical.monitoring._judge.status import Directions, combined_log_e, evidence_words
+from veridical.monitoring._judge.status import WHOLE, Directions, evidence_words, watched_event
 from veridical.monitoring._maps.versions import Versions
+from veridical.monitoring._store.address import exists, is_address
 from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.counts import ALL, Stream
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.monitoring._store.pending import Pending
-from veridical.monitoring._store.store import Store, StreamState
+from veridical.monitoring._store.plan import VECTOR
+from veridical.monitoring._store.store import Store
+from veridical.monitoring._store.streams import Streams, StreamState
 from veridical.results import MonitorEstimate, MonitorStatus, StreamEvidence
 
 _CALLER = "merge_stores"
@@ -80,7 +84,8 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     Parameters
     ----------
     paths : sequence of str or path
-        Stores of monitors with the same classes, level and confidence level. Nothing is written
+        Files or addresses of PostgreSQL: stores of monitors with the same classes, level and
+        confidence level. Nothing is written
         to them.
 
     Returns
@@ -135,16 +140,23 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
     log_max = max(log_e, 0.0, max(part.log_max for part in parts) - math.log(len(parts)))
     alarm = log_max >= -math.log(level)
     worst = max(parts, key=lambda part: part.log_max)
+    event = watched_event(classes, settings["pos_label"])
     names = dict.fromkeys(stream for part in parts for stream in part.watched)
     directions = Directions(of_confidence=len(classes) > 2)
     streams = [_stream(stream, parts, settings, directions) for stream in names]
+    if any(part.state.vectors is not None for part in parts):
+        streams.append(_vectors(parts, settings, classes))
     streams.sort(key=lambda s: -s[0])
-    direction = directions.of("all", worst.state.evidence.direction(0)) if alarm else None
+    direction = None
+    if alarm and streams[0][1].family == VECTOR:
+        direction = streams[0][1].direction
+    elif alarm:
+        direction = directions.of("all", worst.state.evidence.direction(0))
     waiting = sum(part.n_waiting for part in parts)
     stores = f"{len(parts)} stores together" if len(parts) > 1 else "one store"
     text = "No alarm"
     if alarm:
-        text = f"Alarm: {direction}, most in {worst.path!r}"
+        text = f"Alarm: {direction}, of {event}, most in {worst.path!r}"
     if twice:
         rows = f"{sum(twice):,} rows of {len(twice):,} batches are in more than one store"
         notes.append(f"{rows}: they count once here, and in each store's evidence and deviation")
@@ -164,6 +176,7 @@ def merge_stores(paths: Sequence[str | os.PathLike[str]]) -> MonitorStatus:
         since_high=None,
         estimates=_since_start(parts, settings),
         streams=tuple(stream for _, stream in streams),
+        event=event,
         verdict=f"{text}: {stores}, {evidence_words(log_max)}.",
         notes=(
             _HOW,
@@ -177,17 +190,20 @@ def _checked(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
     found = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not found:
         raise invalid(_CALLER, "paths", "at least one store", "none", hint="name the files.")
-    real: dict[tuple[int, int], str] = {}
+    real: dict[object, str] = {}
     for each in found:
         path = os.fspath(each)
-        if not Path(path).is_file():
-            hint = "name files that `CalibrationMonitor` has made."
+        if not exists(path):
+            hint = "name files that `CalibrationMonitor` has made, or addresses."
             raise invalid(_CALLER, "paths", "existing stores", repr(path), hint=hint)
-        file = Path(path).stat()  # one file by several names, too
-        key = (file.st_dev, file.st_ino)
+        if is_address(path):
+            key: object = path
+        else:
+            file = Path(path).stat()  # one file by several names, too
+            key = (file.st_dev, file.st_ino)
         if key in real:
-            hint = "its rows would count twice."
-            raise invalid(_CALLER, "paths", "each store once", f"{path!r} again", hint=hint)
+            hint, got = "its rows would count twice.", f"{without_password(path)!r} again"
+            raise invalid(_CALLER, "paths", "each store once", got, hint=hint)
         real[key] = path
     return list(real.values())
 
@@ -224,25 +240,27 @@ def _read(path: str) -> StoreLook:
     store = Store(path, read_only=True)
     try:
         with store.reading():
-            buckets, state = Buckets(store.connection), store.read_streams()
+            buckets, state = Buckets(store.database), Streams(store.database).read()
             settings = json.loads(store.setting("monitor") or "null")
             if settings is None:
                 hint = "name files that `CalibrationMonitor` has made."
-                raise invalid(_CALLER, "paths", "stores", f"{path!r}, an empty one", hint=hint)
+                raise invalid(
+                    _CALLER, "paths", "stores", f"{store.path!r}, an empty one", hint=hint
+                )
             return StoreLook(
-                path=path,
+                path=store.path,
                 settings=settings,
                 classes=store.classes(settings["labels"]),
                 state=state,
                 totals=buckets.totals(),
                 sum_p=float(buckets.sums_of_p().sum()),
-                log_e=combined_log_e(state.evidence.log_e, state.shares) if state.ids else 0.0,
+                log_e=state.log_e if state.ids else 0.0,
                 log_max=store.log_max,
                 n_batches=store.n_batches,
-                n_waiting=Pending(store.connection).waiting()[0],
+                n_waiting=Pending(store.database).waiting()[0],
                 store_id=store.setting("store_id"),
                 # which of them another map than the first has counted is not kept
-                batches=store.batches() if Versions(store.connection).epoch == 1 else {},
+                batches=store.batches() if Versions(store.database).epoch == 1 else {},
             )
     finally:
         store.close()
@@ -292,6 +310,38 @@ def _stream(
         low=max(-1.0, deviation - wide),
         high=min(1.0, deviation + wide),
         direction=directions.of(stream.family, worst.state.evidence.direction(at)),
+    )
+
+
+def _vectors(
+    parts: list[StoreLook], settings: dict[str, Any], classes: tuple[Any, ...]
+) -> tuple[float, StreamEvidence]:
+    """The same of whole vectors; the deviation is that of the second most probable class."""
+    held = [
+        (part.state.vectors, part.state.plan.parts[VECTOR])
+        for part in parts
+        if part.state.vectors is not None and part.state.plan is not None
+    ]
+    share = np.log([share for _, share in held])
+    total = float(np.logaddexp.reduce(share))
+    log_most = share + [process.log_max for process, _ in held]
+    now = float(np.logaddexp.reduce(share + [process.log_e for process, _ in held])) - total
+    most = max(now, float(log_most.max()) - total)
+    log_threshold = math.log(len(parts) / float(settings["level"])) - total
+    sums = [(float(process.n_rows), *process.sums.tolist()) for process, _ in held]
+    rows, deviation, wide = _limits(sums, len(parts), settings)
+    return most - log_threshold, StreamEvidence(
+        family=VECTOR,
+        name=WHOLE,
+        n_rows=rows,
+        e_value=exp_or_inf(now),
+        max_e_value=exp_or_inf(most),
+        threshold=math.exp(log_threshold),
+        alarmed_at=_MARK if most >= log_threshold else None,
+        deviation=deviation,
+        low=max(-1.0, deviation - wide),
+        high=min(1.0, deviation + wide),
+        direction=held[int(log_most.argmax())][0].direction(classes),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
@@ -13,11 +13,9 @@ from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.typing import ArrayLike, FloatArray
 from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid, warn_of
-from veridical.lenses import Binary, Confidence, Lens
-from veridical.lenses.reading import event_of
-from veridical.monitoring._judge.estimates import curve_of_cells, rolling
-from veridical.monitoring._judge.promise import promise_status
-from veridical.monitoring._watch import counting, maps
+from veridical.monitoring._judge.estimates import rolling, window_curves
+from veridical.monitoring._judge.promise import looks_of, promise_status
+from veridical.monitoring._watch import alarms, counting, maps, promises
 from veridical.monitoring._watch.memory import CALLER, Memory, check_settings
 from veridical.results import (
     MonitorHistory,
@@ -41,7 +39,9 @@ class CalibrationMonitor:
     ----------
     path : str, path or None
         A SQLite file that keeps the state; it is made if it is not there. None keeps the state in
-        memory. Several processes may use one file.
+        memory. Several processes may use one file. An address keeps it in PostgreSQL, which
+        services on several machines share: ``postgresql://user@host/database?schema=churn`` (see
+        Notes). Nothing else in this library uses a network.
     labels : array-like, optional
         Classes in the order of the columns of predictions. Default: those of the first batch.
     pos_label : object, optional
@@ -55,12 +55,21 @@ class CalibrationMonitor:
         default 5000.
     confidence_level : float, optional
         Of the limits of the estimates: all windows, at all times, together; default 0.95.
+    online : bool, optional
+        Let a map learn from every outcome (:class:`OnlineCalibrator`): `calibrate` then returns
+        what it makes of predictions, and `status` what it has saved so far. It may begin, and
+        end, at any time; default False.
     read_only : bool, default False
         Look at a store that is there, as it is at this moment: for dashboards and people who may
         not write to it. Whatever would change it is refused.
 
     Notes
     -----
+    **PostgreSQL** needs psycopg. The schema (default "veridical") holds one store and is made if
+    it is not there. A password is never shown, but better kept in ``~/.pgpass`` or PGPASSWORD than
+    in the address. Writers wait for each other, readers for nobody; ``read_only=True`` is for
+    roles that have no more than USAGE of the schema and SELECT on its tables.
+
     **Settings** are kept in the store. What is left out, or None, is as the store has it; the
     defaults above are those of a new store. A value that differs from the store's is an error;
     `pos_label` can be said until the first rows are there.
@@ -79,6 +88,11 @@ class CalibrationMonitor:
     **Maps.** `refit` fits a calibrator to recent outcomes and tries it beside the map in use;
     `switch` puts it in place. From then on what it makes of the predictions is watched: `update`
     and `observe` are always given the model's own.
+
+    **Online.** The map that learns by itself sits on top of the map in use; evidence and alarms
+    are about the latter, so that a drift is seen even where it is corrected. Rows of a batch are
+    judged by the map before the batch, cohorts by the map when they were observed. `switch` and
+    `rollback` let it begin anew.
 
     Memory does not grow with the stream: the past is kept in at most 512 buckets, coarser the
     older they are. A prediction beyond 1e-6 of 0 or 1 is read as that far off.
@@ -105,6 +119,7 @@ class CalibrationMonitor:
         window: float | None = None,
         half_life: float | None = None,
         confidence_level: float | None = None,
+        online: bool | None = None,
         read_only: bool = False,
     ) -> None:
         asked = check_settings(
@@ -114,12 +129,13 @@ class CalibrationMonitor:
             window=window,
             half_life=half_life,
             confidence_level=confidence_level,
+            online=online,
         )
         self._memory = Memory(path, asked, read_only=read_only)
 
     @property
     def path(self) -> str:
-        """The file, or ":memory:"."""
+        """The file, ":memory:", or the address without its password."""
         return self._memory.store.path
 
     @property
@@ -136,6 +152,9 @@ class CalibrationMonitor:
     def current(self) -> Calibrator | None:
         """The fitted map in use; None for predictions as they come."""
         return self._memory.current
+
+    def __repr__(self) -> str:
+        return f"CalibrationMonitor({self.path!r})"
 
     def __enter__(self) -> Self:
         return self
@@ -258,7 +277,8 @@ class CalibrationMonitor:
 
     def status(self) -> MonitorStatus:
         """Everything known at this look; looking costs nothing of the level."""
-        return self._memory.status()
+        with self._memory.store.reading():
+            return replace(self._memory.status(), promises=promises.promises_of(self._memory))
 
     def history(self) -> MonitorHistory:
         """What happened so far, bucket by bucket, for tables and timelines."""
@@ -276,20 +296,10 @@ class CalibrationMonitor:
         hint = "10 to 20 bins are read most easily."
         check_integer(f"{CALLER}.curves", "n_bins", n_bins, hint=hint)
         self._check_rows_seen("curves")
-        window = self.settings["window"]
         with self._memory.store.reading():
-            parts = {
-                "before": self._memory.buckets.cells(skip_rows=window),
-                "now": self._memory.buckets.cells(last_rows=window),
-            }
-        columns = self._memory.columns(f"{CALLER}.curves")
-        lens: Lens = Confidence() if len(columns.labels) > 2 else Binary()
-        event = event_of(lens, columns.classes)
-        return {
-            name: replace(curve_of_cells(cells, n_bins=n_bins, lens=lens.name), event=event)
-            for name, cells in parts.items()
-            if cells.any()
-        }
+            columns = self._memory.columns(f"{CALLER}.curves")
+            window = self.settings["window"]
+            return window_curves(self._memory.buckets, window, columns.classes, n_bins)
 
     def promise(self, promise: RiskThreshold) -> PromiseStatus:
         """Whether what :func:`risk_threshold` promised is still kept; looking costs nothing.
@@ -309,9 +319,48 @@ class CalibrationMonitor:
         caller = f"{CALLER}.promise"
         classes = self._memory.columns(caller).classes
         with self._memory.store.reading():
-            return promise_status(
-                self._memory.buckets, promise, self.settings, classes, caller=caller
-            )
+            looks = looks_of(self._memory.buckets, self.settings)
+            return promise_status(looks, promise, self.settings, classes, caller=caller)
+
+    def watch(
+        self, *, risk: RiskThreshold | None = None, require: str | Sequence[str] = ()
+    ) -> tuple[PromiseStatus, ...]:
+        """Watch a promise, or requirements such as "ece < 0.05", from now on with every batch.
+
+        Parameters
+        ----------
+        risk : RiskThreshold, optional
+            A promise, as `promise` takes it.
+        require : str or sequence of str, optional
+            Requirements in the language of :func:`check_requirements`: ``ece < 0.05`` (of 15 bins;
+            of three or more classes, of the confidence), ``deviation < 0.02`` (the size of mean
+            outcome minus mean prediction) or ``risk(0.8).high < 0.05`` (wrong answers where the
+            most probable class has at least 0.8).
+
+        Returns
+        -------
+        tuple of PromiseStatus
+            All that is watched, as `promises` returns it.
+
+        Notes
+        -----
+        Promises are kept in the store. Limits hold at every look, for all rows since the start and
+        the rolling window alike: something is *kept* while the upper limit of the rolling window
+        meets it, *broken* from the first batch after which a lower limit does not, and *not shown
+        either way* in between. What is true is ever called broken with probability at most
+        1 - `confidence_level`, each promise for itself. After `switch` all begin anew.
+        """
+        promises.watch(self._memory, risk, require)
+        return self.promises()
+
+    def unwatch(self) -> None:
+        """Watch no promise and no requirement any more."""
+        promises.forget(self._memory)
+
+    def promises(self) -> tuple[PromiseStatus, ...]:
+        """All that `watch` was told of, at this look; looking costs nothing."""
+        with self._memory.store.reading():
+            return promises.promises_of(self._memory)
 
     def calibrate(self, y_prob: ArrayLike, *, priors: PriorEstimate | None = None) -> FloatArray:
         """Predictions of the map in use.
@@ -439,6 +488,11 @@ class CalibrationMonitor:
         if not self._memory.store.n_batches:
             hint, caller = "call `update` first.", f"{CALLER}.{method}"
             raise invalid(caller, "monitor", "one with rows", "none", hint=hint)
+
+
+def tell_alarms(monitor: CalibrationMonitor, command: Sequence[str]) -> list[str]:
+    """Run a command for every alarm that nobody was told of yet; returns what did not work."""
+    return alarms.tell_alarms(monitor._memory, monitor.status(), command)
 
 
 @contextmanager

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from veridical.exceptions import invalid
+from veridical.exceptions import InvalidInputError, invalid
 from veridical.monitoring import CalibrationMonitor
-from veridical.monitoring.core import one_moment
+from veridical.monitoring.core import is_address, one_moment
+from veridical.report._monitor.look import MonitorLook, continues, embedded, look_of, read_look
 from veridical.report._page.blocks import Section
 from veridical.report._page.page import SavedPage, versions
 from veridical.results import (
@@ -60,6 +61,8 @@ class MonitorReport(SavedPage):
     n_waiting : predictions without an outcome yet
     waiting_since : timestamp of the oldest of them, if it has one
     versions : maps that were fitted, and what was watched when
+    store_id : of the store, by which the next page knows that it is about the same one
+    before : an earlier look, which this one is compared with
     html : the page, whole and without outside resources
     markdown : the same without charts
     """
@@ -73,6 +76,8 @@ class MonitorReport(SavedPage):
     n_waiting: int
     waiting_since: str | None
     versions: MonitorVersions
+    store_id: str | None = None
+    before: MonitorLook | None = None
 
     @property
     def headline(self) -> str:
@@ -87,10 +92,16 @@ class MonitorReport(SavedPage):
         return sections_of_monitor(self)
 
     @property
+    def data(self) -> str:
+        """What the next page will compare itself with."""
+        return embedded(look_of(self))
+
+    @property
     def subtitle(self) -> str:
         """One line on what was looked at."""
         facts = [
             self.source,
+            *([self.status.event] if self.status.event else []),
             f"{self.status.n_samples:,} rows in {self.status.n_batches:,} batches",
         ]
         if self.history is not None and self.history.ended[-1]:
@@ -108,16 +119,22 @@ _KEPT = ("pos_label", "level", "window", "half_life", "confidence_level")
 
 
 def monitor_report(
-    monitor: CalibrationMonitor | str | os.PathLike[str], *, title: str | None = None
+    monitor: CalibrationMonitor | str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    since: MonitorReport | str | os.PathLike[str] | None = None,
 ) -> MonitorReport:
     """Gather what a monitor knows at this moment for a page.
 
     Parameters
     ----------
     monitor : CalibrationMonitor, str or path
-        A monitor, or the file of one.
+        A monitor, the file of one, or an address of PostgreSQL.
     title : str, optional
         Heading; default "Calibration monitor".
+    since : MonitorReport, str or path, optional
+        An earlier look at the same store, or the .html or .json it was saved to: the page then
+        begins with what has changed since.
 
     Returns
     -------
@@ -130,15 +147,34 @@ def monitor_report(
     >>> monitor = CalibrationMonitor()
     >>> _ = monitor.update([0, 1, 1], [0.2, 0.7, 0.9])
     >>> print(monitor_report(monitor).subtitle)
-    :memory:, 3 rows in 1 batches
+    :memory:, the probability of y = 1, 3 rows in 1 batches
     """
+    before = None if since is None else read_look(since)
     if isinstance(monitor, CalibrationMonitor):
-        return _gathered(monitor, title)
-    if not Path(monitor).is_file():
-        hint = "name a file that `CalibrationMonitor` has made."
+        return _compared(_gathered(monitor, title), before)
+    if not (is_address(monitor) or Path(monitor).is_file()):
+        hint = "name a file that `CalibrationMonitor` has made, or an address."
         raise invalid(_CALLER, "monitor", "an existing store", repr(str(monitor)), hint=hint)
     with CalibrationMonitor(monitor, read_only=True) as opened:
-        return _gathered(opened, title)
+        return _compared(_gathered(opened, title), before)
+
+
+def _compared(report: MonitorReport, before: MonitorLook | None) -> MonitorReport:
+    if before is None:
+        return report
+    if not continues(before, look_of(report)):
+        hint = "name an earlier page of this store."
+        raise invalid(_CALLER, "since", "an earlier look at this store", "another one", hint=hint)
+    return replace(report, before=before)
+
+
+def since_page(report: MonitorReport, path: str | os.PathLike[str]) -> MonitorReport:
+    """The report compared with a page, if that is an earlier one of the same store."""
+    try:
+        before = read_look(path)
+    except InvalidInputError:
+        return report
+    return replace(report, before=before) if continues(before, look_of(report)) else report
 
 
 def _gathered(monitor: CalibrationMonitor, title: str | None) -> MonitorReport:
@@ -149,7 +185,7 @@ def _gathered(monitor: CalibrationMonitor, title: str | None) -> MonitorReport:
         kept = monitor.settings
         return MonitorReport(
             title=_TITLE if title is None else str(title),
-            source=Path(monitor.path).name,
+            source=monitor.path if is_address(monitor.path) else Path(monitor.path).name,
             settings=MonitorSettings(
                 labels=monitor.classes, versions=versions(), **{name: kept[name] for name in _KEPT}
             ),
@@ -159,4 +195,5 @@ def _gathered(monitor: CalibrationMonitor, title: str | None) -> MonitorReport:
             n_waiting=n_waiting,
             waiting_since=since if n_waiting else None,
             versions=monitor.versions(),
+            store_id=memory.store.setting("store_id"),
         )

@@ -12,17 +12,21 @@ import numpy as np
 
 from veridical.report._charts.catalogue import Chart, TimePanel, reliability_chart, timeline_chart
 from veridical.report._content.content import short
+from veridical.report._monitor.look import FAMILIES, MonitorLook, look_of, news
 from veridical.report._page.blocks import (
     MISSING,
     Block,
     Columns,
     Figure,
+    Fold,
     Heading,
     Paragraph,
     Section,
     Table,
     Terms,
     level_words,
+    limits,
+    number,
     pvalue,
     signed,
     signed_limits,
@@ -87,7 +91,6 @@ def _alarm_bucket(history: MonitorHistory, status: MonitorStatus, *, timed: bool
 
 _MOST_PARTS, _LONGEST = 50, 80  # rows of the table, letters of a name
 _DEVIATION = "observed \N{MINUS SIGN} predicted"
-_FAMILIES = {"all": "all rows", "region": "scores", "class": "class", "group": "group"}
 
 
 def sections_of_monitor(report: MonitorReport) -> list[Section]:
@@ -100,13 +103,17 @@ def sections_of_monitor(report: MonitorReport) -> list[Section]:
             "The last rows and those before.",
         ),
         ("parts", "Which parts of the rows?", _parts, _blamed(report)),
+        ("vectors", "Whole vectors", _vectors, _vectors_short(report)),
+        ("online", "The map that learns", _online, _online_short(report)),
         ("waiting", "Predictions that wait", _waiting, f"{report.n_waiting:,} without an outcome."),
         ("maps", "Maps", _maps, f"{len(report.versions.versions)} fitted so far."),
         ("appendix", "Appendix", _appendix, "Definitions, settings, versions."),
     )
     found = [
         Section("verdict", "Verdict", tuple(_verdict(report))),
+        Section("changes", "Since the last look", tuple(_changes(report))),
         Section("timeline", "Over time", tuple(_pictures(report))),
+        Section("promises", "What is promised", tuple(_promises(report))),
         *(Section(name, title, tuple(write(report)), text) for name, title, write, text in folded),
     ]
     return [section for section in found if section.blocks]
@@ -129,6 +136,12 @@ def _verdict(report: MonitorReport) -> Iterator[Block]:
     status = report.status
     kind = "miscalibrated" if status.alarm else "quiet"
     yield Paragraph(status.verdict, f"lead {kind}")
+    for each in status.promises:
+        if each.broken:
+            yield Paragraph(each.headline, "lead miscalibrated")
+    if status.event:
+        others = "" if len(report.settings.labels or ()) < 3 else ", and each class by itself"
+        yield Paragraph(f"What is watched: {status.event}{others}.", "read")
     if not status.n_samples:
         yield Paragraph("No prediction with a known outcome has been counted yet.")
         return
@@ -160,6 +173,111 @@ def _verdict(report: MonitorReport) -> Iterator[Block]:
         yield Paragraph(f"{note}.", "note")
 
 
+def _changes(report: MonitorReport) -> Iterator[Block]:
+    """What is new since an earlier look."""
+    before = report.before
+    if before is None:
+        return
+    now = look_of(report)
+    for text in news(before, now):
+        yield Paragraph(text)
+    more = now.n_samples - (before.n_samples if before.epoch == now.epoch else 0)
+    rows = (
+        ("rows counted", f"{before.n_samples:,}", f"{now.n_samples:,}"),
+        ("batches", f"{before.n_batches:,}", f"{now.n_batches:,}"),
+        ("up to", before.up_to or MISSING, now.up_to or MISSING),
+        ("alarm", "yes" if before.alarm else "no", "yes" if now.alarm else "no"),
+        ("largest evidence", _evidence(before.max_e_value), _evidence(now.max_e_value)),
+        (f"{_DEVIATION}, rolling window", _window(before), _window(now)),
+        ("parts to blame", f"{len(before.blamed)}", f"{len(now.blamed)}"),
+        ("promises broken", f"{len(before.broken)}", f"{len(now.broken)}"),
+        ("predictions that wait", f"{before.n_waiting:,}", f"{now.n_waiting:,}"),
+    )
+    table = Table("Then and now", ("", "at the last look", "now"), rows)
+    yield Fold(f"{more:,} more rows: then and now", (table,))
+
+
+def _window(look: MonitorLook) -> str:
+    if look.deviation is None or look.low is None or look.high is None:
+        return MISSING
+    return f"{signed(look.deviation)} ({signed_limits(look.low, look.high)})"
+
+
+def _promises(report: MonitorReport) -> Iterator[Block]:
+    """Promises and requirements, each with what is shown of it."""
+    promises = report.status.promises
+    if not promises:
+        return
+    yield Table.of(
+        "Limits hold at every look together"
+        f" ({level_words(report.settings.confidence_level)} each promise)",
+        [(each, window) for each in promises for window in each.windows],
+        {
+            "promise": lambda pair: pair[0].promised,
+            "state": lambda pair: pair[0].state,
+            "of rows": lambda pair: pair[1].window,
+            "rows counted": lambda pair: f"{pair[1].n_rows:,.0f}",
+            "observed": lambda pair: number(pair[1].risk),
+            "limits": lambda pair: limits(pair[1].low, pair[1].high),
+        },
+    )
+    yield Paragraph(
+        "Kept: the upper limit of the rolling window meets it. Broken: at some look a lower limit"
+        " did not. Not shown either way: limits hold both possibilities.",
+        "read",
+    )
+
+
+def _vector(report: MonitorReport) -> StreamEvidence | None:
+    found = [s for s in report.status.streams if s.family == "vector"]
+    return found[0] if found else None
+
+
+def _vectors_short(report: MonitorReport) -> str:
+    vector = _vector(report)
+    if vector is None:
+        return ""
+    return "Blamed." if vector.alarmed_at is not None else "Not blamed."
+
+
+def _vectors(report: MonitorReport) -> Iterator[Block]:
+    """Bets on all probabilities of a row at once, beside those on the largest one."""
+    vector = _vector(report)
+    if vector is None:
+        return
+    blamed = "not to blame"
+    if vector.alarmed_at is not None:
+        blamed = f"to blame since {vector.alarmed_at}: {vector.direction}"
+    yield Paragraph(f"All probabilities of a row together are {blamed}.")
+    yield Paragraph(
+        f"Evidence {_evidence(vector.e_value)}, at most {_evidence(vector.max_e_value)} so far;"
+        f" blamed from {_evidence(vector.threshold)} on. Confidences may be right while other"
+        " probabilities of a row are wrong: that is what this part sees and the others do not.",
+        "read",
+    )
+
+
+def _online_short(report: MonitorReport) -> str:
+    online = report.status.online
+    return "" if online is None else f"{online.gain:+,.4g} nats against predictions as they come."
+
+
+def _online(report: MonitorReport) -> Iterator[Block]:
+    """What the map that learns makes of predictions today."""
+    online = report.status.online
+    if online is None:
+        return
+    yield Paragraph(online.verdict)
+    yield Table(
+        f"What becomes of predictions today: {online.event}",
+        ("prediction", "becomes"),
+        tuple(
+            (f"{given:g}", f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}")
+            for given, low, high in zip(online.given, online.low, online.high, strict=True)
+        ),
+    )
+
+
 def _timeline(report: MonitorReport) -> Iterator[Block]:
     history = report.history
     if history is None:
@@ -168,7 +286,8 @@ def _timeline(report: MonitorReport) -> Iterator[Block]:
     yield Figure(
         "over-time",
         lambda: monitor_timeline(history, status, window),
-        f"Above: observed minus predicted over the last {window:,.0f} rows; the band holds the"
+        f"{report.status.event.capitalize()}. Above: observed minus predicted over the last"
+        f" {window:,.0f} rows; the band holds the"
         " true mean deviation at all times together, so a band that leaves 0 is a finding. Below:"
         " the logarithm of the evidence; the alarm is raised where it first reaches the dashed"
         f" line, {1 / status.level:g} = 1 / level.",
@@ -209,7 +328,7 @@ def _parts(report: MonitorReport) -> Iterator[Block]:
         "Evidence of each part",
         streams,
         {
-            "part": lambda s: short(f"{_FAMILIES[s.family]} {s.name}".strip(), _LONGEST),
+            "part": lambda s: short(f"{FAMILIES[s.family]} {s.name}".strip(), _LONGEST),
             "blamed": lambda s: _blame(s),
             "rows": lambda s: f"{s.n_rows:,.0f}",
             _DEVIATION: lambda s: signed(s.deviation),
@@ -284,8 +403,8 @@ _TERMS = (
     ("p-value at any time", "1 / largest evidence; valid whenever one looks, or stops."),
     (
         "alarm",
-        "the mean of the evidence of all rows (weight 0.5), ranges of scores (0.1), classes (0.15)"
-        " and groups (0.25), with weights fixed beforehand, has reached 1 / level.",
+        "the weighted mean of the evidence of all rows, ranges of scores, classes, whole vectors"
+        " and groups, with weights fixed beforehand, has reached 1 / level.",
     ),
     (
         "limits",

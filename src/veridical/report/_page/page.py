@@ -50,7 +50,7 @@ def page_html(report: SavedPage) -> str:
         '<div class="tools"><button type="button" id="unfold" hidden>Open all</button>'
         '<button type="button" id="scheme" hidden>Light or dark</button>'
         '<button type="button" id="print" hidden>Print or save as PDF</button></div></header>'
-        f'<main id="content" tabindex="-1">{body}</main>'
+        f'<main id="content" tabindex="-1">{body}</main>{report.data}'
         f"<footer><p>Made by veridical {escape(report.library)}. Everything shown is in this"
         " file; nothing is loaded from elsewhere.</p></footer>"
         + "".join(f"<script>{script}</script>" for script in scripts)
@@ -99,6 +99,11 @@ class SavedPage(Result):
     def provenance(self) -> Sequence[tuple[str, str]]:
         """Who made it, when and what for, as far as that was given: names and values."""
         return ()
+
+    @property
+    def data(self) -> str:
+        """What the page holds for programs, as markup; nothing of it is shown."""
+        return ""
 
     @property
     @abstractmethod

@@ -1,0 +1,1 @@
+"""Maps that learn row by row."""
