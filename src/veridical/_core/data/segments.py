@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -93,7 +94,7 @@ class Segments:
     def __len__(self) -> int:
         return len(self.parts)
 
-    @property
+    @cached_property
     def feature_sets(self) -> list[tuple[int, ...]]:
         """Sets of features that segments are made of, in the order of `parts`."""
         return list(dict.fromkeys(tuple(k for k, _ in parts) for parts in self.parts))
@@ -111,26 +112,71 @@ class Segments:
         -------
         integer array of shape (n, number of `feature_sets`)
         """
-        sets = self.feature_sets
-        found = np.full((len(codes), len(sets)), -1, dtype=np.intp)
-        members: dict[tuple[int, ...], list[int]] = {each: [] for each in sets}
+        found = np.empty((len(codes), len(self.feature_sets)), dtype=np.int32)
+        for column, lookup in enumerate(self._lookups):
+            found[:, column] = lookup.find(codes)
+        return found
+
+    def subset(self, numbers: IntArray) -> Segments:
+        """Some of the segments, in the order given."""
+        parts = tuple(self.parts[number] for number in numbers.tolist())
+        return Segments(parts, self.rows[numbers], self.n_codes)
+
+    @cached_property
+    def _lookups(self) -> list[_Lookup]:
+        members: dict[tuple[int, ...], list[int]] = {each: [] for each in self.feature_sets}
         for number, parts in enumerate(self.parts):
             members[tuple(k for k, _ in parts)].append(number)
-        for column, features in enumerate(sets):
-            numbers = np.asarray(members[features])
-            wanted = np.array([[code for _, code in self.parts[each]] for each in numbers.tolist()])
-            own = codes[:, list(features)]
-            sizes = [self.n_codes[k] for k in features]
-            both = combined(
-                np.concatenate([wanted.reshape(len(numbers), len(features)), own]),
-                sizes,
-                range(len(features)),
-            )
-            key, rows = both[: len(numbers)], both[len(numbers) :]
-            order = np.argsort(key, kind="stable")
-            place = order[np.minimum(np.searchsorted(key[order], rows), len(key) - 1)]
-            found[:, column] = np.where(key[place] == rows, numbers[place], -1)
-        return found
+        return [
+            _Lookup.of(features, [self.parts[n] for n in numbers], numbers, self.n_codes)
+            for features, numbers in members.items()
+        ]
+
+
+@dataclass(frozen=True)
+class _Lookup:
+    """Where the segments of one set of features are found: in a table, or among sorted keys."""
+
+    features: tuple[int, ...]
+    sizes: list[int]
+    keys: IntArray | None  # None: `numbers` is a table of all combinations
+    numbers: IntArray
+
+    @classmethod
+    def of(
+        cls,
+        features: tuple[int, ...],
+        parts: list[Parts],
+        numbers: list[int],
+        n_codes: Sequence[int],
+    ) -> _Lookup:
+        sizes = [n_codes[k] for k in features]
+        codes = np.array([[code for _, code in each] for each in parts], dtype=np.int64)
+        codes = codes.reshape(len(parts), len(features))
+        if math.prod(sizes) > _LARGEST:  # columns are looked up one by one
+            return cls(features, sizes, codes, np.asarray(numbers))
+        keys = combined(codes, sizes, range(len(features)))
+        if math.prod(sizes) <= _TABLE:
+            table = np.full(math.prod(sizes), -1)
+            table[keys] = numbers
+            return cls(features, sizes, None, table)
+        order = np.argsort(keys)
+        return cls(features, sizes, keys[order], np.asarray(numbers)[order])
+
+    def find(self, codes: IntArray) -> IntArray:
+        own = codes[:, list(self.features)]
+        if self.keys is None:
+            return self.numbers[combined(own, self.sizes, range(len(self.features)))]
+        if self.keys.ndim == 2:
+            both = combined(np.concatenate([self.keys, own]), self.sizes, range(len(self.features)))
+            order = np.argsort(both[: len(self.keys)])
+            keys, numbers = both[: len(self.keys)][order], self.numbers[order]
+            rows = both[len(self.keys) :]
+        else:
+            keys, numbers = self.keys, self.numbers
+            rows = combined(own, self.sizes, range(len(self.features)))
+        place = np.minimum(np.searchsorted(keys, rows), len(keys) - 1)
+        return np.where(keys[place] == rows, numbers[place], -1)
 
 
 def find_segments(
