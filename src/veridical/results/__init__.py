@@ -44,6 +44,7 @@ from veridical.results.risk import (
     RiskThreshold,
     SetCoverage,
 )
+from veridical.results.segments import Segment, SegmentAudit, WorstGap
 from veridical.results.selection import CandidateEvidence, Evidence
 from veridical.results.tests import (
     ConsistencyTest,
@@ -123,10 +124,13 @@ __all__ = [
     "RocHull",
     "RoundOutcome",
     "SampleSize",
+    "Segment",
+    "SegmentAudit",
     "SequentialTest",
     "SetCoverage",
     "ShadowStatus",
     "StreamEvidence",
     "TestReport",
     "Verdict",
+    "WorstGap",
 ]

@@ -10,7 +10,7 @@ from veridical.results._forms.html import html_headline, html_list, html_table
 from veridical.results._forms.text import note_lines
 from veridical.results.base import Result, columns_of, field_names, format_pvalue, say_pvalue
 
-_HEADER = ("segment", "rows", "says", "happens", "low", "high", "range", "s.e.", "z", "p")
+_HEADER = ("segment", "rows", "says", "happens", "low", "high", "T", "z", "p")
 _LISTED = 10  # segments of a text
 
 
@@ -173,13 +173,13 @@ class SegmentAudit(Result):
     @property
     def sentence(self) -> str:
         """What was found, in one or two sentences."""
-        searched = f"{self.n_segments:,} segments of at least {self.min_rows:,} rows"
+        searched = f"{self.n_segments:,} segments of at least {self.min_rows:,} rows searched"
         p = say_pvalue(self.pvalue, self.n_resamples)
         if self.rejected:
             first = self.found[0].name if self.found else self.segments[0].name
-            return f"Not calibrated in every segment ({p}, {searched}): first of all {first}."
+            return f"At least one segment is miscalibrated ({p}; {searched}): first {first}."
         least = f"gaps of up to {two(self.worst.high)} ({self.worst.high_segment}) are possible"
-        return f"Miscalibration of a segment is not shown ({p}, {searched}); {least}."
+        return f"Miscalibration of a segment is not shown ({p}; {searched}); {least}."
 
     def _headline(self) -> str:
         return self.sentence
@@ -233,7 +233,7 @@ class SegmentAudit(Result):
                 each.name,
                 *((str(each.label),) if several else ()),
                 f"{each.n_samples:,}",
-                *(f"{v:.3f}" for v in (each.says, each.happens, each.low, each.high, each.range)),
+                *(f"{v:.3f}" for v in (each.says, each.happens, each.low, each.high)),
                 f"{each.statistic:.2f}",
                 f"{each.z:.2f}",
                 format_pvalue(each.pvalue, self.n_resamples),

@@ -15,6 +15,7 @@ from veridical.inference._segments.search import observed_ranges, standardised
 from veridical.results.segments import Segment, WorstGap
 
 _NEARLY = 0.9  # of the largest statistic: a shorter description with as much is preferred
+_LEFT = 0.8  # share of its rows that a segment must have left to be described
 _MOST = 8  # descriptions
 
 
@@ -156,8 +157,8 @@ def found_segments(
     """The shortest descriptions that carry what was found.
 
     Of the segments whose adjusted p-value is small, the shortest one with at least 90 % of the
-    largest statistic; then again without its rows, as long as what is left of a segment deviates
-    by more than chance would have let any do.
+    largest statistic; then again without its rows, as long as what is left of a segment (most of
+    it) deviates by more than chance would have let any do.
     """
     found: list[Segment] = []
     left = np.ones(len(codes), dtype=bool)
@@ -168,9 +169,9 @@ def found_segments(
         moved = np.stack([observed_ranges(q, codes, some).range[:, 0] for q in rest], axis=1)
         statistic = standardised(moved, reading.error)
         largest = statistic.max(axis=1)
-        if found:
+        if found:  # what is left must be enough, and still be what its name says
             [rows] = sums_by_segment((rest[0].count,), rest[0].cross, codes, some)
-            largest[rows < min_rows] = 0.0
+            largest[rows < np.maximum(min_rows, _LEFT * some.rows)] = 0.0
         if largest.max() < critical:
             break
         near = np.flatnonzero(largest >= _NEARLY * largest.max())
