@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
@@ -335,11 +336,31 @@ def _plain(column: ArrayLike, name: str, caller: str, param: str) -> tuple[Array
         values = values.astype(np.str_)
         blank = np.char.strip(values) == ""  # a text of blanks says nothing
         missing[np.flatnonzero(~missing)[blank]] = True
-        return values[~blank], missing, kind
+        values = values[~blank]
+        if not _are_dates(values):
+            return values, missing, kind
+        values, kind = values.astype("datetime64[us]"), "date"
     if kind == "date":
         seconds = values.astype("datetime64[us]").astype(np.int64) / 1e6
         return seconds, missing, kind
     return values.astype(np.float64), missing, kind
+
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)?")
+
+
+def _are_dates(values: Array) -> bool:
+    """Whether texts are dates as files write them, year first."""
+    if not len(values) or _DATE.fullmatch(values[0]) is None:
+        return False
+    distinct = np.unique(values)
+    if not all(map(_DATE.fullmatch, distinct.tolist())):
+        return False
+    try:
+        distinct.astype("datetime64[us]")
+    except ValueError:  # a month 13
+        return False
+    return True
 
 
 def _kind(values: Array, name: str, caller: str, param: str) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from veridical._core.data.features import fit_features
+import numpy as np
+
+from veridical._core.data.features import Features, fit_features
 from veridical._core.data.options import check_integer
 from veridical._core.data.randomness import check_draws
+from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
 from veridical._core.resampling.rows import counts_rows
 from veridical._core.sample import Sample
-from veridical._core.typing import Array, ArrayLike, ColumnNames, WeightType
+from veridical._core.typing import Array, ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.inputs import Named
 from veridical.inference._segments.core import SearchOptions, audit_core, table_of
@@ -41,6 +44,9 @@ def audit_segments(
     sample_weight: Any = None,
     weight_type: WeightType = "importance",
     groups: Any = None,
+    scale: Scale = "probability",
+    missing: Missing = "error",
+    normalize: bool = False,
     confidence_level: float = 0.95,
     n_resamples: int = DRAWS,
     rng: Any = None,
@@ -71,6 +77,8 @@ def audit_segments(
     groups : array-like of shape (n,) or column name, optional
         What rows belong to that depend on each other (patient, prompt, day): outcomes of a group
         are drawn together, with the correlation they have.
+    scale, missing, normalize
+        How values are read, as in :func:`evaluate`. A missing feature is a value, never an error.
     confidence_level : float, default 0.95
         Of the limits, and one minus the level of what counts as found.
     n_resamples : int, default 999
@@ -137,6 +145,7 @@ def audit_segments(
         pos_label=pos_label,
         groups=groups,
         features=features,
+        reading=Reading(scale, missing, normalize).checked(caller=_CALLER),
     )
     data = raw.weighted(sample_weight, weight_type).check(caller=_CALLER)
     induced = data.through(lens, caller=_CALLER)
@@ -149,12 +158,12 @@ def audit_segments(
 
 
 def check_search(
-    depth: Any,
-    n_bins: Any,
-    min_rows: Any,
-    confidence_level: Any,
-    n_resamples: Any,
-    rng: Any,
+    depth: Any = DEPTH,
+    n_bins: Any = BINS,
+    min_rows: Any = ROWS,
+    confidence_level: Any = 0.95,
+    n_resamples: Any = DRAWS,
+    rng: Any = None,
     *,
     caller: str,
 ) -> SearchOptions:
@@ -181,12 +190,37 @@ def audit_of_rows(
     """Search the segments of checked rows."""
     copies = sample.weight if sample.weight is not None and counts_rows(sample) else None
     features = fit_features(columns, n_bins=n_bins, counts=copies, caller=caller)
+    features, codes, notes = telling_features(
+        features, features.codes(columns, caller=caller), copies, options.min_rows
+    )
     table = table_of(
         lens.induce(sample),
         features,
-        features.codes(columns, caller=caller),
+        codes,
         lens=lens.name,
         event=event_of(lens, sample.classes, named.y),
         caller=caller,
     )
-    return audit_core(table, options)
+    audit = audit_core(table, options)
+    return replace(audit, notes=(*notes, *audit.notes))
+
+
+def telling_features(
+    features: Features, codes: IntArray, counts: FloatArray | None, min_rows: int
+) -> tuple[Features, IntArray, tuple[str, ...]]:
+    """Features without those that name nobody: where no value has enough rows, such as names of
+    rows, or one has all of them.
+    """
+    kept, left_out = [], []
+    for k, feature in enumerate(features):
+        rows = np.bincount(codes[:, k], weights=counts, minlength=feature.n_codes)
+        named = rows[: feature.n_named].max(initial=0) >= min_rows
+        several = (rows > 0).sum() > 1
+        (kept if several and (named or rows[feature.missing] >= min_rows) else left_out).append(k)
+    if not left_out:
+        return features, codes, ()
+    if not kept:
+        kept, left_out = [0], left_out[1:]  # all rows are tested even so
+    names = ", ".join(features.of[k].name for k in left_out)
+    note = f"no value of {names} is that of {min_rows:,} rows and not of all: left out"
+    return Features(tuple(features.of[k] for k in kept)), codes[:, kept], (note,)

@@ -171,7 +171,9 @@ def audit_core(table: Table, options: SearchOptions) -> SegmentAudit:
         n_resamples=null.n_resamples,
         confidence_level=options.level,
         null=REDRAWN if table.redraw is None else table.redraw.said,
-        notes=_notes(table, segments),
+        notes=("no feature value has enough rows: only all rows were tested",)
+        if len(segments) == 1
+        else (),
     )
 
 
@@ -264,15 +266,3 @@ def _design(table: Table, segments: Segments) -> FloatArray:
     together = squares / np.maximum(rows, 1)
     correlation = min(sharing.correlation + abs(sharing.slope), 1.0)
     return np.asarray(1 + correlation * np.maximum(together - 1, 0.0))
-
-
-def _notes(table: Table, segments: Segments) -> tuple[str, ...]:
-    notes = []
-    if len(segments) == 1:
-        notes.append(
-            "no feature value has enough rows for a segment of its own: only all rows were tested"
-        )
-    for feature in table.features:
-        if feature.n_named < 2 and feature.kind != "text":
-            notes.append(f"{feature.name} has one value and tells no rows apart")
-    return tuple(notes)
