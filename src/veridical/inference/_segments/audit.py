@@ -208,9 +208,7 @@ def audit_of_rows(
 def telling_features(
     features: Features, codes: IntArray, counts: FloatArray | None, min_rows: int
 ) -> tuple[Features, IntArray, tuple[str, ...]]:
-    """Features without those that name nobody: where no value has enough rows, such as names of
-    rows, or one has all of them.
-    """
+    """Features without those that name nobody: no value has enough rows, or one has all."""
     kept, left_out = [], []
     for k, feature in enumerate(features):
         rows = np.bincount(codes[:, k], weights=counts, minlength=feature.n_codes)

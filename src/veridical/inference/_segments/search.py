@@ -27,6 +27,7 @@ _TOGETHER = 1 << 17  # sums that a pass adds to
 _FEWEST = 32  # draws at once
 _TABLE = 1 << 20  # sums of segments by cells of scores by draws, of one pass
 _NOTHING = 1e-9  # a sum that is none but for rounding
+_MEMBERS = 1 << 22  # places of entries in segments, of one pass
 _OUTCOMES = 1 << 27  # bytes of outcomes of redrawn rows
 
 # Residuals of entries from `first` to `last` of a question, by draws of a block.
@@ -200,11 +201,8 @@ class _Walk:
     def run(self, residuals: _Residuals) -> None:
         """Walk from the lowest score to the highest."""
         question, n = self._question, len(self._segments)
-        for start in range(0, question.n_cells, self._step):
-            stop = min(start + self._step, question.n_cells)
+        for start, stop in self._runs():
             first, last = int(question.bounds[start]), int(question.bounds[stop])
-            if first == last:
-                continue
             lengths = np.diff(question.bounds[start : stop + 1])
             cell = np.repeat(np.arange(stop - start), lengths)
             held, cell = np.unique(cell, return_inverse=True)  # cells without rows change nothing
@@ -223,6 +221,17 @@ class _Walk:
             for _ in map_in_order(add, self._blocks):
                 pass
 
+    def _runs(self) -> Iterator[tuple[int, int]]:
+        """Cells of scores that are taken together, with not too many entries."""
+        bounds, start = self._question.bounds, 0
+        most = _MEMBERS // len(self._segments.feature_sets)
+        while start < len(bounds) - 1:
+            fits = int(np.searchsorted(bounds, bounds[start] + most, side="right")) - 1
+            stop = min(max(fits, start + 1), start + self._step, len(bounds) - 1)
+            if bounds[stop] > bounds[start]:
+                yield start, stop
+            start = stop
+
     def _add(self, block: int, sums: FloatArray, n_cells: int) -> None:
         end, high, low = self._end[block], self._high[block], self._low[block]
         table = sums.reshape(n_cells, *end.shape)
@@ -240,7 +249,7 @@ def _matrix(member: IntArray, cell: IntArray, n_cells: int, n_segments: int) -> 
 
     inside = member >= 0
     counts = inside.sum(axis=1)
-    places = member[inside] + np.repeat(cell * n_segments, counts).astype(np.int32)
+    places = member[inside] + np.repeat((cell * n_segments).astype(np.int32), counts)
     pointer = np.append(0, np.cumsum(counts)).astype(np.int32)
     return csc_array(
         (np.ones(len(places)), places, pointer), shape=(n_cells * n_segments, len(member))
