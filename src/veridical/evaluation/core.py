@@ -22,6 +22,7 @@ from veridical.evaluation._figures.measure import (
     measure_errors,
     measure_figures,
 )
+from veridical.evaluation._figures.segments import segments_of
 from veridical.evaluation._verdict.judge import Judged, is_reversed
 
 __all__ = [
@@ -45,4 +46,5 @@ __all__ = [
     "measure_figures",
     "own_predictions",
     "run_battery",
+    "segments_of",
 ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from veridical._core.runtime.text import WIDTH, table_lines, wrapped
-from veridical.results._forms.html import html_headline, html_list, html_table
 from veridical.results._forms.text import note_lines
 from veridical.results.base import Result, columns_of, field_names, format_pvalue, say_pvalue
 
@@ -96,6 +96,18 @@ class Segment(Result):
     def hidden(self) -> bool:
         """Whether the level alone does not show it: predictions are off in opposite ways."""
         return abs(self.z) < 0.7 * self.statistic and self.from_score is not None
+
+
+def _natural(words: str) -> tuple[int, float, str]:
+    """Numbers in their order, then words, then what is other or missing."""
+    last = words.rsplit(" ", 1)[-1]
+    if last in ("other", "missing"):
+        return 2, 0.0, words
+    found = re.search(r" (?:= |up to |above )?(-?[\d.]+(?:e[-+]?\d+)?)(?= |$)", words)
+    if found is None:
+        return 1, 0.0, words
+    above = " above " in words or words.endswith(" or more")
+    return 0, float(found[1]) + (1e-9 * abs(float(found[1])) if above else 0.0), words
 
 
 def two(value: float) -> str:
@@ -196,7 +208,7 @@ class SegmentAudit(Result):
             for number, each in enumerate(self.found, start=1):
                 words = f"{number}. {each.in_words(self.n_resamples)}"
                 lines += wrapped(words, width, hanging=5)
-        lines += ["", *wrapped(self._worst_words(), width), ""]
+        lines += ["", *wrapped(self.worst_words, width), ""]
         rows = self.rows(self.segments[:_LISTED])
         lines += table_lines(self.header, rows, width=width, words=("segment", "class"))
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
@@ -211,13 +223,42 @@ class SegmentAudit(Result):
             f" ({self.lens} lens); {self.null}, {self.n_resamples:,} times for all segments at once"
         )
 
-    def _worst_words(self) -> str:
+    @property
+    def worst_words(self) -> str:
+        """Limits of the largest gap, in a sentence."""
         worst, level = self.worst, f"{100 * self.confidence_level:g} %"
         return (
             f"Largest gap of any segment: at least {two(worst.low)}"
             + (f" ({worst.low_segment})" if worst.low > 0 else "")
             + f", at most {two(worst.high)} ({worst.high_segment}), {level} limits for all at once."
         )
+
+    def shown(self, most: int = 12) -> tuple[Segment, ...]:
+        """Those found first, then those of the largest statistics."""
+        names = {(each.name, each.label) for each in self.found}
+        rest = [each for each in self.segments if (each.name, each.label) not in names]
+        return (*self.found, *rest)[:most]
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of features that segments are made of, the strongest first."""
+        both = [each.features for each in self.shown(len(self.segments))]
+        known = dict.fromkeys(names for names in both if len(names) == 2)
+        return tuple((first, second) for first, second in known)
+
+    def pair(
+        self, first: str, second: str
+    ) -> tuple[tuple[str, ...], tuple[str, ...], dict[tuple[int, int], Segment]]:
+        """Segments of two features as a table: values of each, and the segments by their places.
+
+        Of values that no listed segment has there is nothing.
+        """
+        inside = [each for each in self.segments if each.features == (first, second)]
+        ends = [tuple(sorted({each.values[k] for each in inside}, key=_natural)) for k in (0, 1)]
+        places = {
+            (ends[0].index(each.values[0]), ends[1].index(each.values[1])): each for each in inside
+        }
+        return ends[0], ends[1], places
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -240,11 +281,6 @@ class SegmentAudit(Result):
             )
             for each in segments
         ]
-
-    def _repr_html_(self) -> str:
-        words = html_list([each.in_words(self.n_resamples) for each in self.found])
-        table = html_table(self.header, self.rows(self.segments[:_LISTED]))
-        return html_headline(self.sentence, words, table, notes=(self._worst_words(), *self.notes))
 
     def _columns(self) -> dict[str, list[Any]]:
         """One row a segment."""

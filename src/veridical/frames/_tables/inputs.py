@@ -76,8 +76,8 @@ def gather_inputs(
 ) -> Inputs:
     """Return arrays, read from the frame or file if that is what was given.
 
-    `features` are columns by name or glob (which matches columns that are nothing else), or a table
-    of as many rows.
+    `features` are columns by name or glob (which matches columns that are nothing else; "!id" is
+    left out of it), or a table of as many rows.
     """
     if y_prob is not None:
         if y is not None or prob is not None:
@@ -161,6 +161,8 @@ def name_columns(
     patterns = [features] if isinstance(features, str) else features
     wanted = list(patterns) if _names_columns(patterns, available) else []
     plain = [name for name in wanted if name in available]
+    refused = [each[1:] for each in wanted if each not in plain and each.startswith("!")]
+    wanted = [each for each in wanted if each in plain or not each.startswith("!")]
     chosen = [outcome, *(columns or ()), *weight, *keys, *clusters, *plain]
     check_text(chosen, caller=caller, param="y_true")
     said = None
@@ -181,6 +183,8 @@ def name_columns(
             raise invalid(caller, "features", "other columns", repr(name), hint=hint)
     found = []
     if wanted:
+        if refused:
+            used |= set(expand_columns(refused, available, caller=caller, param="features"))
         free = [name for name in available if name not in used]
         found = expand_columns(wanted, free, caller=caller, param="features")
     return Columns(outcome, columns, weight[0] if weight else None, keys, said, clusters, found)

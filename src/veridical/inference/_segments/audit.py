@@ -61,8 +61,8 @@ def audit_segments(
     y_true, y_prob, y, prob, labels, pos_label, sample_weight, weight_type
         As in :func:`evaluate`: arrays, or a frame or file with column names.
     features : frame, mapping of names to columns, array, or column names
-        What segments are made of, a value a row and feature; of a frame or file names and globs,
-        by default every column that is nothing else. Numbers (and dates) of more than ten
+        What segments are made of, a value a row and feature; of a frame or file names and globs
+        ("!id" leaves a column out of "*"), by default every column that is nothing else. Numbers (and dates) of more than ten
         different values are cut at quantiles; of texts the ten commonest are kept and the others
         taken together; a missing value is a value of its own.
     depth : int, default 2
