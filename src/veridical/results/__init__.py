@@ -2,7 +2,7 @@
 
 from veridical.results.base import CalibrationTest, Difference, Interval, NullLevel, Result
 from veridical.results.comparison import Comparison, ModelDifference
-from veridical.results.curves import CurveReading, ReliabilityCurve
+from veridical.results.curves import CurveReading, ReliabilityCurve, ReliabilityDisplay
 from veridical.results.decision_curves import CostCurve, DecisionCurve, RocHull
 from veridical.results.decisions import (
     ActionCost,
@@ -13,7 +13,6 @@ from veridical.results.decisions import (
     MiscalibrationCost,
     PriorEstimate,
 )
-from veridical.results.display import ReliabilityDisplay
 from veridical.results.evaluation import Evaluation
 from veridical.results.experiment import BayesFigures, ExactValue, ExperimentResult, Fact
 from veridical.results.export import ExportedMap

@@ -9,8 +9,7 @@ from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical.results._forms.names import find_name
 from veridical.results._forms.text import note_lines, number_or_blank
 from veridical.results.base import Result, format_pvalue, say_pvalue
-from veridical.results.curves import ReliabilityCurve
-from veridical.results.display import ReliabilityDisplay
+from veridical.results.curves import ReliabilityCurve, ReliabilityDisplay
 from veridical.results.figures import Coefficient, Decomposition, MeasuredError
 from veridical.results.segments import SegmentAudit
 from veridical.results.verdict import Verdict

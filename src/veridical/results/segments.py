@@ -98,16 +98,17 @@ class Segment(Result):
         return abs(self.z) < 0.7 * self.statistic and self.from_score is not None
 
 
-def _natural(words: str) -> tuple[int, float, str]:
+def _natural(words: str) -> tuple[int, float, int, str]:
     """Numbers in their order, then words, then what is other or missing."""
     last = words.rsplit(" ", 1)[-1]
     if last in ("other", "missing"):
-        return 2, 0.0, words
+        return 2, 0.0, 0, words
     found = re.search(r" (?:= |up to |above )?(-?[\d.]+(?:e[-+]?\d+)?)(?= |$)", words)
     if found is None:
-        return 1, 0.0, words
+        return 1, 0.0, 0, words
     above = " above " in words or words.endswith(" or more")
-    return 0, float(found[1]) + (1e-9 * abs(float(found[1])) if above else 0.0), words
+    below = " up to " in words or words.endswith(" or less")
+    return 0, float(found[1]), above - below, words
 
 
 def two(value: float) -> str:

@@ -20,8 +20,8 @@ from veridical.frames.inputs import Named
 from veridical.inference._segments.core import SearchOptions, audit_core, table_of
 from veridical.lenses import Lens
 from veridical.lenses.reading import RawData, event_of
+from veridical.results import SegmentAudit
 from veridical.results.library import answers_in_kind
-from veridical.results.segments import SegmentAudit
 
 _CALLER = "audit_segments"
 DEPTH, BINS, ROWS, DRAWS = 2, 4, 50, 999  # how far a search goes unless it is said
@@ -62,9 +62,9 @@ def audit_segments(
         As in :func:`evaluate`: arrays, or a frame or file with column names.
     features : frame, mapping of names to columns, array, or column names
         What segments are made of, a value a row and feature; of a frame or file names and globs
-        ("!id" leaves a column out of "*"), by default every column that is nothing else. Numbers (and dates) of more than ten
-        different values are cut at quantiles; of texts the ten commonest are kept and the others
-        taken together; a missing value is a value of its own.
+        ("!id" leaves a column out of "*"), by default every column that is nothing else. Numbers
+        (and dates) of more than ten different values are cut at quantiles; of texts the ten
+        commonest are kept and the others taken together; a missing value is a value of its own.
     depth : int, default 2
         Most features that a segment is made of.
     n_bins : int, default 4
@@ -153,7 +153,8 @@ def audit_segments(
     audit = audit_of_rows(
         data.sample, induced.lens, columns, options, n_bins, named=data.named, caller=_CALLER
     )
-    warn_of(audit.notes, caller=_CALLER)
+    if audit.n_segments == 1:
+        warn_of(audit.notes[-1:], caller=_CALLER)
     return replace(audit, notes=(*data.notes, *audit.notes)) if data.notes else audit
 
 
@@ -217,8 +218,8 @@ def telling_features(
         (kept if several and (named or rows[feature.missing] >= min_rows) else left_out).append(k)
     if not left_out:
         return features, codes, ()
-    if not kept:
-        kept, left_out = [0], left_out[1:]  # all rows are tested even so
+    if not kept:  # all rows are tested even so
+        return features, np.zeros_like(codes), ()
     names = ", ".join(features.of[k].name for k in left_out)
-    note = f"no value of {names} is that of {min_rows:,} rows and not of all: left out"
+    note = f"left out, as no value has {min_rows:,} rows or one has all: {names}"
     return Features(tuple(features.of[k] for k in kept)), codes[:, kept], (note,)

@@ -20,7 +20,7 @@ from veridical.inference._segments.cells import Question, drawn_question, redraw
 from veridical.inference._segments.describe import Reading, found_segments, read_segments
 from veridical.inference._segments.search import null_ranges, observed_ranges, standardised
 from veridical.lenses import ClasswiseProblem, Problem
-from veridical.results.segments import SegmentAudit
+from veridical.results import SegmentAudit
 
 _TIE = 1e-9  # relative: sums in another order are the same value
 _KEPT = 500  # segments that a result holds
@@ -209,7 +209,9 @@ def _null(
             error = reading.error[:, k, None]
             np.maximum(drawn, standardised(ranges.range, error), out=drawn)
             known = error[:, 0] > 0
-            level = np.maximum(level, (np.abs(ranges.end[known]) / error[known]).max(axis=0))
+            level = np.maximum(
+                level, (np.abs(ranges.end[known]) / error[known]).max(axis=0, initial=0)
+            )
         rest = np.maximum.accumulate(drawn[order][::-1], axis=0)[::-1]  # of those no larger
         reached += (rest >= ranked[:, None]).sum(axis=1)
         largest.append(rest[0])

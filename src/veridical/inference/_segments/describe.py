@@ -12,7 +12,7 @@ from veridical._core.data.segments import Segments
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._segments.cells import Question, sums_by_segment
 from veridical.inference._segments.search import observed_ranges, standardised
-from veridical.results.segments import Segment, WorstGap
+from veridical.results import Segment, WorstGap
 
 _NEARLY = 0.9  # of the largest statistic: a shorter description with as much is preferred
 _LEFT = 0.8  # share of its rows that a segment must have left to be described

@@ -146,7 +146,7 @@ def segment_map(
     >>> columns = {"region": ["n"] * 240 + ["s"] * 240, "sex": ["f", "m"] * 240}
     >>> audit = audit_segments(y, p, columns, rng=0)
     >>> [text.get_text()[1:] for text in segment_map(audit, ax=Figure().subplots()).texts]
-    ['0.50', '0.00', '0.00', '0.50']
+    ['0.50', '0.00', '0.50', '0.00']
     """
     audit = _audit(result, "segment_map")
     if features is None and not audit.pairs:

@@ -7,8 +7,6 @@ from veridical.report._charts.chart import Chart, table_of
 from veridical.results import SegmentAudit
 from veridical.results.pictures import Picture, segment_map, segments
 
-_HEADER = ("segment", "class", "rows", "says", "happens", "low", "high", "T", "z", "adjusted p")
-
 
 def segments_chart(audit: SegmentAudit, *, title: str = "Gaps of segments") -> Chart:
     """Gaps of the segments that were found and of those that deviate most.
@@ -31,7 +29,8 @@ def segments_chart(audit: SegmentAudit, *, title: str = "Gaps of segments") -> C
     def draw(width: float) -> Picture:
         return segments(audit, width=width, title=title, description=audit.sentence)
 
-    return Chart(title, audit.sentence, table_of(_HEADER, _cells(audit)), draw)
+    table = table_of(audit.header, audit.rows(audit.segments))
+    return Chart(title, audit.sentence, table, draw)
 
 
 def segment_map_chart(audit: SegmentAudit, first: str, second: str) -> Chart:
@@ -50,33 +49,12 @@ def segment_map_chart(audit: SegmentAudit, first: str, second: str) -> Chart:
     def draw(width: float) -> Picture:
         return segment_map(audit, first, second, width=width, title=title)
 
-    rows = _cells(audit, (first, second))
-    said = f"Gaps of {len(rows)} segments of {first} and {second}."
-    return Chart(title, said, table_of(_HEADER, rows), draw)
+    inside = tuple(each for each in audit.segments if each.features == (first, second))
+    said = f"Gaps of {len(inside)} segments of {first} and {second}."
+    return Chart(title, said, table_of(audit.header, audit.rows(inside)), draw)
 
 
 def _check(audit: object, caller: str) -> None:
     if not isinstance(audit, SegmentAudit):
         hint = "pass what `audit_segments` returns."
         raise invalid(caller, "audit", "a SegmentAudit", type(audit).__name__, hint=hint)
-
-
-def _cells(
-    audit: SegmentAudit, features: tuple[str, str] | None = None
-) -> list[tuple[object, ...]]:
-    return [
-        (
-            each.name,
-            "" if each.label is None else str(each.label),
-            each.n_samples,
-            each.says,
-            each.happens,
-            each.low,
-            each.high,
-            each.statistic,
-            each.z,
-            each.pvalue,
-        )
-        for each in audit.segments
-        if features is None or each.features == features
-    ]

@@ -33,9 +33,8 @@ from veridical.results.base import (
     say_pvalue,
 )
 from veridical.results.comparison import Comparison
-from veridical.results.curves import ReliabilityCurve, limits_text
+from veridical.results.curves import ReliabilityCurve, ReliabilityDisplay, limits_text
 from veridical.results.decision_curves import CostCurve, DecisionCurve
-from veridical.results.display import ReliabilityDisplay
 from veridical.results.evaluation import Evaluation
 from veridical.results.figures import Coefficient, Decomposition
 from veridical.results.monitoring import MonitorHistory
