@@ -44,7 +44,7 @@ class Cell:
     weights: str = "none"
     lens: str = "binary"
     draws: int = 199
-    repetitions: int = 1000
+    repetitions: int = 400
     shift: float = 0.0
 
     @property
@@ -59,16 +59,16 @@ def cells() -> Iterator[Cell]:
         yield Cell(law, 500, 2, 1, 20)
         yield Cell(law, 500, 3, 2, 20)
         yield Cell(law, 5000, 5, 2)
-        yield Cell(law, 5000, 5, 3, 20, repetitions=400)
-        yield Cell(law, 50_000, 6, 3, draws=99, repetitions=200)
+        yield Cell(law, 5000, 5, 3, 20, repetitions=200)
+        yield Cell(law, 50_000, 6, 3, draws=99, repetitions=100)
     for weights in ("by label", "lognormal", "of the prediction", "frequency", "groups"):
         yield Cell("beta", 500, 3, 2, 20, weights)
-        yield Cell("beta", 5000, 5, 2, 50, weights, repetitions=400)
+        yield Cell("beta", 5000, 5, 2, 50, weights, repetitions=200)
     for lens in ("confidence", "classwise"):
         yield Cell("three classes", 500, 3, 2, 20, lens=lens)
-        yield Cell("three classes", 5000, 5, 2, lens=lens, repetitions=400)
+        yield Cell("three classes", 5000, 5, 2, lens=lens, repetitions=200)
     for shift in (0.0, 1.0, 1.5):
-        yield Cell("frontier", 2000, 3, 3, 10, draws=99, shift=shift)
+        yield Cell("frontier", 2000, 3, 3, 10, draws=99, shift=shift, repetitions=1000)
     yield Cell("beta", 5000, 3, 2, 50, shift=1.0, repetitions=400)
     yield Cell("rare", 5000, 3, 2, 50, shift=1.0, repetitions=400)
 
