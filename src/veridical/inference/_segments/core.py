@@ -121,6 +121,25 @@ def _redraw(problem: Problem, caller: str) -> Redraw | None:
     return Redraw(p, p / p.sum(axis=1, keepdims=True), np.ones_like(p), None, REDRAWN, index)
 
 
+def telling_features(
+    features: Features, codes: IntArray, counts: FloatArray | None, min_rows: int
+) -> tuple[Features, IntArray, tuple[str, ...]]:
+    """Features without those that name nobody: no value has enough rows, or one has all."""
+    kept, left_out = [], []
+    for k, feature in enumerate(features):
+        rows = np.bincount(codes[:, k], weights=counts, minlength=feature.n_codes)
+        named = rows[: feature.n_named].max(initial=0) >= min_rows
+        several = (rows > 0).sum() > 1
+        (kept if several and (named or rows[feature.missing] >= min_rows) else left_out).append(k)
+    if not left_out:
+        return features, codes, ()
+    if not kept:  # all rows are tested even so
+        return features, np.zeros_like(codes), ()
+    names = ", ".join(features.of[k].name for k in left_out)
+    note = f"left out, as no value has {min_rows:,} rows or one has all: {names}"
+    return Features(tuple(features.of[k] for k in kept)), codes[:, kept], (note,)
+
+
 def audit_core(table: Table, options: SearchOptions) -> SegmentAudit:
     """Search all segments of a table."""
     segments = find_segments(
