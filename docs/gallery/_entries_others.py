@@ -351,8 +351,8 @@ ENTRIES = [
     Entry(
         "segments",
         "Segments that nobody named",
-        "What happens minus what is said in the segments that a search found (in colour) and in "
-        "those that deviate most, with limits that hold for all segments searched at once.",
+        "What happens minus what is said, in the segments that a search found and in those that "
+        "deviate most; in colour where it is shown. Limits hold for all segments at once.",
         "Segments overlap: those below the first are mostly the same rows again.",
         draw_segments,
     ),

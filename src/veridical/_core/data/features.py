@@ -136,7 +136,8 @@ class Feature:
                 raise place.at(name).wrong(data[name], "increasing")
         if data["edges"] and (data["values"] or kind == "text"):
             raise place.at("edges").wrong(data["edges"], "empty where values are listed")
-        return cls(**{key: tuple(v) if type(v) is list else v for key, v in data.items()})
+        lists = {name: tuple(data[name]) for name in ("values", "edges")}
+        return cls(name=data["name"], kind=kind, whole=data["whole"], **lists)
 
     def _codes(self, values: Array) -> IntArray:
         if self.edges:

@@ -226,7 +226,8 @@ def _sums(
     if math.prod(sizes) <= _TABLE:  # counting is faster than sorting
         sums = np.bincount(numbers, weights=rows, minlength=math.prod(sizes))
         present = np.flatnonzero(sums)
-        return np.column_stack(np.unravel_index(present, sizes)), sums[present]
+        return np.column_stack(np.unravel_index(present, sizes)), sums[present].astype(np.float64)
     _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
     own = codes[first][:, list(features)]
-    return own, np.bincount(place.reshape(-1), weights=rows, minlength=len(first))
+    sums = np.bincount(place.reshape(-1), weights=rows, minlength=len(first))
+    return own, sums.astype(np.float64)

@@ -125,7 +125,8 @@ def telling_features(
     features: Features, codes: IntArray, counts: FloatArray | None, min_rows: int
 ) -> tuple[Features, IntArray, tuple[str, ...]]:
     """Features without those that name nobody: no value has enough rows, or one has all."""
-    kept, left_out = [], []
+    kept: list[int] = []
+    left_out: list[int] = []
     for k, feature in enumerate(features):
         rows = np.bincount(codes[:, k], weights=counts, minlength=feature.n_codes)
         named = rows[: feature.n_named].max(initial=0) >= min_rows
@@ -137,7 +138,7 @@ def telling_features(
         return features, np.zeros_like(codes), ()
     names = ", ".join(features.of[k].name for k in left_out)
     note = f"left out, as no value has {min_rows:,} rows or one has all: {names}"
-    return Features(tuple(features.of[k] for k in kept)), codes[:, kept], (note,)
+    return Features(tuple(features.of[k] for k in kept)), codes[:, np.array(kept)], (note,)
 
 
 def audit_core(table: Table, options: SearchOptions) -> SegmentAudit:

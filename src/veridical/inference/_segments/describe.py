@@ -178,11 +178,12 @@ def found_segments(
         length = np.array([len(some.parts[number]) for number in near])
         best = near[np.lexsort((-largest[near], length))[0]]
         asked = int(statistic[best].argmax())
-        inside = (some.subset(np.array([best])).of(codes) >= 0).any(axis=1)
+        inside: BoolArray = some.subset(np.array([best])).of(codes)[:, 0] >= 0
         record = describe(int(sure[best]))
         found.append(_with_stretch(record, questions[asked], inside))
         left &= ~inside
-        sure = np.delete(sure, best)
+        largest[best] = 0.0
+        sure = sure[largest >= critical]  # rows only become fewer
         if not left.any():
             break
     return found

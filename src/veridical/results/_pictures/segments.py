@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from veridical._core.drawing.picture import Picture
 from veridical._core.drawing.words import LINE, cut, widest, width_of, wrap
 from veridical.results._pictures.forest import MINUS, ForestRow, forest
@@ -96,7 +98,7 @@ def _cell(
     """One segment: orange where less happens than is said, blue where more does."""
     strength = abs(segment.gap) / largest if largest > 0 else 0.0
     sure = segment.pvalue <= (1 - audit.confidence_level) * (1 + 1e-9)
-    place = {"x": left + 1, "y": top + 1, "width": width - 2, "height": _CELL - 2}
+    place: dict[str, Any] = {"x": left + 1, "y": top + 1, "width": width - 2, "height": _CELL - 2}
     with picture.group("after" if segment.gap > 0 else "before"):
         opacity = f"{0.06 + 0.5 * strength:.2f}"
         picture.add("rect", "full", fill_opacity=opacity, style=f"fill-opacity:{opacity}", **place)
