@@ -52,6 +52,7 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/log_support.py docs/evidence
 	$(PYTHON) evidence/gains.py docs/evidence
 	$(PYTHON) evidence/rates.py docs/evidence
+	$(PYTHON) evidence/segments.py docs/evidence
 	$(PYTHON) evidence/intervals.py docs/evidence
 	$(PYTHON) evidence/dependence.py docs/evidence
 	$(PYTHON) evidence/curves.py docs/evidence

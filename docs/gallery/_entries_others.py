@@ -157,6 +157,30 @@ def draw_risk_coverage():
     return plots.risk_coverage((rng.random(1500) < p).astype(int), p).figure
 
 
+def audited():
+    """A search over segments of rows of which one has another truth."""
+    rng = np.random.default_rng(0)
+    features = {
+        "sex": rng.choice(["female", "male"], 6000),
+        "region": rng.choice(["North", "East", "South", "West"], 6000),
+        "age": rng.integers(18, 80, 6000),
+    }
+    p = rng.beta(2, 2, 6000)
+    odd = (features["sex"] == "female") & (features["region"] == "South")
+    y = rng.random(6000) < np.where(odd, p**2, p)
+    return v.audit_segments(y, p, features, rng=0)
+
+
+def draw_segments():
+    audit = audited()
+    return plots.segments(audit, most=8).figure
+
+
+def draw_segment_map():
+    audit = audited()
+    return plots.segment_map(audit, ("sex", "region")).figure
+
+
 def draw_decision_curve():
     y, p = forecasts()
     return plots.decision_curve(y, p).figure
@@ -323,6 +347,22 @@ ENTRIES = [
         "those answered, against the share of rows answered.",
         "The left end rests on few rows, whatever the line does there.",
         draw_risk_coverage,
+    ),
+    Entry(
+        "segments",
+        "Segments that nobody named",
+        "What happens minus what is said, in the segments that a search found and in those that "
+        "deviate most; in colour where it is shown. Limits hold for all segments at once.",
+        "Segments overlap: those below the first are mostly the same rows again.",
+        draw_segments,
+    ),
+    Entry(
+        "segment-map",
+        "Two features crossed",
+        "Gaps of the segments of two features. A frame says that the search shows the segment to "
+        "be miscalibrated, all others considered.",
+        "Colours without a frame are what chance makes of small segments.",
+        draw_segment_map,
     ),
     Entry(
         "decision-curve",

@@ -74,7 +74,12 @@ PARTS = (
     Part(
         "Simplex, calibrators, scores, tests, models and decisions",
         _entries_others,
-        (_entries_others.forecasts, _entries_others.votes, _entries_others.models),
+        (
+            _entries_others.forecasts,
+            _entries_others.votes,
+            _entries_others.models,
+            _entries_others.audited,
+        ),
     ),
 )
 

@@ -14,6 +14,7 @@ from veridical.miscalibration import Estimator
 
 # Functions that take something else first, by the design.
 EXCEPTIONS = {
+    "audit_segments": ("y_true", "y_prob", "features"),
     "adjust_priors": ("y_prob", "train", "deploy"),
     "adjust_pvalues": ("pvalues",),
     "allocate": ("values", "costs", "budget"),
@@ -79,6 +80,7 @@ DEFAULTS = {
 # What a test is known by: Hosmer and Lemeshow's has ten groups. Simulations repeat themselves.
 OWN_DEFAULTS = {("hosmer_lemeshow_test", "n_bins"): 10, ("simulate_decisions", "rng"): 0}
 OWN_DEFAULTS[("run_experiment", "rng")] = 0
+OWN_DEFAULTS |= {("audit_segments", "n_bins"): 4, ("audit_segments", "n_resamples"): 999}
 OWN_DEFAULTS[("summary_curve", "n_bins")] = None  # those of the summary
 # Functions of numbers, not of data.
 EXPORTED = {"save": ("None",), "to_python": ("str",), "to_sql": ("str", "list[str]")}

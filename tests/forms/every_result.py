@@ -91,6 +91,7 @@ def answers(folder: Path) -> Iterator[Any]:
     yield v.mean_ranks(np.random.default_rng(0).random((12, 5)), methods=list("abcde"))
     yield v.required_sample_size(0.02)
     yield v.estimate_rate(y[:500], p[:500], p[500:], rng=0)
+    yield v.audit_segments(y, p, {"place": np.arange(len(y)) % 3}, n_resamples=19, rng=0)
     yield plan_labels(p, half_width=0.05, rng=0)
     yield v.risk_threshold(y, p, at_most=0.2)
     yield risk_coverage_curve(y, p)

@@ -18,6 +18,7 @@ _COMMANDS = {
     "report": "write one page that answers: how calibrated, how sure, what to do",
     "evaluate": "measure discrimination and calibration of predictions in a file",
     "test": "test whether predictions in a file are calibrated",
+    "audit": "search all segments of the rows in a file for miscalibration",
     "check": "a release gate: fail unless predictions in a file meet requirements",
     "calibrate": "fit a calibrator to predictions in a file",
     "apply": "calibrate predictions in a file with a saved calibrator",
@@ -37,7 +38,8 @@ exit codes:
   1  could not finish (for instance the output could not be written), or `check`: not all
      requirements are met, or `export`: what was written differs from the calibrator
   2  bad input or usage; one line on standard error says what and what to do
-  3  `test --fail-if-rejected`: calibration is rejected; `monitor`: there is an alarm
+  3  `test --fail-if-rejected`, `audit --fail-if-found`: calibration is rejected; `monitor`: there
+     is an alarm
   130  interrupted by Ctrl-C; nothing half-done was written
 """
 

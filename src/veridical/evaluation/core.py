@@ -22,6 +22,7 @@ from veridical.evaluation._figures.measure import (
     measure_errors,
     measure_figures,
 )
+from veridical.evaluation._figures.segments import segments_of
 from veridical.evaluation._gate.language import Rule, read_rule
 from veridical.evaluation._verdict.judge import Judged, is_reversed
 
@@ -48,4 +49,5 @@ __all__ = [
     "own_predictions",
     "read_rule",
     "run_battery",
+    "segments_of",
 ]

@@ -2,7 +2,7 @@
 
 from veridical.evaluation._comparison.models import RowModels, read_models
 from veridical.evaluation._data.null_levels import NullDraws
-from veridical.evaluation._data.read import DataRequest
+from veridical.evaluation._data.read import DataRequest, searched
 from veridical.evaluation._data.source import (
     SampleSource,
     Source,
@@ -23,4 +23,5 @@ __all__ = [
     "notes_on_origin",
     "notes_on_sums",
     "read_models",
+    "searched",
 ]

@@ -6,6 +6,7 @@ from veridical.frames._grid.grid import RESOLUTION
 from veridical.frames._grid.paired import PairedSums, paired_sums
 from veridical.frames._grid.reading import measured_key
 from veridical.frames._grid.sample import SAMPLING_WEIGHT
+from veridical.frames._grid.segments import SegmentSums, segment_sums
 from veridical.frames._grid.temperature import TemperatureSums
 
 __all__ = [
@@ -14,10 +15,12 @@ __all__ = [
     "SAMPLING_WEIGHT",
     "Grid",
     "PairedSums",
+    "SegmentSums",
     "TemperatureSums",
     "measured_key",
     "of_partitions",
     "paired_sums",
+    "segment_sums",
     "with_arrays",
     "with_formulas",
 ]

@@ -15,12 +15,14 @@ from veridical.inference._kernel.test import kernel_test
 from veridical.inference._nulls.consistency import consistency_test
 from veridical.inference._nulls.multiple import adjust_pvalues, multiple_test
 from veridical.inference._nulls.null import null_level
+from veridical.inference._segments.audit import audit_segments
 from veridical.inference._sequential.process import EProcess
 from veridical.inference._sequential.test import sequential_test
 
 __all__ = [
     "EProcess",
     "adjust_pvalues",
+    "audit_segments",
     "bootstrap_interval",
     "consistency_test",
     "cox_test",

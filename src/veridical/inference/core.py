@@ -15,6 +15,7 @@ from veridical.inference._joint.test import joint_core
 from veridical.inference._nulls.consistency import consistency_core, judged
 from veridical.inference._nulls.multiple import Family, corrected, multiple_core
 from veridical.inference._nulls.null import as_estimator
+from veridical.inference._segments.audit import audit_of_rows, check_search
 from veridical.inference._sequential.process import ONSET_ROWS, Bets
 
 __all__ = [
@@ -25,7 +26,9 @@ __all__ = [
     "Margin",
     "Plan",
     "as_estimator",
+    "audit_of_rows",
     "check_margin",
+    "check_search",
     "consistency_core",
     "corrected",
     "detectable_core",

@@ -15,7 +15,7 @@ from veridical._core.data.reading import AS_IT_IS, Reading, read_rows
 from veridical._core.data.validation import check_sample, kept_rows
 from veridical._core.resampling.rows import MOST_REPEATED
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
-from veridical._core.typing import ArrayLike, BoolArray, ColumnNames, WeightType
+from veridical._core.typing import Array, ArrayLike, BoolArray, ColumnNames, WeightType
 from veridical.exceptions import invalid, unknown_option
 from veridical.frames.inputs import UNNAMED, Inputs, Named, gather_inputs
 from veridical.frames.tables import GridTable
@@ -126,6 +126,7 @@ class CheckedData:
     said : what was done to values, or accepted of them
     left : rows that were not dropped for a missing value; None if all
     named : what outcome and prediction are called
+    features : columns of features of all rows, by name; None if none were asked for
     """
 
     sample: Sample
@@ -135,6 +136,7 @@ class CheckedData:
     said: tuple[str, ...] = ()
     left: BoolArray | None = None
     named: Named = UNNAMED
+    features: dict[str, Array] | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -150,6 +152,16 @@ class CheckedData:
         kept = self.left.copy()
         kept[self.left] = weighty
         return kept
+
+    def kept_features(self, *, caller: str) -> dict[str, Array]:
+        """Columns of features of the rows of the sample."""
+        kept, columns = self.kept, self.features or {}
+        for name, column in columns.items():
+            if len(column) != len(kept):
+                hint = "pass one value per row."
+                got = f"{len(column)} values in {name!r} for {len(kept)} rows"
+                raise invalid(caller, "features", "as long as `y_true`", got, hint=hint)
+        return {name: column[kept] for name, column in columns.items()}
 
     def with_strata(self) -> CheckedData:
         """The same, whose rows know their subgroup where weights may depend on it."""
@@ -182,6 +194,7 @@ class RawData:
     by : keys of groups of rows, or the columns that hold them
     sample_weight, weight_type : weights of the rows, or their column, and what they mean
     groups : what rows belong to that depend on each other, or the columns that hold it
+    features : columns by name or glob, or a table, of what segments are made of
     reading : how values are read, of functions that have parameters for it
     """
 
@@ -196,6 +209,7 @@ class RawData:
     sample_weight: Any = None
     weight_type: WeightType = "importance"
     groups: Any = None
+    features: Any = None
     reading: Reading | None = None
 
     def weighted(self, sample_weight: Any, weight_type: WeightType = "importance") -> RawData:
@@ -222,6 +236,7 @@ class RawData:
             sample_weight=self.sample_weight,
             by=self.by,
             groups=self.groups,
+            features=self.features,
             how=self.how.checked(caller=caller),
             labels=self.labels,
             caller=caller,
@@ -271,6 +286,7 @@ class RawData:
             (*rows.notes, *sample.notes),
             rows.left,
             named,
+            inputs.features,
         )
         data = data.with_strata()
         sample = data.sample

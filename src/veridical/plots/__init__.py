@@ -21,6 +21,12 @@ from veridical.plots._charts.evidence import EvidenceArtists, evidence
 from veridical.plots._charts.null import NullArtists, null
 from veridical.plots._charts.requirements import RequirementArtists, requirements
 from veridical.plots._charts.risk_coverage import RiskCoverageArtists, risk_coverage
+from veridical.plots._charts.segments import (
+    SegmentArtists,
+    SegmentMapArtists,
+    segment_map,
+    segments,
+)
 from veridical.plots._diagrams.calibration_map import (
     MapLineArtists,
     MapSimplexArtists,
@@ -53,6 +59,8 @@ __all__ = [
     "RequirementArtists",
     "RiskCoverageArtists",
     "ScoresArtists",
+    "SegmentArtists",
+    "SegmentMapArtists",
     "SimplexArtists",
     "TetrahedronArtists",
     "TrajectoryArtists",
@@ -73,6 +81,8 @@ __all__ = [
     "requirements",
     "risk_coverage",
     "scores",
+    "segment_map",
+    "segments",
     "simplex",
     "trajectory",
 ]

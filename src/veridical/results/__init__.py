@@ -2,7 +2,7 @@
 
 from veridical.results.base import CalibrationTest, Difference, Interval, NullLevel, Result
 from veridical.results.comparison import Comparison, ModelDifference
-from veridical.results.curves import CurveReading, ReliabilityCurve
+from veridical.results.curves import CurveReading, ReliabilityCurve, ReliabilityDisplay
 from veridical.results.decision_curves import CostCurve, DecisionCurve, RocHull
 from veridical.results.decisions import (
     ActionCost,
@@ -13,7 +13,6 @@ from veridical.results.decisions import (
     MiscalibrationCost,
     PriorEstimate,
 )
-from veridical.results.display import ReliabilityDisplay
 from veridical.results.evaluation import Evaluation
 from veridical.results.experiment import BayesFigures, ExactValue, ExperimentResult, Fact
 from veridical.results.export import ExportedMap
@@ -44,6 +43,7 @@ from veridical.results.risk import (
     RiskThreshold,
     SetCoverage,
 )
+from veridical.results.segments import Segment, SegmentAudit, WorstGap
 from veridical.results.selection import CandidateEvidence, Evidence, OnlineStatus
 from veridical.results.tests import (
     ConsistencyTest,
@@ -124,10 +124,13 @@ __all__ = [
     "RocHull",
     "RoundOutcome",
     "SampleSize",
+    "Segment",
+    "SegmentAudit",
     "SequentialTest",
     "SetCoverage",
     "ShadowStatus",
     "StreamEvidence",
     "TestReport",
     "Verdict",
+    "WorstGap",
 ]

@@ -9,9 +9,9 @@ from veridical._core.runtime.text import WIDTH, table_lines, wrapped
 from veridical.results._forms.names import find_name
 from veridical.results._forms.text import note_lines, number_or_blank
 from veridical.results.base import Result, format_pvalue, say_pvalue
-from veridical.results.curves import ReliabilityCurve
-from veridical.results.display import ReliabilityDisplay
+from veridical.results.curves import ReliabilityCurve, ReliabilityDisplay
 from veridical.results.figures import Coefficient, Decomposition, MeasuredError
+from veridical.results.segments import SegmentAudit
 from veridical.results.verdict import Verdict
 
 _UNTESTED = Verdict()
@@ -67,6 +67,7 @@ class Evaluation(Result):
     notes : statistical doubts in words
     groups : (key, Evaluation) of each subgroup, in order, if `by` was given
     display : the reliability diagram, with bins and axes that fit these rows; None in older files
+    segments : what a search over all segments found, if `by="auto"` was given
     """
 
     _text_columns: ClassVar[tuple[str, ...]] = ("group",)
@@ -104,6 +105,7 @@ class Evaluation(Result):
     notes: tuple[str, ...] = ()
     groups: tuple[tuple[Any, Evaluation], ...] = ()
     display: ReliabilityDisplay | None = None
+    segments: SegmentAudit | None = None
 
     def error(self, name: str) -> MeasuredError:
         """Return the calibration error of that name; KeyError lists what was measured."""
@@ -151,6 +153,8 @@ class Evaluation(Result):
         overview = self._overview()[1 if len(self.classes) == 2 else 0 :]  # observed says it, too
         lines = self._head_lines(WIDTH, [*overview, *self._main_figures()])
         table = self._group_lines(WIDTH) if self.groups else self._curve_lines(WIDTH)
+        if self.segments is not None:
+            lines += ["", *self._segment_lines(WIDTH)]
         rest = "to_text() has every score, calibration error and definition"
         rest += " and the curve" if self.groups else ""
         lines += ["", *table, *note_lines(self.notes, width=WIDTH), "", f"  {rest}"]
@@ -163,7 +167,17 @@ class Evaluation(Result):
         lines += self._curve_lines(width)
         if self.groups:
             lines += ["", *self._group_lines(width)]
+        if self.segments is not None:
+            lines += ["", *("  " + x for x in self.segments.to_text(width=width - 2).splitlines())]
         return "\n".join([*lines, *note_lines(self.notes, width=width)])
+
+    def _segment_lines(self, width: int) -> list[str]:
+        """What a search over segments found, in a few lines."""
+        assert self.segments is not None
+        lines = wrapped(self.segments.sentence, width)
+        for each in self.segments.found[:3]:
+            lines += wrapped(each.in_words(self.segments.n_resamples), width, indent=4, hanging=2)
+        return lines
 
     def _head_lines(self, width: int, figures: list[tuple[str, str]]) -> list[str]:
         lines = [*wrapped(self._headline(), width, indent=0, hanging=2), ""]

@@ -17,6 +17,7 @@ from veridical.results._pictures.reliability import (
     reliability,
     small_reliability,
 )
+from veridical.results._pictures.segments import segment_map, segments
 from veridical.results._pictures.simplex import simplex
 from veridical.results._pictures.timeline import TimePanel, kept, timeline
 
@@ -39,6 +40,8 @@ __all__ = [
     "picture_style",
     "reliability",
     "responsive",
+    "segment_map",
+    "segments",
     "simplex",
     "small_reliability",
     "timeline",

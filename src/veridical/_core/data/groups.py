@@ -142,7 +142,7 @@ def is_measurement(values: Array) -> bool:
 def _cut(x: FloatArray, bins: int) -> tuple[IntArray, list[Any]]:
     """Parts of about equal size, between quantiles of few digits, which the keys show."""
     finite = x[np.isfinite(x)]
-    edges = _few_digits(np.unique(np.quantile(finite, np.arange(1, bins) / bins)))
+    edges = few_digits(np.unique(np.quantile(finite, np.arange(1, bins) / bins)))
     # An edge at which nothing is cut off, above the largest or below the smallest, is none.
     edges = edges[(edges >= x.min()) & (edges < x.max())]
     shown = [f"{edge:.12g}" for edge in edges]
@@ -153,7 +153,7 @@ def _cut(x: FloatArray, bins: int) -> tuple[IntArray, list[Any]]:
     return codes.reshape(-1), [keys[k] for k in present.tolist()]
 
 
-def _few_digits(edges: FloatArray) -> FloatArray:
+def few_digits(edges: FloatArray) -> FloatArray:
     """Edges rounded to three significant digits of their range, or to more if they would meet."""
     size = float(np.abs(edges).max()) if len(edges) else 0.0
     if size == 0:

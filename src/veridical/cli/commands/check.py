@@ -33,6 +33,7 @@ requirements:
              cox(), spiegelhalter(), hosmer_lemeshow(), t_cal(), kernel(), pearson() with .pvalue
   calibrated the joint test finds nothing, and an error above 10 % of the base rate is excluded;
              calibrated(MARGIN) with another margin: 0.03 of probability, 20% of the base rate
+  segments   segments.worst.high < 0.1: no segment of at least --min-rows rows has a gap that large
   baseline   log - baseline.log < 0.01 compares two estimates; difference(log).high < 0.01 is safer
   groups     with --by a requirement is asked of all rows and of every group, or only of one of
              them if it starts with `all:` or `groups:`
@@ -67,6 +68,14 @@ def add_arguments(parser: Parser) -> None:
         help="see below; may be given several times, and all must be met",
     )
     data.add_group_arguments(parser, "ask it of each subgroup too")
+    parser.add_argument(
+        "--features",
+        metavar="COLUMN[,COLUMN...]",
+        help="what segments are made of, globs too (default: all other columns)",
+    )
+    parser.add_argument(
+        "--min-rows", type=int, default=50, metavar="N", help="fewest rows of a segment"
+    )
     parser.add_argument("--against", metavar="PATH", help="JSON of a baseline or an evaluation")
     parser.add_argument(
         "--against-column",
@@ -100,6 +109,8 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.file,
             requirements=arguments.require,
             **data.asked_of_file(arguments, caller=_CALLER),
+            features=data.split_names(arguments.features),
+            min_rows=arguments.min_rows,
             against=arguments.against,
             against_prob=data.split_names(arguments.against_column),
         )

@@ -75,22 +75,32 @@ def add_drawing_arguments(
 
 def add_data_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file, and the arguments that say which columns are what and what is asked of them."""
+    add_file_argument(parser)
+    labels = f"{_COLUMNS['labels'][1]}; both for a single column"
+    add_column_arguments(parser, *_COLUMNS, labels=labels)
+    add_lens_argument(parser)
+    parser.add_argument("--n-bins", default="15", metavar="N", help="number, sqrt, cbrt or cv")
+    add_reading_arguments(parser)
+
+
+def add_file_argument(parser: argparse.ArgumentParser) -> None:
+    """Add the file."""
     parser.add_argument(
         "file",
         metavar="FILE",
         type=file_argument,
         help="CSV, JSON Lines, Parquet or Arrow file, or a glob; - for standard input",
     )
-    labels = f"{_COLUMNS['labels'][1]}; both for a single column"
-    add_column_arguments(parser, *_COLUMNS, labels=labels)
+
+
+def add_lens_argument(parser: argparse.ArgumentParser) -> None:
+    """Add which question is asked of several probabilities."""
     parser.add_argument(
         "--lens",
         metavar="LENS",
         help="binary, confidence, classwise, canonical, pooled, class:LABEL, top:K, or"
         " groups:A+B|C (default: binary for two classes, confidence for more)",
     )
-    parser.add_argument("--n-bins", default="15", metavar="N", help="number, sqrt, cbrt or cv")
-    add_reading_arguments(parser)
 
 
 def add_reading_arguments(
@@ -203,7 +213,7 @@ def read_data_arguments(arguments: argparse.Namespace, typed: LabelReader) -> di
         **read_label_arguments(arguments, typed),
         "n_bins": parse_count(arguments.n_bins),
         "sample_weight": arguments.weight,
-        "by": split_names(arguments.by),
+        "by": "auto" if arguments.by == "auto" else split_names(arguments.by),
         "groups": getattr(arguments, "groups", None),
     }
 

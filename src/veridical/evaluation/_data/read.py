@@ -18,7 +18,7 @@ from veridical.exceptions import InvalidInputError, invalid
 from veridical.frames.files import is_large_file
 from veridical.frames.grid import RESOLUTION, measured_key
 from veridical.frames.inputs import Inputs, Named, name_columns
-from veridical.frames.tables import grid_table, is_lazy
+from veridical.frames.tables import column_names, grid_table, is_lazy
 from veridical.lenses import Binary, ClassSpecific, Classwise, Confidence, Lens
 from veridical.lenses.reading import RawData, named_lens, resolve_lens
 from veridical.summaries import GridSummary
@@ -69,6 +69,7 @@ class DataRequest:
         """Return sums if they are what is to be used, None if the rows are to be read."""
         check_option(self.caller, "engine", engine, ENGINES)
         needs_rows = "groups" if self.data.groups is not None else needs_rows
+        needs_rows = "features" if self.data.features is not None else needs_rows
         if isinstance(self.data.y_true, GridSummary):
             return self._of_summary(engine, needs_rows)
         if engine == "memory":
@@ -106,6 +107,7 @@ class DataRequest:
             guessed=data.guessed,
             said=data.said,
             left=kept if self.data.how.missing == "drop" else None,
+            features=None if self.data.features is None else data.kept_features(caller=self.caller),
         )
 
     def _of_kept(self, by: Groups, kept: BoolArray) -> Groups:
@@ -212,6 +214,24 @@ class DataRequest:
         )
         about: dict[str, Any] = {"named": source.named, "asked": source.asked, "said": source.said}
         return SumsSource(GridSummary(table), source.lens, self.caller, source.guessed, **about)
+
+
+def searched(data: RawData, *, caller: str) -> RawData:
+    """The data with all columns as features, if subgroups are to be searched: ``by="auto"``."""
+    if not (isinstance(data.by, str) and data.by == "auto"):
+        return data
+    if data.y_prob is not None:
+        hint = "arrays have no other columns: use `audit_segments(y_true, y_prob, features)`."
+        raise invalid(caller, "by", 'a frame or a file for "auto"', "arrays", hint=hint)
+    if isinstance(data.y_true, GridSummary):
+        hint = "pass the rows."
+        raise invalid(caller, "by", 'a frame or a file for "auto"', "a summary", hint=hint)
+    if "auto" in column_names(data.y_true, caller=caller, param="y_true"):
+        hint = 'by=["auto"] means the column; rename it to search all segments.'
+        raise invalid(
+            caller, "by", 'not the name of a column, to mean "search"', "'auto'", hint=hint
+        )
+    return replace(data, by=None, features="*" if data.features is None else data.features)
 
 
 def _problems_for(n_classes: int, lens: Lens) -> Sequence[str | int]:

@@ -20,7 +20,7 @@ from veridical._core.sample import (
     Sample,
     weighted_mean,
 )
-from veridical._core.typing import BoolArray, FloatArray, IntArray
+from veridical._core.typing import Array, BoolArray, FloatArray, IntArray
 from veridical.binning import Binning, UniformBins, VarianceSplitBins
 from veridical.evaluation._data.null_levels import NullSource
 from veridical.frames.inputs import UNNAMED, Named
@@ -228,6 +228,7 @@ class SampleSource(Source):
     asked : whether the user asked for this lens; whole predictions are judged otherwise
     said : what was done to values when they were read, or accepted of them
     left : which of the rows given these are, if some were dropped for want of a value
+    features : columns of what segments are made of, by name; None if none were asked for
     """
 
     sample: Sample
@@ -238,6 +239,7 @@ class SampleSource(Source):
     named: Named = UNNAMED
     asked: bool = False
     said: tuple[str, ...] = ()
+    features: dict[str, Array] | None = None
 
     @cached_property
     def problem(self) -> Problem:
@@ -364,7 +366,10 @@ class SampleSource(Source):
     def take(self, rows: IntArray) -> SampleSource:
         """Keep some rows."""
         by = None if self.by is None else replace(self.by, codes=self.by.codes[rows])
-        return replace(self, sample=self.sample.take(rows), by=by)
+        columns = self.features
+        if columns is not None:
+            columns = {name: column[rows] for name, column in columns.items()}
+        return replace(self, sample=self.sample.take(rows), by=by, features=columns)
 
     def some_rows(self, most: int, seed: int) -> tuple[SampleSource, str]:
         """These rows, or a random choice of `most` of them in their order."""

@@ -7,13 +7,14 @@ from typing import Any, Literal
 
 import numpy as np
 
-from veridical._core.data.randomness import check_resamples
+from veridical._core.data.randomness import check_resamples, check_seed
 from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level, check_option
 from veridical._core.typing import ArrayLike, WeightType
-from veridical.evaluation._data.read import DataRequest
+from veridical.evaluation._data.read import DataRequest, searched
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._figures.measure import evaluate_with_groups
+from veridical.evaluation._figures.segments import segments_of
 from veridical.evaluation._verdict.judge import reversal
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.inputs import Inputs
@@ -78,7 +79,9 @@ def evaluate(
         What weights mean where the sample size matters: in intervals, null levels, p-values and
         debiased errors. "frequency" reads rows into memory.
     by : array-like, column name or list of column names, optional
-        Subgroups, each evaluated by itself in `Evaluation.groups`.
+        Subgroups, each evaluated by itself in `Evaluation.groups`. "auto", of a frame or file:
+        every other column is a feature, and all segments of them are searched
+        (:func:`audit_segments`); `Evaluation.segments` is what was found.
     groups : array-like of shape (n,), column name or list of column names, optional
         What rows belong to that depend on each other (patients, prompts, days). Nulls draw outcomes
         of a group together, intervals count groups, and a note says what that leaves of the rows.
@@ -155,6 +158,7 @@ def evaluate(
     )
     check_option(caller, "weight_type", weight_type, ("importance", "frequency"))
     data = data.weighted(sample_weight, weight_type)
+    data = searched(data, caller=caller)
     request = DataRequest(data, lens=lens, n_bins=n_bins, caller=caller)
     needs_rows = None if fitted is None else "a calibrator"
     if weight_type == "frequency" and sample_weight is not None:
@@ -167,9 +171,17 @@ def evaluate(
         n_resamples=n_resamples,
         rng=0 if rng is None else rng,
     )
+    segments = segments_of(
+        source,
+        confidence_level=level,
+        n_resamples=n_resamples,
+        seed=check_seed(rng, caller=caller),
+        caller=caller,
+    )
     doubts = result.notes if fitted is None else (*fitted.doubts, *result.notes)
     warn_of([*reversal(result.verdict), *doubts], caller=caller)
-    return replace(result, notes=(*notes_on_origin(source, n_bins), *doubts))
+    about = notes_on_origin(source, n_bins)
+    return replace(result, notes=(*about, *doubts), segments=segments)
 
 
 class _Calibrated:

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 from veridical.binning import UniformBins
 from veridical.evaluation._data.source import SampleSource, paired_difference_of
 from veridical.evaluation._figures.limits import SCORES
-from veridical.evaluation._gate.language import spelt
+from veridical.evaluation._gate.language import SEGMENTS, spelt
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference.intervals import binned_limits
 from veridical.miscalibration import BinnedError
-from veridical.results import Coefficient, Evaluation, GateBaseline, GateFigure
+from veridical.results import Coefficient, Evaluation, GateBaseline, GateFigure, SegmentAudit
+from veridical.results.base import say_pvalue
 
 _UNBIASED = (
     *map(spelt, SCORES),
@@ -68,7 +69,32 @@ def figures_of(evaluation: Evaluation, *, group: str | None = None) -> dict[str,
         coefficient = getattr(evaluation, name)
         if coefficient is not None:
             found[name] = _of_line(name, coefficient, evaluation, group)
+    if evaluation.segments is not None:
+        found[SEGMENTS] = _of_segments(evaluation.segments, group)
     return found
+
+
+def _of_segments(audit: SegmentAudit, group: str | None) -> GateFigure:
+    """The largest gap of any segment, with limits that hold for all of them at once."""
+    worst = audit.worst
+    definition = (
+        f"largest absolute gap of {audit.n_segments:,} segments of at least {audit.min_rows:,} rows"
+        f" ({', '.join(audit.features)}; depth {audit.depth}), limits for all at once: at least"
+        f" {worst.low:.4f}"
+        + (f" ({worst.low_segment})" if worst.low > 0 else "")
+        + f", at most {worst.high:.4f} ({worst.high_segment});"
+        f" search {say_pvalue(audit.pvalue, audit.n_resamples)}"
+    )
+    return GateFigure(
+        name=SEGMENTS,
+        group=group,
+        value=worst.estimate,
+        definition=definition,
+        lens=audit.lens,
+        n_samples=audit.n_samples,
+        low=worst.low,
+        high=worst.high,
+    )
 
 
 def baseline_of(

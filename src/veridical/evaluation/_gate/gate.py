@@ -12,11 +12,11 @@ from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.data.validation import check_level
 from veridical._core.typing import ArrayLike
 from veridical.binning import UniformBins
-from veridical.evaluation._data.read import DataRequest
+from veridical.evaluation._data.read import DataRequest, searched
 from veridical.evaluation._data.source import SampleSource, Source, on_same_rows
 from veridical.evaluation._data.sums import notes_on_origin
 from veridical.evaluation._gate.figures import baseline_of, read_baseline
-from veridical.evaluation._gate.language import Rule, read_rule, spelt
+from veridical.evaluation._gate.language import SEGMENTS, Rule, read_rule, spelt
 from veridical.evaluation._gate.subject import (
     CALLER,
     Options,
@@ -111,6 +111,8 @@ def check_requirements(
     sample_weight: Any = None,
     by: Any = None,
     by_bins: int = 4,
+    features: Any = None,
+    min_rows: int = 50,
     groups: Any = None,
     scale: Scale = "probability",
     missing: Missing = "error",
@@ -139,12 +141,20 @@ def check_requirements(
         ``value``; ``cox()``, ``consistency()``, ``spiegelhalter()``, ``hosmer_lemeshow()``,
         ``t_cal()``, ``kernel()``, ``pearson()`` with ``pvalue`` and ``statistic``;
         ``difference(figure)`` with ``value``, ``low`` and ``high``. ``log - baseline.log < 0.01``
-        compares two estimates. ``calibrated`` asks that the joint test of the verdict finds
-        nothing and that an error above a margin is excluded (10 % of the base rate, or as in
-        ``calibrated(0.03)``). A requirement may start with ``all:`` or ``groups:``.
+        compares two estimates. ``segments.worst`` with ``high``, ``low`` and ``value`` is the
+        largest gap of any segment, with limits for the whole search; that the search finds nothing
+        cannot be required, as it shows nothing. ``calibrated`` asks that the joint test of the
+        verdict finds nothing and that an error above a margin is excluded (10 % of the base rate,
+        or as in ``calibrated(0.03)``). A requirement may start with ``all:`` or ``groups:``.
     by : array-like, column name or list of column names, optional
         Subgroups: every requirement is asked of all rows and of each group, or only of one of
         these if it starts with ``all:`` or ``groups:``.
+    features : frame, mapping, array, or column names of a frame or file, optional
+        What segments are made of, for ``segments.worst.high < 0.1``: the largest gap of any of
+        them (:func:`audit_segments`). Of a frame or file every other column by default, if such a
+        requirement is there.
+    min_rows : int, default 50
+        Fewest rows of such a segment; small ones have wide limits.
     groups : array-like of shape (n,) or column name, optional
         What rows belong to that depend on each other, as in :func:`evaluate`.
     scale, missing, normalize, by_bins
@@ -249,8 +259,13 @@ def check_requirements(
             pos_label=pos_label,
             by=by,
             groups=groups,
+            features=features,
             reading=reading,
         )
+        searches = any(rule.quantity.name == SEGMENTS for rule in rules)
+        if searches and y_prob is None and data.features is None:
+            data = replace(data, features="*")
+        data = searched(data, caller=CALLER)
         request = DataRequest(data.weighted(sample_weight), lens=lens, n_bins=n_bins, caller=CALLER)
         needs_rows = None if against_prob is None else "predictions for the same rows"
         source = request.read(engine, needs_rows=needs_rows)
@@ -263,6 +278,8 @@ def check_requirements(
         about = notes_on_origin(source, n_bins)
         options = Options(n_bins, level, count, check_seed(rng, caller=CALLER))
         subjects = subjects_of(source, earlier, old, options, count if _draws(rules) else 0)
+        if searches:
+            subjects[0].search(min_rows)
         compared = "other predictions for the same rows" if earlier else _in_words(old)
     check_same(subjects[0].evaluation, old)
     notes = _doubts(rules, subjects)
@@ -339,6 +356,8 @@ def _checks(rules: list[Rule], subjects: list[Subject], notes: list[str]) -> tup
         nothing = _says_nothing(rule, subjects[0])
         notes += [each for each in (doubt, nothing) if each is not None]
         asked = {"all": subjects[:1], "groups": subjects[1:]}.get(rule.scope, subjects)
+        if rule.quantity.name == SEGMENTS:  # its segments are the groups
+            asked = subjects[:1]
         checks += [_check(rule, subject, doubts) for subject in asked]
     notes += [doubt for doubt in dict.fromkeys(doubts) if doubt not in notes]
     return tuple(checks)

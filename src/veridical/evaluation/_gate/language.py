@@ -24,6 +24,7 @@ _FIELDS_OF = {
     **{name.replace("-", "_"): _FIELDS_OF_TEST for name in TESTS},
 }
 FUNCTIONS = tuple(_FIELDS_OF)
+SEGMENTS = "segments_worst"  # the largest gap of any segment, which is searched for
 _SCOPES = ("all", "groups")
 _EXAMPLE = "e.g. 'ece.high < 0.05' or 'equivalence(0.03).pvalue < 0.05'"
 _TOKEN = re.compile(
@@ -52,6 +53,8 @@ class Quantity:
     def __str__(self) -> str:
         if self.name == "calibrated":
             return self.name if self.argument is None else f"{self.name}({self.argument})"
+        if self.name == SEGMENTS:
+            return f"segments.worst.{self.field}"
         called = f"({'' if self.argument is None else f'{self.argument}'})"
         return f"{self.name}{called if self.is_function else ''}.{self.field}"
 
@@ -187,6 +190,8 @@ class _Reader:
             return self._function(name)
         if name == "calibrated":
             return Quantity(name, "verdict")
+        if name == "segments":
+            return self._segments()
         if name in FUNCTIONS:
             argument = {"equivalence": "0.03", "difference": "log", "risk": "0.8"}.get(name, "")
             hint = f"it is a function: write '{name}({argument}).{_FIELDS_OF[name][0]}'."
@@ -196,6 +201,21 @@ class _Reader:
             self._next()
             field = self._field(FIELDS)
         return Quantity(name, field)
+
+    def _segments(self) -> Quantity:
+        self._expect(".", "'segments.worst'")
+        token = self._next()
+        if token.text != "worst":
+            hint = (
+                "that a search finds nothing does not show calibration; require a limit:"
+                " 'segments.worst.high < 0.1'."
+            )
+            raise self._wrong("'segments.worst'", f"'segments.{token.text}'", hint)
+        field = "value"
+        if self._peek().text == ".":
+            self._next()
+            field = self._field(("value", "low", "high"))
+        return Quantity(SEGMENTS, field)
 
     def _function(self, name: str) -> Quantity:
         if name not in FUNCTIONS:

@@ -16,6 +16,7 @@ from veridical.decisions.core import answer_risk
 from veridical.evaluation._battery.pushed import battery_of
 from veridical.evaluation._data.source import SampleSource, Source
 from veridical.evaluation._figures.measure import Measuring, measure_figures, words_from
+from veridical.evaluation._figures.segments import segments_of
 from veridical.evaluation._gate.figures import (
     Change,
     figures_of,
@@ -23,7 +24,7 @@ from veridical.evaluation._gate.figures import (
     paired_change,
     unpaired_change,
 )
-from veridical.evaluation._gate.language import FUNCTIONS, Quantity
+from veridical.evaluation._gate.language import FUNCTIONS, SEGMENTS, Quantity
 from veridical.evaluation._verdict.judge import judge, judge_group
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference.core import (
@@ -89,6 +90,20 @@ class Subject:
         self.group, self.evaluation, self.n = group, evaluation, evaluation.n_samples
         self._options, self._source, self._earlier, self._old = options, source, earlier, old
 
+    def search(self, min_rows: int) -> None:
+        """Search all segments of the rows, if they have features."""
+        assert self._source is not None
+        found = segments_of(
+            self._source,
+            confidence_level=self._options.confidence_level,
+            n_resamples=self._options.n_resamples,
+            seed=self._options.seed,
+            min_rows=min_rows,
+            caller=CALLER,
+        )
+        self.__dict__.pop("figures", None)
+        self.evaluation = replace(self.evaluation, segments=found)
+
     @cached_property
     def figures(self) -> dict[str, GateFigure]:
         """Every figure by name."""
@@ -129,6 +144,8 @@ class Subject:
             return self._difference(quantity)
         if quantity.name == "risk":
             return self._risk(quantity)
+        if quantity.name == SEGMENTS:
+            return self._segments(quantity)
         if quantity.is_function:
             return self._test(quantity)
         return self._figure(quantity)
@@ -149,6 +166,17 @@ class Subject:
             return required_core(margin, problem.p, Plan(goal="equivalence", n_bins=int(n_bins))).n
         except InvalidInputError:  # predictions of which there is no saying
             return None
+
+    def _segments(self, quantity: Quantity) -> Read:
+        """The largest gap of any segment; more rows make more segments, so none are foretold."""
+        if SEGMENTS not in self.figures:
+            hint = 'pass `features`, or a frame and by="auto".'
+            got = f"'{quantity}' without features"
+            raise invalid(CALLER, "requirements", "of what was searched", got, hint=hint)
+        figure = self.figures[SEGMENTS]
+        value = getattr(figure, quantity.field)
+        definition = f"{self.about(figure.lens)}: {figure.definition}"
+        return Read(value, definition, low=figure.low, high=figure.high)
 
     def _figure(self, quantity: Quantity) -> Read:
         figure = _named(quantity.name, self.figures)

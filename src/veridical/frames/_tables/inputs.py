@@ -10,10 +10,11 @@ from veridical._core.data.arrays import NamedArray
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.labels import check_text, is_text
 from veridical._core.data.reading import AS_IT_IS, Reading
-from veridical._core.typing import ArrayLike
+from veridical._core.typing import Array, ArrayLike
 from veridical.exceptions import invalid
 from veridical.frames._tables.columns import expand_columns
 from veridical.frames._tables.detect import is_frame
+from veridical.frames._tables.features import feature_columns
 from veridical.frames._tables.find import find_columns
 from veridical.frames._tables.open import column_names, open_table
 from veridical.frames._tables.order import labels_of
@@ -56,6 +57,7 @@ class Inputs:
     said: str | None = None
     named: Named = UNNAMED
     groups: ArrayLike | None = None
+    features: dict[str, Array] | None = None
 
 
 def gather_inputs(
@@ -67,11 +69,16 @@ def gather_inputs(
     sample_weight: Any,
     by: Any,
     groups: Any = None,
+    features: Any = None,
     how: Reading = AS_IT_IS,
     labels: ArrayLike | None,
     caller: str,
 ) -> Inputs:
-    """Return arrays, read from the frame or file if that is what was given."""
+    """Return arrays, read from the frame or file if that is what was given.
+
+    `features` are columns by name or glob (which matches columns that are nothing else; "!id" is
+    left out of it), or a table of as many rows.
+    """
     if y_prob is not None:
         if y is not None or prob is not None:
             hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
@@ -83,12 +90,22 @@ def gather_inputs(
                 raise invalid(caller, param, "a column or one key per row", repr(keys), hint=hint)
         subgroups = None if by is None else group_rows([by], bins=how.by_bins, caller=caller)
         named = Named(name_of(y_true), name_of(y_prob))
-        return Inputs(y_true, y_prob, sample_weight, subgroups, labels, named=named, groups=groups)
+        columns = None if features is None else feature_columns(features, caller=caller)
+        return Inputs(
+            y_true,
+            y_prob,
+            sample_weight,
+            subgroups,
+            labels,
+            named=named,
+            groups=groups,
+            features=columns,
+        )
     if not (isinstance(y_true, (str, os.PathLike)) or is_frame(y_true)):
         hint = f"pass `{caller}(y_true, y_prob)` or `{caller}(frame, y=..., prob=...)`."
         got = f"y_prob=None and a {type(y_true).__name__}"
         raise invalid(caller, "y_true", "a frame or a file when `y_prob` is unset", got, hint=hint)
-    return _from_table(y_true, y, prob, sample_weight, by, groups, how, labels, caller)
+    return _from_table(y_true, y, prob, sample_weight, by, groups, features, how, labels, caller)
 
 
 @dataclass(frozen=True)
@@ -101,6 +118,7 @@ class Columns:
     by: list[str]
     said: str | None
     groups: list[str] = field(default_factory=list)
+    features: list[str] = field(default_factory=list)
 
     @property
     def named(self) -> Named:
@@ -112,7 +130,8 @@ class Columns:
     def all(self) -> list[str]:
         """Every name once."""
         weight = [] if self.sample_weight is None else [self.sample_weight]
-        return list(dict.fromkeys([self.y, *self.prob, *weight, *self.by, *self.groups]))
+        names = [self.y, *self.prob, *weight, *self.by, *self.groups, *self.features]
+        return list(dict.fromkeys(names))
 
 
 def name_columns(
@@ -123,6 +142,7 @@ def name_columns(
     sample_weight: Any,
     by: Any,
     groups: Any = None,
+    features: Any = None,
     scale: str = "probability",
     caller: str,
 ) -> Columns:
@@ -138,7 +158,12 @@ def name_columns(
     weight = named(sample_weight, "sample_weight") if isinstance(sample_weight, str) else []
     keys = named(by, "by") if _names_columns(by, available) else []
     clusters = named(groups, "groups") if _names_columns(groups, available) else []
-    chosen = [outcome, *(columns or ()), *weight, *keys, *clusters]
+    patterns = [features] if isinstance(features, str) else features
+    wanted = list(patterns) if _names_columns(patterns, available) else []
+    plain = [name for name in wanted if name in available]
+    refused = [each[1:] for each in wanted if each not in plain and each.startswith("!")]
+    wanted = [each for each in wanted if each in plain or not each.startswith("!")]
+    chosen = [outcome, *(columns or ()), *weight, *keys, *clusters, *plain]
     check_text(chosen, caller=caller, param="y_true")
     said = None
     if outcome is None or columns is None:
@@ -146,12 +171,23 @@ def name_columns(
             source,
             y=outcome,
             prob=columns,
-            without=[*weight, *keys, *clusters],
+            without=[*weight, *keys, *clusters, *plain],
             scale=scale,
             caller=caller,
         )
         outcome, columns, said = guess.y, list(guess.prob), guess.said or None
-    return Columns(outcome, columns, weight[0] if weight else None, keys, said, clusters)
+    used = {outcome, *columns, *weight, *clusters}
+    for name in plain:
+        if name in used:
+            hint = "the outcome and its prediction tell rows apart, but not who they are."
+            raise invalid(caller, "features", "other columns", repr(name), hint=hint)
+    found = []
+    if wanted:
+        if refused:
+            used |= set(expand_columns(refused, available, caller=caller, param="features"))
+        free = [name for name in available if name not in used]
+        found = expand_columns(wanted, free, caller=caller, param="features")
+    return Columns(outcome, columns, weight[0] if weight else None, keys, said, clusters, found)
 
 
 def _from_table(
@@ -161,6 +197,7 @@ def _from_table(
     sample_weight: Any,
     by: Any,
     groups: Any,
+    features: Any,
     how: Reading,
     labels: ArrayLike | None,
     caller: str,
@@ -172,6 +209,7 @@ def _from_table(
         sample_weight=sample_weight,
         by=by,
         groups=groups,
+        features=features,
         scale=how.scale,
         caller=caller,
     )
@@ -182,6 +220,10 @@ def _from_table(
         subgroups = group_rows(values, bins=how.by_bins, caller=caller)
     elif by is not None:
         subgroups = group_rows([by], bins=how.by_bins, caller=caller)
+    if names.features:
+        features = {
+            name: table.column(name, caller=caller, param="features") for name in names.features
+        }
     if names.groups:
         keys = [table.column(key, caller=caller, param="groups") for key in names.groups]
         groups = keys[0] if len(keys) == 1 else group_rows(keys, caller=caller).codes
@@ -197,6 +239,7 @@ def _from_table(
         names.said,
         names.named,
         groups,
+        None if features is None else feature_columns(features, caller=caller),
     )
 
 

@@ -34,6 +34,7 @@ from veridical.report._charts.reliability import (
     score_histogram,
     switchable_reliability,
 )
+from veridical.report._charts.segments import segment_map_chart, segments_chart
 from veridical.report._charts.timeline import evidence_panel, timeline_chart
 from veridical.results.pictures import TimePanel
 
@@ -58,6 +59,8 @@ __all__ = [
     "runtime_script",
     "score_histogram",
     "script_json",
+    "segment_map_chart",
+    "segments_chart",
     "simplex_chart",
     "slider_thresholds",
     "switchable_reliability",

@@ -12,7 +12,13 @@ from veridical._core.sample import BinarySample, MulticlassSample
 from veridical.binning import SimplexBins
 from veridical.curves.core import check_curve_options, curve_core
 from veridical.decisions.core import decision_curve_of
-from veridical.evaluation.core import Judged, compare_models, judged_evaluation, run_battery
+from veridical.evaluation.core import (
+    Judged,
+    compare_models,
+    judged_evaluation,
+    run_battery,
+    segments_of,
+)
 from veridical.evaluation.data import RowModels, SampleSource, Source, SumsSource, notes_on_sums
 from veridical.exceptions import InvalidInputError
 from veridical.inference.core import equivalence_core, equivalence_error
@@ -30,6 +36,7 @@ from veridical.results import (
     EquivalenceTest,
     Evaluation,
     ReliabilityCurve,
+    SegmentAudit,
     TestReport,
 )
 from veridical.summaries import summarise
@@ -58,6 +65,8 @@ def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step)
     drawn = replace(o, n_bins="sqrt") if o.n_bins == "cv" else o
     classes = class_figures(source, evaluation, drawn)
     groups, group_note = group_figures(source, judged, drawn)
+    step("segments")
+    evaluation = replace(evaluation, segments=_segments(source, o))
     step("decisions")
     label, lens = _decided(source, evaluation)
     decisions, costs = _decision_figures(source, lens, o)
@@ -77,6 +86,17 @@ def findings_of(name: str, source: Source, o: Options, guessed: str, step: Step)
         costs=costs,
         simplex=_simplex(source),
         data=data_notes(source, evaluation, tests, guessed, o),
+    )
+
+
+def _segments(source: Source, o: Options) -> SegmentAudit | None:
+    """What a search over all segments finds, if there are features."""
+    return segments_of(
+        source,
+        confidence_level=o.confidence_level,
+        n_resamples=o.n_resamples,
+        seed=o.seed,
+        caller=CALLER,
     )
 
 

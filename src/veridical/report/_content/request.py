@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from veridical._core.data.reading import AS_IT_IS
 from veridical._core.data.validation import check_level, is_integer
 from veridical.binning import UniformBins
 from veridical.evaluation.core import Measuring
-from veridical.evaluation.data import DataRequest, Source, read_models
+from veridical.evaluation.data import DataRequest, Source, read_models, searched
 from veridical.exceptions import invalid
 from veridical.inference.core import Margin, check_margin
 from veridical.lenses import Lens
@@ -100,8 +100,9 @@ class ReportRequest(RawData):
     def read(self) -> dict[str, Source]:
         """Read whichever form was given: the data of every model, of a single one named ""."""
         options: dict[str, Any] = {"lens": self.lens, "n_bins": self.n_bins, "caller": CALLER}
-        names = ("labels", "pos_label", "by", "groups", "sample_weight", "reading")
-        beside = {name: getattr(self, name) for name in names}
+        names = ("labels", "pos_label", "by", "groups", "features", "sample_weight", "reading")
+        asked = self._searched()
+        beside = {name: getattr(asked, name) for name in names}
         if isinstance(self.y_true, Mapping):
             _check_names(self.y_true, "y_true")
             if self.y_prob is None:
@@ -120,7 +121,24 @@ class ReportRequest(RawData):
                 raise invalid(CALLER, "prob", "unset when arrays are given", "a mapping", hint=hint)
             request = DataRequest(RawData(self.y_true, y=self.y, **beside), **options)
             return dict(read_models(self.prob, request, param="prob").sources)
-        return {"": DataRequest(self, **options).read(self.engine)}
+        return {"": DataRequest(asked, **options).read(self.engine)}
+
+    def _searched(self) -> RawData:
+        """The same with all other columns as features, if segments are to be searched."""
+        if not (isinstance(self.by, str) and self.by == "auto"):
+            return self
+        if isinstance(self.y_true, Mapping):
+            hint = "arrays have no other columns: pass a frame, and name the models' columns."
+            raise invalid(CALLER, "by", 'a frame or a file for "auto"', "arrays", hint=hint)
+        found = searched(self, caller=CALLER)
+        if isinstance(self.prob, Mapping):  # predictions of other models are no features
+            columns = [
+                f"!{name}"
+                for each in self.prob.values()
+                for name in ([each] if isinstance(each, str) else each)
+            ]
+            found = replace(found, features=["*", *columns])
+        return found
 
     @property
     def heading(self) -> str:

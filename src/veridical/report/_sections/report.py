@@ -10,7 +10,7 @@ from typing import Any
 from veridical.report._content.content import ModelFindings, Settings, short
 from veridical.report._page.blocks import Block, Heading, Section
 from veridical.report._page.page import SavedPage
-from veridical.report._sections import measured, use
+from veridical.report._sections import measured, segments, use
 from veridical.report._sections.first import first_blocks
 from veridical.results import Comparison
 
@@ -20,6 +20,12 @@ _Answer = Callable[[ModelFindings], str]
 _WRITERS: tuple[tuple[str, str, _Writer, _Answer], ...] = (
     ("sure", "How sure is that?", measured.sure_blocks, measured.sure_answer),
     ("where", "Where is it off?", measured.where_blocks, measured.where_answer),
+    (
+        "segments",
+        "Is it right for everybody?",
+        segments.segment_blocks,
+        segments.segment_answer,
+    ),
     (
         "mend",
         "What does recalibration change?",

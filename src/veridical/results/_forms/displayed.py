@@ -28,6 +28,7 @@ _PLOTS = {
     "ReliabilityCurve": "reliability",
     "RequirementTable": "requirements",
     "RiskCoverageCurve": "risk_coverage",
+    "SegmentAudit": "segments",
 }
 
 

@@ -33,13 +33,13 @@ from veridical.results.base import (
     say_pvalue,
 )
 from veridical.results.comparison import Comparison
-from veridical.results.curves import ReliabilityCurve, limits_text
+from veridical.results.curves import ReliabilityCurve, ReliabilityDisplay, limits_text
 from veridical.results.decision_curves import CostCurve, DecisionCurve
-from veridical.results.display import ReliabilityDisplay
 from veridical.results.evaluation import Evaluation
 from veridical.results.figures import Coefficient, Decomposition
 from veridical.results.monitoring import MonitorHistory
 from veridical.results.pictures import Picture, TimePanel
+from veridical.results.segments import SegmentAudit
 from veridical.results.selection import Evidence
 from veridical.results.tests import (
     ConsistencyTest,
@@ -122,6 +122,10 @@ def _evaluation(e: Evaluation) -> str:
     ]
     if e.groups:
         sections.insert(0, html_fold(f"{len(e.groups)} groups", html_table(*e._group_table())))
+    if e.segments is not None:
+        listed = html_list(each.in_words(e.segments.n_resamples) for each in e.segments.found)
+        drawn = _svg(pictures.segments(e.segments, width=_WIDE))
+        sections.insert(0, html_fold(e.segments.sentence, listed, drawn))
     about = f"<p>{html_text(e._headline())}. {html_text(display.reason.capitalize())}.</p>"
     return html_block(first, beside(diagram, _figures(_four(e)) + about), *sections, notes=e.notes)
 
@@ -390,6 +394,20 @@ def _test(t: CalibrationTest) -> str:
     return html_block(html_text(t), picture, table, notes=t.notes)
 
 
+def _segments(audit: SegmentAudit) -> str:
+    words = html_list(each.in_words(audit.n_resamples) for each in audit.found)
+    table = html_table(audit.header, audit.rows(audit.segments))
+    parts = [words, f"<p>{html_text(audit.worst_words)}</p>"]
+    parts.append(_svg(pictures.segments(audit, width=_WIDE)))
+    if audit.pairs:
+        first, second = audit.pairs[0]
+        crossed = pictures.segment_map(audit, first, second, width=_WIDE)
+        parts.append(html_fold(f"{first} and {second}", _svg(crossed)))
+    parts.append(html_fold(f"{len(audit.segments)} of {audit.n_segments:,} segments", table))
+    parts.append(f"<p>{html_text(audit.how)}</p>")
+    return html_headline(audit.sentence, *parts, notes=audit.notes)
+
+
 _BLOCKS: dict[type, Callable[[Any], str]] = {
     CalibrationTest: _test,
     Comparison: _comparison,
@@ -407,6 +425,7 @@ _BLOCKS: dict[type, Callable[[Any], str]] = {
     NullLevel: _null,
     ReliabilityCurve: _curve,
     ReliabilityDisplay: _display,
+    SegmentAudit: _segments,
     SequentialTest: _sequential,
     TestReport: _report,
 }

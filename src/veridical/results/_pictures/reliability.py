@@ -11,7 +11,7 @@ from veridical._core.drawing.picture import Anchor, Panel, Picture, draw_key, ke
 from veridical._core.drawing.scales import Scale
 from veridical._core.drawing.words import BOLD, LINE, SIZE, count_text, cut, wrap
 from veridical._core.typing import FloatArray
-from veridical.results.display import ReliabilityDisplay
+from veridical.results.curves import ReliabilityDisplay
 
 _SIDE = 420  # pixels of a square at most
 _HISTOGRAM = 58

@@ -1,0 +1,1 @@
+"""Segments nobody named: searched all at once, with one p-value for the search."""
