@@ -23,7 +23,7 @@ from veridical.calibrators import Calibrator
 from veridical.evaluation import grid_summary
 from veridical.exceptions import InvalidInputError
 from veridical.export import load, save, to_python, to_sql
-from veridical.export._text.sql_writer import DIALECTS
+from veridical.export._text.sql_dialects import DIALECTS
 from veridical.selection import AutoCalibrator
 from veridical.summaries import GridSummary
 

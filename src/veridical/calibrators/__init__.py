@@ -6,6 +6,7 @@ from veridical.calibrators._logistic.beta import BetaCalibrator
 from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
 from veridical.calibrators._logistic.spline import SplineCalibrator
+from veridical.calibrators._segments.segment import SegmentCalibrator
 from veridical.calibrators._softmax.linear import (
     DirichletCalibrator,
     MatrixCalibrator,
@@ -61,6 +62,7 @@ __all__ = [
     "PlattCalibrator",
     "QuadraticCalibrator",
     "ScalingBinningCalibrator",
+    "SegmentCalibrator",
     "SimplexHistogramCalibrator",
     "SplineCalibrator",
     "StructuredMatrixCalibrator",

@@ -121,10 +121,17 @@ def read_columns(
 ) -> tuple[Any, Any, Any, Any, FitColumns]:
     """Predictions, labels, weights and groups of a frame or file, in memory, and their columns."""
     columns = _columns(source, y, prob, sample_weight, caller=caller)
-    named = [name for name in (columns.weight, by) if isinstance(name, str)]
+    listed = isinstance(by, (list, tuple)) and all(isinstance(name, str) for name in by)
+    if listed:
+        available = tables.column_names(source, caller=caller, param="y_prob")
+        by = tables.expand_columns(by, available, caller=caller, param="by")
+    named = [columns.weight, *(by if listed else [by])]
+    named = [name for name in named if isinstance(name, str)]
     wanted = list(dict.fromkeys([columns.y, *columns.prob, *named]))
     table = tables.open_table(source, columns=wanted, caller=caller, param="y_prob")
     weight = columns.weight
+    if listed:
+        by = {name: table.column(name, caller=caller, param="by") for name in by}
     return (
         table.predictions(columns.prob, caller=caller, param="prob"),
         tables.labels_of(source, table, columns.y, caller=caller),

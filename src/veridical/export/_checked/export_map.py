@@ -22,7 +22,7 @@ from veridical.export._tensors.onnx import to_onnx
 from veridical.export._text.files import saved_text
 from veridical.export._text.python import to_python
 from veridical.export._text.sql import column_names, to_sql
-from veridical.export._text.sql_writer import DIALECTS
+from veridical.export._text.sql_dialects import DIALECTS
 from veridical.results import ExportedMap
 
 TARGETS = ("sql", "python", "onnx", "json")

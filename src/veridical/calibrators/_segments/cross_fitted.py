@@ -1,0 +1,131 @@
+"""What a map says of rows it has not seen, and how strong a penalty these rows ask for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from veridical._core.data.segments import Segments
+from veridical._core.sample import effective_size
+from veridical._core.typing import FloatArray, IntArray
+from veridical.calibrators._base.calibrator import Calibrator
+from veridical.calibrators._base.rows import CheckedRows
+from veridical.calibrators._segments.ridge import CellRows, Ridge, Scale, centred_logs
+from veridical.calibrators._wrappers.folds import held_out_masses, row_masses, rows_of_mass
+from veridical.calibrators._wrappers.wrapping import fit_part_if_possible, fresh_part, predict_part
+
+FLOOR = 1e-12  # log probabilities of a map that says zero
+PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
+_CLOSE = 1e-3  # in log odds: near enough to compare penalties
+_PATIENCE = 2  # penalties without a gain after which no smaller ones are tried
+
+
+@dataclass(frozen=True)
+class HeldOutRows:
+    """Rows with what copies of m fitted to the other folds say of them.
+
+    Attributes
+    ----------
+    p : (n, K)
+    y, weight, codes, fold : of each row; weights sum to the number of rows they count for
+    weight_type : what a weight means
+    """
+
+    p: FloatArray
+    y: IntArray
+    weight: FloatArray
+    codes: IntArray
+    fold: IntArray
+    weight_type: str
+
+    @classmethod
+    def of(cls, rows: CheckedRows, base: Calibrator, n_folds: int) -> Self | None:
+        """Fit copies of a map to folds; None if some rows alone do not allow it."""
+        masses, found = row_masses(rows), []
+        assert rows.codes is not None
+        for number, held in enumerate(held_out_masses(rows, n_folds)):
+            part = fresh_part(base)
+            kept, rest = rows_of_mass(rows, masses - held), rows_of_mass(rows, held)
+            if fit_part_if_possible(part, kept) is None:
+                return None
+            weight = np.ones(len(rest.y)) if rest.weight is None else rest.weight
+            p = predict_part(part, rest.values)
+            found.append((p, rest.y, weight, rest.codes, np.full(len(rest.y), number)))
+        if len(found) < 2:
+            return None
+        p, y, weight, codes, fold = (np.concatenate(each) for each in zip(*found, strict=True))
+        weight = weight * (rows.size / float(weight.sum()))
+        return cls(p, y, weight, codes, fold, rows.weight_type)
+
+    def cells(self, place: IntArray) -> CellRows:
+        """Rows as the ridge sees them."""
+        return CellRows(centred_logs(self.p, FLOOR), self.y, self.weight, place)
+
+
+@dataclass(frozen=True)
+class Path:
+    """Held-out gains over m along the penalties.
+
+    Attributes
+    ----------
+    penalty : the best one; infinite if none gains
+    gain, error : fall of the log loss of held-out rows, in nats a row, and its standard error
+    """
+
+    penalty: float = math.inf
+    gain: float = 0.0
+    error: float = 0.0
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the gain is beyond one standard error."""
+        return self.gain > self.error
+
+
+def best_penalty(
+    held: HeldOutRows,
+    place: IntArray,
+    members: Any,
+    factors: FloatArray,
+    penalties: Sequence[float] = PENALTIES,
+) -> Path:
+    """Penalty of the largest gain on rows left out, fold by fold, from the largest on."""
+    rows = held.cells(place)
+    scale = Scale.of(rows.scores, rows.weight)
+    names = np.unique(held.fold)
+    fits = [Ridge(rows.take(held.fold != name), members, scale, factors) for name in names]
+    left = [rows.take(held.fold == name) for name in names]
+    nothing = np.zeros((members.shape[0], rows.scores.shape[1]))
+    before = np.concatenate([each.losses(nothing, scale) for each in left])
+    weight = np.concatenate([each.weight for each in left])
+    size = effective_size(weight, len(weight), held.weight_type)  # type: ignore[arg-type]
+    starts: list[FloatArray | None] = [None] * len(fits)
+    best, without = Path(), 0
+    for penalty in penalties:
+        starts = [fit.fit(penalty, start, close=_CLOSE) for fit, start in zip(fits, starts, strict=True)]
+        after = [
+            each.losses(members @ theta, scale) for each, theta in zip(left, starts, strict=True)
+        ]
+        gains = before - np.concatenate(after)
+        gain = float(np.average(gains, weights=weight))
+        without += 1
+        if gain > best.gain:
+            error = math.sqrt(float(np.average((gains - gain) ** 2, weights=weight)) / size)
+            best, without = Path(penalty, gain, error), 0
+        if without >= _PATIENCE:
+            break
+    return best
+
+
+def members_of(segments: Segments, codes: IntArray) -> Any:
+    """Sparse (cells, segments), 1 where a segment holds a cell of these codes."""
+    from scipy.sparse import csr_array
+
+    found = segments.of(codes)
+    cell, column = np.nonzero(found >= 0)
+    shape = (len(codes), len(segments))
+    return csr_array((np.ones(len(cell)), (cell, found[cell, column])), shape=shape)
