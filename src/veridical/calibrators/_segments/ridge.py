@@ -172,32 +172,7 @@ class Ridge:
 
     def _derivatives(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums over the rows of cells: gradients (cells, K) and curvatures (cells, K, K)."""
-        rows, scale, k = self._rows, self._scale, self._shape[1]
-        cells, n_cells = self._members @ theta, self._members.shape[0]
-        directions = contrasts(k)
-        gradient, curvature = np.zeros((n_cells, k)), np.zeros((n_cells, k * k))
-        for block in row_blocks(len(rows.y), max(256, _VALUES // (k * k))):
-            part = rows.take(block)
-            p = part.adjusted(cells, scale)
-            p -= p.max(axis=1, keepdims=True)
-            np.exp(p, out=p)
-            p /= p.sum(axis=1, keepdims=True)
-            away = np.zeros_like(p)
-            if scale.spread:
-                away = (part.scores - scale.mean) / scale.spread
-            design = np.empty((len(p), k, k))
-            design[:, :, :-1], design[:, :, -1] = directions, away
-            weighted = design * p[:, :, None]
-            mean = weighted.sum(axis=1)
-            second = np.einsum("nki,nkj->nij", design, weighted)
-            second -= mean[:, :, None] * mean[:, None, :]
-            first = mean - design[np.arange(len(p)), part.y]
-            for j in range(k):
-                gradient[:, j] += np.bincount(part.place, part.weight * first[:, j], n_cells)
-            flat = second.reshape(len(p), k * k)
-            for j in range(k * k):
-                curvature[:, j] += np.bincount(part.place, part.weight * flat[:, j], n_cells)
-        return gradient, curvature.reshape(n_cells, k, k)
+        return _sums(self._rows, self._members @ theta, self._scale)
 
     def _solve(
         self, curvature: FloatArray, ridge: FloatArray, gradient: FloatArray, close: float
@@ -230,3 +205,41 @@ class Ridge:
             before, size = size, float((left * near).sum())
             way = near + size / before * way
         return step
+
+
+def line_sums(
+    rows: CellRows, code: IntArray, n_codes: int, theta: FloatArray, scale: Scale
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Gradients, curvatures and weight of rows by code, all of them on one line."""
+    own = CellRows(rows.scores, rows.y, rows.weight, code)
+    cells = np.repeat(theta[None, :], n_codes, axis=0)
+    return *_sums(own, cells, scale), np.bincount(code, rows.weight, n_codes)
+
+
+def _sums(rows: CellRows, cells: FloatArray, scale: Scale) -> tuple[FloatArray, FloatArray]:
+    """Gradients (cells, K) and curvatures (cells, K, K) of rows in cells of these parameters."""
+    n_cells, k = cells.shape
+    directions = contrasts(k)
+    gradient, curvature = np.zeros((n_cells, k)), np.zeros((n_cells, k * k))
+    for block in row_blocks(len(rows.y), max(256, _VALUES // (k * k))):
+        part = rows.take(block)
+        p = part.adjusted(cells, scale)
+        p -= p.max(axis=1, keepdims=True)
+        np.exp(p, out=p)
+        p /= p.sum(axis=1, keepdims=True)
+        away = np.zeros_like(p)
+        if scale.spread:
+            away = (part.scores - scale.mean) / scale.spread
+        design = np.empty((len(p), k, k))
+        design[:, :, :-1], design[:, :, -1] = directions, away
+        weighted = design * p[:, :, None]
+        mean = weighted.sum(axis=1)
+        second = np.einsum("nki,nkj->nij", design, weighted)
+        second -= mean[:, :, None] * mean[:, None, :]
+        first = mean - design[np.arange(len(p)), part.y]
+        for j in range(k):
+            gradient[:, j] += np.bincount(part.place, part.weight * first[:, j], n_cells)
+        flat = second.reshape(len(p), k * k)
+        for j in range(k * k):
+            curvature[:, j] += np.bincount(part.place, part.weight * flat[:, j], n_cells)
+    return gradient, curvature.reshape(n_cells, k, k)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,28 +12,23 @@ from veridical._core.data.options import check_folds, check_integer
 from veridical._core.data.schema import Fields, Number, Numbers, Relations
 from veridical._core.data.segments import Segments, cross, find_segments
 from veridical._core.data.validation import is_number
-from veridical._core.formula import Cases, Clip, Conditions, Linear, Log, Logistic, Nodes, Quotient
+from veridical._core.formula import Conditions
 from veridical._core.numeric.order import class_order, value_order
 from veridical._core.typing import FloatArray, IntArray
-from veridical.calibrators._base.calibrator import Calibrator, Notes
-from veridical.calibrators._base.features import FeatureCalibrator
-from veridical.calibrators._base.nodes import softmax_of
-from veridical.calibrators._base.persistence import Part
-from veridical.calibrators._base.rows import CheckedRows, positive_last
+from veridical.calibrators._base.calibrator import Notes
+from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._base.words import number
 from veridical.calibrators._segments.cross_fitted import (
-    FLOOR,
     HeldOutRows,
     Path,
     best_penalty,
     members_of,
 )
 from veridical.calibrators._segments.joint_test import joint_pvalue
+from veridical.calibrators._segments.lines import LineCalibrator
 from veridical.calibrators._segments.ridge import CellRows, Ridge, Scale
-from veridical.calibrators._softmax.softmax import softmax_in_place
-from veridical.calibrators._softmax.structured import StructuredMatrixCalibrator
 from veridical.calibrators._wrappers.folds import row_masses
-from veridical.calibrators._wrappers.wrapping import WrappingCalibrator, fit_part, predict_part
+from veridical.calibrators._wrappers.wrapping import fit_part
 from veridical.exceptions import invalid
 
 _DEEPEST = 3
@@ -41,11 +37,10 @@ _LEVEL = 0.05
 _DRAWS = 199
 _MOST_CELLS = 1 << 18  # of which the least slope is found one by one
 _NAMED = 3  # segments that an explanation names
-_LARGEST = 1e6
 
 
 @dataclass(eq=False, repr=False)
-class SegmentCalibrator(WrappingCalibrator, FeatureCalibrator):
+class SegmentCalibrator(LineCalibrator):
     r"""Another map, shifted and stretched in segments of the features where outcomes ask for it.
 
     .. math:: q_k \propto \exp\Big(u_k + \sum_{h \ni x} (b_{hk} + a_h u_k)\Big),\quad u = \log m(p)
@@ -134,19 +129,12 @@ class SegmentCalibrator(WrappingCalibrator, FeatureCalibrator):
     """
 
     _fitted = Fields(
-        base_=Part(),
         feature_of_=Numbers("h", "d", low=-1, whole=True),
         code_of_=Numbers("h", "d", low=-1, whole=True),
-        offsets_=Numbers("h", "K", low=-_LARGEST, high=_LARGEST),
-        slopes_=Numbers("h", low=-_LARGEST, high=_LARGEST),
-        sizes_=Numbers("h", low=0),
         pvalue_=Number(low=0, high=1),
         penalty_=Number(low=0),
-        gain_=Number(),
-        gain_error_=Number(low=0),
     )
 
-    calibrator: Calibrator | None = None
     depth: int = 2
     penalty: str | float = "cv"
     _: KW_ONLY
@@ -169,16 +157,11 @@ class SegmentCalibrator(WrappingCalibrator, FeatureCalibrator):
             hint = 'leave it out for "cv".'
             raise invalid(caller, "penalty", '"cv" or a positive number', repr(given), hint=hint)
 
-    @property
-    def _given(self) -> Calibrator:
-        return StructuredMatrixCalibrator() if self.calibrator is None else self.calibrator
-
     def _feature_sizes(self) -> tuple[int, int]:
         return self.n_bins, 10
 
     def _relations(self) -> Relations:
         yield from super()._relations()
-        yield "features_", self._uses_features, "there"
         n_codes = self.features_.n_codes
         used = self.feature_of_ >= 0
         yield "feature_of_", bool((self.feature_of_ < len(n_codes)).all()), "numbers of features"
@@ -261,42 +244,12 @@ class SegmentCalibrator(WrappingCalibrator, FeatureCalibrator):
         )
         return Segments(parts, self.sizes_, tuple(self.features_.n_codes))
 
-    def _combine(self, values: FloatArray) -> FloatArray:
-        return predict_part(self.base_, values)
+    def _members(self, codes: IntArray) -> Any:
+        return members_of(self._segments, codes)
 
-    def _predict_by(self, values: FloatArray, codes: IntArray) -> FloatArray:
-        if values.ndim == 2:
-            values = positive_last(values, self.positive_index_)
-        p = self._combine(values)
-        if len(self.slopes_):
-            cells = cross(codes, self.features_.n_codes)
-            members = members_of(self._segments, cells.codes)
-            scores = np.log(np.maximum(p, FLOOR))
-            scores *= 1 + (members @ self.slopes_)[cells.place, None]
-            scores += (members @ self.offsets_)[cells.place]
-            p = softmax_in_place(scores)
-        return positive_last(p, self.positive_index_)
-
-    def _combine_nodes(self, inputs: Nodes) -> Nodes:
-        outputs = self.base_._formula(inputs)
-        if not len(self.slopes_):
-            return outputs
-        conditions: tuple[Conditions, ...] = tuple(
+    def _conditions(self) -> tuple[Conditions, ...]:
+        return tuple(
             tuple((feature, (code,)) for feature, code in part) for part in self._segments.parts
-        )
-        raised = tuple(Clip(each, FLOOR) for each in outputs)
-        offsets = np.ascontiguousarray(self.offsets_.T)
-        if len(outputs) == 2:
-            u = Log(Quotient(raised[1], raised[0]))
-            added = Cases(u, conditions, offsets[1] - offsets[0], self.slopes_)
-            odds = Linear(((1.0, u), (1.0, added)))
-            return Logistic(Linear(((-1.0, odds),))), Logistic(odds)
-        logs = tuple(map(Log, raised))
-        return softmax_of(
-            tuple(
-                Linear(((1.0, log), (1.0, Cases(log, conditions, own, self.slopes_))))
-                for log, own in zip(logs, offsets, strict=True)
-            )
         )
 
     def _in_words(self) -> str:
