@@ -128,6 +128,7 @@ class Ridge:
     ) -> None:
         self._rows, self._members, self._scale = rows, members, scale
         self._factors = np.ones(members.shape[1]) if factors is None else factors
+        self._by_segment = members.T.copy()
         self._shape = (members.shape[1], rows.scores.shape[1])
 
     def fit(
@@ -153,7 +154,7 @@ class Ridge:
         loss = self._loss(theta, ridge)
         for _ in range(_MOST_STEPS):
             gradient, curvature = self._derivatives(theta)
-            gradient = self._members.T @ gradient + ridge * theta
+            gradient = self._by_segment @ gradient + ridge * theta
             step = self._solve(curvature, ridge, gradient, close)
             length, size = 1.0, float(np.abs(step).max(initial=0.0))
             while length * size > close:
@@ -178,14 +179,14 @@ class Ridge:
         self, curvature: FloatArray, ridge: FloatArray, gradient: FloatArray, close: float
     ) -> FloatArray:
         """Newton step by conjugate gradients, preconditioned by the blocks of segments."""
-        members, k = self._members, self._shape[1]
-        blocks = (members.T @ curvature.reshape(len(curvature), -1)).reshape(-1, k, k)
+        members, by_segment, k = self._members, self._by_segment, self._shape[1]
+        blocks = (by_segment @ curvature.reshape(len(curvature), -1)).reshape(-1, k, k)
         blocks[:, np.arange(k), np.arange(k)] += ridge
         inverse = np.linalg.inv(blocks)
 
         def product(v: FloatArray) -> FloatArray:
             inside = np.einsum("cij,cj->ci", curvature, members @ v)
-            return np.asarray(members.T @ inside + ridge * v)
+            return np.asarray(by_segment @ inside + ridge * v)
 
         def conditioned(v: FloatArray) -> FloatArray:
             return np.asarray(np.einsum("hij,hj->hi", inverse, v))
