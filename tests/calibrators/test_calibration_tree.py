@@ -1,4 +1,4 @@
-"""Trees of feature values: the split that the data were made with, rules in words, laws of leaves."""
+"""Trees of feature values: the split the data were made with, rules in words, laws of leaves."""
 
 import json
 

@@ -11,11 +11,7 @@ from calibrators.every_calibrator import BY, EVERY
 from scipy.stats import ttest_ind
 from sklearn.base import clone
 
-from veridical.calibrators import (
-    BetaCalibrator,
-    IdentityCalibrator,
-    PlattCalibrator,
-)
+from veridical.calibrators import BetaCalibrator, IdentityCalibrator, PlattCalibrator
 from veridical.calibrators._base.rows import points_away
 from veridical.calibrators._wrappers.folds import cross_fitted
 from veridical.exceptions import VeridicalWarning

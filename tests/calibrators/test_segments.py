@@ -59,7 +59,9 @@ def test_the_ridge_is_the_optimum_of_the_naive_loss(n_classes):
     # and lines of the scores themselves say the same
     z = rows.scores + members[place] @ offsets + (members[place] @ slopes)[:, None] * rows.scores
     np.testing.assert_allclose(
-        log_softmax(z, axis=1), log_softmax(rows.adjusted(members @ theta, scale), axis=1), atol=1e-9
+        log_softmax(z, axis=1),
+        log_softmax(rows.adjusted(members @ theta, scale), axis=1),
+        atol=1e-9,
     )
 
 

@@ -131,9 +131,7 @@ def test_queries_say_the_same(fitted: Any) -> None:
     assert lazy.columns == here.columns
     for k in range(len(_expected(q)[0])):
         at = -len(_expected(q)[0]) + k
-        np.testing.assert_allclose(
-            lazy[:, at].to_numpy(), _expected(q)[:, k], rtol=0, atol=CLOSE
-        )
+        np.testing.assert_allclose(lazy[:, at].to_numpy(), _expected(q)[:, k], rtol=0, atol=CLOSE)
         np.testing.assert_array_equal(here[:, at].to_numpy(), _expected(q)[:, k])
 
 

@@ -245,7 +245,7 @@ class Cases:
     of : x
     conditions : of each case, what its rows have in common
     offsets, slopes : (cases,)
-    exclusive : whether no row is in two cases
+    exclusive : whether every row is in one case and no other
     """
 
     of: Node

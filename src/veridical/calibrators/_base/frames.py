@@ -334,9 +334,7 @@ def _features_of(calibrator: Calibrator, frame: Any) -> list[str]:
     return tables.expand_columns(features.names, available, caller=_CALLER, param="frame")
 
 
-def _calibrated(
-    calibrator: Calibrator, values: FloatArray, by: dict[str, Array]
-) -> FloatArray:
+def _calibrated(calibrator: Calibrator, values: FloatArray, by: dict[str, Array]) -> FloatArray:
     """Probabilities of all classes; NaN in rows that `predict_proba` would refuse."""
     kept = _accepted(values, calibrator.input)
     result = np.full((len(values), len(calibrator.classes_)), np.nan)

@@ -74,11 +74,13 @@ class Path:
     ----------
     penalty : the best one; infinite if none gains
     gain, error : fall of the log loss of held-out rows, in nats a row, and its standard error
+    deeper : by how much each further feature of a segment makes its penalty larger
     """
 
     penalty: float = math.inf
     gain: float = 0.0
     error: float = 0.0
+    deeper: float = 1.0
 
     @property
     def is_shown(self) -> bool:
@@ -90,12 +92,18 @@ def best_penalty(
     held: HeldOutRows,
     place: IntArray,
     members: Any,
-    factors: FloatArray,
+    depths: FloatArray,
+    deeper: float,
     penalties: Sequence[float] = PENALTIES,
 ) -> Path:
-    """Penalty of the largest gain on rows left out, fold by fold, from the largest on."""
+    """Penalty of the largest gain on rows left out, fold by fold, from the largest on.
+
+    Segments of several features, as many as `depths` say, have `deeper` times the penalty for each
+    but the first.
+    """
     rows = held.cells(place)
     scale = Scale.of(rows.scores, rows.weight)
+    factors = deeper ** (depths - 1)
     names = np.unique(held.fold)
     fits = [Ridge(rows.take(held.fold != name), members, scale, factors) for name in names]
     left = [rows.take(held.fold == name) for name in names]
@@ -106,7 +114,9 @@ def best_penalty(
     starts: list[FloatArray | None] = [None] * len(fits)
     best, without = Path(), 0
     for penalty in penalties:
-        starts = [fit.fit(penalty, start, close=_CLOSE) for fit, start in zip(fits, starts, strict=True)]
+        starts = [
+            fit.fit(penalty, start, close=_CLOSE) for fit, start in zip(fits, starts, strict=True)
+        ]
         after = [
             each.losses(members @ theta, scale) for each, theta in zip(left, starts, strict=True)
         ]
@@ -115,7 +125,7 @@ def best_penalty(
         without += 1
         if gain > best.gain:
             error = math.sqrt(float(np.average((gains - gain) ** 2, weights=weight)) / size)
-            best, without = Path(penalty, gain, error), 0
+            best, without = Path(penalty, gain, error, deeper), 0
         if without >= _PATIENCE:
             break
     return best

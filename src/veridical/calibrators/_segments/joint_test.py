@@ -3,8 +3,8 @@
 Of every segment residuals w (y - p) are added up along the scores, from 0 and looked at only after
 equal scores; their range over the root of the sum of w^2 p (1 - p) is the statistic (Kuiper 1960;
 standardised as in Arrieta-Ibarra et al. 2022, arXiv 2205.09680). Under the null, outcomes are drawn
-from the predictions once for all segments, and the largest statistic of all is compared, so that the
-number of segments costs nothing in level. Of several classes, the largest over the classes, too.
+from the predictions once for all segments, and the largest statistic of all is compared, so that
+more segments do not raise the level. Of several classes, the largest over the classes, too.
 """
 
 from __future__ import annotations
@@ -45,9 +45,7 @@ def joint_pvalue(
     asked = [1] if n_classes == 2 else range(n_classes)
     walks = [_Walk(p[:, k], weight, place, members) for k in asked]
     hit = y[:, None]
-    observed = max(
-        float(walk.largest(hit == k)[0]) for k, walk in zip(asked, walks, strict=True)
-    )
+    observed = max(float(walk.largest(hit == k)[0]) for k, walk in zip(asked, walks, strict=True))
     at_least, size = 0, max(1, _BLOCK // len(y))
     edges = np.cumsum(p, axis=1)[:, :-1]
     for first in range(0, n_resamples, size):

@@ -10,16 +10,7 @@ import numpy as np
 
 from veridical._core.data.schema import Fields, Number, Numbers, Relations
 from veridical._core.data.segments import cross
-from veridical._core.formula import (
-    Cases,
-    Clip,
-    Conditions,
-    Linear,
-    Log,
-    Logistic,
-    Nodes,
-    Quotient,
-)
+from veridical._core.formula import Cases, Clip, Conditions, Linear, Log, Logistic, Nodes, Quotient
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator
 from veridical.calibrators._base.features import FeatureCalibrator
@@ -38,7 +29,7 @@ _LARGEST = 1e6
 class LineCalibrator(WrappingCalibrator, FeatureCalibrator):
     """m, and what cases of the features add to its log probabilities: offsets + slope * u."""
 
-    _exclusive: ClassVar[bool] = False  # whether a row is in one case at most
+    _exclusive: ClassVar[bool] = False  # whether every row is in one case and no other
     _fitted = Fields(
         base_=Part(),
         offsets_=Numbers("h", "K", low=-_LARGEST, high=_LARGEST),

@@ -18,12 +18,7 @@ from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Notes
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._base.words import number
-from veridical.calibrators._segments.cross_fitted import (
-    HeldOutRows,
-    Path,
-    best_penalty,
-    members_of,
-)
+from veridical.calibrators._segments.cross_fitted import HeldOutRows, Path, best_penalty, members_of
 from veridical.calibrators._segments.joint_test import joint_pvalue
 from veridical.calibrators._segments.lines import LineCalibrator
 from veridical.calibrators._segments.ridge import CellRows, Ridge, Scale
@@ -32,7 +27,7 @@ from veridical.calibrators._wrappers.wrapping import fit_part
 from veridical.exceptions import invalid
 
 _DEEPEST = 3
-_DEEPER = 10.0  # by how much each further feature of a segment makes its penalty larger
+_DEEPER = (10.0, 1.0)  # by how much each further feature makes the penalty of a segment larger
 _LEVEL = 0.05
 _DRAWS = 199
 _MOST_CELLS = 1 << 18  # of which the least slope is found one by one
@@ -59,8 +54,8 @@ class SegmentCalibrator(LineCalibrator):
         Feature values of a segment at most, from 1 to 3.
     penalty : "cv" or float, default "cv"
         Ridge on segments of one feature: a segment of n rows with p near 1/2 keeps n / (n + 4
-        penalty) of its own shift. Each further feature makes it ten times as strong. "cv": the one
-        of least log loss on held-out rows.
+        penalty) of its own shift. "cv": the one of least log loss on held-out rows; which also
+        decide whether each further feature makes it ten times as strong.
     n_bins : int, default 8
         Parts that numbers of more than ten different values are cut into.
     min_rows : int, default 30
@@ -190,16 +185,27 @@ class SegmentCalibrator(LineCalibrator):
         self.pvalue_ = self._pvalue(held, cells.place, members, rows)
         path = Path()
         if self.pvalue_ <= _LEVEL:
-            grid = {} if self.penalty == "cv" else {"penalties": (float(self.penalty),)}
-            path = best_penalty(held, cells.place, members, _factors(segments), **grid)
+            path = self._best_path(held, cells.place, members, segments)
             self.gain_, self.gain_error_ = path.gain, path.error
         if not path.is_shown:
             self._keep(None, np.zeros((0, n_classes)), np.zeros(0))
             return notes
         self.penalty_ = path.penalty
-        offsets, slopes = _fitted_lines(held.cells(cells.place), members, path.penalty, segments)
+        offsets, slopes = _fitted_lines(held.cells(cells.place), members, path, segments)
         self._keep(segments, offsets, slopes)
         return notes
+
+    def _best_path(
+        self, held: HeldOutRows, place: IntArray, members: Any, segments: Segments
+    ) -> Path:
+        """Penalty by held-out rows; segments of several features are penalised alike, or more."""
+        depths = _depths(segments)
+        grid = {} if self.penalty == "cv" else {"penalties": (float(self.penalty),)}
+        paths = [
+            best_penalty(held, place, members, depths, deeper, **grid)
+            for deeper in (_DEEPER if depths.max() > 1 else _DEEPER[:1])
+        ]
+        return max(paths, key=lambda path: path.gain)
 
     def _pvalue(
         self, held: HeldOutRows, place: IntArray, members: object, rows: CheckedRows
@@ -269,14 +275,14 @@ class SegmentCalibrator(LineCalibrator):
 
 
 def _fitted_lines(
-    rows: CellRows, members: object, penalty: float, segments: Segments
+    rows: CellRows, members: Any, path: Path, segments: Segments
 ) -> tuple[FloatArray, FloatArray]:
     """Offsets and slopes of all rows; slopes are penalised until no cell turns the map round."""
     scale = Scale.of(rows.scores, rows.weight)
-    ridge = Ridge(rows, members, scale, _factors(segments))
+    ridge = Ridge(rows, members, scale, path.deeper ** (_depths(segments) - 1))
     theta, more = None, 1.0
     while more < 1e9:
-        theta = ridge.fit(penalty, theta, slopes=more)
+        theta = ridge.fit(path.penalty, theta, slopes=more)
         offsets, slopes = scale.lines(theta)
         if 1 + _least_slope(segments, slopes) >= 0:
             return offsets, slopes
@@ -285,9 +291,9 @@ def _fitted_lines(
     return scale.lines(theta)
 
 
-def _factors(segments: Segments) -> FloatArray:
-    """Penalties of segments relative to those of one feature: each further one makes it more."""
-    return np.array([_DEEPER ** (len(part) - 1) for part in segments.parts])
+def _depths(segments: Segments) -> FloatArray:
+    """Number of features of each segment."""
+    return np.array([float(len(part)) for part in segments.parts])
 
 
 def _least_slope(segments: Segments, slopes: FloatArray) -> float:

@@ -49,7 +49,8 @@ class GroupedCalibrator(WrappingCalibrator):
         What is fitted, once for each group and once for all rows.
     shrinkage : float or "auto", default 100
         Rows of a group at which its own map has half of the weight; 0 for groups on their own.
-        "auto": the one of 0, 10, 30, 100, ..., 10,000 and 1e12, which turns groups off, that is best on held-out rows.
+        "auto": the one of 0, 10, 30, 100, ..., 10,000, and 1e12 for no maps of groups, that is best
+        on held-out rows.
     input : {"probability", "logit", "score"}, default "probability"
         What predictions are, as far as the wrapped calibrator takes them.
     labels : array-like, optional
@@ -80,8 +81,9 @@ class GroupedCalibrator(WrappingCalibrator):
     -----
     The weight is that of credibility theory [1]_, where s is the variance within groups over the
     variance between them. "auto" estimates it: maps are fitted to folds, and log loss on the rows
-    left out decides, five times as much work. Averages are of probabilities, so that maps may say 0 or 1. The average of two
-    calibrated forecasts is under-confident, the more so the less they agree [2]_.
+    left out decides, at five times the work. Averages are of probabilities, so that maps may say 0
+    or 1. The average of two calibrated forecasts is under-confident, the more so the less they
+    agree [2]_.
 
     Calibration within each of a few known groups is not that within all their intersections.
     To be saved, keys have to be texts, numbers or booleans. Time: two fits of the map in all.
@@ -170,7 +172,9 @@ class GroupedCalibrator(WrappingCalibrator):
             notes += found or ()
         self.sizes_ = np.asarray(sizes)
         if self.shrinkage == "auto":
-            self.shrinkage_ = _best_shrinkage(self._part(), replace(rows, codes=groups.codes[:, None]))
+            self.shrinkage_ = _best_shrinkage(
+                self._part(), replace(rows, codes=groups.codes[:, None])
+            )
         if columns is not None:
             self._remember_columns(columns.prob)
             self.outcome_name_ = columns.y
@@ -324,7 +328,8 @@ def _best_shrinkage(blank: Calibrator, rows: CheckedRows) -> float:
             return _NONE
         p = predict_part(pooled, rest.values)
         own, size = p.copy(), np.zeros(len(p))
-        assert rest.codes is not None and kept.codes is not None
+        assert rest.codes is not None
+        assert kept.codes is not None
         for group in np.unique(rest.codes[:, 0]).tolist():
             members, part = kept.take(kept.codes[:, 0] == group), fresh_part(blank)
             here = rest.codes[:, 0] == group

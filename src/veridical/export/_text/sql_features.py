@@ -46,6 +46,10 @@ class FeatureTests:
         feature, name = self._features[index], self._names[index]
         named = sorted(code for code in codes if code < feature.n_named)
         tests = []
+        if not feature.edges and {feature.other, feature.missing} <= set(codes):
+            left_out = [code for code in range(feature.n_named) if code not in named]
+            listed = ", ".join(self._literal(feature, code) for code in left_out)
+            return f"({name} IS NULL OR {name} NOT IN ({listed}))" if listed else "1 = 1"
         if named and feature.edges:
             runs = np.split(named, np.flatnonzero(np.diff(named) > 1) + 1)
             tests += [self._between(feature, name, run[0], run[-1]) for run in runs]

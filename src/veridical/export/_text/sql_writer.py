@@ -181,8 +181,9 @@ class Writer:
         zero, number = self._number(0.0), self._number
         kept = [(test, value) for test, value in zip(tests, values, strict=True) if value]
         if exclusive:
-            cases = "".join(f"WHEN {test} THEN {number(value)}\n" for test, value in kept)
-            return f"CASE\n{cases}ELSE {zero} END" if kept else zero
+            pairs = zip(tests[:-1], values[:-1], strict=True)
+            cases = "".join(f"WHEN {test} THEN {number(value)}\n" for test, value in pairs)
+            return f"CASE\n{cases}ELSE {number(values[-1])} END"
         terms = [f"CASE WHEN {test} THEN {number(v)} ELSE {zero} END\n" for test, v in kept]
         return balanced(terms or [zero])
 

@@ -15,8 +15,8 @@ from veridical._core.formula import Node
 from veridical._core.numeric.scan import row_sum_tolerance
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
-from veridical.frames._expressions.lookup import look_up, most_pieces
 from veridical.frames._expressions.features import check_kinds, code_of
+from veridical.frames._expressions.lookup import look_up, most_pieces
 from veridical.frames._expressions.writer import ExpressionWriter
 from veridical.frames._tables.detect import unwrap
 from veridical.frames._tables.engines import engine_of

@@ -221,9 +221,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         else:
             target = to_be_learnt(target, kept, caller=CALLER)
             params, split_params = pairs.routed(self, weight, groups, fit_params, caller=CALLER)
-        wanted = pairs.MapWanted(
-            self.calibrator, self.weight_type, self.response, self.features
-        )
+        wanted = pairs.MapWanted(self.calibrator, self.weight_type, self.response, self.features)
         task = pairs.Task(self.estimator, X, target, weight, params, wanted)
         wanted.check(target.n_classes)
         if prefit:

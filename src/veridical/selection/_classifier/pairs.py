@@ -102,7 +102,9 @@ class MapWanted:
                 hint = 'pass `features="X"`, or names of columns of X.'
                 raise invalid(CALLER, "features", "given for this map", "None", hint=hint)
             return
-        names = isinstance(given, (list, tuple)) and given and all(isinstance(f, str) for f in given)
+        names = (
+            isinstance(given, (list, tuple)) and given and all(isinstance(f, str) for f in given)
+        )
         if given != "X" and not names:
             hint = "name columns of X, or leave it out."
             raise invalid(CALLER, "features", '"X" or names of columns', repr(given), hint=hint)
