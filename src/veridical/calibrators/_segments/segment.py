@@ -107,8 +107,8 @@ class SegmentCalibrator(LineCalibrator):
     ----------
     .. [1] Hébert-Johnson, Kim, Reingold & Rothblum (2018), Multicalibration: calibration for the
        (computationally-identifiable) masses, ICML, arXiv 1711.08513.
-    .. [2] Tax, Perini, Linder, Haimovich, Karamshuk, Okati, Vojnovic & Apostolopoulos (2025),
-       MCGrad: multicalibration at web scale, arXiv 2509.19884.
+    .. [2] Tax, Perini, Linder, Haimovich, Karamshuk, Okati, Vojnovic & Apostolopoulos (2026),
+       MCGrad: multicalibration at web scale, KDD, arXiv 2509.19884.
 
     Examples
     --------
