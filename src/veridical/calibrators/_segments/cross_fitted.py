@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from veridical._core.data.segments import Segments
-from veridical._core.sample import effective_size
+from veridical._core.data.segments import Segments, cross
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator
 from veridical.calibrators._base.rows import CheckedRows
@@ -21,6 +20,7 @@ from veridical.calibrators._wrappers.wrapping import fit_part_if_possible, fresh
 FLOOR = 1e-12  # log probabilities of a map that says zero
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
 _CLOSE = 1e-3  # in log odds: near enough to compare penalties
+_MANY, _PARTS = 50_000, 256  # rows from which like ones are pooled, and how scores are cut then
 _PATIENCE = 2  # penalties without a gain after which no smaller ones are tried
 
 
@@ -32,7 +32,6 @@ class HeldOutRows:
     ----------
     p : (n, K)
     y, weight, codes, fold : of each row; weights sum to the number of rows they count for
-    weight_type : what a weight means
     """
 
     p: FloatArray
@@ -40,7 +39,6 @@ class HeldOutRows:
     weight: FloatArray
     codes: IntArray
     fold: IntArray
-    weight_type: str
 
     @classmethod
     def of(cls, rows: CheckedRows, base: Calibrator, n_folds: int) -> Self | None:
@@ -59,7 +57,32 @@ class HeldOutRows:
             return None
         p, y, weight, codes, fold = (np.concatenate(each) for each in zip(*found, strict=True))
         weight = weight * (rows.size / float(weight.sum()))
-        return cls(p, y, weight, codes, fold, rows.weight_type)
+        return cls(p, y, weight, codes, fold)
+
+    def pooled(self, n_codes: Sequence[int]) -> Self:
+        """Of many rows of two classes, one for those of a fold, outcome, cell and like score.
+
+        Scores of a cell of features are averaged within parts of 1/256 of the rows: what differs
+        within so small a part does not move an offset or a slope by more than noise does.
+        """
+        if len(self.y) <= _MANY or self.p.shape[1] > 2:
+            return self
+        place = cross(self.codes, n_codes).place
+        order = np.argsort(self.p[:, 1], kind="stable")
+        part = np.empty(len(order), dtype=np.int64)
+        part[order] = np.arange(len(order)) * _PARTS // len(order)
+        key = ((place * (int(self.fold.max()) + 1) + self.fold) * 2 + self.y) * _PARTS + part
+        _, first, entry = np.unique(key, return_index=True, return_inverse=True)
+        weight = np.bincount(entry, self.weight)
+        sums = [np.bincount(entry, self.weight * column) for column in self.p.T]
+        return replace(
+            self,
+            p=np.column_stack(sums) / weight[:, None],
+            y=self.y[first],
+            weight=weight,
+            codes=self.codes[first],
+            fold=self.fold[first],
+        )
 
     def cells(self, place: IntArray) -> CellRows:
         """Rows as the ridge sees them."""
@@ -110,7 +133,7 @@ def best_penalty(
     nothing = np.zeros((members.shape[0], rows.scores.shape[1]))
     before = np.concatenate([each.losses(nothing, scale) for each in left])
     weight = np.concatenate([each.weight for each in left])
-    size = effective_size(weight, len(weight), held.weight_type)  # type: ignore[arg-type]
+    size = float(weight.sum())
     starts: list[FloatArray | None] = [None] * len(fits)
     best, without = Path(), 0
     for penalty in penalties:

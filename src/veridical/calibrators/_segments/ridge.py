@@ -214,7 +214,8 @@ def line_sums(
     """Gradients, curvatures and weight of rows by code, all of them on one line."""
     own = CellRows(rows.scores, rows.y, rows.weight, code)
     cells = np.repeat(theta[None, :], n_codes, axis=0)
-    return *_sums(own, cells, scale), np.bincount(code, rows.weight, n_codes)
+    mass = np.bincount(code, rows.weight, n_codes).astype(np.float64)
+    return *_sums(own, cells, scale), mass
 
 
 def _sums(rows: CellRows, cells: FloatArray, scale: Scale) -> tuple[FloatArray, FloatArray]:

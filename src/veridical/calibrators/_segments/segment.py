@@ -101,7 +101,8 @@ class SegmentCalibrator(LineCalibrator):
     that of `audit_segments` with 199 draws, on predictions of m for rows it was not fitted to. With
     a penalty given there is no cross-validation, but the test decides all the same.
 
-    Time: `cv` + 1 fits of m, and a pass over the rows for each Newton step.
+    Time: `cv` + 1 fits of m, and a pass over the rows for each Newton step; of more than 50,000
+    rows of two classes, those of one cell and like score are one.
 
     References
     ----------
@@ -184,6 +185,9 @@ class SegmentCalibrator(LineCalibrator):
         members = members_of(segments, cells.codes)
         self.pvalue_ = self._pvalue(held, cells.place, members, rows)
         path = Path()
+        held = held.pooled(n_codes)
+        cells = cross(held.codes, n_codes)
+        members = members_of(segments, cells.codes)
         if self.pvalue_ <= _LEVEL:
             path = self._best_path(held, cells.place, members, segments)
             self.gain_, self.gain_error_ = path.gain, path.error

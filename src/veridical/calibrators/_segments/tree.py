@@ -14,7 +14,6 @@ from veridical._core.data.options import check_folds, check_integer
 from veridical._core.data.schema import Fields, Numbers, Relations
 from veridical._core.data.validation import is_number
 from veridical._core.formula import Conditions
-from veridical._core.sample import effective_size
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Notes
 from veridical.calibrators._base.rows import CheckedRows
@@ -157,6 +156,7 @@ class CalibrationTree(LineCalibrator):
         held = HeldOutRows.of(rows, self.base_, self.cv) if self.max_leaves > 1 else None
         leaves: list[Leaf] = []
         if held is not None:
+            held = held.pooled(self.features_.n_codes)
             n_leaves, path = self._best_size(held)
             self.gain_, self.gain_error_ = path.gain, path.error
             if path.is_shown:
@@ -195,8 +195,8 @@ class CalibrationTree(LineCalibrator):
         mean = np.average(gains, axis=1, weights=held.weight)
         best = int(np.argmax(mean))
         spread = float(np.average((gains[best] - mean[best]) ** 2, weights=held.weight))
-        size = effective_size(held.weight, len(held.y), held.weight_type)  # type: ignore[arg-type]
-        return best, Path(0.0, float(mean[best]), math.sqrt(spread / size))
+        error = math.sqrt(spread / float(held.weight.sum()))
+        return best, Path(0.0, float(mean[best]), error)
 
     def _keep(self, leaves: list[Leaf], held: HeldOutRows | None, n_classes: int) -> None:
         total = sum(self.features_.n_codes)
