@@ -14,6 +14,8 @@ from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
 from veridical.calibrators._logistic.spline import SplineCalibrator
 from veridical.calibrators._online.online import OnlineCalibrator
+from veridical.calibrators._segments.segment import SegmentCalibrator
+from veridical.calibrators._segments.tree import CalibrationTree
 from veridical.calibrators._softmax.linear import (
     DirichletCalibrator,
     MatrixCalibrator,
@@ -87,6 +89,8 @@ MULTICLASS = {
     "online": OnlineCalibrator(),
     "boosted": BoostedCalibrator(),
     "boosted identity": BoostedCalibrator(IdentityCalibrator(), depth=2, max_rounds=20, cv=3),
+    "segments": SegmentCalibrator(TemperatureCalibrator(), depth=1, min_rows=20, cv=3),
+    "tree": CalibrationTree(TemperatureCalibrator(), min_rows=20, cv=3),
     "auto": AutoCalibrator(candidates=[TemperatureCalibrator(), VectorCalibrator()]),
 }
 EVERY = BINARY | MULTICLASS
@@ -124,13 +128,17 @@ def probabilities(values, kind):
     return np.column_stack([1 - p, p])
 
 
+BY = (GroupedCalibrator, SegmentCalibrator, CalibrationTree)  # maps that need `by` at every call
+
+
 def options(model, values):
     """`by` for maps of groups: a function of a row that forgets the order of its columns."""
-    if not isinstance(model, GroupedCalibrator):
+    if not isinstance(model, BY):
         return {}
     p = probabilities(values, model.input)
     spread = p.max(axis=1) - p.min(axis=1)
-    return {"by": np.where(spread > 0.4137, "sure", "unsure")}
+    keys = np.where(spread > 0.4137, "sure", "unsure")
+    return {"by": keys if isinstance(model, GroupedCalibrator) else {"kind": keys}}
 
 
 def fit(calibrator, p, y, w=None, **params):

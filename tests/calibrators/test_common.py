@@ -10,6 +10,7 @@ import pkgutil
 import numpy as np
 import pytest
 from calibrators.every_calibrator import (
+    BY,
     EVERY,
     MULTICLASS,
     assert_probabilities,
@@ -111,7 +112,7 @@ def test_two_fits_are_identical(both):
     np.testing.assert_array_equal(first, second)
 
 
-@pytest.mark.parametrize("name", [n for n in EVERY if n != "grouped"])  # needs `by` at every call
+@pytest.mark.parametrize("name", [n for n, each in EVERY.items() if not isinstance(each, BY)])
 def test_cross_validation_finds_an_improvement(name, two):
     scores = cross_val_score(
         clone(EVERY[name]), two.p.reshape(-1, 1), two.y, cv=3, scoring="neg_log_loss"

@@ -7,16 +7,11 @@ import warnings
 import numpy as np
 import polars as pl
 import pytest
-from calibrators.every_calibrator import EVERY
+from calibrators.every_calibrator import BY, EVERY
 from scipy.stats import ttest_ind
 from sklearn.base import clone
 
-from veridical.calibrators import (
-    BetaCalibrator,
-    GroupedCalibrator,
-    IdentityCalibrator,
-    PlattCalibrator,
-)
+from veridical.calibrators import BetaCalibrator, IdentityCalibrator, PlattCalibrator
 from veridical.calibrators._base.rows import points_away
 from veridical.calibrators._wrappers.folds import cross_fitted
 from veridical.exceptions import VeridicalWarning
@@ -45,7 +40,7 @@ def doubts(calibrator, *rows, **options):
 @pytest.mark.parametrize("name", EVERY)
 def test_every_calibrator_says_it_once_and_where_the_user_is(name):
     calibrator, (p, y) = clone(EVERY[name]), loans()
-    groups = {"by": np.arange(200) % 2} if isinstance(calibrator, GroupedCalibrator) else {}
+    groups = {"by": np.arange(200) % 2} if isinstance(calibrator, BY) else {}
     caught = [w for w in doubts(calibrator, p, y, **groups) if "lower where" in str(w.message)]
     assert [str(w.message) for w in caught] == [f"{type(calibrator).__name__}: {SAID}"]
     assert caught[0].category is VeridicalWarning

@@ -7,7 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from calibrators.every_calibrator import EVERY, fit, options, predict
+from calibrators.every_calibrator import BY, EVERY, fit, options, predict
 from scipy.special import expit, logit
 
 from veridical.calibrators import (
@@ -156,10 +156,14 @@ def test_the_positive_class_may_come_first():
 def test_a_cut_off_decides_as_the_map_does(name, q):
     p, y = _rows(300)
     map = fit(EVERY[name], p, y)
-    if isinstance(map, GroupedCalibrator):
+    by = {}
+    if isinstance(map, BY):
         scores = np.array([0.99, 0.9, 0.95, 0.8, 0.75, 0.05, 0.1])
-        assert set(options(map, scores)["by"]) == {"sure"}
-        found = map.inverse(q, by="sure")
+        named = options(map, scores)["by"]
+        grouped = isinstance(map, GroupedCalibrator)
+        assert set(named if grouped else named["kind"]) == {"sure"}
+        found = map.inverse(q, by="sure" if grouped else {"kind": "sure"})
+        by = {"by": ["sure"] if grouped else {"kind": ["sure"]}}
     else:
         scores, found = np.linspace(0, 1, 1501), map.inverse(q)
     decided = predict(map, scores)[:, 1] >= q
@@ -169,7 +173,6 @@ def test_a_cut_off_decides_as_the_map_does(name, q):
         assert decided[found.applies_to(scores)].all()
     if found.reached:  # and it is the first: the number before it is not reached
         before = np.nextafter(found.score, 0)
-        by = {"by": ["sure"]} if isinstance(map, GroupedCalibrator) else {}
         assert map.predict_proba([before], **by)[0, 1] < q
         assert map.predict_proba([found.score], **by)[0, 1] >= q
 

@@ -21,7 +21,7 @@ from veridical.calibrators import (
 )
 from veridical.exceptions import InvalidInputError
 from veridical.export import to_sql
-from veridical.export._text.sql_writer import DIALECTS
+from veridical.export._text.sql_dialects import DIALECTS
 from veridical.selection import AutoCalibrator, CalibratedClassifier
 
 CLOSE = 1e-12

@@ -23,7 +23,7 @@ from veridical.calibrators import Calibrator
 from veridical.evaluation import grid_summary
 from veridical.exceptions import InvalidInputError
 from veridical.export import load, save, to_python, to_sql
-from veridical.export._text.sql_writer import DIALECTS
+from veridical.export._text.sql_dialects import DIALECTS
 from veridical.selection import AutoCalibrator
 from veridical.summaries import GridSummary
 
@@ -137,7 +137,8 @@ def check_source(source: str) -> None:
     calls = {ast.unparse(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
     known = {"math.log", "math.exp", "max", "min", "sum", "len", "float", "any", "hasattr",
              "ValueError", "bisect_left", "bisect_right", "_logistic", "_softmax",
-             "_log_sum_exp", "math.isfinite", "range", "zip", "abs"}  # fmt: skip
+             "_log_sum_exp", "math.isfinite", "range", "zip", "abs", "_code", "_cases", "all",
+             "isinstance", "value.strip", "math.fsum"}  # fmt: skip
     assert all(call in known or call.endswith(".index") for call in calls), calls
 
 

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from veridical._core.data.features import Features
 from veridical._core.typing import FloatArray, IntArray, Side
 from veridical.exceptions import InvalidInputError, invalid
 
@@ -225,8 +226,71 @@ class Trees:
         return (id(self.parts), id(self.which), id(self.edges))
 
 
+@dataclass(frozen=True, eq=False)
+class Code:
+    """Number of the value that the feature of this index has; see `_core.data.features`."""
+
+    index: int
+
+
+Conditions = tuple[tuple[int, tuple[int, ...]], ...]  # features, and the codes they may have
+
+
+@dataclass(frozen=True, eq=False)
+class Cases:
+    """Sum of offset + slope * x over the cases that a row is in.
+
+    Attributes
+    ----------
+    of : x
+    conditions : of each case, what its rows have in common
+    offsets, slopes : (cases,)
+    exclusive : whether every row is in one case and no other
+    """
+
+    of: Node
+    conditions: tuple[Conditions, ...]
+    offsets: FloatArray
+    slopes: FloatArray
+    exclusive: bool = False
+
+    def __post_init__(self) -> None:
+        for values in (self.offsets, self.slopes):
+            _check_numbers(values)
+
+    def written_out(self, codes: Sequence[Node], n_codes: Sequence[int]) -> Node:
+        """The same of steps and sums, for targets that compute with numbers alone.
+
+        A case is how many of its conditions hold, and a line where all do.
+
+        Parameters
+        ----------
+        codes : node of the code of each feature
+        n_codes : number of codes of each feature
+        """
+        known: dict[tuple[int, tuple[int, ...]], Node] = {}
+
+        def holds(feature: int, allowed: tuple[int, ...]) -> Node:
+            if (feature, allowed) not in known:
+                inside = np.isin(np.arange(n_codes[feature]), allowed).astype(np.float64)
+                edges = np.flatnonzero(np.diff(inside)) + 0.5
+                values = inside[np.append(0, (edges + 0.5).astype(int))]
+                known[feature, allowed] = step(codes[feature], edges, values)
+            return known[feature, allowed]
+
+        found: list[tuple[float, Node]] = []
+        for case, offset, slope in zip(self.conditions, self.offsets, self.slopes, strict=True):
+            number_true = total(tuple(holds(*each) for each in case))
+            lines = np.array([[0.0, offset], [0.0, slope]])
+            edge = np.array([len(case) - 0.5])
+            found.append((1.0, Piecewise(self.of, edge, "left", np.zeros(2), lines, number_true)))
+        return Linear(tuple(found)) if found else Constant(0.0)
+
+
 Node = (
     Column
+    | Code
+    | Cases
     | Constant
     | Linear
     | Quotient
@@ -255,6 +319,7 @@ class Formula:
     positive : of two classes, the place of the positive one, which a single column is about
     classes : labels
     outcome : what the classes are classes of, if it has a name
+    features : columns beside the predictions, as codes
     """
 
     n_columns: int
@@ -263,6 +328,7 @@ class Formula:
     positive: int
     classes: tuple[object, ...]
     outcome: str | None = None
+    features: Features | None = None
 
     def meaning(self, index: int) -> str:
         """Which probability an output is, in words on one line.
@@ -371,7 +437,9 @@ def parts(node: Node) -> Iterator[Node]:
             yield value
         elif isinstance(value, tuple):
             for each in value:
-                yield each[1] if isinstance(each, tuple) else each
+                part = each[-1] if isinstance(each, tuple) and each else each
+                if isinstance(part, Node):
+                    yield part
 
 
 def uses(outputs: Sequence[Node]) -> tuple[Counter[int], Counter[tuple[Any, ...]]]:
@@ -413,6 +481,6 @@ def lookups(formula: Node | Nodes) -> Iterator[Piecewise]:
 
 def looks_up(formula: Node | Nodes) -> bool:
     """Whether steps or interpolation occur anywhere in a formula: they may jump."""
-    if any(isinstance(each, Trees) for each in nodes(formula)):
+    if any(isinstance(each, (Trees, Cases)) for each in nodes(formula)):
         return True
     return any(each.degree < 2 or each.by is not None for each in lookups(formula))

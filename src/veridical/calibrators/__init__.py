@@ -7,6 +7,8 @@ from veridical.calibrators._logistic.platt import PlattCalibrator
 from veridical.calibrators._logistic.quadratic import QuadraticCalibrator
 from veridical.calibrators._logistic.spline import SplineCalibrator
 from veridical.calibrators._online.online import OnlineCalibrator
+from veridical.calibrators._segments.segment import SegmentCalibrator
+from veridical.calibrators._segments.tree import CalibrationTree
 from veridical.calibrators._softmax.linear import (
     DirichletCalibrator,
     MatrixCalibrator,
@@ -42,6 +44,7 @@ __all__ = [
     "BBQCalibrator",
     "BetaCalibrator",
     "BoostedCalibrator",
+    "CalibrationTree",
     "Calibrator",
     "ChainedCalibrator",
     "ClassConditionalCalibrator",
@@ -63,6 +66,7 @@ __all__ = [
     "PlattCalibrator",
     "QuadraticCalibrator",
     "ScalingBinningCalibrator",
+    "SegmentCalibrator",
     "SimplexHistogramCalibrator",
     "SplineCalibrator",
     "StructuredMatrixCalibrator",

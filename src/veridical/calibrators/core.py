@@ -3,6 +3,7 @@
 from veridical.calibrators._base.bases import BinaryCalibrator
 from veridical.calibrators._base.calibrator import Notes
 from veridical.calibrators._base.exporting import has_formula
+from veridical.calibrators._base.features import FeatureCalibrator
 from veridical.calibrators._base.fitting import fit_rows, fit_settled, predict_rows
 from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.persistence import Part
@@ -28,6 +29,7 @@ __all__ = [
     "MAP_NAMES",
     "BinaryCalibrator",
     "CheckedRows",
+    "FeatureCalibrator",
     "Notes",
     "Part",
     "WrappingCalibrator",

@@ -49,7 +49,8 @@ def formula_of(
     n_columns = 1 if one_column else len(classes)
     kind = calibrator.input
     outcome = getattr(calibrator, "outcome_name_", None)
-    return Formula(n_columns, kind, outputs, positive, classes, outcome)  # type: ignore[arg-type]
+    features = getattr(calibrator, "features_", None)
+    return Formula(n_columns, kind, outputs, positive, classes, outcome, features)  # type: ignore[arg-type]
 
 
 def has_formula(calibrator: Calibrator) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.features import FeatureCalibrator
 from veridical.calibrators._base.rows import CheckedRows, positive_last
 
 
@@ -17,7 +18,7 @@ def fit_rows(calibrator: Calibrator, rows: CheckedRows) -> Notes:
     Which column is whose is settled, so direction is not doubted. A class with a `fit` of its own
     is fitted by that.
     """
-    if getattr(type(calibrator), "fit", None) is not Calibrator.fit:
+    if getattr(type(calibrator), "fit", None) not in (Calibrator.fit, FeatureCalibrator.fit):
         values = rows.values if rows.values.ndim == 1 else positive_last(rows.values, rows.positive)
         calibrator.fit(values, np.asarray(rows.classes)[rows.index], sample_weight=rows.weight)
         return ()
@@ -36,7 +37,7 @@ def predict_rows(calibrator: Calibrator, rows: CheckedRows) -> FloatArray:
 
 def fit_settled(calibrator: Calibrator, y_prob: Any, y: Any, sample_weight: Any) -> Notes:
     """Fit to data whose columns are known to be in order, so that direction is not doubted."""
-    if type(calibrator).fit is not Calibrator.fit:
+    if type(calibrator).fit not in (Calibrator.fit, FeatureCalibrator.fit):
         calibrator.fit(y_prob, y, sample_weight)
         return ()
     calibrator._start_fit()

@@ -17,7 +17,7 @@ from veridical._core.data.validation import is_integer
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.numeric.scan import row_sum_tolerance
 from veridical._core.sample import effective_size
-from veridical._core.typing import BoolArray, FloatArray
+from veridical._core.typing import Array, BoolArray, FloatArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.exporting import formula_of
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts
@@ -121,10 +121,17 @@ def read_columns(
 ) -> tuple[Any, Any, Any, Any, FitColumns]:
     """Predictions, labels, weights and groups of a frame or file, in memory, and their columns."""
     columns = _columns(source, y, prob, sample_weight, caller=caller)
-    named = [name for name in (columns.weight, by) if isinstance(name, str)]
+    listed = isinstance(by, (list, tuple)) and all(isinstance(name, str) for name in by)
+    if listed:
+        available = tables.column_names(source, caller=caller, param="y_prob")
+        by = tables.expand_columns(by, available, caller=caller, param="by")
+    named = [columns.weight, *(by if listed else [by])]
+    named = [name for name in named if isinstance(name, str)]
     wanted = list(dict.fromkeys([columns.y, *columns.prob, *named]))
     table = tables.open_table(source, columns=wanted, caller=caller, param="y_prob")
     weight = columns.weight
+    if listed:
+        by = {name: table.column(name, caller=caller, param="by") for name in by}
     return (
         table.predictions(columns.prob, caller=caller, param="prob"),
         tables.labels_of(source, table, columns.y, caller=caller),
@@ -297,9 +304,12 @@ def _transform_in_memory(
 ) -> Any:
     from veridical.frames.grid import with_arrays
 
-    table = tables.open_table(frame, columns=columns, caller=_CALLER, param="frame")
+    features = _features_of(calibrator, frame)
+    wanted = list(dict.fromkeys([*columns, *features]))
+    table = tables.open_table(frame, columns=wanted, caller=_CALLER, param="frame")
     values = table.matrix(columns, caller=_CALLER, param="prob")
-    found = _calibrated(calibrator, values[:, 0] if len(columns) == 1 else values)
+    by = {name: table.column(name, caller=_CALLER, param="frame") for name in features}
+    found = _calibrated(calibrator, values[:, 0] if len(columns) == 1 else values, by)
     kept = found[:, [calibrator.positive_index_]] if len(columns) == 1 else found
     return with_arrays(frame, {name: kept[:, k] for k, name in enumerate(new)})
 
@@ -310,17 +320,29 @@ def _lazily(calibrator: Calibrator, frame: Any, columns: list[str], new: list[st
     formula = formula_of(calibrator, one_column=len(columns) == 1, caller=_CALLER)
     nodes = formula.outputs if len(new) > 1 else (formula.outputs[formula.positive],)
     outputs = dict(zip(new, nodes, strict=True))
-    return with_formulas(frame, columns, outputs, input=formula.input, caller=_CALLER)
+    return with_formulas(
+        frame, columns, outputs, input=formula.input, caller=_CALLER, features=formula.features
+    )
 
 
-def _calibrated(calibrator: Calibrator, values: FloatArray) -> FloatArray:
+def _features_of(calibrator: Calibrator, frame: Any) -> list[str]:
+    """Columns of features that the map uses."""
+    features = getattr(calibrator, "features_", None)
+    if features is None:
+        return []
+    available = tables.column_names(frame, caller=_CALLER, param="frame")
+    return tables.expand_columns(features.names, available, caller=_CALLER, param="frame")
+
+
+def _calibrated(calibrator: Calibrator, values: FloatArray, by: dict[str, Array]) -> FloatArray:
     """Probabilities of all classes; NaN in rows that `predict_proba` would refuse."""
     kept = _accepted(values, calibrator.input)
     result = np.full((len(values), len(calibrator.classes_)), np.nan)
     for rows in row_blocks(len(values), max(256, _BLOCK_VALUES // len(calibrator.classes_))):
         within = kept[rows]
         if within.any():
-            result[rows][within] = calibrator.predict_proba(values[rows][within])
+            options = {"by": {k: v[rows][within] for k, v in by.items()}} if by else {}
+            result[rows][within] = calibrator.predict_proba(values[rows][within], **options)
     return result
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from veridical._core.data.features import Features
 from veridical._core.data.labels import positive_class
 from veridical._core.data.schema import (
     Field,
@@ -59,11 +60,12 @@ class Part(Field):
 
     def _check(self, value: Any, place: Place) -> None:
         from veridical.calibrators._base.calibrator import Calibrator
+        from veridical.calibrators._base.features import maps_predictions_alone
 
         owner = place.owner
         if not isinstance(value, Calibrator):
             raise place.wrong(value, "a calibrator")
-        if type(value).predict_proba is not Calibrator.predict_proba:
+        if not maps_predictions_alone(value):
             raise place.wrong(said(type(value).__name__), "a map of predictions alone")
         alike = (value.input == "probability") is (owner.input == "probability")
         if not (alike or self.own_input):
@@ -222,6 +224,8 @@ def _encode_value(value: Any) -> Any:
         return {"fingerprint": value.to_dict()}
     if isinstance(value, Evidence):
         return {"evidence": value.to_dict()}
+    if isinstance(value, Features):
+        return {"features": value.to_dict()}
     if isinstance(value, np.ndarray):
         items = [_encode_value(item) for item in value.ravel().tolist()]
         return {"array": items, "shape": list(value.shape), "dtype": value.dtype.str}
@@ -297,6 +301,10 @@ def _decode_fingerprint(value: Any, place: Place, depth: int) -> Any:
     return Fingerprint.from_dict(value["fingerprint"], place)
 
 
+def _decode_features(value: Any, place: Place, depth: int) -> Any:
+    return Features.from_dict(value["features"], place)
+
+
 def _decode_evidence(value: Any, place: Place, depth: int) -> Any:
     return Evidence.from_untrusted(value["evidence"], place)
 
@@ -305,6 +313,7 @@ _DECODED = {
     "calibrator": _decode_calibrator,
     "fingerprint": _decode_fingerprint,
     "evidence": _decode_evidence,
+    "features": _decode_features,
     "array": _decode_array,
     "float": _decode_float,
     "tuple": _decode_tuple,

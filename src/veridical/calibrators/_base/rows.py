@@ -31,6 +31,7 @@ class CheckedRows:
     weight_type : what a weight means
     classes : labels in column order, in which the positive class may be first
     positive : place of the positive class of two among `classes`; 1 if there are more
+    codes : (n, features) what each feature of a row is, where a map uses features
     """
 
     values: FloatArray
@@ -39,6 +40,7 @@ class CheckedRows:
     weight_type: WeightType
     classes: tuple[Any, ...]
     positive: int = 1
+    codes: IntArray | None = None
 
     @classmethod
     def of_sample(cls, sample: Sample) -> CheckedRows:
@@ -57,7 +59,8 @@ class CheckedRows:
     def take(self, rows: Array) -> CheckedRows:
         """Keep some rows (mask or indices)."""
         weight = None if self.weight is None else self.weight[rows]
-        return replace(self, values=self.values[rows], y=self.y[rows], weight=weight)
+        codes = None if self.codes is None else self.codes[rows]
+        return replace(self, values=self.values[rows], y=self.y[rows], weight=weight, codes=codes)
 
     def by_index(self) -> CheckedRows:
         """The same rows with class indices for labels, as parts of calibrators know them."""

@@ -14,9 +14,10 @@ from veridical._core.formula import Clip, Linear, Log, Node, Nodes, Trees, step
 from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.features import FeatureCalibrator
 from veridical.calibrators._base.nodes import softmax_of
 from veridical.calibrators._base.persistence import Part
-from veridical.calibrators._base.rows import CheckedRows, two_columns
+from veridical.calibrators._base.rows import CheckedRows, positive_last, two_columns
 from veridical.calibrators._base.scales import SMALLEST, smallest_share
 from veridical.calibrators._base.words import number
 from veridical.calibrators._softmax.softmax import softmax_in_place
@@ -32,10 +33,11 @@ _LARGEST_LEAF = 10.0
 _ROWS = 1 << 13  # intermediate results stay in the first-level caches
 _MANY_ROWS = 400  # from which tables of several trees are worth making
 _BITS = 9  # of such a table
+_PARTS = 32  # of a feature that is a number; as many texts are kept
 
 
 @dataclass(eq=False, repr=False)
-class BoostedCalibrator(WrappingCalibrator):
+class BoostedCalibrator(WrappingCalibrator, FeatureCalibrator):
     r"""Another map, and small trees that add to its scores where held-out rows gain by it.
 
     .. math:: c(p) = \operatorname{softmax}\Big(\log g(p) + \sum_t v_t[\ell_t(p)]\Big)
@@ -146,6 +148,10 @@ class BoostedCalibrator(WrappingCalibrator):
     max_rounds: int = 200
     learning_rate: float = 0.2
     cv: int | None = 5
+    _needs_features = False
+
+    def _feature_sizes(self) -> tuple[int, int]:
+        return _PARTS, _PARTS
 
     def _check_parameters(self) -> None:
         caller = type(self).__name__
@@ -170,7 +176,10 @@ class BoostedCalibrator(WrappingCalibrator):
         yield from super()._relations()
         n_classes, depth = len(self.classes_), self.first_.shape[1]
         yield "first_", depth == self.depth, f"of {self.depth} questions a tree"
-        yield "first_", bool((self.first_ < n_classes).all()), "classes"
+        n_features = len(self.features_) if self._uses_features else 0
+        yield "first_", bool((self.first_ < n_classes + n_features).all()), "classes or features"
+        alone = (self.first_ < n_classes) | (self.second_ == ALONE)
+        yield "second_", bool(alone.all()), "-1 of features"
         yield "second_", bool((self.second_ < n_classes).all()), "classes"
         yield "second_", bool((self.second_ != self.first_).all()), "other classes than `first_`"
         yield "leaves_", self.leaves_.shape[1] == 2**depth, f"{2**depth} leaves a tree"
@@ -216,6 +225,16 @@ class BoostedCalibrator(WrappingCalibrator):
             self.leaves_[k] = np.round(shrinkage * leaves, DECIMALS)
 
     def _combine(self, values: FloatArray) -> FloatArray:
+        if self._uses_features and len(self.leaves_):  # what becomes of scores alone
+            return predict_part(self.base_, values)
+        return self._with_trees(values, None)
+
+    def _predict_by(self, values: FloatArray, codes: IntArray) -> FloatArray:
+        if values.ndim == 2:
+            values = positive_last(values, self.positive_index_)
+        return positive_last(self._with_trees(values, codes), self.positive_index_)
+
+    def _with_trees(self, values: FloatArray, codes: IntArray | None) -> FloatArray:
         p = predict_part(self.base_, values)
         if not len(self.leaves_):
             return p
@@ -224,7 +243,8 @@ class BoostedCalibrator(WrappingCalibrator):
         which, place = self._features()
         add = self._add_one_by_one if len(scores) < _MANY_ROWS else self._add_in_groups
         for block in row_blocks(len(scores), _ROWS):
-            add(scores[block], self._scale.features(matrix[block], *which), place)
+            own = None if codes is None else codes[block]
+            add(scores[block], self._scale.features(matrix[block], *which, own), place)
         return softmax_in_place(scores)
 
     def _add_one_by_one(

@@ -16,7 +16,7 @@ from veridical.calibrators._base.calibrator import Calibrator
 from veridical.calibrators._base.rows import CheckedRows, WeightedOutcomes
 from veridical.calibrators._softmax.softmax import softmax_and_losses
 from veridical.calibrators._trees.oblivious import Boosting, Tree
-from veridical.calibrators._trees.splits import Scale, candidate_features, codes_of, cuts_of
+from veridical.calibrators._trees.splits import ALONE, Scale, candidate_features, codes_of, cuts_of
 from veridical.calibrators._wrappers.folds import held_out_masses, row_masses, rows_of_mass
 from veridical.calibrators._wrappers.wrapping import fit_part_if_possible, fresh_part, predict_part
 
@@ -67,13 +67,23 @@ class Questions:
     def of(
         cls, rows: CheckedRows, values: FloatArray, scale: Scale, *, depth: int, rate: float
     ) -> Self:
-        """Features of (n, K) predictions, which the labels do not decide but for their order."""
+        """Features of (n, K) predictions, which the labels do not decide but for their order.
+
+        Codes of other features come after them: the first class of one is K and its number.
+        """
         order = class_order(values, rows.y, row_masses(rows), len(rows.classes))
         first, second = candidate_features(order, scale.input)
         features = scale.features(values, first, second)
         weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
         cuts = [cuts_of(each, weight) for each in features]
-        return cls(rows, first, second, cuts, codes_of(features, cuts), depth, rate)
+        codes = codes_of(features, cuts)
+        if rows.codes is not None:
+            others = rows.codes.T
+            first = np.append(first, len(rows.classes) + np.arange(len(others)))
+            second = np.append(second, np.full(len(others), ALONE))
+            cuts += [np.arange(int(each.max())) + 0.5 for each in others]
+            codes = np.concatenate([codes, others])
+        return cls(rows, first, second, cuts, codes, depth, rate)
 
     def trees(self, base: Calibrator) -> Iterator[Tree]:
         """Trees for all rows on top of a fitted map, one after the other."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.formula import Clip, Node, Nodes, Quotient, minus
+from veridical._core.formula import Clip, Code, Node, Nodes, Quotient, minus
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.nodes import log_softmax_of
 from veridical.calibrators._softmax.softmax import log_softmax_in_place
@@ -36,8 +36,19 @@ class Scale:
     input: str
     floor: float
 
-    def features(self, values: FloatArray, first: IntArray, second: IntArray) -> list[FloatArray]:
-        """Features of (n, K) predictions, each of shape (n,)."""
+    def features(
+        self,
+        values: FloatArray,
+        first: IntArray,
+        second: IntArray,
+        codes: IntArray | None = None,
+    ) -> list[FloatArray]:
+        """Features of (n, K) predictions, each of shape (n,); from class K on, columns of codes."""
+        if codes is not None:
+            own = first < values.shape[1]
+            scores = iter(self.features(values, first[own], second[own]))
+            columns = (first - values.shape[1]).tolist()
+            return [next(scores) if k < 0 else codes[:, k] for k in columns]
         if self.input == "probability":
             own = np.maximum(values, self.floor).T
             return [
@@ -52,6 +63,11 @@ class Scale:
 
     def nodes(self, inputs: Nodes, first: IntArray, second: IntArray) -> list[Node]:
         """Formulas of `features`."""
+        if (first >= len(inputs)).any():
+            own = first < len(inputs)
+            scores = iter(self.nodes(inputs, first[own], second[own]))
+            columns = (first - len(inputs)).tolist()
+            return [next(scores) if k < 0 else Code(k) for k in columns]
         pairs = list(zip(first.tolist(), second.tolist(), strict=True))
         if self.input == "probability":
             own: Nodes = tuple(Clip(each, self.floor) for each in inputs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.groups import Groups, group_rows
 from veridical._core.data.options import check_non_negative
-from veridical._core.data.schema import Fields, Label, Numbers, Several, Text
+from veridical._core.data.schema import Fields, Label, Number, Numbers, Relations, Several, Text
 from veridical._core.formula import Formula, Nodes
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
@@ -22,10 +22,13 @@ from veridical.calibrators._base.nodes import positive_class_last
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, direction_doubts, positive_last
 from veridical.calibrators._base.words import explanation
+from veridical.calibrators._wrappers.folds import held_out_masses, row_masses, rows_of_mass
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
     fit_part_if_possible,
+    fresh_part,
+    predict_part,
 )
 from veridical.exceptions import invalid, warn_of
 from veridical.results import Cutoff
@@ -44,8 +47,10 @@ class GroupedCalibrator(WrappingCalibrator):
     ----------
     calibrator : Calibrator
         What is fitted, once for each group and once for all rows.
-    shrinkage : float, default 100
+    shrinkage : float or "auto", default 100
         Rows of a group at which its own map has half of the weight; 0 for groups on their own.
+        "auto": the one of 0, 10, 30, 100, ..., 10,000, and 1e12 for no maps of groups, that is best
+        on held-out rows.
     input : {"probability", "logit", "score"}, default "probability"
         What predictions are, as far as the wrapped calibrator takes them.
     labels : array-like, optional
@@ -67,15 +72,18 @@ class GroupedCalibrator(WrappingCalibrator):
         Sample size of each group.
     group_name_ : str
         Column of the groups, if they were named.
+    shrinkage_ : float
+        What was chosen, for "auto"; 1e12 where the groups' own maps do not help and have no weight.
     classes_ : array of shape (K,)
         Labels in the order of the columns of `predict_proba`.
 
     Notes
     -----
     The weight is that of credibility theory [1]_, where s is the variance within groups over the
-    variance between them. It is given, not estimated: choose it by cross-validation if groups
-    matter. Averages are of probabilities, so that maps may say 0 or 1. The average of two
-    calibrated forecasts is under-confident, the more so the less they agree [2]_.
+    variance between them. "auto" estimates it: maps are fitted to folds, and log loss on the rows
+    left out decides, at five times the work. Averages are of probabilities, so that maps may say 0
+    or 1. The average of two calibrated forecasts is under-confident, the more so the less they
+    agree [2]_.
 
     Calibration within each of a few known groups is not that within all their intersections.
     To be saved, keys have to be texts, numbers or booleans. Time: two fits of the map in all.
@@ -104,11 +112,12 @@ class GroupedCalibrator(WrappingCalibrator):
         parts_=Several(Part(none=True), "g"),
         sizes_=Numbers("g", above=0),
         group_name_=Text(optional=True),
+        shrinkage_=Number(low=0, optional=True),
     )
 
     calibrator: Calibrator
     _: KW_ONLY
-    shrinkage: float = 100.0
+    shrinkage: float | str = 100.0
 
     def fit(
         self,
@@ -134,7 +143,8 @@ class GroupedCalibrator(WrappingCalibrator):
         """
         caller = type(self).__name__
         self._start_fit()
-        self.__dict__.pop("group_name_", None)
+        for name in ("group_name_", "shrinkage_"):
+            self.__dict__.pop(name, None)
         columns, group_name = None, by if isinstance(by, str) else None
         if isinstance(y, str):
             y_prob, y, sample_weight, by, columns = read_columns(
@@ -161,6 +171,10 @@ class GroupedCalibrator(WrappingCalibrator):
             sizes.append(group.size)
             notes += found or ()
         self.sizes_ = np.asarray(sizes)
+        if self.shrinkage == "auto":
+            self.shrinkage_ = _best_shrinkage(
+                self._part(), replace(rows, codes=groups.codes[:, None])
+            )
         if columns is not None:
             self._remember_columns(columns.prob)
             self.outcome_name_ = columns.y
@@ -192,7 +206,7 @@ class GroupedCalibrator(WrappingCalibrator):
             part = None if index is None else self.parts_[index]
             if part is not None:
                 size = float(self.sizes_[index])
-                share = size / (size + self.shrinkage)
+                share = self._share(size)
                 own = part.predict_proba(values[members])
                 result[members] = share * own + (1 - share) * result[members]
         return positive_last(result, self.positive_index_)
@@ -238,9 +252,21 @@ class GroupedCalibrator(WrappingCalibrator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        caller, hint = type(self).__name__, "100 is the default; 0 turns it off."
-        expected = "a number of 0 or more"
+        if isinstance(self.shrinkage, str) and self.shrinkage == "auto":
+            return
+        caller, hint = type(self).__name__, '100 is the default; 0 turns it off, "auto" chooses.'
+        expected = 'a number of 0 or more, or "auto"'
         check_non_negative(caller, "shrinkage", self.shrinkage, hint=hint, expected=expected)
+
+    def _relations(self) -> Relations:
+        yield from super()._relations()
+        chosen = self.shrinkage != "auto" or hasattr(self, "shrinkage_")
+        yield "shrinkage_", chosen, "there, as `shrinkage` is auto"
+
+    def _share(self, size: float) -> float:
+        """Weight of the own map of a group of this size."""
+        shrinkage = self.shrinkage_ if self.shrinkage == "auto" else float(self.shrinkage)
+        return 0.0 if shrinkage >= _NONE else size / (size + shrinkage)
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
         self.pooled_ = self._part()
@@ -278,11 +304,46 @@ def group_formulas(
 
     groups = zip(calibrator.groups_, calibrator.sizes_.tolist(), calibrator.parts_, strict=True)
     found = [
-        GroupFormula(key, size / (size + calibrator.shrinkage), written(part).outputs)
+        GroupFormula(key, calibrator._share(size), written(part).outputs)
         for key, size, part in groups
         if part is not None
     ]
     return written(calibrator.pooled_), found
+
+
+_NONE = 1e12  # shrinkage of groups without maps of their own
+_SHRINKAGES = (_NONE, 10_000.0, 3_000.0, 1_000.0, 300.0, 100.0, 30.0, 10.0, 0.0)
+_FOLDS = 5
+_LEAST = 1e-15  # of a probability that a map says is zero
+
+
+def _best_shrinkage(blank: Calibrator, rows: CheckedRows) -> float:
+    """Shrinkage of least log loss on held-out rows; `rows.codes` are groups, in one column."""
+    masses = row_masses(rows)
+    total = np.zeros(len(_SHRINKAGES))
+    for held in held_out_masses(rows, _FOLDS):
+        kept, rest = rows_of_mass(rows, masses - held), rows_of_mass(rows, held)
+        pooled = fresh_part(blank)
+        if fit_part_if_possible(pooled, kept) is None:
+            return _NONE
+        p = predict_part(pooled, rest.values)
+        own, size = p.copy(), np.zeros(len(p))
+        assert rest.codes is not None
+        assert kept.codes is not None
+        for group in np.unique(rest.codes[:, 0]).tolist():
+            members, part = kept.take(kept.codes[:, 0] == group), fresh_part(blank)
+            here = rest.codes[:, 0] == group
+            if len(members.y) and fit_part_if_possible(part, members) is not None:
+                own[here], size[here] = predict_part(part, rest.values[here]), members.size
+        weight = np.ones(len(p)) if rest.weight is None else rest.weight
+        places = np.arange(len(p)), rest.y
+        for k, shrinkage in enumerate(_SHRINKAGES):
+            share = np.zeros(len(p))
+            if shrinkage < _NONE:
+                share = size / np.maximum(size + shrinkage, 1.0)
+            mixed = share * own[places] + (1 - share) * p[places]
+            total[k] -= float(weight @ np.log(np.maximum(mixed, _LEAST)))
+    return _SHRINKAGES[int(np.argmin(total))]
 
 
 def _groups(by: ArrayLike | None, caller: str) -> Groups:

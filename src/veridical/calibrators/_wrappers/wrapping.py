@@ -11,6 +11,7 @@ from veridical._core.formula import Nodes
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import MulticlassCalibrator
 from veridical.calibrators._base.calibrator import Calibrator, Notes
+from veridical.calibrators._base.features import maps_predictions_alone
 from veridical.calibrators._base.fitting import fit_rows
 from veridical.calibrators._base.nodes import NoFormulaError, positive_class_last
 from veridical.calibrators._base.rows import CheckedRows, positive_last
@@ -95,7 +96,7 @@ def fresh_part(calibrator: Calibrator, **parameters: Any) -> Calibrator:
 
 def predict_part(part: Calibrator, values: FloatArray, shared: Shared | None = None) -> FloatArray:
     """What a part says of checked predictions, which are not checked again."""
-    if type(part).predict_proba is not Calibrator.predict_proba:
+    if not maps_predictions_alone(part):
         return part.predict_proba(values)
     if shared is not None and isinstance(part, MulticlassCalibrator):
         return part._predict_sharing(values, shared)

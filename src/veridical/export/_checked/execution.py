@@ -19,10 +19,12 @@ from veridical.frames.tables import run_in_duckdb
 _SECONDS = 120  # after which a check is given up
 _RUNNER = """\
 import json, sys
-source, name, rows = json.load(sys.stdin)
+source, name, rows, features = json.load(sys.stdin)
 space = {}
 exec(source, space)
-json.dump([space[name](row) for row in rows], sys.stdout)
+values = zip(*features.values()) if features else [()] * len(rows)
+by = [[dict(zip(features, row))] if features else [] for row in values]
+json.dump([space[name](row, *own) for row, own in zip(rows, by)], sys.stdout)
 """
 
 
@@ -74,9 +76,10 @@ def _in_sqlite(query: str, table: Mapping[str, Array]) -> Run:
     return Run(np.array(rows, dtype=np.float64), f"SQLite {sqlite3.sqlite_version}")
 
 
-def run_python(source: str, name: str, rows: FloatArray) -> Run:
+def run_python(source: str, name: str, rows: FloatArray, by: Mapping[str, Array]) -> Run:
     """Run source in a Python of its own, which sees neither this one's modules nor its folder."""
-    given = json.dumps([source, name, rows.tolist()])
+    features = {feature: values.tolist() for feature, values in by.items()}
+    given = json.dumps([source, name, rows.tolist(), features])
     command = [sys.executable, "-I", "-c", _RUNNER]
     try:
         done = subprocess.run(
@@ -89,7 +92,7 @@ def run_python(source: str, name: str, rows: FloatArray) -> Run:
     return Run(np.array(json.loads(done.stdout)), f"Python {platform.python_version()}")
 
 
-def run_onnx(graph: bytes, rows: FloatArray) -> Run:
+def run_onnx(graph: bytes, rows: FloatArray, by: Mapping[str, Array]) -> Run:
     """Run a graph in onnxruntime, on one thread."""
     if not is_installed("onnxruntime"):
         return Run(None, "onnxruntime is not installed")
@@ -97,5 +100,10 @@ def run_onnx(graph: bytes, rows: FloatArray) -> Run:
     options = runtime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     session = runtime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    [found] = session.run(["calibrated"], {session.get_inputs()[0].name: rows})
+    feed: dict[str, Any] = {session.get_inputs()[0].name: rows}
+    for each in session.get_inputs()[1:]:
+        text = each.type == "tensor(string)"
+        values = ["" if v is None and text else v for v in by[each.name].tolist()]
+        feed[each.name] = np.array(values, dtype=object if text else np.float64)
+    [found] = session.run(["calibrated"], feed)
     return Run(np.asarray(found), f"onnxruntime {runtime.__version__}")

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.data.features import Features
 from veridical._core.data.groups import MISSING_KEY
 from veridical._core.data.validation import check_option
 from veridical._core.formula import probability_of
 from veridical._core.typing import Array, FloatArray
 from veridical.calibrators import Calibrator, GroupedCalibrator
+from veridical.calibrators.core import FeatureCalibrator
 from veridical.calibrators.formulas import check_exportable, probe_scores
 from veridical.exceptions import InvalidInputError
 from veridical.export._checked.execution import ROW, TABLE, Run, run_onnx, run_python, run_sql
@@ -22,7 +24,7 @@ from veridical.export._tensors.onnx import to_onnx
 from veridical.export._text.files import saved_text
 from veridical.export._text.python import to_python
 from veridical.export._text.sql import column_names, to_sql
-from veridical.export._text.sql_writer import DIALECTS
+from veridical.export._text.sql_dialects import DIALECTS
 from veridical.results import ExportedMap
 
 TARGETS = ("sql", "python", "onnx", "json")
@@ -47,7 +49,7 @@ def export_map(
     *,
     dialect: str = "duckdb",
     columns: str | Sequence[str] | None = None,
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
     table: str | None = None,
     keep: Sequence[str] = (),
 ) -> tuple[bytes, ExportedMap]:
@@ -63,8 +65,8 @@ def export_map(
         in SQLite.
     columns : str or sequence of str, optional
         Columns of predictions, as `to_sql` takes them; of two classes one or both.
-    by : str, optional
-        Of a `GroupedCalibrator`, the column of groups.
+    by : str or sequence of str, optional
+        Of a `GroupedCalibrator`, the column of groups; of a map of features, their columns.
     table, keep
         As `to_sql` takes them: a query over this table, which hands these columns on. It is checked
         on a table of the scores.
@@ -89,7 +91,13 @@ def export_map(
     if isinstance(calibrator, GroupedCalibrator):
         keys = _keys(calibrator, len(rows))
         predict = partial(calibrator.predict_proba, by=keys)
-        tried[by or ""] = keys
+        tried[str(by or "")] = keys
+    features: dict[str, Array] = {}
+    if isinstance(calibrator, FeatureCalibrator) and calibrator._uses_features:
+        features = _feature_rows(calibrator.features_, len(rows))
+        predict = partial(calibrator.predict_proba, by=features)
+        named = [by] if isinstance(by, str) else by
+        tried |= dict(zip(named or features, features.values(), strict=False))
     expected = predict(rows)
     if target == "sql":
         sql: dict[str, Any] = {"columns": names, "by": by}
@@ -106,10 +114,10 @@ def export_map(
             expected = expected[:, [calibrator.positive_index_]]
     elif target == "python":
         source = to_python(calibrator, name=_FUNCTION)
-        written = _Written(source.encode(), run_python(source, _FUNCTION, rows))
+        written = _Written(source.encode(), run_python(source, _FUNCTION, rows, features))
     elif target == "onnx":
         graph = to_onnx(calibrator, one_column=rows.ndim == 1).SerializeToString()
-        written = _Written(graph, run_onnx(graph, rows))
+        written = _Written(graph, run_onnx(graph, rows, features))
     else:
         text = saved_text(calibrator)
         back: Any = Calibrator.from_dict(json.loads(text)).predict_proba
@@ -119,11 +127,32 @@ def export_map(
     if isinstance(calibrator, GroupedCalibrator):
         where = f"column {by!r}" if target == "sql" else "`by`"
         made = replace(made, inputs=f"{made.inputs}; groups in {where}")
+    if features:
+        listed = ", ".join(map(repr, list(features)[:6])) + (", ..." if len(features) > 6 else "")
+        made = replace(made, inputs=f"{made.inputs}; features {listed}")
     return written.content, made
 
 
 def _table(names: list[str], rows: FloatArray) -> dict[str, Array]:
     return dict(zip(names, rows.reshape(len(rows), -1).T, strict=True))
+
+
+def _feature_rows(features: Features, n: int) -> dict[str, Array]:
+    """Features of rows: every value that is known, edges and numbers beside them, and none."""
+    rng, found = np.random.default_rng(1), {}
+    for feature in features:
+        values: list[Any] = [*feature.values, *feature.edges]
+        values += [np.nextafter(edge, np.inf) for edge in feature.edges]
+        values = [bool(v) if feature.kind == "truth" else v for v in values]
+        if feature.kind == "text":
+            values.append("".join(map(str, values)) + "?")
+        elif feature.kind != "truth":
+            values += [min(values, default=0.0) - 1, max(values, default=0.0) + 1]
+        values.append(None)
+        column = np.empty(len(values), dtype=object)
+        column[:] = values
+        found[feature.name] = column[rng.integers(len(values), size=n)]
+    return found
 
 
 def _keys(calibrator: GroupedCalibrator, n: int) -> Array:

@@ -26,7 +26,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Inputs(Step):
-    """The input columns."""
+    """The input columns: predictions, then codes of features if there are any."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +191,10 @@ class _Plan:
     def __init__(self, formula: Formula) -> None:
         self._formula = formula  # nodes are known by identity, so they must live on
         self._steps: list[Step] = [Inputs()]
-        self._widths = [formula.n_columns]
+        self._n_codes = [] if formula.features is None else formula.features.n_codes
+        self._widths = [formula.n_columns + len(self._n_codes)]
+        self._codes = [maths.Code(k) for k in range(len(self._n_codes))]
+        self._written_out: dict[int, Node] = {}
         self._places: dict[int, tuple[int, int]] = {}
         self._heights: dict[int, int] = {}
         self._known: dict[Hashable, int] = {}
@@ -265,6 +268,10 @@ class _Plan:
         match first:
             case maths.Column():
                 return [(0, node.index) for node in nodes]
+            case maths.Code():
+                return [(0, self._formula.n_columns + node.index) for node in nodes]
+            case maths.Cases():
+                return self._cases(nodes)
             case maths.Softmax():
                 step = SoftmaxRows(self._block(first.scores), first.scale)
                 places = self._whole(step, len(first.scores))
@@ -272,6 +279,13 @@ class _Plan:
             case maths.LogSumExp():
                 return self._whole(LogSumExpRows(self._block(first.parts)), 1)
         return self._whole(self._step(first, nodes), len(nodes))
+
+    def _cases(self, nodes: list[maths.Cases]) -> Places:
+        """Cases by what they are made of."""
+        found = [node.written_out(self._codes, self._n_codes) for node in nodes]
+        self._written_out |= {id(each): each for each in found}  # known by identity: they live on
+        self._place(found)
+        return [self._places[id(each)] for each in found]
 
     def _step(self, first: Node, nodes: list[Any]) -> Step:
         """Step that has a column for each node."""

@@ -14,6 +14,12 @@ from veridical.calibrators import Calibrator
 from veridical.calibrators.formulas import check_exportable, formula_of
 from veridical.exceptions import invalid
 from veridical.export._tensors.blocks import steps_of
+from veridical.export._tensors.onnx_features import (
+    ENCODER,
+    ENCODER_VERSION,
+    code_of,
+    feature_inputs,
+)
 from veridical.export._tensors.onnx_writer import GraphWriter
 
 if TYPE_CHECKING:
@@ -150,7 +156,9 @@ def to_onnx(
         With the input ``"probabilities"``, ``"logits"`` or ``"scores"``, as the calibrator was
         fitted: doubles of shape (n, K) in the order of `classes_`, or of shape (n,) if
         `one_column`. With `onto`, the inputs are its own. The output ``"calibrated"`` holds doubles
-        of shape (n, K) in the order of `classes_`.
+        of shape (n, K) in the order of `classes_`. Of a map of features, each is an input of its
+        name and shape (n,): texts, an empty one for a missing value, or doubles, NaN for a missing
+        one; dates are seconds since 1970, truth values 0 and 1.
 
     Raises
     ------
@@ -163,7 +171,8 @@ def to_onnx(
 
     Notes
     -----
-    Only operators of the standard domain are used, all in double precision; single precision from
+    Only operators of the standard domain are used, and `LabelEncoder` of `ai.onnx.ml` for texts
+    of features; all in double precision; single precision from
     a classifier is cast first. A row with NaN, infinity or, of probabilities, a number outside
     [0, 1] gives NaN; that a row's probabilities sum to one is not checked. Results agree with
     `predict_proba` to 1e-12. Steps and pieces are found by binary search, so m of them cost
@@ -248,6 +257,8 @@ def _written(
     """Nodes from an input of this name to the output."""
     writer = GraphWriter(module, prefix, opset)
     writer.prepare(source, cast=cast, one_column=formula.n_columns < len(formula.classes))
+    if formula.features is not None:
+        writer.add_codes([code_of(writer, module, each) for each in formula.features])
     result = writer.write(steps_of(formula))
     probability = formula.input == "probability"
     writer.guard(result, OUTPUT, classes=len(formula.classes), probability=probability)
@@ -261,13 +272,18 @@ def _alone(module: Any, formula: Formula, opset: int) -> Any:
     graph = helper.make_graph(
         writer.nodes,
         "calibrator",
-        [helper.make_tensor_value_info(name, module.TensorProto.DOUBLE, rows)],
+        [
+            helper.make_tensor_value_info(name, module.TensorProto.DOUBLE, rows),
+            *feature_inputs(module, formula.features),
+        ],
         [_output(module, formula)],
         writer.initializers,
     )
     from veridical._core.version import __version__
 
     operators = [helper.make_opsetid("", opset)]
+    if formula.features is not None:
+        operators.append(helper.make_opsetid(ENCODER, ENCODER_VERSION))
     return helper.make_model(
         graph,
         opset_imports=operators,
@@ -289,7 +305,17 @@ def _behind(module: Any, formula: Formula, onto: Any, output: str | None, opset:
     single = feed.type.tensor_type.elem_type != module.TensorProto.DOUBLE
     writer = _written(module, formula, opset, prefix, feed.name, cast=single)
     least = module.helper.find_min_ir_version_for([module.helper.make_opsetid("", opset)])
-    return extended(onto, feed, writer, _output(module, formula), least_ir=least, opset=opset)
+    model = extended(onto, feed, writer, _output(module, formula), least_ir=least, opset=opset)
+    if formula.features is not None:
+        new = feature_inputs(module, formula.features)
+        known = taken & {each.name for each in new}
+        if known:
+            hint = "rename the columns of features, or the names in `onto`."
+            raise invalid("to_onnx", "onto", "free of these names", f"{sorted(known)}", hint=hint)
+        model.graph.input.extend(new)
+        if all(each.domain != ENCODER for each in model.opset_import):
+            model.opset_import.add(domain=ENCODER, version=ENCODER_VERSION)
+    return model
 
 
 def _output(module: Any, formula: Formula) -> Any:

@@ -32,6 +32,7 @@ class GraphWriter:
         self._steps: tuple[blocks.Step, ...] = ()
         self._values: list[str] = []  # names of the results of steps
         self._inputs, self._columns = "", 2
+        self._predictions = ""
         self.nodes: list[Any] = []
         self.initializers: list[Any] = []
 
@@ -42,7 +43,11 @@ class GraphWriter:
         self._columns = 1 if one_column else 2
         if one_column:
             name = self.node("Reshape", name, self.integers([-1, 1]))
-        self._inputs = name
+        self._inputs = self._predictions = name
+
+    def add_codes(self, codes: list[str]) -> None:
+        """Put codes of features, each a column, beside the predictions."""
+        self._inputs = self.node("Concat", self._predictions, *codes, axis=1)
 
     def write(self, steps: tuple[blocks.Step, ...]) -> str:
         """Write every step; name of the last one's result."""
@@ -53,7 +58,7 @@ class GraphWriter:
 
     def guard(self, result: str, output: str, *, classes: int, probability: bool) -> None:
         """Write the output: the result, or NaN in rows with an input that cannot be."""
-        x = self._inputs
+        x = self._predictions
         if probability:
             above = self.node("GreaterOrEqual", x, self.doubles(0.0))
             below = self.node("LessOrEqual", x, self.doubles(1.0))
@@ -84,7 +89,7 @@ class GraphWriter:
         self, operator: str, *inputs: str, output: str | None = None, **attributes: Any
     ) -> str:
         """Name of an operator's result; what was computed before is not computed again."""
-        key = (operator, inputs, *attributes.items())
+        key = (operator, inputs, *((name, str(value)) for name, value in attributes.items()))
         if output is None and key in self._computed:
             return self._computed[key]
         name = f"{self._prefix}{operator}_{len(self.nodes)}"

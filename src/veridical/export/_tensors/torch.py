@@ -65,6 +65,10 @@ def to_torch(calibrator: Calibrator, *, dtype: torch.dtype | None = None) -> tor
     tensor([[0.2500, 0.7500]], dtype=torch.float64)
     """
     formula = formula_of(calibrator, one_column=False, caller="to_torch")
+    if formula.features is not None:
+        hint = "use `to_onnx`, `to_sql` or `to_python`."
+        got = f"one of {formula.features.names[:6]}"
+        raise invalid("to_torch", "calibrator", "a map of predictions alone", got, hint=hint)
     module: Any = require("torch", extra="torch", purpose="to_torch")
     allowed = (module.float64, module.float32)
     if dtype is not None and dtype not in allowed:

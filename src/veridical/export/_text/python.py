@@ -7,6 +7,7 @@ from collections import Counter
 from typing import assert_never
 
 from veridical._core import formula as maths
+from veridical._core.data.features import Feature
 from veridical._core.formula import Formula, Node
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators import Calibrator
@@ -37,6 +38,24 @@ def _leaves(parts, asked, edges, depth):
             leaves.append(leaf)
             leaf = (k + 1) // depth
     return leaves
+""",
+    "_code": """\
+def _code(value, values, edges):
+    named = len(edges) + 1 if edges else len(values)
+    if value is None or value != value or isinstance(value, str) and not value.strip():
+        return named + 1
+    if edges:
+        return bisect_left(edges, value)
+    place = bisect_left(values, value)
+    return place if place < named and values[place] == value else named
+""",
+    "_cases": """\
+def _cases(c, cases, values):
+    return math.fsum(
+        value
+        for case, value in zip(cases, values)
+        if all(c[feature] in codes for feature, codes in case)
+    )
 """,
     "_log_sum_exp": """\
 def _log_sum_exp(parts):
@@ -69,7 +88,8 @@ def to_python(calibrator: Calibrator, *, name: str = "calibrate") -> str:
         Source of a module that imports only `math` and `bisect`. Its function takes one row of
         predictions, of the kind the calibrator was fitted to: K numbers in the order of
         `classes_`, or of two classes one number, that of the positive class (`pos_label`).
-        It returns a list of K probabilities in the order of `classes_`.
+        It returns a list of K probabilities in the order of `classes_`. Of a map of features it
+        also takes their values by name, `by`.
 
     Raises
     ------
@@ -132,17 +152,24 @@ class _Module:
         returned = [f"    [{k}]: {named(k)}" for k in range(min(n_classes, _MOST_NAMED))]
         if n_classes > _MOST_NAMED:
             returned.append("    and so on")
+        codes = self._codes()
+        names = [] if self._formula.features is None else self._formula.features.names
+        by, about = "", ""
+        if names:
+            by = ", by"
+            about = f"    by: values of {_one_line(names)}, by name; None for a missing one.\n"
+        helpers += [text for call, text in _HELPERS.items() if f"{call}(" in codes]
         function = (
-            f"def {self._name}(p):\n"
+            f"def {self._name}(p{by}):\n"
             f'    """Calibrated probabilities of one row, a list in the order of CLASSES.\n\n'
-            f"    p: {accepted}.\n" + "\n".join(returned) + '\n    """\n'
+            f"    p: {accepted}.\n{about}" + "\n".join(returned) + '\n    """\n'
             f"{single}"
             f"    x = [float(value) for value in p]\n"
             f"    if len(x) != {n_classes}:\n"
             f'        raise ValueError(f"expected {n_classes} numbers, got {{len(x)}}")\n'
             f"    if any({test} for value in x):\n"
             f'        raise ValueError(f"{complaint}, got {{x}}")\n'
-            f"{body}"
+            f"{codes}{body}"
             f"    return [{', '.join(outputs)}]\n"
         )
         head = (
@@ -171,6 +198,10 @@ class _Module:
         text = f"({', '.join(map(_digits, values.tolist()))},)"
         if len(values) > 1:
             text = text[:-2] + ")"
+        return self._literal(kind, text)
+
+    def _literal(self, kind: str, text: str) -> str:
+        """Name of a tuple of this text."""
         if text not in self._tables:
             self._counts[kind] += 1
             self._tables[text] = f"_{kind}_{self._counts[kind]}"
@@ -220,6 +251,10 @@ class _Module:
                 return self._pieces(node)
             case maths.Trees():
                 return self._trees(node)
+            case maths.Code():
+                return f"c[{node.index}]"
+            case maths.Cases():
+                return self._cases(node)
         assert_never(node)
 
     def _pieces(self, node: maths.Piecewise) -> str:
@@ -245,11 +280,57 @@ class _Module:
         values = self._table("LEAVES", node.leaves.ravel())
         return self._keep(f"sum({values}[leaf] for leaf in {leaves})")
 
+    def _cases(self, node: maths.Cases) -> str:
+        cases = self._literal("CASES", _conditions(node.conditions))
+        offset = self._keep(f"_cases(c, {cases}, {self._table('OFFSETS', node.offsets)})")
+        if not node.slopes.any():
+            return offset
+        slope = self._keep(f"_cases(c, {cases}, {self._table('SLOPES', node.slopes)})")
+        return self._keep(f"{offset} + {slope} * {self._of(node.of)}")
+
+    def _codes(self) -> str:
+        """Statements that turn features into codes."""
+        features = self._formula.features
+        if features is None:
+            return ""
+        listed = ", ".join(
+            f"_code(by[{feature.name!r}], {_values(feature)}, {_values_of(feature.edges)})"
+            for feature in features
+        )
+        return f"    c = [{listed}]\n"
+
     def _term(self, weight: float, part: Node) -> str:
         text = self._of(part)
         if weight == 1:
             return text
         return f"-{text}" if weight == -1 else f"{_number(weight)} * {text}"
+
+
+def _conditions(cases: tuple[maths.Conditions, ...]) -> str:
+    """Conditions as a literal: whole numbers only."""
+    texts = [
+        "".join(f"({int(f)}, ({''.join(f'{int(c)}, ' for c in codes)})), " for f, codes in case)
+        for case in cases
+    ]
+    return f"({''.join(f'({text}), ' for text in texts)})"
+
+
+def _values(feature: Feature) -> str:
+    if feature.kind == "date":
+        hint = "give dates as numbers or texts, when fitting and when predicting."
+        got = f"dates in {feature.name!r}"
+        raise invalid("to_python", "calibrator", "of features without dates", got, hint=hint)
+    return _values_of(feature.values)
+
+
+def _values_of(values: tuple[object, ...]) -> str:
+    return f"({''.join(f'{_label(value)}, ' for value in values)})"
+
+
+def _one_line(names: list[str]) -> str:
+    """Names in a docstring: letters, digits and a few signs of them."""
+    shown = ["".join(c if c.isalnum() or c in " _.-" else "_" for c in name) for name in names]
+    return ", ".join(shown[:_MOST_NAMED])
 
 
 def _said(formula: Formula, index: int) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from veridical._core.data.features import Features
 from veridical._core.data.schema import is_text
 from veridical._core.data.validation import check_option
 from veridical._core.formula import Formula
@@ -17,9 +18,11 @@ from veridical.calibrators.formulas import (
     group_formulas,
 )
 from veridical.exceptions import invalid
+from veridical.export._text.sql_dialects import DIALECTS, Dialect
+from veridical.export._text.sql_features import FeatureTests
 from veridical.export._text.sql_length import length
 from veridical.export._text.sql_query import QueryWriter
-from veridical.export._text.sql_writer import DIALECTS, Dialect, Writer
+from veridical.export._text.sql_writer import Writer
 
 
 def to_sql(
@@ -29,7 +32,7 @@ def to_sql(
     columns: str | Sequence[str] | None = None,
     table: str | None = None,
     keep: str | Sequence[str] = (),
-    by: str | None = None,
+    by: str | Sequence[str] | None = None,
 ) -> str | list[str]:
     r"""Write a fitted calibrator as SQL over columns of a table.
 
@@ -52,9 +55,11 @@ def to_sql(
         column of an inner SELECT. Parts of a name are separated by dots.
     keep : str or sequence of str, optional
         Columns of the table that the query hands on, such as a key; only with `table`.
-    by : str, optional
+    by : str or sequence of str, optional
         Of a `GroupedCalibrator`, the column of groups, of the type that it was fitted to; default
-        the one it was fitted to. Groups it does not know get the map of all rows.
+        the one it was fitted to. Groups it does not know get the map of all rows. Of a map of
+        features, their columns, in the order and of the types that it was fitted to; default the
+        names it was fitted to. An infinite number counts as a missing one.
 
     Returns
     -------
@@ -103,11 +108,16 @@ def to_sql(
     names = column_names(calibrator, columns)
     calibrator._check_one_column(names, caller=caller)
     one_column = len(names) < len(calibrator.classes_)
-    group_column = _group_column(calibrator, by)
-    if group_column in names:
+    features = getattr(calibrator, "features_", None)
+    group_column, feature_columns = None, list[str]()
+    if features is None:
+        group_column = _group_column(calibrator, by)
+    else:
+        feature_columns = _feature_columns(features, by)
+    if group_column in names or set(feature_columns) & set(names):
         hint = "name the column of groups, which is none of predictions."
-        raise invalid(caller, "by", "another column", repr(group_column), hint=hint)
-    if table is not None and group_column is not None:
+        raise invalid(caller, "by", "another column", repr(by or group_column), hint=hint)
+    if table is not None and (group_column is not None or features is not None):
         hint = "leave `table` out: groups are an expression."
         raise invalid(caller, "table", "unset for maps of groups", repr(table), hint=hint)
     groups: list[GroupFormula] = []
@@ -122,7 +132,8 @@ def to_sql(
     if table is not None:
         return label + _query(formula, DIALECTS[dialect], names, table, kept)
     _check_length(length(formula.outputs), _LONGEST, formula)
-    writer = Writer(DIALECTS[dialect], names, formula.input)
+    tests = features and FeatureTests(DIALECTS[dialect], features, feature_columns)
+    writer = Writer(DIALECTS[dialect], names, formula.input, tests)
 
     def written(index: int) -> str:
         if group_column is None:
@@ -185,7 +196,16 @@ def _kept(table: str | None, keep: str | Sequence[str]) -> list[str]:
     return kept
 
 
-def _group_column(calibrator: Calibrator, by: str | None) -> str | None:
+def _feature_columns(features: Features, by: str | Sequence[str] | None) -> list[str]:
+    """Columns of features."""
+    names = features.names if by is None else [by] if isinstance(by, str) else list(by)
+    if len(names) != len(features) or not all(name and is_text(name) for name in names):
+        hint = f"one for each of {features.names[:6]}, in this order."
+        raise invalid("to_sql", "by", f"{len(features)} names of columns", repr(by), hint=hint)
+    return names
+
+
+def _group_column(calibrator: Calibrator, by: str | Sequence[str] | None) -> str | None:
     """Column of groups, if the calibrator has any."""
     if not isinstance(calibrator, GroupedCalibrator):
         if by is not None:

@@ -26,6 +26,11 @@ def length(outputs: Sequence[Node], *, shared: bool = False) -> int:
         match node:
             case maths.Column() | maths.Constant():
                 return _NUMBER
+            case maths.Code():
+                return 10 * _CALL
+            case maths.Cases():
+                tests = sum(len(case) * (_CALL + _NUMBER) for case in node.conditions)
+                return 2 * (tests + len(node.conditions) * (_CALL + _NUMBER)) + of(node.of)
             case maths.Linear():
                 return sum(of(part) + _NUMBER for _, part in node.terms) + _NUMBER
             case maths.Quotient():

@@ -16,7 +16,8 @@ import numpy as np
 from veridical._core import formula as maths
 from veridical._core.formula import Formula, Node
 from veridical._core.typing import FloatArray, IntArray
-from veridical.export._text.sql_writer import Dialect, Writer, balanced
+from veridical.export._text.sql_dialects import Dialect
+from veridical.export._text.sql_writer import Writer, balanced
 
 _MANY = 24  # pieces from which a join is faster than a tree, where there are joins
 _BUCKETS, _MOST_BUCKETS = 2, 2048  # for each piece, and in all

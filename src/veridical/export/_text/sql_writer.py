@@ -1,166 +1,16 @@
-"""Formulas as SQL: numbers, names and functions in the words of each database."""
+"""Formulas as SQL expressions."""
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, assert_never
 
 from veridical._core import formula as maths
 from veridical._core.data.groups import MISSING_KEY
 from veridical._core.formula import Formula, Node
 from veridical.exceptions import invalid
-
-_WHOLE = 2.0**53  # whole numbers up to here are exact in every notation
-_NO_EDGE = 1e60
-_POWER = 62  # largest power of two a 64-bit integer holds
-
-
-@dataclass(frozen=True)
-class Dialect:
-    """One database.
-
-    Attributes
-    ----------
-    number : a double as a literal that is read back to the last bit
-    quote : a column name as an identifier
-    text : a text as a literal
-    double : an expression converted to double precision
-    largest, smallest : functions of two numbers or more
-    traps_exp : whether exp(x) may be an error where it is too large or too small for a double
-    traps_underflow : whether a product that is too small for a double is an error
-    stack : entries of the parser's stack, if few
-    barrier : ends an inner SELECT that the planner must not dissolve into the outer one
-    joins : whether lookups of many pieces are joins in a query, the engine working on columns
-    executed : whether the tests of this package run what is written
-    """
-
-    number: Callable[[float], str]
-    quote: Callable[[str], str]
-    text: Callable[[str], str]
-    double: Callable[[str], str]
-    largest: str = "GREATEST"
-    smallest: str = "LEAST"
-    traps_exp: bool = True
-    traps_underflow: bool = False
-    stack: int | None = None
-    barrier: str = ""
-    joins: bool = False
-    executed: bool = True
-
-
-def _scientific(value: float) -> str:
-    """Numbers with an exponent are doubles; without one they would be decimals."""
-    text = repr(value)
-    return text if "e" in text else f"{text}e0"
-
-
-def _fraction(value: float) -> str:
-    """A quotient of whole numbers and powers of two.
-
-    SQLite's own reading of decimals may err in the last bit, which is enough to put a score on
-    the wrong side of an edge. Numbers beyond 1e60 are limits, not edges: decimals will do.
-    """
-    if value == 0 or abs(value) > _NO_EDGE:
-        return f"({value!r})" if value < 0 else repr(value)
-    sign = "-" if value < 0 else ""
-    ratio = Fraction(abs(value))
-    top, bottom = ratio.numerator, ratio.denominator
-    if bottom == 1 and top < _WHOLE:
-        return f"({sign}{top}.0)" if sign else f"{top}.0"
-    mantissa, exponent = math.frexp(abs(value))
-    whole, exponent = int(mantissa * _WHOLE), exponent - 53
-    while whole % 2 == 0:
-        whole, exponent = whole // 2, exponent + 1
-    mark, left, text = ("*" if exponent > 0 else "/"), abs(exponent), f"{sign}{whole}.0"
-    while left:
-        text += f"{mark}{2 ** min(left, _POWER)}.0"
-        left -= min(left, _POWER)
-    return f"({text})"
-
-
-def _doubled(mark: str) -> Callable[[str], str]:
-    return lambda name: mark + name.replace(mark, mark * 2) + mark
-
-
-def _escaped(text: str) -> str:
-    r"""A text as a literal where a backslash escapes: all but letters and digits by their numbers.
-
-    No sign is left that could end it, whatever the settings of a parser or what a driver reads.
-
-    Examples
-    --------
-    >>> print(_escaped("it's"))
-    'it\u0027s'
-    """
-    signs = (
-        each if each.isalnum() or each in " _" or ord(each) > 0xFFFF else f"\\u{ord(each):04x}"
-        for each in text
-    )
-    return f"'{''.join(signs)}'"
-
-
-def _bigquery_name(name: str) -> str:
-    return "`" + name.replace("\\", "\\\\").replace("`", "\\`") + "`"
-
-
-def _signed(text: str) -> str:
-    """Negative numbers in brackets: two minus signs in a row would begin a comment."""
-    return f"({text})" if text.startswith("-") else text
-
-
-DIALECTS = {
-    "duckdb": Dialect(
-        lambda value: _signed(_scientific(value)),
-        _doubled('"'),
-        _doubled("'"),
-        lambda x: f"{x}::DOUBLE",
-        joins=True,
-    ),
-    "postgres": Dialect(
-        lambda value: f"'{value!r}'::float8",
-        _doubled('"'),
-        lambda text: f"E{_escaped(text)}",
-        lambda x: f"{x}::float8",
-        traps_underflow=True,
-        barrier=" OFFSET 0",
-    ),
-    "sqlite": Dialect(
-        _fraction,
-        _doubled('"'),
-        _doubled("'"),
-        lambda x: f"CAST({x} AS REAL)",
-        "MAX",
-        "MIN",
-        traps_exp=False,
-        stack=100,  # fixed up to version 3.45
-        barrier=" LIMIT -1 OFFSET 0",
-    ),
-    "spark": Dialect(
-        lambda value: _signed(f"{value!r}D"),
-        _doubled("`"),
-        _escaped,
-        lambda x: f"CAST({x} AS DOUBLE)",
-    ),
-    "bigquery": Dialect(
-        lambda value: _signed(_scientific(value)),
-        _bigquery_name,
-        _escaped,
-        lambda x: f"CAST({x} AS FLOAT64)",
-        executed=False,
-    ),
-    "snowflake": Dialect(
-        lambda value: f"'{value!r}'::DOUBLE",
-        _doubled('"'),
-        _escaped,
-        lambda x: f"CAST({x} AS DOUBLE)",
-        executed=False,
-    ),
-}
-
+from veridical.export._text.sql_dialects import Dialect, signed
+from veridical.export._text.sql_features import FeatureTests
 
 _BRANCHES = 16  # of a CASE where a parser's stack is small
 _FAR = 600.0  # exp(-600) is 1e-261: neither it nor a small share of it leaves the doubles
@@ -173,8 +23,14 @@ _LARGEST_DOUBLE = 1.7976931348623157e308
 class Writer:
     """Writes nodes in one dialect."""
 
-    def __init__(self, dialect: Dialect, names: list[str], input: str) -> None:
-        self._dialect = dialect
+    def __init__(
+        self,
+        dialect: Dialect,
+        names: list[str],
+        input: str,
+        features: FeatureTests | None = None,
+    ) -> None:
+        self._dialect, self._features = dialect, features
         self._columns = [dialect.double(dialect.quote(name)) for name in names]
         self._tiny, self._slight = _TINY[input], _SLIGHT[input]
         self._as_given = not dialect.traps_underflow
@@ -230,7 +86,7 @@ class Writer:
         if isinstance(key, bool):
             return f"{name} = {'TRUE' if key else 'FALSE'}"
         if isinstance(key, int):
-            return f"{name} = {_signed(str(int(key)))}"
+            return f"{name} = {signed(str(int(key)))}"
         if isinstance(key, float):
             return f"{name} = {self._number(key)}"
         if not isinstance(key, str):
@@ -301,7 +157,35 @@ class Writer:
                 return self._pieces(node)
             case maths.Trees():
                 return self._trees(node)
+            case maths.Code():
+                return self._tests.code(node.index)
+            case maths.Cases():
+                return self._cases(node)
         assert_never(node)
+
+    @property
+    def _tests(self) -> FeatureTests:
+        assert self._features is not None, "a formula of features is written with their columns"
+        return self._features
+
+    def _cases(self, node: maths.Cases) -> str:
+        """A sum of offsets, and one of slopes times what they belong to, which is written once."""
+        tests = [self._tests.all_hold(case) for case in node.conditions]
+        offsets = self._of_cases(tests, node.offsets.tolist(), exclusive=node.exclusive)
+        if not node.slopes.any():
+            return offsets
+        slopes = self._of_cases(tests, node.slopes.tolist(), exclusive=node.exclusive)
+        return f"({offsets} + {slopes} * {self.write(node.of)})"
+
+    def _of_cases(self, tests: list[str], values: list[float], *, exclusive: bool) -> str:
+        zero, number = self._number(0.0), self._number
+        kept = [(test, value) for test, value in zip(tests, values, strict=True) if value]
+        if exclusive:
+            pairs = zip(tests[:-1], values[:-1], strict=True)
+            cases = "".join(f"WHEN {test} THEN {number(value)}\n" for test, value in pairs)
+            return f"CASE\n{cases}ELSE {number(values[-1])} END"
+        terms = [f"CASE WHEN {test} THEN {number(v)} ELSE {zero} END\n" for test, v in kept]
+        return balanced(terms or [zero])
 
     def _clip(self, node: maths.Clip) -> str:
         raised = node.low is not None and node.low >= self._tiny  # to where nothing is too small
@@ -366,7 +250,8 @@ class Writer:
         return tree(0, len(pieces))
 
     def _trees(self, node: maths.Trees) -> str:
-        parts = [self._compared(part) for part in node.parts]
+        coded = [isinstance(part, maths.Code) for part in node.parts]
+        parts = ["" if c else self._compared(p) for p, c in zip(node.parts, coded, strict=True)]
 
         def tree(asked: list[int], edges: list[float], leaves: list[float]) -> str:
             if not asked:
@@ -375,7 +260,11 @@ class Writer:
             no, yes = (tree(asked[1:], edges[1:], own) for own in (leaves[:half], leaves[half:]))
             if no == yes:
                 return no
-            test = f"{parts[asked[0]]} <= {self._number(edges[0])}"
+            part = node.parts[asked[0]]
+            if isinstance(part, maths.Code):  # codes up to an edge; what is missing is beyond
+                test = self._tests.holds(part.index, range(int(edges[0]) + 1))
+            else:
+                test = f"{parts[asked[0]]} <= {self._number(edges[0])}"
             return f"CASE WHEN {test} THEN {no} ELSE {yes} END"
 
         rows = zip(node.which.tolist(), node.edges.tolist(), node.leaves.tolist(), strict=True)

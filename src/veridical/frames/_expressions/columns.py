@@ -10,10 +10,12 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from veridical._core.data.features import Features
 from veridical._core.formula import Node
 from veridical._core.numeric.scan import row_sum_tolerance
 from veridical._core.typing import FloatArray
 from veridical.exceptions import invalid
+from veridical.frames._expressions.features import check_kinds, code_of
 from veridical.frames._expressions.lookup import look_up, most_pieces
 from veridical.frames._expressions.writer import ExpressionWriter
 from veridical.frames._tables.detect import unwrap
@@ -30,6 +32,7 @@ def with_formulas(
     *,
     input: str,
     caller: str,
+    features: Features | None = None,
 ) -> Any:
     """Add columns that are formulas of others; no row is read.
 
@@ -46,6 +49,8 @@ def with_formulas(
         outside [0, 1] or with a sum that is not one, get NULL.
     caller : str
         Who asks: it opens the error message.
+    features : Features, optional
+        Columns, by name, whose codes the formulas use.
 
     Returns
     -------
@@ -77,7 +82,21 @@ def with_formulas(
         nw.when(nw.col(valid)).then(each).otherwise(nw.lit(neutral)).alias(name)
         for each, name in zip(doubles, inputs, strict=True)
     )
-    writer = ExpressionWriter(list(outputs.values()), inputs, fresh, most_pieces(frame))
+    codes: list[str] = []
+    if features is not None:
+        check_kinds(features, schema, caller=caller)
+        codes = [next(fresh) for _ in features]
+        frame = frame.with_columns(
+            code_of(feature).alias(name) for feature, name in zip(features, codes, strict=True)
+        )
+    writer = ExpressionWriter(
+        list(outputs.values()),
+        inputs,
+        fresh,
+        most_pieces(frame),
+        codes=codes,
+        n_codes=[] if features is None else features.n_codes,
+    )
     written = {name: writer.write(node).expr for name, node in outputs.items()}
     for stage in writer.stages:
         if stage.columns:

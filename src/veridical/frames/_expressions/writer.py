@@ -51,6 +51,8 @@ class ExpressionWriter:
         Names that are free.
     most_pieces : int or None
         Lookups of more pieces are left to the engine; None if it has no way of its own.
+    codes, n_codes : sequences of str and of int
+        Columns of codes of features, and how many codes each has.
     """
 
     def __init__(
@@ -59,9 +61,13 @@ class ExpressionWriter:
         inputs: Sequence[str],
         fresh: Iterator[str],
         most_pieces: int | None,
+        codes: Sequence[str] = (),
+        n_codes: Sequence[int] = (),
     ) -> None:
         self.stages: list[Stage] = []
         self._inputs, self._fresh, self._most_pieces = inputs, fresh, most_pieces
+        self._codes, self._n_codes = codes, n_codes
+        self._cases: dict[int, Node] = {}  # nodes are known by identity, so they must live on
         self._written: dict[int, Written] = {}
         self._powers: dict[tuple[Any, ...], tuple[list[Written], Written]] = {}
         self._uses, self._places = maths.uses(outputs)
@@ -128,6 +134,13 @@ class ExpressionWriter:
                 return self._pieces(node)
             case maths.Trees():
                 return self._trees(node)
+            case maths.Code():
+                name = self._codes[node.index]
+                return Written(nw.col(name), 0, name)
+            case maths.Cases():
+                parts = [maths.Code(k) for k in range(len(self._codes))]
+                self._cases[id(node)] = written_out = node.written_out(parts, self._n_codes)
+                return self.write(written_out)
         assert_never(node)
 
     def _linear(self, node: maths.Linear) -> Written:

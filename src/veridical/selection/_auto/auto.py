@@ -22,6 +22,7 @@ from veridical.calibrators import Calibrator, OneVsRestCalibrator
 from veridical.calibrators.core import (
     BinaryCalibrator,
     CheckedRows,
+    FeatureCalibrator,
     Notes,
     Part,
     WrappingCalibrator,
@@ -291,5 +292,7 @@ def for_classes(calibrator: Calibrator, n_classes: int) -> Calibrator:
 def _has_a_name(thing: object) -> bool:
     if not (isinstance(thing, type) and issubclass(thing, Calibrator)):
         return False
+    if issubclass(thing, FeatureCalibrator) and thing._needs_features:
+        return False  # features cannot be named with it
     needed = [p for p in signature(thing).parameters.values() if p.default is p.empty]
     return thing is not Calibrator and not needed

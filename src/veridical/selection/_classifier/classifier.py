@@ -94,6 +94,11 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         What weights mean to a calibrator given by name: numbers of repetitions, as scikit-learn's
         checks of estimators ask, or importance, which a constant factor does not change. A
         calibrator given as an object keeps its own.
+    features : "X" or list of str, optional
+        Inputs of the model that the map uses, too: all of them, or these columns of a frame. The
+        map is one that takes features (`SegmentCalibrator`, which "auto" then is,
+        `CalibrationTree`, `BoostedCalibrator`), fitted like every map to what models said of rows
+        they had not seen.
 
     Attributes
     ----------
@@ -164,6 +169,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     response: str = "auto"
     n_jobs: int | None = None
     weight_type: WeightType = "frequency"
+    features: Any = None
 
     def fit(
         self,
@@ -215,7 +221,7 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         else:
             target = to_be_learnt(target, kept, caller=CALLER)
             params, split_params = pairs.routed(self, weight, groups, fit_params, caller=CALLER)
-        wanted = pairs.MapWanted(self.calibrator, self.weight_type, self.response)
+        wanted = pairs.MapWanted(self.calibrator, self.weight_type, self.response, self.features)
         task = pairs.Task(self.estimator, X, target, weight, params, wanted)
         wanted.check(target.n_classes)
         if prefit:

@@ -10,9 +10,10 @@ from sklearn.base import clone
 
 from veridical._core.data.validation import check_option
 from veridical._core.typing import Array, FloatArray, IntArray, WeightType
-from veridical.calibrators import Calibrator
-from veridical.calibrators.core import Notes, fit_settled
+from veridical.calibrators import Calibrator, SegmentCalibrator
+from veridical.calibrators.core import FeatureCalibrator, Notes, fit_settled
 from veridical.exceptions import invalid, warn_of
+from veridical.frames.inputs import feature_columns
 from veridical.selection._auto.auto import calibrator_named, for_classes
 from veridical.selection._classifier.response import (
     Reading,
@@ -37,17 +38,33 @@ class Pair:
     estimator : the model
     calibrator : Calibrator, or LabelwiseMaps for several labels a row
     reading : Reading, what of the model the map takes
+    features : "X" or columns of X that the map uses as features; None for none
     """
 
     estimator: Any
     calibrator: Calibrator | LabelwiseMaps
     reading: Reading
+    features: Any = None
 
     def predict_proba(self, X: Any, classes: Array) -> FloatArray:
         """Calibrated probabilities of rows."""
         multilabel = isinstance(self.calibrator, LabelwiseMaps)
         values = read(self.estimator, X, self.reading, classes, multilabel=multilabel)
+        if isinstance(self.calibrator, FeatureCalibrator) and self.features is not None:
+            return self.calibrator.predict_proba(values, by=features_in(X, self.features))
         return self.calibrator.predict_proba(values)
+
+
+def features_in(X: Any, wanted: Any) -> dict[str, Array]:
+    """Columns of X that a map is to use, by name; those of an array are x0, x1, ..."""
+    columns = feature_columns(X, caller=CALLER, param="X")
+    if isinstance(wanted, str):
+        return columns
+    for name in wanted:
+        if name not in columns:
+            hint = f"X has {list(columns)[:6]}."
+            raise invalid(CALLER, "features", '"X" or columns of X', repr(name), hint=hint)
+    return {name: columns[name] for name in wanted}
 
 
 @dataclass(frozen=True)
@@ -59,25 +76,48 @@ class MapWanted:
     calibrator : str or Calibrator
     weight_type : what weights mean to a calibrator given by name; an object keeps its own
     response : "auto", "probability" or "decision"
+    features : "X" or columns of X that the map uses; None for none
     """
 
     calibrator: Any
     weight_type: WeightType
     response: str
+    features: Any = None
 
     def check(self, n_classes: int) -> None:
         """Raise if the parameters cannot be used, before anything is fitted."""
         check_option(CALLER, "response", self.response, RESPONSES)
         check_option(CALLER, "weight_type", self.weight_type, ("frequency", "importance"))
+        self._check_features(n_classes)
         wish = self.wish(n_classes)
         if self.response == "probability" and wish.own_input in ("logit", "score"):
             hint = "leave one of them at its default."
             got = f"{self.response!r} with a calibrator of input={wish.own_input!r}"
             raise invalid(CALLER, "response", "what the calibrator takes", got, hint=hint)
 
+    def _check_features(self, n_classes: int) -> None:
+        given, blank = self.features, self.blank(n_classes)
+        if given is None:
+            if isinstance(blank, FeatureCalibrator) and blank._needs_features:
+                hint = 'pass `features="X"`, or names of columns of X.'
+                raise invalid(CALLER, "features", "given for this map", "None", hint=hint)
+            return
+        names = (
+            isinstance(given, (list, tuple)) and given and all(isinstance(f, str) for f in given)
+        )
+        if given != "X" and not names:
+            hint = "name columns of X, or leave it out."
+            raise invalid(CALLER, "features", '"X" or names of columns', repr(given), hint=hint)
+        if not isinstance(blank, FeatureCalibrator):
+            hint = "e.g. `SegmentCalibrator()`, `CalibrationTree()` or `BoostedCalibrator()`."
+            got = type(blank).__name__
+            raise invalid(CALLER, "calibrator", "a map that uses features", got, hint=hint)
+
     def blank(self, n_classes: int) -> Calibrator:
         """Map of two or more classes, not fitted."""
         given = self.calibrator
+        if given == "auto" and self.features is not None:
+            return SegmentCalibrator(weight_type=self.weight_type)
         if isinstance(given, str):
             named = calibrator_named(given, n_classes, caller=CALLER, param="calibrator")
             return named.set_params(weight_type=self.weight_type)
@@ -146,8 +186,16 @@ class Task:
         blank = self.wanted.blank(self.target.n_classes)
         blank.set_params(input=kind, labels=labels, pos_label=None)
         if self.target.multilabel:
+            if self.wanted.features is not None:
+                hint = "leave `features` out."
+                raise invalid(CALLER, "y", "of one label a row with features", "several", hint=hint)
             maps = LabelwiseMaps(blank)
             return maps, maps.fit(values, y, weight)
+        if isinstance(blank, FeatureCalibrator) and self.wanted.features is not None:
+            from sklearn.utils import _safe_indexing
+
+            by = features_in(_safe_indexing(self.X, rows), self.wanted.features)
+            return blank.fit(values, y, weight, by=by), ()
         return blank, fit_settled(blank, values, y, weight)
 
 
@@ -157,14 +205,14 @@ def fit_pair(task: Task, split: Split) -> tuple[Pair, Notes]:
     model = task.fitted_model(train)
     reading, values = task.said_of(model, test, train)
     map, notes = task.fitted_map(values, reading.kind, test)
-    return Pair(model, map, reading), notes
+    return Pair(model, map, reading, task.wanted.features), notes
 
 
 def pair_of_fitted(task: Task, rows: IntArray) -> tuple[Pair, Notes]:
     """Calibrate a model that is fitted already."""
     reading, values = task.said_of(task.estimator, rows, None)
     map, notes = task.fitted_map(values, reading.kind, rows)
-    return Pair(task.estimator, map, reading), notes
+    return Pair(task.estimator, map, reading, task.wanted.features), notes
 
 
 def fit_or_foretell(task: Task, train: IntArray, test: IntArray | None) -> Any:
@@ -186,7 +234,7 @@ def single_pair(
     rows = np.concatenate([test for _, test in splits])
     order = np.argsort(rows, kind="stable")
     map, notes = task.fitted_map(values[order], reading.kind, rows[order])
-    return Pair(model, map, reading), notes
+    return Pair(model, map, reading, task.wanted.features), notes
 
 
 def _as_probabilities(reading: Reading, values: FloatArray, *, multilabel: bool) -> FloatArray:

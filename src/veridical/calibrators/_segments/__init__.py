@@ -1,0 +1,1 @@
+"""Maps that differ by segments of the feature space."""
