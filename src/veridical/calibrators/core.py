@@ -8,6 +8,7 @@ from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, check_rows, points_away
 from veridical.calibrators._base.scales import smallest_share
+from veridical.calibrators._wrappers.copies import warnings_of, without_copies
 from veridical.calibrators._wrappers.folds import (
     cross_fitted,
     fitted_to_itself,
@@ -15,6 +16,7 @@ from veridical.calibrators._wrappers.folds import (
     row_masses,
     rows_of_mass,
 )
+from veridical.calibrators._wrappers.together import JudgingCalibrator
 from veridical.calibrators._wrappers.wrapping import (
     WrappingCalibrator,
     fit_part,
@@ -25,6 +27,7 @@ from veridical.calibrators._wrappers.wrapping import (
 __all__ = [
     "BinaryCalibrator",
     "CheckedRows",
+    "JudgingCalibrator",
     "Notes",
     "Part",
     "WrappingCalibrator",
@@ -44,4 +47,6 @@ __all__ = [
     "row_masses",
     "rows_of_mass",
     "smallest_share",
+    "warnings_of",
+    "without_copies",
 ]

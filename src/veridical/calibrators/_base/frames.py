@@ -117,7 +117,7 @@ def _fit_columns(calibrator: Calibrator, columns: FitColumns) -> Notes:
 
 
 def read_columns(
-    source: Any, y: str, prob: Any, sample_weight: Any, by: Any, *, caller: str
+    source: Any, y: str, prob: Any, sample_weight: Any, by: Any, *, caller: str, param: str = "by"
 ) -> tuple[Any, Any, Any, Any, FitColumns]:
     """Predictions, labels, weights and groups of a frame or file, in memory, and their columns."""
     columns = _columns(source, y, prob, sample_weight, caller=caller)
@@ -129,7 +129,7 @@ def read_columns(
         table.predictions(columns.prob, caller=caller, param="prob"),
         tables.labels_of(source, table, columns.y, caller=caller),
         None if weight is None else table.column(weight, caller=caller, param="sample_weight"),
-        table.column(by, caller=caller, param="by") if isinstance(by, str) else by,
+        table.column(by, caller=caller, param=param) if isinstance(by, str) else by,
         columns,
     )
 

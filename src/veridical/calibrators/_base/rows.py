@@ -31,6 +31,7 @@ class CheckedRows:
     weight_type : what a weight means
     classes : labels in column order, in which the positive class may be first
     positive : place of the positive class of two among `classes`; 1 if there are more
+    groups : number from 0 of what each row belongs to, which folds keep together; None: to itself
     """
 
     values: FloatArray
@@ -39,6 +40,7 @@ class CheckedRows:
     weight_type: WeightType
     classes: tuple[Any, ...]
     positive: int = 1
+    groups: IntArray | None = None
 
     @classmethod
     def of_sample(cls, sample: Sample) -> CheckedRows:
@@ -54,10 +56,19 @@ class CheckedRows:
         """Sample size that counts for anything depending on n."""
         return effective_size(self.weight, len(self.y), self.weight_type)
 
+    @property
+    def units(self) -> float:
+        """Number of rows, or of groups of them, that count as independent."""
+        if self.groups is None:
+            return self.size
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        return min(effective_size(np.bincount(self.groups, weight), 0, "importance"), self.size)
+
     def take(self, rows: Array) -> CheckedRows:
         """Keep some rows (mask or indices)."""
         weight = None if self.weight is None else self.weight[rows]
-        return replace(self, values=self.values[rows], y=self.y[rows], weight=weight)
+        groups = None if self.groups is None else self.groups[rows]
+        return replace(self, values=self.values[rows], y=self.y[rows], weight=weight, groups=groups)
 
     def by_index(self) -> CheckedRows:
         """The same rows with class indices for labels, as parts of calibrators know them."""

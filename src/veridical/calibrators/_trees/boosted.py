@@ -24,7 +24,9 @@ from veridical.calibrators._softmax.structured import StructuredMatrixCalibrator
 from veridical.calibrators._trees.oblivious import DECIMALS, Tree
 from veridical.calibrators._trees.rounds import LEAST, HeldOut, Questions, log_of
 from veridical.calibrators._trees.splits import ALONE, Scale
-from veridical.calibrators._wrappers.wrapping import WrappingCalibrator, fit_part, predict_part
+from veridical.calibrators._wrappers.copies import warnings_of, without_copies
+from veridical.calibrators._wrappers.together import JudgingCalibrator
+from veridical.calibrators._wrappers.wrapping import fit_part, predict_part
 from veridical.exceptions import invalid
 
 _DEEPEST = 4
@@ -35,7 +37,7 @@ _BITS = 9  # of such a table
 
 
 @dataclass(eq=False, repr=False)
-class BoostedCalibrator(WrappingCalibrator):
+class BoostedCalibrator(JudgingCalibrator):
     r"""Another map, and small trees that add to its scores where held-out rows gain by it.
 
     .. math:: c(p) = \operatorname{softmax}\Big(\log g(p) + \sum_t v_t[\ell_t(p)]\Big)
@@ -182,8 +184,12 @@ class BoostedCalibrator(WrappingCalibrator):
         return Scale(self.input, self.floor_)
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
+        copies: Notes = ()
+        if self.cv is not None:
+            rows, copies = without_copies(rows)
+            copies = warnings_of(copies, rows, type(self).__name__)
         self.base_ = self._part(self._given)
-        notes = fit_part(self.base_, rows)
+        notes = fit_part(self.base_, rows) + copies
         values = two_columns(rows.values.astype(np.float64, copy=False), self.input)
         self.floor_ = smallest_share(values) if self.input == "probability" else 0.0
         questions = Questions.of(

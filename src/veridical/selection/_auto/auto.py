@@ -22,9 +22,11 @@ from veridical.calibrators import Calibrator, OneVsRestCalibrator
 from veridical.calibrators.core import (
     BinaryCalibrator,
     CheckedRows,
+    JudgingCalibrator,
     Notes,
     Part,
-    WrappingCalibrator,
+    warnings_of,
+    without_copies,
 )
 from veridical.exceptions import invalid
 from veridical.results import Evidence
@@ -39,7 +41,7 @@ _LOWEST, _HIGHEST = 2.0**-52, 1 - 2.0**-52  # no map that was chosen says 0 or 1
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class AutoCalibrator(WrappingCalibrator):
+class AutoCalibrator(JudgingCalibrator):
     r"""Combines the maps that suit the data, or leaves the model alone, and shows why.
 
     A few different, penalised maps are each fitted to folds of the rows and judged on the rows
@@ -140,7 +142,7 @@ class AutoCalibrator(WrappingCalibrator):
     """
 
     _fitted = Fields(calibrator_=Part(), evidence_=Instance(Evidence))
-    _later = (*WrappingCalibrator._later, "compact")
+    _later = (*JudgingCalibrator._later, "compact")
 
     strategy: Literal["pool", "select"] = "pool"
     candidates: Mapping[str, Calibrator] | Sequence[Calibrator] | None = None
@@ -161,8 +163,11 @@ class AutoCalibrator(WrappingCalibrator):
             raise invalid(caller, "max_seconds", "a positive number", repr(limit), hint=hint)
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
+        rows, copies = without_copies(rows)
         if self.candidates is None:
-            candidates = default_candidates(len(rows.classes), rows.size, self.input, self.strategy)
+            candidates = default_candidates(
+                len(rows.classes), rows.units, self.input, self.strategy
+            )
         else:
             candidates = given_candidates(self.candidates, type(self).__name__)
             for each in candidates:
@@ -177,8 +182,10 @@ class AutoCalibrator(WrappingCalibrator):
                 compact=self.compact,
             )
         self.calibrator_ = choice.calibrator
-        self.evidence_ = evidence_of(choice, rows, self.strategy, self.confidence_level)
-        return choice.notes
+        self.evidence_ = evidence_of(
+            choice, rows, self.strategy, self.confidence_level, copies=copies
+        )
+        return choice.notes + warnings_of(copies, rows, type(self).__name__)
 
     def _combine(self, values: FloatArray) -> FloatArray:
         p = self.calibrator_.predict_proba(values)

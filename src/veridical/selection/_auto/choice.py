@@ -165,9 +165,9 @@ def _thinned(rows: CheckedRows) -> CheckedRows:
 
 
 def _partitions(rows: CheckedRows) -> tuple[int, ...]:
-    if rows.size <= _FEW_ROWS:
+    if rows.units <= _FEW_ROWS:
         return (10, 10, 10)
-    return (10,) if rows.size <= (_MANY_ROWS if len(rows.classes) == 2 else _SOME_ROWS) else (5,)
+    return (10,) if rows.units <= (_MANY_ROWS if len(rows.classes) == 2 else _SOME_ROWS) else (5,)
 
 
 class Shares(NamedTuple):

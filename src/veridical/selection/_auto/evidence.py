@@ -24,10 +24,12 @@ def evidence_of(
     level: float,
     *,
     held_out: FloatArray | None = None,
+    copies: tuple[str, ...] = (),
 ) -> Evidence:
     """Tabulate what was tried, against the identity on the same rows.
 
-    `held_out` are the probabilities of `cross_weighted`, where they are known already.
+    `held_out` are the probabilities of `cross_weighted`, where they are known already, and `copies`
+    what was found of rows that occur several times.
     """
     table = _Table(choice, level)
     entries = [table.identity()] if choice.identity is not None else []
@@ -45,7 +47,7 @@ def evidence_of(
         partitions=choice.partitions,
         n_used=choice.n_used,
         confidence_level=level,
-        notes=_notes(choice, rows),
+        notes=copies + _notes(choice, rows),
     )
 
 
@@ -230,8 +232,11 @@ def _verdict(choice: CalibratorChoice, result: CandidateEvidence, *, few: bool) 
 
 def _notes(choice: CalibratorChoice, rows: CheckedRows) -> tuple[str, ...]:
     notes = []
-    if rows.size < _FEW_SHOWN:
-        notes.append(f"{rows.size:.0f} rows are few: intervals are rough")
+    if rows.units < _FEW_SHOWN:
+        what = "rows" if rows.groups is None else "groups"
+        notes.append(f"{rows.units:.0f} {what} are few: intervals are rough")
+    if rows.groups is not None:
+        notes.append(f"{len(np.unique(rows.groups)):,} groups of rows were kept together")
     if (events := _events(rows)) < FEW_EVENTS:
         what = "row is" if events == 1 else "rows are"
         notes.append(
@@ -253,6 +258,8 @@ def _notes(choice: CalibratorChoice, rows: CheckedRows) -> tuple[str, ...]:
 
 
 def _events(rows: CheckedRows) -> float:
-    """Rows that are not of the most frequent class."""
+    """Rows, or groups with some, that are not of the most frequent class."""
     counts = np.bincount(rows.y, row_masses(rows))
+    if rows.groups is not None:
+        return float(len(np.unique(rows.groups[rows.y != counts.argmax()])))
     return float(counts.sum() - counts.max())

@@ -157,6 +157,7 @@ class Judge:
     fold : number of the fold that holds each row out
     contradicted : whether something happened that the model had given no probability
     n_classes : of predictions
+    groups : what each row belongs to; None: to itself
     """
 
     y: IntArray
@@ -168,6 +169,7 @@ class Judge:
     fold: IntArray
     contradicted: bool = False
     n_classes: int = 2
+    groups: IntArray | None = None
 
     @classmethod
     def of(cls, folds: Sequence[Fold], rows: CheckedRows, own: FloatArray | None) -> Judge:
@@ -180,12 +182,13 @@ class Judge:
             y,
             np.concatenate(weights) if held else np.empty(0),
             rows.weight is not None and rows.weight_type == "frequency",
-            rows.size,
+            rows.units,
             _LEAST if own is None or not own.size else stand_in(own),
             tuple(np.cumsum(counts).astype(int).tolist()),
             np.repeat(np.arange(len(held)), [len(r.y) for r in held]),
             own is not None and bool(np.any(own[np.arange(len(y)), y] == 0)),
             len(rows.classes),
+            _groups_of(held),
         )
 
     def among(self, rows: BoolArray) -> Judge:
@@ -200,6 +203,7 @@ class Judge:
             size=self.size * share,
             ends=ends,
             fold=self.fold[rows],
+            groups=None if self.groups is None else self.groups[rows],
         )
 
     @property
@@ -258,7 +262,12 @@ class Judge:
         squares, start = [], 0
         for end in self.ends:
             part = slice(start, end)
-            units = make_units(values[part], self.weight[part], by_frequency=self.by_frequency)
+            groups = None
+            if self.groups is not None:
+                _, groups = np.unique(self.groups[part], return_inverse=True)
+            units = make_units(
+                values[part], self.weight[part], by_frequency=self.by_frequency, groups=groups
+            )
             squares.append(standard_error(units) ** 2)
             start = end
         return self.mean(values), float(np.sqrt(np.mean(squares)))
@@ -267,6 +276,11 @@ class Judge:
         """How many standard errors the mean is above zero."""
         mean, error = self.mean_and_error(values)
         return mean / error if error > 0 else float(np.sign(mean)) * np.inf if mean else 0.0
+
+
+def _groups_of(held: Sequence[CheckedRows]) -> IntArray | None:
+    groups = [part.groups for part in held if part.groups is not None]
+    return np.concatenate(groups) if groups else None
 
 
 def stand_in(p: FloatArray) -> float:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from veridical._core.data.validation import check_option
+from veridical._core.data.validation import check_option, is_integer
 from veridical._core.typing import Array, FloatArray, IntArray, WeightType
 from veridical.calibrators import Calibrator
 from veridical.calibrators.core import Notes, fit_settled
@@ -109,6 +109,8 @@ class Task:
     fit_params : dict
         Handed on to the estimator; entries of one value a row are split like rows.
     wanted : MapWanted
+    groups : int array of shape (n,) or None
+        What rows belong to that must not be parted.
     """
 
     estimator: Any
@@ -117,6 +119,7 @@ class Task:
     weight: FloatArray | None
     fit_params: dict[str, Any]
     wanted: MapWanted
+    groups: IntArray | None = None
 
     def fitted_model(self, train: IntArray) -> Any:
         """Copy of the estimator, fitted to some rows."""
@@ -148,7 +151,8 @@ class Task:
         if self.target.multilabel:
             maps = LabelwiseMaps(blank)
             return maps, maps.fit(values, y, weight)
-        return blank, fit_settled(blank, values, y, weight)
+        groups = None if self.groups is None else self.groups[rows]
+        return blank, fit_settled(blank, values, y, weight, groups)
 
 
 def fit_pair(task: Task, split: Split) -> tuple[Pair, Notes]:
@@ -248,7 +252,7 @@ def routed(
             warn_of([note], caller=caller)
     if groups is None:
         return params, {}
-    if not hasattr(owner.cv, "split"):
+    if not (owner.cv is None or is_integer(owner.cv) or hasattr(owner.cv, "split")):
         hint = "use a splitter that knows groups, e.g. `cv=GroupKFold(5)`."
         raise invalid(caller, "cv", "a splitter when `groups` are given", repr(owner.cv), hint=hint)
     return params, {"groups": groups}
