@@ -8,6 +8,7 @@ from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, check_rows, points_away
 from veridical.calibrators._base.scales import smallest_share
+from veridical.calibrators._softmax.path import RidgePath, fit_path, paths_of
 from veridical.calibrators._wrappers.copies import warnings_of, without_copies
 from veridical.calibrators._wrappers.folds import (
     cross_fitted,
@@ -30,11 +31,13 @@ __all__ = [
     "JudgingCalibrator",
     "Notes",
     "Part",
+    "RidgePath",
     "WrappingCalibrator",
     "check_rows",
     "cross_fitted",
     "fit_part",
     "fit_part_if_possible",
+    "fit_path",
     "fit_rows",
     "fit_settled",
     "fitted_to_itself",
@@ -42,6 +45,7 @@ __all__ = [
     "has_formula",
     "held_out_masses",
     "overlap_note",
+    "paths_of",
     "points_away",
     "predict_rows",
     "row_masses",

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import Notes
+from veridical.calibrators._base.calibrator import Calibrator
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.linear import as_matrix, full_objective
@@ -40,16 +41,27 @@ class RidgePath:
     inverse: float
     notes: Notes
 
+    def among(self, strengths: Sequence[float]) -> RidgePath:
+        """The path of some of its ridges."""
+        kept = [i for i, each in enumerate(self.strengths) if each in strengths]
+        optima, scales = ([each[i] for i in kept] for each in (self.optima, self.scales))
+        ridges = tuple(self.strengths[i] for i in kept)
+        return RidgePath(ridges, tuple(optima), tuple(scales), self.inverse, self.notes)
+
 
 def fit_path(
-    parts: Sequence[StructuredMatrixCalibrator], rows: CheckedRows, near: RidgePath | None = None
+    parts: Sequence[StructuredMatrixCalibrator],
+    rows: CheckedRows,
+    near: RidgePath | None = None,
+    *,
+    roughly: bool = False,
 ) -> RidgePath:
     """Fit structured matrices that differ in `strength` alone; each is as if fitted by itself.
 
     Logarithms and the temperature are found once, the strongest ridge comes first, and each search
     begins where the last one ended. `near` is the path of the same ridges for almost the same rows:
     then searches begin at its optima, moved by what the last one was off, and where there are few
-    classes no Hessian is formed.
+    classes no Hessian is formed. `roughly` is for maps that are judged and thrown away.
 
     Examples
     --------
@@ -92,7 +104,7 @@ def fit_path(
             start, scale = near.optima[number] * (near.inverse / inverse), near.scales[number]
             if optima:
                 start = start + optima[-1] - near.optima[number - 1] * (near.inverse / inverse)
-        minimum = truncated_newton(objective, start, scale)
+        minimum = truncated_newton(objective, start, scale, roughly=roughly)
         coef, intercept = as_matrix(minimum.theta, outcomes.n_classes)
         notes += part._take(coef, intercept, minimum, features, outcomes)
         part._remember(rows)
@@ -104,13 +116,26 @@ def fit_path(
     return RidgePath(strengths, tuple(optima), tuple(scales), inverse, notes)
 
 
+def paths_of(parts: Sequence[Calibrator]) -> list[list[int]]:
+    """Numbers of those maps that can be fitted together, path by path; others are in none."""
+    found: dict[tuple[object, ...], list[int]] = {}
+    for number, part in enumerate(parts):
+        if isinstance(part, StructuredMatrixCalibrator):
+            found.setdefault(_kind(part), []).append(number)
+    ridges = [[getattr(parts[i], "strength") for i in path] for path in found.values()]
+    return [
+        path for path, each in zip(found.values(), ridges, strict=True) if len(set(each)) == len(each)
+    ]
+
+
+def _kind(part: StructuredMatrixCalibrator) -> tuple[object, ...]:
+    return type(part), part.input, part.features, part.pseudo_rows, part.weight_type
+
+
 def _check_alike(parts: Sequence[StructuredMatrixCalibrator]) -> None:
     """Raise unless the maps are of one kind."""
-    same = {
-        (type(p), p.input, getattr(p, "features", None), p.pseudo_rows, p.weight_type)
-        for p in parts
-    }
-    if len(same) != 1 or not issubclass(next(iter(same))[0], StructuredMatrixCalibrator):
+    alike = all(isinstance(part, StructuredMatrixCalibrator) for part in parts)
+    if not alike or len({_kind(part) for part in parts}) != 1:
         hint = "fit other maps by themselves."
         expected = "structured matrices that differ in `strength` alone"
         raise invalid("fit_path", "parts", expected, repr(list(parts)), hint=hint)

@@ -151,9 +151,9 @@ def in_hindsight(choice: CalibratorChoice) -> FloatArray:
 def cross_weighted(choice: CalibratorChoice, strategy: str) -> FloatArray:
     """Held-out probabilities of the result, (m, K), with weights that have not seen the rows.
 
-    Of every partition two folds at a time get the weights, and the share of the identity, that the
-    outcomes of its other folds give; else weights, and choices more so, would seem better than they
-    are.
+    Of every partition two folds at a time (one, of three folds or fewer) get the weights, and the
+    share of the identity, that the outcomes of its other folds give; else weights, and choices more
+    so, would seem better than they are.
     """
     judge, fitted = choice.judge, choice.fitted
     given = np.column_stack([judge.outcome(fit.given) for _, fit in fitted])
@@ -176,12 +176,13 @@ def cross_weighted(choice: CalibratorChoice, strategy: str) -> FloatArray:
 
 
 def _blocks(choice: CalibratorChoice) -> Iterator[tuple[BoolArray, BoolArray]]:
-    """Rows of two folds of a partition, and those of its other folds."""
+    """Rows of two folds of a partition, or one of few, and those of its other folds."""
     fold, first = choice.judge.fold, 0
     for n_folds in choice.partitions:
         inside = (fold >= first) & (fold < first + n_folds)
-        for number in range(first, first + n_folds, 2):
-            held = inside & ((fold == number) | (fold == number + 1))
+        together = 2 if n_folds > 3 else 1
+        for number in range(first, first + n_folds, together):
+            held = inside & (fold >= number) & (fold < number + together)
             yield held, inside & ~held
         first += n_folds
 

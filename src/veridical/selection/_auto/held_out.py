@@ -53,7 +53,9 @@ def auto_fit(rows: CheckedRows, *, confidence_level: float) -> AutoFit | LeftOut
     """
     rows, copies = without_copies(rows)
     candidates = default_candidates(len(rows.classes), rows.units, "probability", "pool")
-    choice = choose(candidates, rows, input="probability", strategy="pool", max_seconds=None)
+    choice = choose(
+        candidates, rows, input="probability", strategy="pool", max_seconds=None, every_fold=True
+    )
     if not choice.partitions or choice.identity is None:
         return LeftOut("too few rows to hold any out")
     first = slice(0, choice.judge.ends[0])
