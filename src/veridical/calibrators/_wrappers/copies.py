@@ -47,12 +47,14 @@ def without_copies(rows: CheckedRows) -> tuple[CheckedRows, Notes]:
     if rows.groups is not None:
         alone = len(np.unique(rows.groups)) == len(rows.groups)
         return (replace(rows, groups=None) if alone else rows), ()
-    if len(rows.y) < 2 * _DIFFERENT_ROWS:
+    mass = row_masses(rows)
+    if mass.sum() < 2 * _DIFFERENT_ROWS:
         return rows, ()
     cell = _cells(rows.values)
     if cell is None:
-        return rows, ()
-    mass = row_masses(rows)
+        if mass.max() == 1:
+            return rows, ()
+        cell = np.arange(len(rows.y))
     times = _repeated(rows, cell, mass)
     if times > 1:
         note = (

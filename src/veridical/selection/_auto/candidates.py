@@ -99,7 +99,7 @@ def _multiclass(n_classes: int, size: float) -> list[Candidate]:
             Candidate("one-vs-rest isotonic", OneVsRestCalibrator(isotonic)),
         ]
     if n_classes <= _FEW_CLASSES and size >= _ROWS_OF_TREES:
-        trees = BoostedCalibrator(max_rounds=30, learning_rate=0.3, cv=None)
+        trees = BoostedCalibrator(max_rounds=20, learning_rate=0.4, cv=None)
         found.append(Candidate("trees", trees, costly=True))
     return found
 

@@ -266,7 +266,8 @@ def _pooled_at_any_cost(
     maps[maps < _NEGLIGIBLE] = 0.0
     maps /= maps.sum()
     if own is None:
-        return Shares(_lean(judge, given, maps, np.array([each.jumps for each in tried])), 0.0)
+        jumps = np.array([each.jumps for each in tried])
+        return Shares(_lean(judge, given, maps, jumps), 0.0)
     share = weighing.identity_share(judge, given @ maps, own)
     weights = np.append(share, (1 - share) * maps)
     safe = next((i for i, each in enumerate(tried, 1) if each.safe), 0)
@@ -275,20 +276,27 @@ def _pooled_at_any_cost(
         weights[0] = share * kept
         weights[safe] += share * moved
     every = np.column_stack([own, given])
+    costly = any(each.costly and w > 0 for each, w in zip(tried, maps.tolist(), strict=True))
     if pruning.hardly_changes(every, weights, judge.weight) and not judge.contradicted:
         return Shares(np.zeros(len(maps)), 1.0)
     jumps = np.array([False, *(each.jumps for each in tried)])
-    weights = _lean(judge, every, weights, jumps)
+    weights = _lean(judge, every, weights, jumps, costly=costly)
     return Shares(weights[1:], float(weights[0]))
 
 
 def _lean(
-    judge: weighing.Judge, given: FloatArray, weights: FloatArray, jumps: BoolArray
+    judge: weighing.Judge,
+    given: FloatArray,
+    weights: FloatArray,
+    jumps: BoolArray,
+    *,
+    costly: bool = False,
 ) -> FloatArray:
     """Without maps that are not worth shipping: of two classes smooth ones cost nothing."""
     if judge.n_classes == 2:
         return pruning.without_jumps(given, weights, judge.weight, jumps)
-    return pruning.without_needless(given, weights, judge.weight)
+    same = {"same": pruning.SAME_BESIDE_COSTLY} if costly else {}
+    return pruning.without_needless(given, weights, judge.weight, **same)
 
 
 def _selected(judge: weighing.Judge, given: FloatArray, own: FloatArray | None) -> Shares:
