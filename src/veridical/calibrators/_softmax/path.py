@@ -118,14 +118,11 @@ def fit_path(
 
 def paths_of(parts: Sequence[Calibrator]) -> list[list[int]]:
     """Numbers of those maps that can be fitted together, path by path; others are in none."""
-    found: dict[tuple[object, ...], list[int]] = {}
+    found: dict[tuple[object, ...], dict[float, int]] = {}
     for number, part in enumerate(parts):
-        if isinstance(part, StructuredMatrixCalibrator):
-            found.setdefault(_kind(part), []).append(number)
-    ridges = [[getattr(parts[i], "strength") for i in path] for path in found.values()]
-    return [
-        path for path, each in zip(found.values(), ridges, strict=True) if len(set(each)) == len(each)
-    ]
+        if isinstance(part, StructuredMatrixCalibrator):  # one of equal ones
+            found.setdefault(_kind(part), {}).setdefault(float(part.strength), number)
+    return [list(path.values()) for path in found.values()]
 
 
 def _kind(part: StructuredMatrixCalibrator) -> tuple[object, ...]:

@@ -100,7 +100,8 @@ class BoostedCalibrator(JudgingCalibrator):
     that of the number of trees that is best on held-out rows. With t its size in standard errors,
     leaves are multiplied by 1 - 1/t^2, and there are none if t <= 1: noise is not shipped. Nothing
     is drawn at random that the data do not decide, and neither the order of rows nor that of
-    classes matters.
+    classes matters. Rows of one of the `groups` given to `fit` are not parted by folds, nor are
+    copies of rows, as in `AutoCalibrator`.
 
     Features are the probabilities of all classes, of three to eight classes also the ratios of all
     pairs, and of two classes that of the positive one. Time O(n K^3) a question for up to eight

@@ -80,8 +80,7 @@ def warnings_of(notes: Notes, rows: CheckedRows, caller: str) -> Notes:
 
 
 def _cells(values: FloatArray) -> IntArray | None:
-    """Number of the different prediction of each row, in order of the first column; None if no
-    two are equal."""
+    """Number of the different prediction of each row; None if no two are equal."""
     columns = values.reshape(len(values), -1)
     found, code = np.unique(columns[:, 0], return_inverse=True)
     if len(found) == len(columns):

@@ -90,23 +90,33 @@ class AutoCalibrator(JudgingCalibrator):
     Notes
     -----
     Weights have the least log loss of held-out probabilities of the outcomes, with
-    two imagined rows that keep them off zero. Each map is then fitted once to all rows: averaging
-    the maps of the folds instead (`compact=False`, up to 50,000 rows) is no better on held-out
-    rows. Nothing is random but by the data: folds are dealt by chance, from sorted rows, with a
-    seed that the data decide.
+    two imagined rows (four, of two classes) that keep them off zero. Each map is then fitted once
+    to all rows: averaging the maps of the folds instead (`compact=False`, up to 50,000 rows) is no
+    better on held-out rows. Nothing is random but by the data: folds are dealt by chance, from
+    sorted rows, with a seed that the data decide. Of more than 2,000 rows of three classes or more
+    only as many folds of five are held out as have 2,000 rows.
+
+    Rows that belong together are named by `groups` in `fit`: folds do not part them, and a gain is
+    as sure as so many groups make it. Copies are no new evidence either. If every row occurs a
+    multiple of g times, each g of them count as one; if rows of equal predictions agree in their
+    outcomes as copies do and independent rows would not, they are kept together; both with a
+    `VeridicalWarning`. Equal predictions with outcomes of their own (rounded scores, leaves of
+    trees) are ties, and nothing is done to them. In simulations (`evidence/copies.py`) ties are
+    never taken for copies. Copies of a few rows among many are not noticed: pass `groups`.
 
     The gate: the share of the pool is the probability that it beats the model's own predictions, by
     the normal approximation of the mean paired difference in held-out log loss, less one standard
     error; nothing if it is worse by one. The rest goes to what stands by: the model's own
     predictions and the ensemble of temperatures, weighed by held-out log loss with six imagined
-    rows divided evenly. If the result would change the model by less than 3e-5 nats, the model is
-    left alone. Given `candidates`, what stands by is the model alone.
+    rows, 3.6 of them for the model. If the result would change the model by less than 3e-5 nats,
+    the model is left alone. Given `candidates`, what stands by is the model alone.
 
-    What is shipped is small. Of two classes a map that jumps (Venn-Abers, the histogram) is left
-    out unless held-out log loss is worse by more than 1e-4 without it; the others are monotone as a
-    rule, and cost nothing in one function. Of more classes maps are left out one by one as long
-    as the others, weighed anew, say the same within 1e-4 nats: half the mean squared relative
-    change of what outcomes are given.
+    What is shipped is small. Maps are left out one by one as long as the others, weighed anew, say
+    the same within 1e-4 nats: half the mean squared relative change of what outcomes are given. Of
+    two classes that is done to maps that jump (Venn-Abers, the histogram), if held-out log loss is
+    no worse by 1e-4 either; the others are monotone as a rule, and cost nothing in one function.
+    Trees (three classes or more, 200 rows or more) have to lower held-out log loss by 0.001 nats
+    and by a standard error, and beside them others are left out within 5e-4 nats.
 
     A pool of two classes that 600 cubic pieces cannot follow within 0.001 in probability stays a
     pool, and so does one of candidates that are no formula of their inputs.

@@ -240,7 +240,7 @@ def _pooled(
     own: FloatArray | None,
     tried: Sequence[TriedCandidate],
 ) -> Shares:
-    """Weights of all maps, unless they are hardly better than those of the maps that cost little."""
+    """Weights of all maps, unless those of the maps that cost little are nearly as good."""
     cheap = [number for number, each in enumerate(tried) if not each.costly]
     every = _pooled_at_any_cost(judge, given, own, tried)
     if not cheap or not np.delete(every.maps, cheap).any():

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 
-from veridical._core.data.options import check_flag
 from veridical._core.data.groups import cluster_codes
+from veridical._core.data.options import check_flag
 from veridical._core.data.validation import check_weight, is_integer
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
