@@ -26,7 +26,8 @@ import numpy as np
 
 from veridical import AutoCalibrator
 from veridical._core.runtime.progress import track
-from veridical.calibrators.core import CheckedRows, without_copies
+from veridical.calibrators.core import CheckedRows
+from veridical.calibrators.judging import without_copies
 
 TIES = ("1 decimal", "2 decimals", "3 decimals", "30 leaves", "nearly certain")
 COPIES = ("five times", "twice", "with replacement", "three of ten twice", "five times, 2 decimals")

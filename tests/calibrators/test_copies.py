@@ -6,7 +6,8 @@ from scipy.special import expit, softmax
 
 from veridical.calibrators import BoostedCalibrator
 from veridical.calibrators._wrappers.folds import held_out_masses
-from veridical.calibrators.core import CheckedRows, without_copies
+from veridical.calibrators.core import CheckedRows
+from veridical.calibrators.judging import without_copies
 from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.selection import AutoCalibrator
 

@@ -8,8 +8,6 @@ from veridical.calibrators._base.memory import overlap_note
 from veridical.calibrators._base.persistence import Part
 from veridical.calibrators._base.rows import CheckedRows, check_rows, points_away
 from veridical.calibrators._base.scales import smallest_share
-from veridical.calibrators._softmax.path import RidgePath, fit_path, paths_of
-from veridical.calibrators._wrappers.copies import warnings_of, without_copies
 from veridical.calibrators._wrappers.folds import (
     cross_fitted,
     fitted_to_itself,
@@ -17,27 +15,17 @@ from veridical.calibrators._wrappers.folds import (
     row_masses,
     rows_of_mass,
 )
-from veridical.calibrators._wrappers.together import JudgingCalibrator
-from veridical.calibrators._wrappers.wrapping import (
-    WrappingCalibrator,
-    fit_part,
-    fit_part_if_possible,
-    fresh_part,
-)
+from veridical.calibrators._wrappers.wrapping import fit_part, fit_part_if_possible, fresh_part
 
 __all__ = [
     "BinaryCalibrator",
     "CheckedRows",
-    "JudgingCalibrator",
     "Notes",
     "Part",
-    "RidgePath",
-    "WrappingCalibrator",
     "check_rows",
     "cross_fitted",
     "fit_part",
     "fit_part_if_possible",
-    "fit_path",
     "fit_rows",
     "fit_settled",
     "fitted_to_itself",
@@ -45,12 +33,9 @@ __all__ = [
     "has_formula",
     "held_out_masses",
     "overlap_note",
-    "paths_of",
     "points_away",
     "predict_rows",
     "row_masses",
     "rows_of_mass",
     "smallest_share",
-    "warnings_of",
-    "without_copies",
 ]

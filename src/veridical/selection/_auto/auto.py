@@ -19,15 +19,8 @@ from veridical._core.formula import Clip, Nodes
 from veridical._core.runtime.threads import one_blas_thread
 from veridical._core.typing import FloatArray, WeightType
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
-from veridical.calibrators.core import (
-    BinaryCalibrator,
-    CheckedRows,
-    JudgingCalibrator,
-    Notes,
-    Part,
-    warnings_of,
-    without_copies,
-)
+from veridical.calibrators.core import BinaryCalibrator, CheckedRows, Notes, Part
+from veridical.calibrators.judging import JudgingCalibrator, warnings_of, without_copies
 from veridical.exceptions import invalid
 from veridical.results import Evidence
 from veridical.results.pictures import calibration_map

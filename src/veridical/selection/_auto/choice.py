@@ -24,13 +24,12 @@ from veridical.calibrators.core import (
     Notes,
     fit_part,
     fit_part_if_possible,
-    fit_path,
     fresh_part,
     has_formula,
     held_out_masses,
-    paths_of,
     rows_of_mass,
 )
+from veridical.calibrators.judging import fit_path, paths_of
 from veridical.exceptions import InvalidInputError
 from veridical.selection._auto import pruning, weighing
 from veridical.selection._auto.candidates import Candidate

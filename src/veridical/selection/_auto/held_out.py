@@ -9,7 +9,8 @@ import numpy as np
 from veridical._core.data.left_out import LeftOut
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators import Calibrator
-from veridical.calibrators.core import CheckedRows, without_copies
+from veridical.calibrators.core import CheckedRows
+from veridical.calibrators.judging import without_copies
 from veridical.results import Evidence
 from veridical.selection._auto.candidates import default_candidates
 from veridical.selection._auto.choice import choose

@@ -17,15 +17,14 @@ from veridical.calibrators import Calibrator
 from veridical.calibrators.core import (
     CheckedRows,
     Notes,
-    RidgePath,
     fit_part_if_possible,
-    fit_path,
     fresh_part,
     held_out_masses,
     row_masses,
     rows_of_mass,
     smallest_share,
 )
+from veridical.calibrators.judging import RidgePath, fit_path
 from veridical.exceptions import InvalidInputError
 from veridical.inference.intervals import make_units, standard_error
 
