@@ -62,7 +62,8 @@ class CheckedRows:
         if self.groups is None:
             return self.size
         weight = np.ones(len(self.y)) if self.weight is None else self.weight
-        return min(effective_size(np.bincount(self.groups, weight), 0, "importance"), self.size)
+        total = np.bincount(self.groups, weight).astype(np.float64)
+        return min(effective_size(total, 0, "importance"), self.size)
 
     def take(self, rows: Array) -> CheckedRows:
         """Keep some rows (mask or indices)."""
