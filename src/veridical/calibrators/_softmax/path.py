@@ -44,9 +44,13 @@ class RidgePath:
     def among(self, strengths: Sequence[float]) -> RidgePath:
         """The path of some of its ridges."""
         kept = [i for i, each in enumerate(self.strengths) if each in strengths]
-        optima, scales = ([each[i] for i in kept] for each in (self.optima, self.scales))
-        ridges = tuple(self.strengths[i] for i in kept)
-        return RidgePath(ridges, tuple(optima), tuple(scales), self.inverse, self.notes)
+        return RidgePath(
+            tuple(self.strengths[i] for i in kept),
+            tuple(self.optima[i] for i in kept),
+            tuple(self.scales[i] for i in kept),
+            self.inverse,
+            self.notes,
+        )
 
 
 def fit_path(

@@ -120,8 +120,7 @@ def choose(
         if isinstance(fit, LeftOut):
             tried.append(TriedCandidate(c.name, part, None, str(fit)))
         else:
-            flags = {"safe": c.safe, "jumps": c.jumps, "costly": c.costly}
-            tried.append(TriedCandidate(c.name, part, fit, **flags))
+            tried.append(TriedCandidate(c.name, part, fit, "", c.safe, c.jumps, c.costly))
             notes += fit.notes
     model = _identity(rows, input)
     alone = model if input == "score" else _without_zeros(model, rows)
