@@ -41,9 +41,10 @@ class RidgePath:
     inverse: float
     notes: Notes
 
-    def among(self, strengths: Sequence[float]) -> RidgePath:
-        """The path of some of its ridges."""
-        kept = [i for i, each in enumerate(self.strengths) if each in strengths]
+    def among(self, parts: Sequence[Calibrator]) -> RidgePath:
+        """The path of the ridges of some of its maps."""
+        ridges = [float(part.strength) for part in _check_alike(parts)]
+        kept = [i for i, each in enumerate(self.strengths) if each in ridges]
         return RidgePath(
             tuple(self.strengths[i] for i in kept),
             tuple(self.optima[i] for i in kept),
@@ -54,7 +55,7 @@ class RidgePath:
 
 
 def fit_path(
-    parts: Sequence[StructuredMatrixCalibrator],
+    maps: Sequence[Calibrator],
     rows: CheckedRows,
     near: RidgePath | None = None,
     *,
@@ -77,7 +78,7 @@ def fit_path(
     >>> bool(np.abs(parts[1].coef_ - alone.coef_).max() < 1e-6)
     True
     """
-    _check_alike(parts)
+    parts = _check_alike(maps)
     order = sorted(range(len(parts)), key=lambda i: -parts[i].strength)
     strengths = tuple(float(parts[i].strength) for i in order)
     if near is not None and near.strengths != strengths:
@@ -133,10 +134,11 @@ def _kind(part: StructuredMatrixCalibrator) -> tuple[object, ...]:
     return type(part), part.input, part.features, part.pseudo_rows, part.weight_type
 
 
-def _check_alike(parts: Sequence[StructuredMatrixCalibrator]) -> None:
+def _check_alike(maps: Sequence[Calibrator]) -> list[StructuredMatrixCalibrator]:
     """Raise unless the maps are of one kind."""
-    alike = all(isinstance(part, StructuredMatrixCalibrator) for part in parts)
-    if not alike or len({_kind(part) for part in parts}) != 1:
+    parts = [part for part in maps if isinstance(part, StructuredMatrixCalibrator)]
+    if len(parts) < len(maps) or len({_kind(part) for part in parts}) != 1:
         hint = "fit other maps by themselves."
         expected = "structured matrices that differ in `strength` alone"
-        raise invalid("fit_path", "parts", expected, repr(list(parts)), hint=hint)
+        raise invalid("fit_path", "parts", expected, repr(list(maps)), hint=hint)
+    return parts

@@ -360,9 +360,8 @@ def _fitted_to_all(tried: Sequence[TriedCandidate], rows: CheckedRows) -> list[N
         fit, chosen = tried[path[0]].fit, [parts[i] for i in path]
         if fit is None or fit.path is None:
             continue
-        near = fit.path.among([float(part.strength) for part in chosen])
         try:
-            notes = fit_path(chosen, rows, near).notes
+            notes = fit_path(chosen, rows, fit.path.among(chosen)).notes
         except InvalidInputError:
             continue
         found.update({i: notes if i == path[0] else () for i in path})
