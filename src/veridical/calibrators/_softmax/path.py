@@ -140,5 +140,5 @@ def _check_alike(maps: Sequence[Calibrator]) -> list[StructuredMatrixCalibrator]
     if len(parts) < len(maps) or len({_kind(part) for part in parts}) != 1:
         hint = "fit other maps by themselves."
         expected = "structured matrices that differ in `strength` alone"
-        raise invalid("fit_path", "parts", expected, repr(list(maps)), hint=hint)
+        raise invalid("fit_path", "maps", expected, repr(list(maps)), hint=hint)
     return parts
