@@ -2,10 +2,10 @@
 
     python benchmarks/league/harm.py CACHE TABLE.csv --draws 20 --sizes 100 500 --minutes 15
 
-For pairs of the report half, in an order drawn once, n rows are drawn so many times from the pool of
-the first split and `AutoCalibrator` is fitted to them; `mean` is the mean change of log loss on the
-test rows against the model, `worst` the largest of a single fit, `harmed` the share of fits worse by
-more than .01. It stops after so many minutes; what is in the table is not run again.
+For pairs of the report half, in an order drawn once, n rows are drawn so many times from the pool
+of the first split and `AutoCalibrator` is fitted to them; `mean` is the mean change of log loss on
+the test rows against the model, `worst` the largest of a single fit, `harmed` the share of fits
+worse by more than .01. It stops after so many minutes; what is in the table is not run again.
 """
 
 from __future__ import annotations
