@@ -15,7 +15,7 @@ ROOMS = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()
 # Plain modules that other rooms may import; everything else inside a room is its own business.
 _DOORS_OF = {
     "binning": ["counts"],
-    "calibrators": ["core", "formulas"],
+    "calibrators": ["core", "formulas", "judging"],
     "curves": ["core", "display", "shapes"],
     "decisions": ["core"],
     "decomposition": ["core"],

@@ -17,7 +17,7 @@ from veridical.calibrators import (
     TemperatureCalibrator,
     VennAbersCalibrator,
 )
-from veridical.exceptions import InvalidInputError
+from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.selection import AutoCalibrator
 from veridical.selection._auto.weighing import Judge, identity_share, pool_weights, stand_in
 
@@ -151,7 +151,9 @@ def test_frequencies_are_repetitions():
     p, y = binary(60)
     w = np.random.default_rng(2).integers(1, 4, 60)
     weighted = AutoCalibrator(weight_type="frequency", candidates=FEW).fit(p, y, w)
-    repeated = AutoCalibrator(candidates=FEW).fit(np.repeat(p, w), np.repeat(y, w))
+    with pytest.warns(VeridicalWarning, match="124 rows count as 60"):
+        repeated = AutoCalibrator(candidates=FEW).fit(np.repeat(p, w), np.repeat(y, w))
+    assert any("count as 60" in note for note in weighted.evidence_.notes)  # who says so knows
     np.testing.assert_allclose(weighted.predict_proba(p), repeated.predict_proba(p), rtol=1e-7)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from joblib import parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -21,8 +22,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 
 from veridical.calibrators import IsotonicCalibrator, PlattCalibrator
-from veridical.exceptions import InvalidInputError
+from veridical.exceptions import InvalidInputError, VeridicalWarning
 from veridical.selection._classifier.classifier import CalibratedClassifier
+from veridical.selection._classifier.splits import copies_in
 
 
 def rows(n=300, k=2, seed=0):
@@ -353,10 +355,54 @@ def test_one_class_is_refused():
         CalibratedClassifier(GaussianNB(), "platt").fit(X, np.ones(len(X)))
 
 
-def test_groups_without_a_splitter_are_refused():
+def test_integer_folds_keep_groups_together():
     X, y = rows()
+    groups = np.arange(len(y)) // 3
+    seen = []
+
+    class Spy(GaussianNB):
+        def fit(self, X, y):
+            seen.append(X)
+            return super().fit(X, y)
+
+    CalibratedClassifier(Spy(), "platt").fit(X, y, groups=groups)
+    assert len(seen) == 6  # five folds and all rows
+    for part in seen[:5]:
+        inside = (X[:, None] == part[None]).all(axis=2).any(axis=1)
+        share = np.bincount(groups, inside) / np.bincount(groups)
+        assert set(share.tolist()) == {0.0, 1.0}
+
+
+def test_groups_that_nobody_can_keep_together_are_refused():
+    X, y = rows()
+    pairs = [(np.arange(0, len(y), 2), np.arange(1, len(y), 2))]
     with pytest.raises(InvalidInputError, match="GroupKFold"):
+        CalibratedClassifier(GaussianNB(), "platt", cv=pairs).fit(X, y, groups=y)
+    with pytest.raises(InvalidInputError, match="5 folds of 2 groups"):
         CalibratedClassifier(GaussianNB(), "platt").fit(X, y, groups=y)
+
+
+def test_copies_of_measurements_are_not_parted_and_those_of_categories_are():
+    X, y = rows()
+    assert copies_in(X) is None
+    twice = np.repeat(X, 2, axis=0)
+    assert copies_in(twice).tolist() == copies_in(pd.DataFrame(twice)).tolist()
+    assert len(np.unique(copies_in(twice))) == len(X)
+    assert np.array_equal(copies_in(twice)[::2], copies_in(twice)[1::2])
+    assert copies_in(np.random.default_rng(0).integers(0, 3, (200, 4))) is None
+    assert copies_in(np.repeat(X, 2, axis=0).astype(str)) is None
+    # what the map is fitted to does not know the copies: the same rows, each model without both
+    once = CalibratedClassifier(GaussianNB(), cv=_whole_rows(len(y), 1)).fit(X, y)
+    both = CalibratedClassifier(GaussianNB(), cv=_whole_rows(len(y), 2))
+    with pytest.warns(VeridicalWarning, match="multiple of 2 times"):
+        both.fit(twice, np.repeat(y, 2))
+    np.testing.assert_allclose(both.predict_proba(X), once.predict_proba(X), atol=1e-9)
+
+
+def _whole_rows(n, times):
+    """Five folds of rows that are given so many times."""
+    fold = np.repeat(np.arange(n) % 5, times)
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
 
 
 def test_labels_a_fitted_model_does_not_know_are_refused():

@@ -18,12 +18,7 @@ from veridical.calibrators._wrappers.folds import (
     row_masses,
     rows_of_mass,
 )
-from veridical.calibrators._wrappers.wrapping import (
-    WrappingCalibrator,
-    fit_part,
-    fit_part_if_possible,
-    fresh_part,
-)
+from veridical.calibrators._wrappers.wrapping import fit_part, fit_part_if_possible, fresh_part
 
 __all__ = [
     "MAP_NAMES",
@@ -32,7 +27,6 @@ __all__ = [
     "FeatureCalibrator",
     "Notes",
     "Part",
-    "WrappingCalibrator",
     "check_rows",
     "cross_fitted",
     "fit_part",

@@ -1,5 +1,6 @@
 """The data a function was given, arrays or columns of a table, read once."""
 
+from veridical.frames._tables.features import feature_columns
 from veridical.frames._tables.inputs import UNNAMED, Inputs, Named, gather_inputs, name_columns
 
-__all__ = ["UNNAMED", "Inputs", "Named", "gather_inputs", "name_columns"]
+__all__ = ["UNNAMED", "Inputs", "Named", "feature_columns", "gather_inputs", "name_columns"]

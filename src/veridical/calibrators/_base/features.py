@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from veridical._core.data.arrays import to_numpy
 from veridical._core.data.features import Features, fit_features
 from veridical._core.data.schema import Fields, Instance
 from veridical._core.formula import Code, Nodes
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray
+from veridical.calibrators._base.beside import fit_beside
 from veridical.calibrators._base.calibrator import Calibrator, Notes
-from veridical.calibrators._base.rows import CheckedRows, direction_doubts, text_columns
-from veridical.exceptions import invalid, warn_of
+from veridical.calibrators._base.rows import CheckedRows
+from veridical.exceptions import invalid
 from veridical.results import Cutoff
 
 
@@ -58,37 +58,23 @@ class FeatureCalibrator(Calibrator):
         """
         if by is None:
             return super().fit(y_prob, y, sample_weight, prob=prob)
-        from veridical.calibrators._base.frames import read_columns
+        fitted: Self = fit_beside(self, y_prob, y, sample_weight, prob, by=by)
+        return fitted
+
+    fit.only_reads = True  # type: ignore[attr-defined]
+
+    def _fit_codes(self, by: Any, kept: Array, rows: CheckedRows) -> IntArray:
+        """Learn what features are, and return the codes of the rows that were kept."""
         from veridical.frames.inputs import feature_columns
 
-        caller, columns = type(self).__name__, None
-        self._start_fit()
-        if isinstance(y, str):
-            y_prob, y, sample_weight, by, columns = read_columns(
-                y_prob, y, prob, sample_weight, by, caller=caller
-            )
-        rows = self._read_rows(y_prob, y, sample_weight)
-        given = feature_columns(by, caller=caller, param="by")
-        if sample_weight is not None:  # rows of weight zero are gone
-            weight = to_numpy(sample_weight, caller=caller, param="sample_weight").reshape(-1)
-            given = _of_rows(given, weight != 0, caller)
-        _check_length(given, len(rows.y), caller)
+        caller = type(self).__name__
+        given = _of_rows(feature_columns(by, caller=caller, param="by"), kept, caller)
         counts = rows.weight if rows.weight_type == "frequency" else None
         n_bins, n_values = self._feature_sizes()
         self.features_ = fit_features(
             given, n_bins=n_bins, n_values=n_values, counts=counts, caller=caller, param="by"
         )
-        codes = self.features_.codes(given, caller=caller, param="by")
-        rows = replace(rows, codes=codes)
-        doubts = direction_doubts(rows, caller=caller, pos_label=self.pos_label)
-        notes = self._fit_rows(rows) + doubts
-        if columns is not None:
-            self._remember_columns(columns.prob)
-            self.outcome_name_ = columns.y
-        elif (names := text_columns(y_prob)) is not None:
-            self._remember_columns(names)
-        warn_of(notes)
-        return self
+        return self.features_.codes(given, caller=caller, param="by")
 
     def _start_fit(self) -> None:
         super()._start_fit()

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from veridical._core.typing import FloatArray
+from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators._base.calibrator import Calibrator, Notes
-from veridical.calibrators._base.features import FeatureCalibrator
 from veridical.calibrators._base.rows import CheckedRows, positive_last
+
+
+def _reads_rows(calibrator: Calibrator) -> bool:
+    """Whether its `fit` is to read rows and hand them on, and nothing else."""
+    fit = getattr(type(calibrator), "fit", None)
+    return fit is Calibrator.fit or getattr(fit, "only_reads", False)
 
 
 def fit_rows(calibrator: Calibrator, rows: CheckedRows) -> Notes:
@@ -18,7 +24,7 @@ def fit_rows(calibrator: Calibrator, rows: CheckedRows) -> Notes:
     Which column is whose is settled, so direction is not doubted. A class with a `fit` of its own
     is fitted by that.
     """
-    if getattr(type(calibrator), "fit", None) not in (Calibrator.fit, FeatureCalibrator.fit):
+    if not _reads_rows(calibrator):
         values = rows.values if rows.values.ndim == 1 else positive_last(rows.values, rows.positive)
         calibrator.fit(values, np.asarray(rows.classes)[rows.index], sample_weight=rows.weight)
         return ()
@@ -35,10 +41,22 @@ def predict_rows(calibrator: Calibrator, rows: CheckedRows) -> FloatArray:
     return positive_last(p, calibrator.positive_index_) if two else p
 
 
-def fit_settled(calibrator: Calibrator, y_prob: Any, y: Any, sample_weight: Any) -> Notes:
-    """Fit to data whose columns are known to be in order, so that direction is not doubted."""
-    if type(calibrator).fit not in (Calibrator.fit, FeatureCalibrator.fit):
+def fit_settled(
+    calibrator: Calibrator,
+    y_prob: Any,
+    y: Any,
+    sample_weight: Any,
+    groups: IntArray | None = None,
+) -> Notes:
+    """Fit to data whose columns are known to be in order, so that direction is not doubted.
+
+    `groups` are numbers from 0 of what rows belong to; no row has weight zero then.
+    """
+    if not _reads_rows(calibrator):
         calibrator.fit(y_prob, y, sample_weight)
         return ()
     calibrator._start_fit()
-    return calibrator._fit_rows(calibrator._read_rows(y_prob, y, sample_weight))
+    rows = calibrator._read_rows(y_prob, y, sample_weight)
+    if groups is not None:  # of rows of positive weight
+        rows = replace(rows, groups=groups)
+    return calibrator._fit_rows(rows)

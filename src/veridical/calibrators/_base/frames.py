@@ -117,15 +117,22 @@ def _fit_columns(calibrator: Calibrator, columns: FitColumns) -> Notes:
 
 
 def read_columns(
-    source: Any, y: str, prob: Any, sample_weight: Any, by: Any, *, caller: str
-) -> tuple[Any, Any, Any, Any, FitColumns]:
-    """Predictions, labels, weights and groups of a frame or file, in memory, and their columns."""
+    source: Any,
+    y: str,
+    prob: Any,
+    sample_weight: Any,
+    by: Any,
+    *,
+    groups: Any = None,
+    caller: str,
+) -> tuple[Any, Any, Any, Any, Any, FitColumns]:
+    """Predictions, labels, weights, features and groups of a frame or file, and their columns."""
     columns = _columns(source, y, prob, sample_weight, caller=caller)
     listed = isinstance(by, (list, tuple)) and all(isinstance(name, str) for name in by)
     if listed:
         available = tables.column_names(source, caller=caller, param="y_prob")
         by = tables.expand_columns(by, available, caller=caller, param="by")
-    named = [columns.weight, *(by if listed else [by])]
+    named = [columns.weight, groups, *(by if listed else [by])]
     named = [name for name in named if isinstance(name, str)]
     wanted = list(dict.fromkeys([columns.y, *columns.prob, *named]))
     table = tables.open_table(source, columns=wanted, caller=caller, param="y_prob")
@@ -137,6 +144,7 @@ def read_columns(
         tables.labels_of(source, table, columns.y, caller=caller),
         None if weight is None else table.column(weight, caller=caller, param="sample_weight"),
         table.column(by, caller=caller, param="by") if isinstance(by, str) else by,
+        table.column(groups, caller=caller, param="groups") if isinstance(groups, str) else groups,
         columns,
     )
 

@@ -32,6 +32,7 @@ class CheckedRows:
     classes : labels in column order, in which the positive class may be first
     positive : place of the positive class of two among `classes`; 1 if there are more
     codes : (n, features) what each feature of a row is, where a map uses features
+    groups : number from 0 of what each row belongs to, which folds keep together; None: to itself
     """
 
     values: FloatArray
@@ -41,6 +42,7 @@ class CheckedRows:
     classes: tuple[Any, ...]
     positive: int = 1
     codes: IntArray | None = None
+    groups: IntArray | None = None
 
     @classmethod
     def of_sample(cls, sample: Sample) -> CheckedRows:
@@ -56,11 +58,22 @@ class CheckedRows:
         """Sample size that counts for anything depending on n."""
         return effective_size(self.weight, len(self.y), self.weight_type)
 
+    @property
+    def units(self) -> float:
+        """Number of rows, or of groups of them, that count as independent."""
+        if self.groups is None:
+            return self.size
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        total = np.bincount(self.groups, weight).astype(np.float64)
+        return min(effective_size(total, 0, "importance"), self.size)
+
     def take(self, rows: Array) -> CheckedRows:
         """Keep some rows (mask or indices)."""
         weight = None if self.weight is None else self.weight[rows]
         codes = None if self.codes is None else self.codes[rows]
-        return replace(self, values=self.values[rows], y=self.y[rows], weight=weight, codes=codes)
+        groups = None if self.groups is None else self.groups[rows]
+        kept = {"weight": weight, "codes": codes, "groups": groups}
+        return replace(self, values=self.values[rows], y=self.y[rows], **kept)
 
     def by_index(self) -> CheckedRows:
         """The same rows with class indices for labels, as parts of calibrators know them."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from veridical._core.typing import FloatArray
 from veridical.calibrators._base.bases import Notes
+from veridical.calibrators._base.calibrator import Calibrator
 from veridical.calibrators._base.rows import CheckedRows
 from veridical.calibrators._softmax.inverse_temperature import fit_inverse_temperature
 from veridical.calibrators._softmax.linear import as_matrix, full_objective
@@ -40,16 +41,32 @@ class RidgePath:
     inverse: float
     notes: Notes
 
+    def among(self, parts: Sequence[Calibrator]) -> RidgePath:
+        """The path of the ridges of some of its maps."""
+        ridges = [float(part.strength) for part in _check_alike(parts)]
+        kept = [i for i, each in enumerate(self.strengths) if each in ridges]
+        return RidgePath(
+            tuple(self.strengths[i] for i in kept),
+            tuple(self.optima[i] for i in kept),
+            tuple(self.scales[i] for i in kept),
+            self.inverse,
+            self.notes,
+        )
+
 
 def fit_path(
-    parts: Sequence[StructuredMatrixCalibrator], rows: CheckedRows, near: RidgePath | None = None
+    maps: Sequence[Calibrator],
+    rows: CheckedRows,
+    near: RidgePath | None = None,
+    *,
+    roughly: bool = False,
 ) -> RidgePath:
     """Fit structured matrices that differ in `strength` alone; each is as if fitted by itself.
 
     Logarithms and the temperature are found once, the strongest ridge comes first, and each search
     begins where the last one ended. `near` is the path of the same ridges for almost the same rows:
     then searches begin at its optima, moved by what the last one was off, and where there are few
-    classes no Hessian is formed.
+    classes no Hessian is formed. `roughly` is for maps that are judged and thrown away.
 
     Examples
     --------
@@ -61,7 +78,7 @@ def fit_path(
     >>> bool(np.abs(parts[1].coef_ - alone.coef_).max() < 1e-6)
     True
     """
-    _check_alike(parts)
+    parts = _check_alike(maps)
     order = sorted(range(len(parts)), key=lambda i: -parts[i].strength)
     strengths = tuple(float(parts[i].strength) for i in order)
     if near is not None and near.strengths != strengths:
@@ -92,7 +109,7 @@ def fit_path(
             start, scale = near.optima[number] * (near.inverse / inverse), near.scales[number]
             if optima:
                 start = start + optima[-1] - near.optima[number - 1] * (near.inverse / inverse)
-        minimum = truncated_newton(objective, start, scale)
+        minimum = truncated_newton(objective, start, scale, roughly=roughly)
         coef, intercept = as_matrix(minimum.theta, outcomes.n_classes)
         notes += part._take(coef, intercept, minimum, features, outcomes)
         part._remember(rows)
@@ -104,13 +121,24 @@ def fit_path(
     return RidgePath(strengths, tuple(optima), tuple(scales), inverse, notes)
 
 
-def _check_alike(parts: Sequence[StructuredMatrixCalibrator]) -> None:
+def paths_of(parts: Sequence[Calibrator]) -> list[list[int]]:
+    """Numbers of those maps that can be fitted together, path by path; others are in none."""
+    found: dict[tuple[object, ...], dict[float, int]] = {}
+    for number, part in enumerate(parts):
+        if isinstance(part, StructuredMatrixCalibrator):  # one of equal ones
+            found.setdefault(_kind(part), {}).setdefault(float(part.strength), number)
+    return [list(path.values()) for path in found.values()]
+
+
+def _kind(part: StructuredMatrixCalibrator) -> tuple[object, ...]:
+    return type(part), part.input, part.features, part.pseudo_rows, part.weight_type
+
+
+def _check_alike(maps: Sequence[Calibrator]) -> list[StructuredMatrixCalibrator]:
     """Raise unless the maps are of one kind."""
-    same = {
-        (type(p), p.input, getattr(p, "features", None), p.pseudo_rows, p.weight_type)
-        for p in parts
-    }
-    if len(same) != 1 or not issubclass(next(iter(same))[0], StructuredMatrixCalibrator):
+    parts = [part for part in maps if isinstance(part, StructuredMatrixCalibrator)]
+    if len(parts) < len(maps) or len({_kind(part) for part in parts}) != 1:
         hint = "fit other maps by themselves."
         expected = "structured matrices that differ in `strength` alone"
-        raise invalid("fit_path", "parts", expected, repr(list(parts)), hint=hint)
+        raise invalid("fit_path", "maps", expected, repr(list(maps)), hint=hint)
+    return parts

@@ -266,6 +266,7 @@ def _scales(logits: FloatArray, share: FloatArray) -> FloatArray:
 
 _TOLERANCE = 1e-9  # of the gradient of the mean loss, in units of the features
 _TRUNCATED_TOLERANCE = 1e-7
+_ROUGH_TOLERANCE = 3e-5
 _MAX_STEPS = 100
 _MAX_INNER = 250
 _DAMPING = 1e-11  # relative; makes steps along directions the data do not see harmless
@@ -287,7 +288,11 @@ class Minimum:
 
 
 def truncated_newton(
-    objective: SoftmaxObjective, start: FloatArray, near: Scale | None = None
+    objective: SoftmaxObjective,
+    start: FloatArray,
+    near: Scale | None = None,
+    *,
+    roughly: bool = False,
 ) -> Minimum:
     """Minimise a convex objective by Newton steps with backtracking.
 
@@ -295,10 +300,13 @@ def truncated_newton(
     of 1e-9; where there are many, by preconditioned conjugate gradients to a precision that grows
     with convergence (Eisenstat & Walker 1996, doi 10.1137/0917003), to a gradient of 1e-7. `near`
     is what the Hessian is like, from an objective of about the same rows: no other is formed.
+    `roughly` stops at a gradient of 3e-5 where there are many: for maps that are judged and thrown
+    away.
     """
     scales = np.maximum(objective.feature_scales(), 2 * objective.penalty)
     exact = len(start) <= objective.exact_up_to
     tolerance = _TOLERANCE if exact else _TRUNCATED_TOLERANCE
+    tolerance = _ROUGH_TOLERANCE if roughly and not exact else tolerance
     theta = start
     value, p = objective.value(theta)
     gradient = objective.gradient(theta, p)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import islice
+from typing import Any, Self
 
 import numpy as np
 
@@ -12,7 +14,8 @@ from veridical._core.data.schema import ANY, Fields, Number, Numbers, Relations
 from veridical._core.data.validation import is_number
 from veridical._core.formula import Clip, Linear, Log, Node, Nodes, Trees, step
 from veridical._core.numeric.blocks import row_blocks
-from veridical._core.typing import FloatArray, IntArray
+from veridical._core.typing import ArrayLike, FloatArray, IntArray
+from veridical.calibrators._base.beside import fit_beside
 from veridical.calibrators._base.calibrator import Calibrator, Notes
 from veridical.calibrators._base.features import FeatureCalibrator
 from veridical.calibrators._base.nodes import softmax_of
@@ -25,7 +28,9 @@ from veridical.calibrators._softmax.structured import StructuredMatrixCalibrator
 from veridical.calibrators._trees.oblivious import DECIMALS, Tree
 from veridical.calibrators._trees.rounds import LEAST, HeldOut, Questions, log_of
 from veridical.calibrators._trees.splits import ALONE, Scale
-from veridical.calibrators._wrappers.wrapping import WrappingCalibrator, fit_part, predict_part
+from veridical.calibrators._wrappers.copies import warnings_of, without_copies
+from veridical.calibrators._wrappers.together import JudgingCalibrator
+from veridical.calibrators._wrappers.wrapping import fit_part, predict_part
 from veridical.exceptions import invalid
 
 _DEEPEST = 4
@@ -37,7 +42,7 @@ _PARTS = 32  # of a feature that is a number; as many texts are kept
 
 
 @dataclass(eq=False, repr=False)
-class BoostedCalibrator(WrappingCalibrator, FeatureCalibrator):
+class BoostedCalibrator(JudgingCalibrator, FeatureCalibrator):
     r"""Another map, and small trees that add to its scores where held-out rows gain by it.
 
     .. math:: c(p) = \operatorname{softmax}\Big(\log g(p) + \sum_t v_t[\ell_t(p)]\Big)
@@ -100,7 +105,8 @@ class BoostedCalibrator(WrappingCalibrator, FeatureCalibrator):
     that of the number of trees that is best on held-out rows. With t its size in standard errors,
     leaves are multiplied by 1 - 1/t^2, and there are none if t <= 1: noise is not shipped. Nothing
     is drawn at random that the data do not decide, and neither the order of rows nor that of
-    classes matters.
+    classes matters. Rows of one of the `groups` given to `fit` are not parted by folds, nor are
+    copies of rows, as in `AutoCalibrator`.
 
     Features are the probabilities of all classes, of three to eight classes also the ratios of all
     pairs, and of two classes that of the positive one. Time O(n K^3) a question for up to eight
@@ -150,6 +156,39 @@ class BoostedCalibrator(WrappingCalibrator, FeatureCalibrator):
     cv: int | None = 5
     _needs_features = False
 
+    def fit(
+        self,
+        y_prob: Any,
+        y: ArrayLike | str,
+        sample_weight: ArrayLike | str | None = None,
+        *,
+        prob: str | Sequence[str] | None = None,
+        by: Any = None,
+        groups: ArrayLike | str | None = None,
+    ) -> Self:
+        """Fit trees to predictions, features if there are any, and the outcomes that followed.
+
+        Parameters
+        ----------
+        y_prob, y, sample_weight, prob
+            As for every calibrator; with `by` or `groups`, columns of a query are read into memory.
+        by : frame, mapping, array-like of shape (n,) or (n, m), or names of columns; optional
+            Features of each row, which trees may ask about beside its predictions.
+        groups : array-like of shape (n,), or str, optional
+            What each row belongs to; rows of one group are never parted by folds.
+
+        Returns
+        -------
+        self
+        """
+        if by is None and groups is None:
+            return super().fit(y_prob, y, sample_weight, prob=prob)
+        both = {"by": by, "groups": groups}
+        fitted: Self = fit_beside(self, y_prob, y, sample_weight, prob, **both)
+        return fitted
+
+    fit.only_reads = True  # type: ignore[attr-defined]
+
     def _feature_sizes(self) -> tuple[int, int]:
         return _PARTS, _PARTS
 
@@ -191,8 +230,12 @@ class BoostedCalibrator(WrappingCalibrator, FeatureCalibrator):
         return Scale(self.input, self.floor_)
 
     def _fit_checked(self, rows: CheckedRows) -> Notes:
+        copies: Notes = ()
+        if self.cv is not None:
+            rows, copies = without_copies(rows)
+            copies = warnings_of(copies, rows, type(self).__name__)
         self.base_ = self._part(self._given)
-        notes = fit_part(self.base_, rows)
+        notes = fit_part(self.base_, rows) + copies
         values = two_columns(rows.values.astype(np.float64, copy=False), self.input)
         self.floor_ = smallest_share(values) if self.input == "probability" else 0.0
         questions = Questions.of(

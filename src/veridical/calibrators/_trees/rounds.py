@@ -100,12 +100,15 @@ class Questions:
             return best
         weight = np.concatenate([fold.weight for fold in folds])
         size = effective_size(weight, len(weight), self.rows.weight_type)
+        groups = None
+        if self.rows.groups is not None:
+            groups = np.concatenate([fold.groups for fold in folds])
         for count in range(1, max_rounds + 1):
             gains = np.concatenate([fold.grow() for fold in folds])
             gain = float(np.average(gains, weights=weight))
             if gain > best.gain:
-                spread = float(np.average((gains - gain) ** 2, weights=weight))
-                best = HeldOut(count, gain, math.sqrt(spread / size))
+                error = _error_of(gains - gain, weight, size, groups)
+                best = HeldOut(count, gain, error)
             if count - best.n_trees >= _PATIENCE:
                 break
         return best
@@ -132,6 +135,16 @@ class Questions:
         return Boosting(codes, scores, rows.y, weight, depth=self.depth, rate=self.rate)
 
 
+def _error_of(
+    deviations: FloatArray, weight: FloatArray, size: float, groups: IntArray | None
+) -> float:
+    """Standard error of a mean of rows, or of groups of rows."""
+    if groups is not None:
+        total = np.bincount(groups, deviations * weight)
+        return math.sqrt(float(total @ total)) / float(weight.sum())
+    return math.sqrt(float(np.average(deviations**2, weights=weight)) / size)
+
+
 class _Fold:
     """Rows held out and the trees of the others."""
 
@@ -143,6 +156,7 @@ class _Fold:
         self._before = softmax_and_losses(self._scores.copy(), rows.y)
         self._gains = np.zeros(len(rows.y))
         self.weight = np.ones(len(rows.y)) if rows.weight is None else rows.weight
+        self.groups = np.arange(len(rows.y)) if rows.groups is None else rows.groups
 
     def grow(self) -> FloatArray:
         """Add a tree; returns what all of them took from the log loss of each row."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -47,13 +48,22 @@ def held_out_masses(
     class of two rows or more is in two folds or more, so that no map lacks it.
 
     With frequency weights the repetitions a row stands for are dealt out one by one, so a row may
-    be in several folds with a part of its weight, and weights mean repetition exactly.
+    be in several folds with a part of its weight, and weights mean repetition exactly. Rows with
+    `groups` are dealt out group by group, the large ones first, to the fold that has the least.
     """
     mass = row_masses(rows)
     place = np.argsort(class_order(rows.values, rows.y, mass, len(rows.classes)))[rows.y]
     rng = np.random.default_rng([seed, _signature(rows, mass, place)])
     order = value_order(rows.values, rows.y, rows.weight)
     order = order[np.argsort(place[order], kind="stable")]
+    if rows.groups is not None:
+        fold_of = _dealt_by_group(rows.groups[order], rows.y[order], mass[order], n_folds, rng)
+        for fold in range(n_folds):
+            held = np.zeros(len(order))
+            held[order[fold_of == fold]] = mass[order[fold_of == fold]]
+            if 0 < np.count_nonzero(held) < len(held):
+                yield held
+        return
     deal = _dealt_by_class if even_classes else _dealt
     if (mass == 1).all():  # what follows does the same, with more memory
         counts = np.bincount(place)
@@ -154,6 +164,35 @@ def _dealt(counts: IntArray, n_folds: int, rng: np.random.Generator) -> IntArray
                 other = rng.choice(frequent if len(frequent) else others)
                 fold[[a, other]] = fold[[other, a]]
     return fold
+
+
+def _dealt_by_group(
+    groups: IntArray, y: IntArray, mass: FloatArray, n_folds: int, rng: np.random.Generator
+) -> IntArray:
+    """Fold of each row: whole groups, at random, so that folds are of similar size.
+
+    Groups are known by the first of their rows, which are sorted, not by their names. A class that
+    two groups or more have is in two folds or more.
+    """
+    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
+    place = np.argsort(np.argsort(first))[group.reshape(-1)]
+    sizes = np.bincount(place, mass)
+    order = rng.permutation(len(sizes))
+    order = order[np.argsort(-sizes[order], kind="stable")]
+    fold = np.empty(len(sizes), dtype=np.intp)
+    if sizes.min() == sizes.max():
+        fold[order] = np.arange(len(order)) % n_folds
+    else:
+        filled = [(0.0, k) for k in range(n_folds)]
+        for each in order.tolist():
+            lightest, k = heapq.heappop(filled)
+            fold[each] = k
+            heapq.heappush(filled, (lightest + float(sizes[each]), k))
+    for label in np.unique(y).tolist():
+        having = np.unique(place[y == label])
+        if len(having) > 1 and np.all(fold[having] == fold[having[0]]):
+            fold[having[0]] = (fold[having[0]] + 1) % n_folds
+    return fold[place]
 
 
 class CrossFitted(NamedTuple):

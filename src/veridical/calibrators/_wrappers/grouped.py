@@ -147,7 +147,7 @@ class GroupedCalibrator(WrappingCalibrator):
             self.__dict__.pop(name, None)
         columns, group_name = None, by if isinstance(by, str) else None
         if isinstance(y, str):
-            y_prob, y, sample_weight, by, columns = read_columns(
+            y_prob, y, sample_weight, by, _, columns = read_columns(
                 y_prob, y, prob, sample_weight, by, caller=caller
             )
         groups = _groups(by, caller)

@@ -8,6 +8,7 @@ from typing import Any
 
 from veridical.calibrators import (
     BetaCalibrator,
+    BoostedCalibrator,
     Calibrator,
     EnsembleTemperatureCalibrator,
     HistogramCalibrator,
@@ -24,6 +25,7 @@ from veridical.exceptions import invalid
 
 _FEW_CLASSES = 30  # up to here one map a class is worth its time
 _ROWS_A_CLASS = 30  # and from here it has rows enough
+_ROWS_OF_TREES = 200  # below, leaves of twenty rows tell too little
 _BINS_OF_SCORES = 10
 _MANY_CLASSES = 150  # up to here a full matrix is worth its time
 
@@ -38,12 +40,14 @@ class Candidate:
     calibrator : not fitted
     safe : whether it stays near the model's own predictions and may stand in for them
     jumps : whether it is made of steps, which cost most where a map is shipped
+    costly : whether it takes much to fit and to ship, and has to gain the more
     """
 
     name: str
     calibrator: Calibrator
     safe: bool = False
     jumps: bool = False
+    costly: bool = False
 
 
 def default_candidates(n_classes: int, size: float, input: str, strategy: str) -> list[Candidate]:
@@ -89,11 +93,14 @@ def _multiclass(n_classes: int, size: float) -> list[Candidate]:
         extended = StructuredMatrixCalibrator(strength=0.005, features="extended")
         found.append(Candidate("extended matrix", extended))
     if n_classes <= _FEW_CLASSES and size >= _ROWS_A_CLASS * n_classes:
-        spline, isotonic = SplineCalibrator(smoothness=10.0), IsotonicCalibrator(centered=True)
+        spline, isotonic = SplineCalibrator(smoothness=10.0), IsotonicCalibrator()
         found += [
             Candidate("one-vs-rest spline", OneVsRestCalibrator(spline)),
             Candidate("one-vs-rest isotonic", OneVsRestCalibrator(isotonic)),
         ]
+    if n_classes <= _FEW_CLASSES and size >= _ROWS_OF_TREES:
+        trees = BoostedCalibrator(max_rounds=20, learning_rate=0.4, cv=None)
+        found.append(Candidate("trees", trees, costly=True))
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -29,6 +29,8 @@ from veridical.calibrators.core import (
     held_out_masses,
     rows_of_mass,
 )
+from veridical.calibrators.judging import fit_path, paths_of
+from veridical.exceptions import InvalidInputError
 from veridical.selection._auto import pruning, weighing
 from veridical.selection._auto.candidates import Candidate
 
@@ -36,8 +38,10 @@ _MOST_ROWS = 50_000
 _MOST_VALUES = 500_000
 _FEW_ROWS = 600  # up to here one partition is too noisy a judge
 _SOME_ROWS = 2_000
+_ENOUGH_ROWS = 2_000  # of more classes: so many held out tell the weights well enough
 _MANY_ROWS = 5_000  # from here on five folds of two classes tell as much as ten
 _FAR_OFF = 1e-3  # in probability: a pool that is worse followed stays a pool
+_WORTH_ITS_COST = 1e-3  # nats on held-out rows, and one standard error
 _NEGLIGIBLE = 1e-3  # weights below this are not worth their map
 
 
@@ -51,6 +55,7 @@ class TriedCandidate:
     note: str = ""
     safe: bool = False
     jumps: bool = False
+    costly: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,22 +99,28 @@ def choose(
     strategy: str,
     max_seconds: float | None,
     compact: bool = True,
+    every_fold: bool = False,
 ) -> CalibratorChoice:
-    """Cross-fit the candidates, weigh or select them, and fit what was chosen."""
+    """Cross-fit the candidates, weigh or select them, and fit what was chosen.
+
+    With `every_fold` all folds are held out in turn, also where fewer tell enough.
+    """
     used = _thinned(rows)
-    folds = weighing.make_folds(used, _partitions(used))
+    enough = np.inf if every_fold or len(rows.classes) == 2 else _ENOUGH_ROWS
+    folds = weighing.make_folds(used, _partitions(used), enough)
     deadline = None if max_seconds is None else time.perf_counter() + max_seconds
     steps = iter(track(len(candidates) * len(folds), "trying calibrators"))
+    parts = [
+        fresh_part(c.calibrator, input=input, weight_type=rows.weight_type) for c in candidates
+    ]
+    fits = _cross_fits(parts, [c.costly for c in candidates], folds, steps, deadline)
     tried = []
     notes: Notes = ()
-    for number, c in enumerate(candidates):
-        part = fresh_part(c.calibrator, input=input, weight_type=rows.weight_type)
-        until = deadline if number else None  # the first is always tried
-        fit = weighing.cross_fit(part, folds, steps, until=until)
+    for c, part, fit in zip(candidates, parts, fits, strict=True):
         if isinstance(fit, LeftOut):
             tried.append(TriedCandidate(c.name, part, None, str(fit)))
         else:
-            tried.append(TriedCandidate(c.name, part, fit, safe=c.safe, jumps=c.jumps))
+            tried.append(TriedCandidate(c.name, part, fit, "", c.safe, c.jumps, c.costly))
             notes += fit.notes
     model = _identity(rows, input)
     alone = model if input == "score" else _without_zeros(model, rows)
@@ -127,6 +138,33 @@ def choose(
         notes,
     )
     return _with_map(_weighed(start, strategy), rows, compact=compact)
+
+
+def _cross_fits(
+    parts: Sequence[Calibrator],
+    costly: Sequence[bool],
+    folds: Sequence[weighing.Fold],
+    steps: Iterator[int],
+    deadline: float | None,
+) -> list[weighing.CrossFit | LeftOut]:
+    """What each candidate says of rows held out; matrices of several ridges are fitted together.
+
+    One that is costly is given up after some folds if others, which come before it, do better.
+    """
+    found: dict[int, weighing.CrossFit | LeftOut] = {}
+    paths = {path[0]: path for path in paths_of(parts)}
+    for number, part in enumerate(parts):
+        until = deadline if number else None  # the first is always tried
+        if number in paths:
+            path = paths[number]
+            fits = weighing.cross_fit_path([parts[i] for i in path], folds, steps, until=until)
+            each = [fits] * len(path) if isinstance(fits, LeftOut) else fits
+            found.update(zip(path, each, strict=True))
+        elif number not in found:
+            rivals = [f for f in found.values() if isinstance(f, weighing.CrossFit)]
+            given = [fit.given for fit in rivals] if costly[number] else []
+            found[number] = weighing.cross_fit(part, folds, steps, until=until, rivals=given)
+    return [found[number] for number in range(len(parts))]
 
 
 def _identity(rows: CheckedRows, input: str) -> Calibrator:
@@ -165,9 +203,9 @@ def _thinned(rows: CheckedRows) -> CheckedRows:
 
 
 def _partitions(rows: CheckedRows) -> tuple[int, ...]:
-    if rows.size <= _FEW_ROWS:
+    if rows.units <= _FEW_ROWS:
         return (10, 10, 10)
-    return (10,) if rows.size <= (_MANY_ROWS if len(rows.classes) == 2 else _SOME_ROWS) else (5,)
+    return (10,) if rows.units <= (_MANY_ROWS if len(rows.classes) == 2 else _SOME_ROWS) else (5,)
 
 
 class Shares(NamedTuple):
@@ -175,6 +213,10 @@ class Shares(NamedTuple):
 
     maps: FloatArray
     identity: float
+
+    def given(self, maps: FloatArray, own: FloatArray | None) -> FloatArray:
+        """What the result gives to outcomes, from what maps (n, M) and the model gave."""
+        return maps @ self.maps + (0.0 if own is None else self.identity * own)
 
 
 def shares_of(
@@ -196,12 +238,34 @@ def _pooled(
     own: FloatArray | None,
     tried: Sequence[TriedCandidate],
 ) -> Shares:
+    """Weights of all maps, unless those of the maps that cost little are nearly as good."""
+    cheap = [number for number, each in enumerate(tried) if not each.costly]
+    every = _pooled_at_any_cost(judge, given, own, tried)
+    if not cheap or not np.delete(every.maps, cheap).any():
+        return every
+    found = _pooled_at_any_cost(judge, given[:, cheap], own, [tried[i] for i in cheap])
+    without = Shares(np.zeros(len(tried)), found.identity)
+    without.maps[cheap] = found.maps
+    gain = np.log(every.given(given, own)) - np.log(without.given(given, own))
+    mean, error = judge.mean_and_error(gain)
+    return every if mean > max(_WORTH_ITS_COST, error) else without
+
+
+def _pooled_at_any_cost(
+    judge: weighing.Judge,
+    given: FloatArray,
+    own: FloatArray | None,
+    tried: Sequence[TriedCandidate],
+) -> Shares:
     """Weights of least held-out loss, what stands by mixed in, then of as few maps as say it."""
-    maps = weighing.pool_weights(given, judge.weights, weighing.PSEUDO_ROWS)
+    two = judge.n_classes == 2
+    imagined = weighing.PSEUDO_ROWS_BINARY if two else weighing.PSEUDO_ROWS
+    maps = weighing.pool_weights(given, judge.weights, imagined)
     maps[maps < _NEGLIGIBLE] = 0.0
     maps /= maps.sum()
     if own is None:
-        return Shares(_lean(judge, given, maps, np.array([each.jumps for each in tried])), 0.0)
+        jumps = np.array([each.jumps for each in tried])
+        return Shares(_lean(judge, given, maps, jumps), 0.0)
     share = weighing.identity_share(judge, given @ maps, own)
     weights = np.append(share, (1 - share) * maps)
     safe = next((i for i, each in enumerate(tried, 1) if each.safe), 0)
@@ -210,20 +274,27 @@ def _pooled(
         weights[0] = share * kept
         weights[safe] += share * moved
     every = np.column_stack([own, given])
+    costly = any(each.costly and w > 0 for each, w in zip(tried, maps.tolist(), strict=True))
     if pruning.hardly_changes(every, weights, judge.weight) and not judge.contradicted:
         return Shares(np.zeros(len(maps)), 1.0)
     jumps = np.array([False, *(each.jumps for each in tried)])
-    weights = _lean(judge, every, weights, jumps)
+    weights = _lean(judge, every, weights, jumps, costly=costly)
     return Shares(weights[1:], float(weights[0]))
 
 
 def _lean(
-    judge: weighing.Judge, given: FloatArray, weights: FloatArray, jumps: BoolArray
+    judge: weighing.Judge,
+    given: FloatArray,
+    weights: FloatArray,
+    jumps: BoolArray,
+    *,
+    costly: bool = False,
 ) -> FloatArray:
     """Without maps that are not worth shipping: of two classes smooth ones cost nothing."""
     if judge.n_classes == 2:
         return pruning.without_jumps(given, weights, judge.weight, jumps)
-    return pruning.without_needless(given, weights, judge.weight)
+    same = {"same": pruning.SAME_BESIDE_COSTLY} if costly else {}
+    return pruning.without_needless(given, weights, judge.weight, **same)
 
 
 def _selected(judge: weighing.Judge, given: FloatArray, own: FloatArray | None) -> Shares:
@@ -259,16 +330,18 @@ def _with_map(choice: CalibratorChoice, rows: CheckedRows, *, compact: bool) -> 
     notes = choice.notes
     if len(kept) == 1 and choice.identity_weight == 0:
         only = kept[0][1].calibrator
-        notes += fit_part(only, rows)
+        [found] = _fitted_to_all([kept[0][1]], rows)
+        notes += fit_part(only, rows) if found is None else found
         return replace(choice, calibrator=only, notes=notes)
+    fits: list[Notes | None] = [None] * len(kept)
+    if compact or choice.n_used < len(rows.y):
+        fits = _fitted_to_all([each for _, each in kept], rows)
     parts: list[Calibrator] = []
     weights: list[float] = []
-    for weight, each in kept:
+    for (weight, each), found in zip(kept, fits, strict=True):
         maps = list(each.fit.maps) if each.fit is not None else []
-        if compact or choice.n_used < len(rows.y):
-            found = fit_part_if_possible(each.calibrator, rows)
-            if found is not None:
-                maps, notes = [each.calibrator], notes + found
+        if found is not None:
+            maps, notes = [each.calibrator], notes + found
         parts += maps
         weights += [weight / len(maps)] * len(maps)
     if choice.identity_weight > 0:
@@ -277,6 +350,25 @@ def _with_map(choice: CalibratorChoice, rows: CheckedRows, *, compact: bool) -> 
     classes = np.arange(len(rows.classes))
     pool = AveragedCalibrator.of_fitted(parts, np.asarray(weights), classes)
     return replace(choice, calibrator=_followed(pool) if compact else pool, notes=notes)
+
+
+def _fitted_to_all(tried: Sequence[TriedCandidate], rows: CheckedRows) -> list[Notes | None]:
+    """Fit candidates to all rows, ridges from where they ended in the first fold; None: cannot."""
+    found: dict[int, Notes | None] = {}
+    parts = [each.calibrator for each in tried]
+    for path in paths_of(parts):
+        fit, chosen = tried[path[0]].fit, [parts[i] for i in path]
+        if fit is None or fit.path is None:
+            continue
+        try:
+            notes = fit_path(chosen, rows, fit.path.among(chosen)).notes
+        except InvalidInputError:
+            continue
+        found.update({i: notes if i == path[0] else () for i in path})
+    for number, part in enumerate(parts):
+        if number not in found:
+            found[number] = fit_part_if_possible(part, rows)
+    return [found[number] for number in range(len(parts))]
 
 
 def _followed(pool: Calibrator) -> Calibrator:

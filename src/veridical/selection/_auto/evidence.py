@@ -24,10 +24,12 @@ def evidence_of(
     level: float,
     *,
     held_out: FloatArray | None = None,
+    copies: tuple[str, ...] = (),
 ) -> Evidence:
     """Tabulate what was tried, against the identity on the same rows.
 
-    `held_out` are the probabilities of `cross_weighted`, where they are known already.
+    `held_out` are the probabilities of `cross_weighted`, where they are known already, and `copies`
+    what was found of rows that occur several times.
     """
     table = _Table(choice, level)
     entries = [table.identity()] if choice.identity is not None else []
@@ -45,7 +47,7 @@ def evidence_of(
         partitions=choice.partitions,
         n_used=choice.n_used,
         confidence_level=level,
-        notes=_notes(choice, rows),
+        notes=copies + _notes(choice, rows),
     )
 
 
@@ -149,9 +151,9 @@ def in_hindsight(choice: CalibratorChoice) -> FloatArray:
 def cross_weighted(choice: CalibratorChoice, strategy: str) -> FloatArray:
     """Held-out probabilities of the result, (m, K), with weights that have not seen the rows.
 
-    Of every partition two folds at a time get the weights, and the share of the identity, that the
-    outcomes of its other folds give; else weights, and choices more so, would seem better than they
-    are.
+    Of every partition two folds at a time (one, of three folds or fewer) get the weights, and the
+    share of the identity, that the outcomes of its other folds give; else weights, and choices more
+    so, would seem better than they are.
     """
     judge, fitted = choice.judge, choice.fitted
     given = np.column_stack([judge.outcome(fit.given) for _, fit in fitted])
@@ -174,12 +176,13 @@ def cross_weighted(choice: CalibratorChoice, strategy: str) -> FloatArray:
 
 
 def _blocks(choice: CalibratorChoice) -> Iterator[tuple[BoolArray, BoolArray]]:
-    """Rows of two folds of a partition, and those of its other folds."""
+    """Rows of two folds of a partition, or one of few, and those of its other folds."""
     fold, first = choice.judge.fold, 0
     for n_folds in choice.partitions:
         inside = (fold >= first) & (fold < first + n_folds)
-        for number in range(first, first + n_folds, 2):
-            held = inside & ((fold == number) | (fold == number + 1))
+        together = 2 if n_folds > 3 else 1
+        for number in range(first, first + n_folds, together):
+            held = inside & (fold >= number) & (fold < number + together)
             yield held, inside & ~held
         first += n_folds
 
@@ -230,8 +233,11 @@ def _verdict(choice: CalibratorChoice, result: CandidateEvidence, *, few: bool) 
 
 def _notes(choice: CalibratorChoice, rows: CheckedRows) -> tuple[str, ...]:
     notes = []
-    if rows.size < _FEW_SHOWN:
-        notes.append(f"{rows.size:.0f} rows are few: intervals are rough")
+    if rows.units < _FEW_SHOWN:
+        what = "rows" if rows.groups is None else "groups"
+        notes.append(f"{rows.units:.0f} {what} are few: intervals are rough")
+    if rows.groups is not None:
+        notes.append(f"{len(np.unique(rows.groups)):,} groups of rows were kept together")
     if (events := _events(rows)) < FEW_EVENTS:
         what = "row is" if events == 1 else "rows are"
         notes.append(
@@ -253,6 +259,8 @@ def _notes(choice: CalibratorChoice, rows: CheckedRows) -> tuple[str, ...]:
 
 
 def _events(rows: CheckedRows) -> float:
-    """Rows that are not of the most frequent class."""
+    """Rows, or groups with some, that are not of the most frequent class."""
     counts = np.bincount(rows.y, row_masses(rows))
+    if rows.groups is not None:
+        return float(len(np.unique(rows.groups[rows.y != counts.argmax()])))
     return float(counts.sum() - counts.max())

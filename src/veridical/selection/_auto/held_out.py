@@ -10,6 +10,7 @@ from veridical._core.data.left_out import LeftOut
 from veridical._core.typing import FloatArray, IntArray
 from veridical.calibrators import Calibrator
 from veridical.calibrators.core import CheckedRows
+from veridical.calibrators.judging import without_copies
 from veridical.results import Evidence
 from veridical.selection._auto.candidates import default_candidates
 from veridical.selection._auto.choice import choose
@@ -51,8 +52,11 @@ def auto_fit(rows: CheckedRows, *, confidence_level: float) -> AutoFit | LeftOut
     Maps of the folds that the weights were found on have not seen the rows of their fold, and of
     every two folds the weights are found on the others: what is held out costs nothing more.
     """
-    candidates = default_candidates(len(rows.classes), rows.size, "probability", "pool")
-    choice = choose(candidates, rows, input="probability", strategy="pool", max_seconds=None)
+    rows, copies = without_copies(rows)
+    candidates = default_candidates(len(rows.classes), rows.units, "probability", "pool")
+    choice = choose(
+        candidates, rows, input="probability", strategy="pool", max_seconds=None, every_fold=True
+    )
     if not choice.partitions or choice.identity is None:
         return LeftOut("too few rows to hold any out")
     first = slice(0, choice.judge.ends[0])
@@ -62,7 +66,9 @@ def auto_fit(rows: CheckedRows, *, confidence_level: float) -> AutoFit | LeftOut
         weighed = cross_weighted(choice, "pool")
     return AutoFit(
         calibrator=choice.calibrator,
-        evidence=evidence_of(choice, rows, "pool", confidence_level, held_out=weighed),
+        evidence=evidence_of(
+            choice, rows, "pool", confidence_level, held_out=weighed, copies=copies
+        ),
         y=choice.judge.y[first],
         weight=None if rows.weight is None else choice.judge.weight[first],
         before=before,

@@ -7,6 +7,7 @@ import numpy as np
 from veridical._core.typing import BoolArray, FloatArray
 
 _SAME = 1e-4  # nats: what the maps that are left out may change, all together
+SAME_BESIDE_COSTLY = 5e-4  # nats: beside a map that costs much, others have to be few
 _WORTH = 1e-4  # nats: what a map that jumps has to gain on held-out rows
 _ALONE = 3e-5  # nats: below, the model is left alone
 _RIDGE = 1e-12  # maps that agree share their weight
@@ -53,8 +54,10 @@ class Neighbours:
         return weights
 
 
-def without_needless(given: FloatArray, weights: FloatArray, rows: FloatArray) -> FloatArray:
-    """Leave out maps one by one as long as the others can say the same within 1e-4 nats.
+def without_needless(
+    given: FloatArray, weights: FloatArray, rows: FloatArray, *, same: float = _SAME
+) -> FloatArray:
+    """Leave out maps one by one as long as the others can say the same, within so many nats.
 
     `given` (n, M) is what maps gave to the outcomes, `rows` the weights of the rows.
 
@@ -75,7 +78,7 @@ def without_needless(given: FloatArray, weights: FloatArray, rows: FloatArray) -
         others = [near.nearest([j for j in alive if j != i]) for i in alive]
         distances = [near.distance(each) for each in others]
         best = int(np.argmin(distances))
-        if distances[best] > _SAME:
+        if distances[best] > same:
             break
         weights = others[best]
     return weights
@@ -84,9 +87,11 @@ def without_needless(given: FloatArray, weights: FloatArray, rows: FloatArray) -
 def without_jumps(
     given: FloatArray, weights: FloatArray, rows: FloatArray, jumps: BoolArray
 ) -> FloatArray:
-    """Leave out maps that jump unless held-out log loss is worse by more than 1e-4 without them.
+    """Leave out maps that jump where the others say the same and are no worse, within 1e-4 nats.
 
-    The last of them goes first. What remains is nearest to the pool as it was.
+    The last of them goes first. What remains is nearest to the pool as it was. That others are no
+    worse on held-out rows is not enough: of few rows it says little, and where predictions are
+    nearly certain it is the steps that keep the pool from being surer than it may be.
     """
     near = Neighbours(given, weights, rows)
     before = float(np.average(np.log(given @ weights), weights=rows))
@@ -95,7 +100,8 @@ def without_jumps(
         if weights[number] == 0 or not kept:
             continue
         tried = near.nearest(kept)
-        if before - float(np.average(np.log(given @ tried), weights=rows)) <= _WORTH:
+        worse = before - float(np.average(np.log(given @ tried), weights=rows))
+        if worse <= _WORTH and near.distance(tried) <= _SAME:
             weights = tried
     return weights
 

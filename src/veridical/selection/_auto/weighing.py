@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,16 +24,21 @@ from veridical.calibrators.core import (
     rows_of_mass,
     smallest_share,
 )
+from veridical.calibrators.judging import RidgePath, fit_path
+from veridical.exceptions import InvalidInputError
 from veridical.inference.intervals import make_units, standard_error
 
 
-def pool_weights(given: FloatArray, weight: FloatArray, pseudo_rows: float) -> FloatArray:
-    """Maximise sum_i w_i log(given_i . v) + (a / M) sum_m log v_m over the simplex.
+def pool_weights(
+    given: FloatArray, weight: FloatArray, pseudo_rows: float | FloatArray
+) -> FloatArray:
+    """Maximise sum_i w_i log(given_i . v) + sum_m a_m log v_m over the simplex.
 
     `given` (n, M) holds what each of M maps gave to the outcome, `weight` sums to the sample size
-    and a is `pseudo_rows`: as if that many more rows had been best foretold by a map drawn at
-    random, which keeps weights off zero where rows are few. As such rows they are handed to
-    `simplex_weights`: each is certain under its map and impossible under the others.
+    and a are the `pseudo_rows`, of a single number M equal parts: as if that many more rows had
+    been best foretold by each map, which keeps weights off zero where rows are few. As such rows
+    they are handed to `simplex_weights`: each is certain under its map and impossible under the
+    others.
 
     Examples
     --------
@@ -47,7 +53,8 @@ def pool_weights(given: FloatArray, weight: FloatArray, pseudo_rows: float) -> F
     # a common factor of a row changes nothing, and keeps tiny probabilities from underflowing
     scaled = given / given.max(axis=1, keepdims=True)
     likelihoods = np.concatenate([scaled, np.eye(n_maps)])
-    counts = np.concatenate([weight, np.full(n_maps, pseudo_rows / n_maps)])
+    imagined = np.full(n_maps, pseudo_rows / n_maps) if np.ndim(pseudo_rows) == 0 else pseudo_rows
+    counts = np.concatenate([weight, imagined])
     return simplex_weights(likelihoods, counts / counts.sum()).weights
 
 
@@ -71,6 +78,7 @@ class CrossFit:
     maps : fitted map of every fold
     seconds : time taken
     notes : what the fits leave in doubt
+    path : of a ridge that was fitted with others, where those of the first fold ended
     """
 
     given: FloatArray
@@ -78,16 +86,26 @@ class CrossFit:
     maps: tuple[Calibrator, ...]
     seconds: float
     notes: Notes = ()
+    path: RidgePath | None = None
 
 
-def make_folds(rows: CheckedRows, partitions: Sequence[int]) -> list[Fold]:
-    """Folds of several partitions of the same rows, given by their numbers of folds."""
+def make_folds(
+    rows: CheckedRows, partitions: Sequence[int], enough: float = math.inf
+) -> list[Fold]:
+    """Folds of several partitions of the same rows, given by their numbers of folds.
+
+    Of each partition the first ones, two at least, that hold `enough` rows out.
+    """
     total = row_masses(rows)
-    return [
-        Fold(rows_of_mass(rows, total - mass), rows_of_mass(rows, mass), number)
-        for number, n_folds in enumerate(partitions)
-        for mass in held_out_masses(rows, n_folds, seed=number)
-    ]
+    found: list[Fold] = []
+    for number, n_folds in enumerate(partitions):
+        seen = 0.0
+        for count, mass in enumerate(held_out_masses(rows, n_folds, seed=number)):
+            if count > 1 and seen >= enough:
+                break
+            seen += float(mass.sum())
+            found.append(Fold(rows_of_mass(rows, total - mass), rows_of_mass(rows, mass), number))
+    return found
 
 
 def cross_fit(
@@ -96,16 +114,19 @@ def cross_fit(
     steps: Iterator[int],
     *,
     until: float | None = None,
+    rivals: Sequence[FloatArray] = (),
 ) -> CrossFit | LeftOut:
     """Fit a copy of `part` to every fold's kept rows, or say why that was not done.
 
     `steps` is advanced once a fold: it draws the progress bar. `until` is a time of
-    `time.perf_counter` at which the last fold would have to be done.
+    `time.perf_counter` at which the last fold would have to be done. `rivals` are what others said
+    of all rows held out: as soon as the first folds have held out enough, they are compared.
     """
     start = time.perf_counter()
     given: list[FloatArray] = []
     maps: list[Calibrator] = []
     notes: Notes = ()
+    looked = _first_look(folds)
     for fold in folds:
         if until is not None and _would_end(start, len(maps), len(folds)) > until:
             return LeftOut("time was up")
@@ -117,11 +138,82 @@ def cross_fit(
         given.append(map.predict_proba(fold.held.values))
         maps.append(map)
         notes += found
+        if rivals and len(maps) == looked and _is_behind(given, folds[:looked], rivals):
+            return LeftOut("others do better on the first rows held out")
     if not maps:
         return LeftOut("too few rows to hold any out")
     seconds = time.perf_counter() - start
     own = maps[0].predict_proba(np.concatenate([f.held.values for f in others_of_first(folds)]))
     return CrossFit(np.concatenate(given), own, tuple(maps), seconds, notes)
+
+
+def _first_look(folds: Sequence[Fold]) -> int:
+    """Number of folds after which a costly candidate is looked at."""
+    seen = np.cumsum([len(fold.held.y) for fold in folds])
+    whole = int(sum(fold.partition == 0 for fold in folds))
+    return min(int(np.searchsorted(seen, _ROWS_OF_A_LOOK)) + 1, whole)
+
+
+def _is_behind(
+    given: Sequence[FloatArray], folds: Sequence[Fold], rivals: Sequence[FloatArray]
+) -> bool:
+    """Whether mean log loss on the first folds is higher than that of the best other map."""
+    y = np.concatenate([fold.held.y for fold in folds])
+    weight = [fold.held.weight for fold in folds if fold.held.weight is not None]
+    rows, weights = np.arange(len(y)), np.concatenate(weight) if weight else None
+    losses = [
+        -float(np.average(np.log(np.maximum(p[rows, y], _LEAST)), weights=weights))
+        for p in (np.concatenate(given), *rivals)
+    ]
+    return losses[0] > min(losses[1:]) + _BEHIND
+
+
+def cross_fit_path(
+    parts: Sequence[Calibrator],
+    folds: Sequence[Fold],
+    steps: Iterator[int],
+    *,
+    until: float | None = None,
+) -> list[CrossFit] | LeftOut:
+    """Fit copies of structured matrices that differ in their ridges to every fold's kept rows.
+
+    The first fold is fitted from afar, all others from there.
+    """
+    start = time.perf_counter()
+    given: list[list[FloatArray]] = [[] for _ in parts]
+    maps: list[list[Calibrator]] = [[] for _ in parts]
+    first: RidgePath | None = None
+    notes: Notes = ()
+    for number, fold in enumerate(folds):
+        if until is not None and _would_end(start, number, len(folds)) > until:
+            return LeftOut("time was up")
+        for _ in parts:
+            next(steps, None)
+        own = [fresh_part(part) for part in parts]
+        try:
+            path = fit_path(own, fold.kept, first, roughly=True)
+        except InvalidInputError:
+            return LeftOut("cannot be fitted to parts of these rows")
+        notes += path.notes
+        first = first or path
+        for said, kept, part in zip(given, maps, own, strict=True):
+            said.append(part.predict_proba(fold.held.values))
+            kept.append(part)
+    if not folds:
+        return LeftOut("too few rows to hold any out")
+    values = np.concatenate([f.held.values for f in others_of_first(folds)])
+    seconds = (time.perf_counter() - start) / len(parts)
+    return [
+        CrossFit(
+            np.concatenate(said),
+            kept[0].predict_proba(values),
+            tuple(kept),
+            seconds,
+            notes if number == 0 else (),
+            first,
+        )
+        for number, (said, kept) in enumerate(zip(given, maps, strict=True))
+    ]
 
 
 def others_of_first(folds: Sequence[Fold]) -> list[Fold]:
@@ -135,11 +227,13 @@ def _would_end(start: float, done: int, n_folds: int) -> float:
     return now if done == 0 else start + (now - start) * n_folds / done
 
 
-PSEUDO_ROWS = 2.0
-_PSEUDO_ROWS_OF_TWO = 6.0
+PSEUDO_ROWS, PSEUDO_ROWS_BINARY = 2.0, 4.0
+_PSEUDO_ROWS_STANDBY = (3.6, 2.4)  # of the model's own predictions and of the map near them
 _LEAST = 1e-12  # smaller probabilities of what happened count as this
 _HARDLY = 0.01  # shares of the identity that are not worth the words
 _CAUTION = 1.0  # standard errors
+_ROWS_OF_A_LOOK = 400
+_BEHIND = 0.005  # nats
 
 
 @dataclass(frozen=True)
@@ -151,12 +245,13 @@ class Judge:
     y : class indices of the held-out rows, fold after fold
     weight : their weights
     by_frequency : whether a weight is a number of repetitions
-    size : sample size for whatever depends on n
+    size : number of independent rows, or groups, of one partition that were held out
     floor : what a probability of zero counts as, should its outcome happen all the same
-    ends : where each partition of the rows ends; each contains all rows once
+    ends : where each partition of the rows ends; each contains rows once, of few all of them
     fold : number of the fold that holds each row out
     contradicted : whether something happened that the model had given no probability
     n_classes : of predictions
+    groups : what each row belongs to; None: to itself
     """
 
     y: IntArray
@@ -168,6 +263,7 @@ class Judge:
     fold: IntArray
     contradicted: bool = False
     n_classes: int = 2
+    groups: IntArray | None = None
 
     @classmethod
     def of(cls, folds: Sequence[Fold], rows: CheckedRows, own: FloatArray | None) -> Judge:
@@ -175,17 +271,19 @@ class Judge:
         held = [fold.held for fold in folds]
         weights = [np.ones(len(r.y)) if r.weight is None else r.weight for r in held]
         counts = np.bincount([f.partition for f in folds], [len(r.y) for r in held])
+        seen = counts[0] / sum(len(r.y) for r in (held[0], folds[0].kept)) if held else 1.0
         y = np.concatenate([r.y for r in held]) if held else rows.y[:0]
         return cls(
             y,
             np.concatenate(weights) if held else np.empty(0),
             rows.weight is not None and rows.weight_type == "frequency",
-            rows.size,
+            rows.units * min(float(seen), 1.0),
             _LEAST if own is None or not own.size else stand_in(own),
             tuple(np.cumsum(counts).astype(int).tolist()),
             np.repeat(np.arange(len(held)), [len(r.y) for r in held]),
             own is not None and bool(np.any(own[np.arange(len(y)), y] == 0)),
             len(rows.classes),
+            _groups_of(held),
         )
 
     def among(self, rows: BoolArray) -> Judge:
@@ -200,6 +298,7 @@ class Judge:
             size=self.size * share,
             ends=ends,
             fold=self.fold[rows],
+            groups=None if self.groups is None else self.groups[rows],
         )
 
     @property
@@ -258,7 +357,12 @@ class Judge:
         squares, start = [], 0
         for end in self.ends:
             part = slice(start, end)
-            units = make_units(values[part], self.weight[part], by_frequency=self.by_frequency)
+            groups = None
+            if self.groups is not None:
+                _, groups = np.unique(self.groups[part], return_inverse=True)
+            units = make_units(
+                values[part], self.weight[part], by_frequency=self.by_frequency, groups=groups
+            )
             squares.append(standard_error(units) ** 2)
             start = end
         return self.mean(values), float(np.sqrt(np.mean(squares)))
@@ -267,6 +371,11 @@ class Judge:
         """How many standard errors the mean is above zero."""
         mean, error = self.mean_and_error(values)
         return mean / error if error > 0 else float(np.sign(mean)) * np.inf if mean else 0.0
+
+
+def _groups_of(held: Sequence[CheckedRows]) -> IntArray | None:
+    groups = [part.groups for part in held if part.groups is not None]
+    return np.concatenate(groups) if groups else None
 
 
 def stand_in(p: FloatArray) -> float:
@@ -281,11 +390,11 @@ def stand_in(p: FloatArray) -> float:
 def standby(judge: Judge, identity: FloatArray, safe: FloatArray) -> tuple[float, float]:
     """Weights of the model's own predictions and of a map that stays near them.
 
-    What is relied on as far as the pool may be no better: six imagined rows are divided evenly
-    between the two, because a model's temperature is rarely right.
+    What is relied on as far as the pool may be no better: of six imagined rows 3.6 are best
+    foretold by the model and 2.4 by the map, because a model's temperature is rarely right.
     """
     given = np.column_stack([identity, safe])
-    own = float(pool_weights(given, judge.weights, _PSEUDO_ROWS_OF_TWO)[0])
+    own = float(pool_weights(given, judge.weights, np.array(_PSEUDO_ROWS_STANDBY))[0])
     return (1.0, 0.0) if own > 1 - _HARDLY else (0.0, 1.0) if own < _HARDLY else (own, 1 - own)
 
 

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping
 
+from veridical._core.data.groups import cluster_codes
 from veridical._core.data.options import check_flag
-from veridical._core.data.validation import check_weight
+from veridical._core.data.validation import check_weight, is_integer
 from veridical._core.typing import Array, ArrayLike, FloatArray, IntArray, WeightType
 from veridical.calibrators import Calibrator, OneVsRestCalibrator
 from veridical.calibrators.core import Notes
@@ -125,9 +126,10 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
     that of the estimator and of the splitter.
 
     With `weight_type="frequency"`, and an estimator of which the same is true, a weight of two is a
-    row given twice, if both copies are in one fold. Folds dealt by the order of rows (integers) may
-    part copies, and then a model has seen what calibrates it: give rows that repeat as weights, or
-    keep them together by `GroupKFold`.
+    row given twice, if both copies are in one fold. A model must not have seen copies of what
+    calibrates it. Integer folds keep equal rows together where a column of numbers tells all
+    different rows apart, so that equal ones must be copies; equal rows of a few categories are not
+    known to be. Pass `groups` where rows belong together, or give rows that repeat as weights.
 
     An indicator matrix `y` of L labels gives one map a label, and `predict_proba` of shape (n, L)
     with the probability of each.
@@ -191,7 +193,9 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
         sample_weight : array-like of shape (n,), optional
             Non-negative weights.
         groups : array-like of shape (n,), optional
-            For splitters such as `GroupKFold`.
+            What each row belongs to (patient, prompt, original of a copy). Integers of `cv` are
+            then `StratifiedGroupKFold`; splitters such as `GroupKFold` get them, and so does a
+            calibrator that holds rows out itself.
         **fit_params
             Handed on to the `fit` of the estimator, those of one value a row for its rows only:
             scikit-learn's convention for whatever an estimator needs besides.
@@ -222,7 +226,13 @@ class CalibratedClassifier(ClassifierMixin, MetaEstimatorMixin, BaseEstimator): 
             target = to_be_learnt(target, kept, caller=CALLER)
             params, split_params = pairs.routed(self, weight, groups, fit_params, caller=CALLER)
         wanted = pairs.MapWanted(self.calibrator, self.weight_type, self.response, self.features)
-        task = pairs.Task(self.estimator, X, target, weight, params, wanted)
+        together = None
+        if groups is not None:
+            together = cluster_codes(groups, np.ones(n_rows, dtype=bool), caller=CALLER)
+        elif not prefit and (self.cv is None or is_integer(self.cv)):
+            together = splits.copies_in(X)
+            split_params = {} if together is None else {"groups": together}
+        task = pairs.Task(self.estimator, X, target, weight, params, wanted, together)
         wanted.check(target.n_classes)
         if prefit:
             fits, rows = [pairs.pair_of_fitted(task, kept)], [kept]

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from veridical._core.data.validation import check_option
+from veridical._core.data.validation import check_option, is_integer
 from veridical._core.typing import Array, FloatArray, IntArray, WeightType
 from veridical.calibrators import Calibrator, SegmentCalibrator
 from veridical.calibrators.core import FeatureCalibrator, Notes, fit_settled
+from veridical.calibrators.judging import JudgingCalibrator
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.inputs import feature_columns
 from veridical.selection._auto.auto import calibrator_named, for_classes
@@ -149,6 +150,8 @@ class Task:
     fit_params : dict
         Handed on to the estimator; entries of one value a row are split like rows.
     wanted : MapWanted
+    groups : int array of shape (n,) or None
+        What rows belong to that must not be parted.
     """
 
     estimator: Any
@@ -157,6 +160,7 @@ class Task:
     weight: FloatArray | None
     fit_params: dict[str, Any]
     wanted: MapWanted
+    groups: IntArray | None = None
 
     def fitted_model(self, train: IntArray) -> Any:
         """Copy of the estimator, fitted to some rows."""
@@ -191,12 +195,15 @@ class Task:
                 raise invalid(CALLER, "y", "of one label a row with features", "several", hint=hint)
             maps = LabelwiseMaps(blank)
             return maps, maps.fit(values, y, weight)
+        groups = None if self.groups is None else self.groups[rows]
         if isinstance(blank, FeatureCalibrator) and self.wanted.features is not None:
             from sklearn.utils import _safe_indexing
 
             by = features_in(_safe_indexing(self.X, rows), self.wanted.features)
+            if isinstance(blank, JudgingCalibrator):
+                return blank.fit(values, y, weight, by=by, groups=groups), ()
             return blank.fit(values, y, weight, by=by), ()
-        return blank, fit_settled(blank, values, y, weight)
+        return blank, fit_settled(blank, values, y, weight, groups)
 
 
 def fit_pair(task: Task, split: Split) -> tuple[Pair, Notes]:
@@ -296,7 +303,7 @@ def routed(
             warn_of([note], caller=caller)
     if groups is None:
         return params, {}
-    if not hasattr(owner.cv, "split"):
+    if not (owner.cv is None or is_integer(owner.cv) or hasattr(owner.cv, "split")):
         hint = "use a splitter that knows groups, e.g. `cv=GroupKFold(5)`."
         raise invalid(caller, "cv", "a splitter when `groups` are given", repr(owner.cv), hint=hint)
     return params, {"groups": groups}

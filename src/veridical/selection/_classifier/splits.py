@@ -13,6 +13,7 @@ from veridical.exceptions import invalid
 from veridical.selection._classifier.target import ClassifierTarget
 
 Split = tuple[IntArray, IntArray]
+_DIFFERENT_ROWS = 20
 _FEWEST = 3  # rows of a map: through two points every line goes
 
 
@@ -49,9 +50,45 @@ def splits_of(
     params = split_params
     if not everything:
         params = {name: _safe_indexing(value, kept) for name, value in split_params.items()}
+    if params.get("groups") is not None and is_integer(cv):
+        from sklearn.model_selection import StratifiedGroupKFold
+
+        n_groups = len(np.unique(np.asarray(params["groups"])))
+        if n_groups < cv:
+            hint = "use fewer folds." if n_groups > 1 else "leave `groups` out."
+            got = f"{cv} folds of {n_groups} groups"
+            raise invalid(caller, "cv", "at most the number of groups", got, hint=hint)
+        cv = StratifiedGroupKFold(cv)
     splitter = check_cv(cv, y, classifier=True)
     splits = [(kept[train], kept[test]) for train, test in splitter.split(shown, y, **params)]
     return [_disjoint(split, len(target.y), caller=caller) for split in splits]
+
+
+def copies_in(X: Any) -> IntArray | None:
+    """Number of the different row of each row of `X`, if equal rows must be copies; else None.
+
+    Equal rows of a few categories are not. They are where a column of numbers tells all different
+    rows apart: then it is a measurement, of which two do not agree to the last digit by chance.
+    """
+    try:
+        values = np.asarray(X)
+    except (TypeError, ValueError):
+        return None
+    if values.ndim != 2 or values.dtype.kind not in "fiu" or len(values) < 2 * _DIFFERENT_ROWS:
+        return None
+    most, column = 0, values[:, :1].ravel()
+    for each in values.T:
+        count = len(np.unique(each))
+        if count == len(values):  # no two rows are equal
+            return None
+        if count > most:
+            most, column = count, each
+    if most < _DIFFERENT_ROWS:
+        return None
+    _, first, codes = np.unique(column, return_index=True, return_inverse=True)
+    codes = codes.reshape(-1)
+    same = (values == values[first[codes]]) | (values != values)  # NaN stays NaN
+    return codes if same.all() else None
 
 
 def check_for_single_map(splits: list[Split], n_rows: int, *, caller: str) -> None:
