@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,11 +100,16 @@ class UniformBins(IntervalBinning):
     def _merged(
         self, partition: IntervalPartition, sample: BinarySample, min_count: int
     ) -> IntervalPartition:
-        cells = partition.assign(sample.p)
         n = partition.n_cells
-        w = np.bincount(cells, weights=sample.weight, minlength=n).astype(np.float64)
-        squared = None if sample.weight is None else sample.weight**2
-        w2 = np.bincount(cells, weights=squared, minlength=n)
+        if sample.is_sorted:
+            cuts = partition.cuts(sample.pooled.value)
+            held = (sample.pooled.weight[a:b] for a, b in itertools.pairwise(cuts))
+            w = w2 = np.array([each.sum() for each in held])
+        else:
+            cells = partition.assign(sample.p)
+            w = np.bincount(cells, weights=sample.weight, minlength=n).astype(np.float64)
+            squared = None if sample.weight is None else sample.weight**2
+            w2 = np.bincount(cells, weights=squared, minlength=n)
         kept, mass, mass2 = [0], 0.0, 0.0
         for index in range(n):
             mass, mass2 = mass + w[index], mass2 + w2[index]

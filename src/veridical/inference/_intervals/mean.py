@@ -13,7 +13,13 @@ from veridical._core.data.randomness import check_draws
 from veridical._core.data.validation import check_level, check_option
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray, IntArray
-from veridical.inference._intervals.bounded import Masses, Support, mean_limits, mean_pvalue
+from veridical.inference._intervals.bounded import (
+    Masses,
+    Support,
+    masses_of_rows,
+    mean_limits,
+    mean_pvalue,
+)
 from veridical.inference._intervals.rows import design_effect
 
 METHODS = ("analytic", "percentile", "basic", "bca")
@@ -92,6 +98,8 @@ class Units:
         Where units are clusters, the rows they are made of.
     clusters : array of shape (n_rows,) or None
         And the unit of each.
+    plain : bool
+        Whether units are rows of weight one in one stratum, which many passes can be spared.
     """
 
     total: FloatArray
@@ -100,10 +108,13 @@ class Units:
     strata: IntArray
     rows: Masses | None = None
     clusters: IntArray | None = None
+    plain: bool = False
 
     @property
     def estimate(self) -> float:
         """Mean score."""
+        if self.plain:
+            return float(self.total.mean())
         copies = np.ones(len(self.total)) if self.copies is None else self.copies
         return float(copies @ self.total / (copies @ self.weight))
 
@@ -129,6 +140,8 @@ class Units:
         the mean of its stratum is off, which adds nothing to the variance of a mean whose strata
         have fixed sizes.
         """
+        if self.plain:
+            return masses_of_rows(self.total)
         if self.rows is not None and self.clusters is not None:
             rows = self.rows
             away = rows.value - rows.mean
@@ -156,6 +169,10 @@ def make_units(
 ) -> Units:
     """Gather rows into the units that are independent."""
     n = len(scores)
+    if weight is None and groups is None and strata is None:
+        one, none = np.ones(1), np.zeros(1, dtype=np.intp)
+        same, layer = np.broadcast_to(one, n), np.broadcast_to(none, n)  # no memory
+        return Units(scores, same, None, layer, plain=True)
     weights: FloatArray = np.ones(n) if weight is None else weight
     total: FloatArray = scores * weights
     copies = rows = None
@@ -208,6 +225,9 @@ def normal_interval(estimate: float, spread: float, level: float) -> MeanInterva
 
 def standard_error(units: Units) -> float:
     """Root of the linearised variance of the mean."""
+    if units.plain:
+        away = units.total - units.estimate
+        return math.sqrt(float(np.einsum("i,i->", away, away))) / len(away)
     copies = np.ones(len(units.total)) if units.copies is None else units.copies
     influence = _centred(units.total - units.estimate * units.weight, copies, units.strata)
     return math.sqrt(float(copies @ influence**2)) / float(copies @ units.weight)
