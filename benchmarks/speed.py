@@ -12,13 +12,10 @@ during a call, beyond its input. Packages that are absent are left out.
 
 from __future__ import annotations
 
-import os
-
-os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
-
 import argparse
 import csv
 import datetime
+import os
 import time
 import tracemalloc
 import warnings
@@ -30,12 +27,13 @@ from typing import Any
 
 from worker import hide_numba
 
-hide_numba()
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+hide_numba()  # before anything that would load it, and threads before NumPy
 
-import numpy as np
-from data import Sample, make_sample
-from report import facts_of_machine
-from speed_jobs import EXTRA, JOBS, Job
+import numpy as np  # noqa: E402
+from data import Sample, make_sample  # noqa: E402
+from report import facts_of_machine  # noqa: E402
+from speed_jobs import EXTRA, JOBS, Job  # noqa: E402
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "docs" / "evidence" / "speed.csv"

@@ -273,7 +273,12 @@ JOBS = [
     Job("make_report", of(v.make_report, rng=0), (SMALL,)),
     Job("CalibrationMonitor.update, status", watch),
     # scores and errors
-    Job("brier_score", of(v.brier_score), classes=ALL, peers={"scikit-learn": sk("brier_score_loss")}),
+    Job(
+        "brier_score",
+        of(v.brier_score),
+        classes=ALL,
+        peers={"scikit-learn": sk("brier_score_loss")},
+    ),
     Job("log_loss", of(v.log_loss), classes=ALL, peers={"scikit-learn": sk("log_loss")}),
     Job("spherical_score", of(v.spherical_score), classes=ALL),
     Job("zero_one_loss", of(v.zero_one_loss), classes=ALL),
@@ -283,13 +288,21 @@ JOBS = [
         "expected_calibration_error",
         of(v.expected_calibration_error),
         classes=ALL,
-        peers={"scikit-learn": sk("calibration_curve"), "relplot": relplot_binned, "netcal": netcal_ece},
+        peers={
+            "scikit-learn": sk("calibration_curve"),
+            "relplot": relplot_binned,
+            "netcal": netcal_ece,
+        },
     ),
     Job("classwise_calibration_error", of(v.classwise_calibration_error), classes=ALL),
     Job("maximum_calibration_error", of(v.maximum_calibration_error)),
     Job("ECE, quantile bins", of(QUANTILES), peers={"scikit-learn": sk_quantile}),
     Job("ECE, SweepBins", of(v.BinnedError(binning=v.SweepBins()))),
-    Job("ECE, SimplexBins", of(v.BinnedError(binning=v.SimplexBins()), lens="canonical"), classes=(10,)),
+    Job(
+        "ECE, SimplexBins",
+        of(v.BinnedError(binning=v.SimplexBins()), lens="canonical"),
+        classes=(10,),
+    ),
     Job("DensityError", of(v.DensityError())),
     Job("SmoothError", of(v.SmoothError()), peers={"relplot": relplot_smooth}),
     Job("IsotonicError", of(v.IsotonicError())),
@@ -299,7 +312,9 @@ JOBS = [
     Job("RecalibrationError", of(v.RecalibrationError())),
     # curves
     Job("reliability_curve", of(v.reliability_curve)),
-    Job("reliability_curve, isotonic", of(v.reliability_curve, method="isotonic", rng=0), UP_TO_1E5),
+    Job(
+        "reliability_curve, isotonic", of(v.reliability_curve, method="isotonic", rng=0), UP_TO_1E5
+    ),
     Job("reliability_curve, smooth", of(v.reliability_curve, method="smooth", rng=0), UP_TO_1E5),
     # tests, nulls, intervals
     Job("consistency_test", of(v.consistency_test, v.BinnedError(), rng=0), classes=(2, 10)),
@@ -329,14 +344,37 @@ JOBS = [
     Job("paired_difference, Brier", compared(v.BrierScore())),
     Job("paired_difference, RMSCE", compared(v.BinnedError(norm=2))),
     # maps
-    Job("PlattCalibrator.fit", fit(v.PlattCalibrator), UP_TO_1E5 + (LARGE,), peers={"scikit-learn": sk_platt}),
-    Job("BetaCalibrator.fit", fit(v.BetaCalibrator), UP_TO_1E5 + (LARGE,), peers={"betacal": beta_fit}),
+    Job(
+        "PlattCalibrator.fit",
+        fit(v.PlattCalibrator),
+        (*UP_TO_1E5, LARGE),
+        peers={"scikit-learn": sk_platt},
+    ),
+    Job(
+        "BetaCalibrator.fit",
+        fit(v.BetaCalibrator),
+        (*UP_TO_1E5, LARGE),
+        peers={"betacal": beta_fit},
+    ),
     Job("IsotonicCalibrator.fit", fit(v.IsotonicCalibrator), peers={"scikit-learn": sk_isotonic}),
-    Job("IsotonicCalibrator.predict_proba", predict(v.IsotonicCalibrator), peers={"scikit-learn": sk_isotonic_predict}),
-    Job("HistogramCalibrator.fit", fit(lambda: v.HistogramCalibrator(strategy="uniform")), peers={"netcal": netcal_histogram}),
+    Job(
+        "IsotonicCalibrator.predict_proba",
+        predict(v.IsotonicCalibrator),
+        peers={"scikit-learn": sk_isotonic_predict},
+    ),
+    Job(
+        "HistogramCalibrator.fit",
+        fit(lambda: v.HistogramCalibrator(strategy="uniform")),
+        peers={"netcal": netcal_histogram},
+    ),
     Job("HistogramCalibrator.fit, quantiles", fit(v.HistogramCalibrator)),
     Job("SplineCalibrator.fit", fit(v.SplineCalibrator)),
-    Job("VennAbersCalibrator, fit and predict", own_venn_abers, (SMALL, MIDDLE), peers={"venn-abers": venn_abers}),
+    Job(
+        "VennAbersCalibrator, fit and predict",
+        own_venn_abers,
+        (SMALL, MIDDLE),
+        peers={"venn-abers": venn_abers},
+    ),
     Job("TemperatureCalibrator.fit", fit(v.TemperatureCalibrator), classes=ALL),
     Job("VectorCalibrator.fit", fit(v.VectorCalibrator), (SMALL, MIDDLE), (10,)),
     Job("DirichletCalibrator.fit", fit(v.DirichletCalibrator), (SMALL, MIDDLE), (10,)),

@@ -37,7 +37,7 @@ CASES = [  # classes, law, size of the error
 def draw(
     rng: np.random.Generator, n_classes: int, law: str, size: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Predictions of a Dirichlet law, outcomes of the truth that the law of errors makes of them."""
+    """Predictions of a Dirichlet law, and outcomes of what the law of errors makes of them."""
     p = rng.dirichlet(np.full(n_classes, 0.6), N_ROWS)
     truth = p
     if law == "over-confident":

@@ -321,8 +321,8 @@ def _consistency(
         return observed, null, f", {words}"
     if not is_plain(trials):
         return (*consistency_null(trials, by, draws), "")
-    one = Draws(0, draws.rng)
-    return consistency_null(trials, by, one)[0], consistency_null(in_cells(trials), by, draws)[1], ""
+    observed = consistency_null(trials, by, Draws(0, draws.rng))[0]
+    return observed, consistency_null(in_cells(trials), by, draws)[1], ""
 
 
 def _check_size(sample: Sample) -> None:

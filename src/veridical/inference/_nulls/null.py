@@ -155,9 +155,9 @@ def null_sample(
     if binned is not None:  # of a binary problem, sums by bin need no row written out
         return _from_sums(binned, problem, draws, probabilities)
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    if isinstance(estimator, CellEstimator) and isinstance(problem, BinarySample):
-        if probabilities is None and problem.weight is None:
-            return cell_null(estimator, problem, draws)
+    known = isinstance(estimator, CellEstimator) and probabilities is None
+    if known and isinstance(problem, BinarySample) and problem.weight is None:
+        return cell_null(estimator, problem, draws)
     outcomes = OutcomeDraws(sample, probabilities)
     values = np.empty(draws.n_resamples)
     for index in track(draws.n_resamples, f"null level of {estimator.name}"):

@@ -7,14 +7,13 @@ import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from veridical._core.data.faults import Option
 from veridical._core.data.validation import check_level, check_sample, is_number
 from veridical._core.sample import Sample
-from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.status import status_of
 from veridical.monitoring._maps.rows import ModelColumns, RecentRows
@@ -23,6 +22,9 @@ from veridical.monitoring._store.buckets import Buckets
 from veridical.monitoring._store.pending import Pending
 from veridical.monitoring._store.store import Store
 from veridical.results import MonitorStatus
+
+if TYPE_CHECKING:
+    from veridical.calibrators import Calibrator
 
 CALLER = "CalibrationMonitor"
 
