@@ -40,6 +40,14 @@ bench:  ## Compare speed with other packages; writes docs/evidence
 	$(PYTHON) benchmarks/bench_inference.py --write docs/evidence
 	$(PYTHON) benchmarks/bench_start.py --write docs/evidence
 
+.PHONY: bench-table
+bench-table:  ## CPU time and memory of every public operation; writes docs/evidence/speed.md
+	$(PYTHON) benchmarks/speed.py --write docs/evidence
+
+.PHONY: bench-quick
+bench-quick:  ## What became slower than the committed table says: three minutes
+	$(PYTHON) benchmarks/speed.py --quick
+
 .PHONY: bench-engines
 bench-engines:  ## Evaluate files of up to a hundred million rows (2 GB of disk); writes docs/engines.md
 	$(PYTHON) benchmarks/bench_engines.py --write docs/evidence --page docs/engines.md --folder build/engines

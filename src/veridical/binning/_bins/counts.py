@@ -88,7 +88,10 @@ def sort_scores(sample: BinarySample) -> SortedScores:
 
 
 def _from_zero(values: FloatArray) -> FloatArray:
-    return np.concatenate([[0.0], np.cumsum(values)])
+    sums = np.empty(len(values) + 1)
+    sums[0] = 0.0
+    np.cumsum(values, out=sums[1:])
+    return sums
 
 
 BinCount = int | Literal["sqrt", "cbrt", "cv"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 from veridical._core.data.arrays import to_numpy
 from veridical._core.data.options import check_integer
 from veridical._core.data.validation import check_option
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray, Side
 from veridical.binning._bins.counts import (
@@ -99,11 +101,16 @@ class UniformBins(IntervalBinning):
     def _merged(
         self, partition: IntervalPartition, sample: BinarySample, min_count: int
     ) -> IntervalPartition:
-        cells = partition.assign(sample.p)
         n = partition.n_cells
-        w = np.bincount(cells, weights=sample.weight, minlength=n).astype(np.float64)
-        squared = None if sample.weight is None else sample.weight**2
-        w2 = np.bincount(cells, weights=squared, minlength=n)
+        if sample.is_sorted:
+            cuts = partition.cuts(sample.pooled.value)
+            held = (sample.pooled.weight[a:b] for a, b in itertools.pairwise(cuts))
+            w = w2 = np.array([each.sum() for each in held])
+        else:
+            cells = partition.assign(sample.p)
+            w = np.bincount(cells, weights=sample.weight, minlength=n).astype(np.float64)
+            squared = None if sample.weight is None else sample.weight**2
+            w2 = np.bincount(cells, weights=squared, minlength=n)
         kept, mass, mass2 = [0], 0.0, 0.0
         for index in range(n):
             mass, mass2 = mass + w[index], mass2 + w2[index]
@@ -250,8 +257,8 @@ def _largest_monotone(scores: SortedScores) -> IntArray:
     # Only bins that touch the stretch where both outcomes occur can break the order: all bins
     # before it have mean 0, all bins after it mean 1.
     total = scores.cum_w[-1]
-    first_positive = np.flatnonzero(scores.positive > 0)[0]
-    last_negative = np.flatnonzero(frequency < 1 - _TOLERANCE)[-1]
+    first_positive = int((scores.positive > 0).argmax())
+    last_negative = len(frequency) - 1 - int((frequency < 1 - _TOLERANCE)[::-1].argmax())
     start, stop = scores.cum_w[first_positive] / total, scores.cum_w[last_negative + 1] / total
     # So many bins separate all scores; without ties or weights it is the number of rows.
     most = int(np.ceil(min(total, total / scores.weight.min()) * (1 - _TOLERANCE)))
@@ -306,4 +313,8 @@ def _first_fall(
 
 
 def _decreases(frequency: FloatArray) -> bool:
-    return bool((np.diff(frequency) < -_TOLERANCE).any())
+    # Block by block, for most fall at once.
+    return any(
+        bool((np.diff(frequency[block.start : block.stop + 1]) < -_TOLERANCE).any())
+        for block in row_blocks(len(frequency))
+    )

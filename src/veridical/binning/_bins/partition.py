@@ -64,6 +64,15 @@ class IntervalPartition:
             return np.searchsorted(edges[1:-1], p, side=side)
         return self._assign_uniform(p, edges, *self.grid)
 
+    def cuts(self, value: FloatArray) -> IntArray:
+        """Where the bins begin among increasing scores, and where the last ends: as `assign` does.
+
+        Of so many bins as scores fall into one that is empty begins where the next does.
+        """
+        side: Side = "right" if self.closed == "right" else "left"
+        inner = np.searchsorted(value, self.edges[1:-1].astype(value.dtype), side=side)
+        return np.concatenate([[0], inner, [len(value)]])
+
     def _assign_uniform(
         self, p: FloatArray, edges: FloatArray, low: float, scale: float
     ) -> IntArray:

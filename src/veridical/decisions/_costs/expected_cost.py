@@ -61,10 +61,11 @@ def doubts_of_mean(
     copies = weight if counted and weight is not None else np.ones(len(by_row))
     scale = np.ones(len(by_row)) if counted or weight is None else weight
     away = scale * (by_row - float(copies @ (scale * by_row)) / float(copies @ scale))
-    square = float(copies @ away**2)
+    np.square(away, out=away)
+    square = float(copies @ away)
     if float(copies.sum()) < _MANY_ROWS or square == 0:
         return []
-    rows = square**2 / float(copies @ away**4)
+    rows = square**2 / float(copies @ np.square(away))
     if rows >= _FEW_ROWS:
         return []
     count = max(1, round(rows))

@@ -198,10 +198,29 @@ def choose_actions(y_prob: FloatArray, table: CostTable, *, single: bool = False
         costs = table.rows(block)
         expected = _expectation(p, costs)
         size = expected if costs.min() >= 0 else _expectation(p, np.abs(costs))
-        least = expected.min(axis=1, keepdims=True)
-        action[block] = (expected - least <= close * size).argmax(axis=1)
-        promised[block] = np.take_along_axis(expected, action[block, None], axis=1)[:, 0]
+        action[block], promised[block] = _least(expected, close * size)
     return ChosenActions(action, promised)
+
+
+def _least(expected: FloatArray, slack: FloatArray) -> tuple[IntArray, FloatArray]:
+    """The first action within its slack of the least expected cost, and what it costs."""
+    if expected.shape[1] > _FEW_ACTIONS:
+        least = expected.min(axis=1, keepdims=True)
+        action = (expected - least <= slack).argmax(axis=1)
+        return action, np.take_along_axis(expected, action[:, None], axis=1)[:, 0]
+    # Columns, since NumPy is slow to reduce short rows.
+    columns = np.ascontiguousarray(expected.T)
+    least = columns.min(axis=0)
+    action = np.zeros(len(least), dtype=np.intp)
+    promised = columns[-1].copy()
+    for k in range(len(columns) - 1, -1, -1):
+        near = columns[k] - least <= slack[:, k]
+        action[near] = k
+        np.copyto(promised, columns[k], where=near)
+    return action, promised
+
+
+_FEW_ACTIONS = 8
 
 
 class CostOutcome(NamedTuple):
@@ -221,19 +240,30 @@ class CostOutcome(NamedTuple):
 
 def outcome_of(sample: Sample, table: CostTable, action: IntArray) -> CostOutcome:
     """Costs of the actions taken, and of others, given the classes that occurred."""
+    if table.rows(slice(0, 1)).ndim == 2:
+        return _outcome_of_classes(sample, table.rows(slice(0, 1)), action)
     cost, least = np.empty(sample.n), np.empty(sample.n)
     always = np.zeros(len(table.actions))
     total = 0.0
     cells = len(sample.columns) * len(table.actions)
     for block in row_blocks(sample.n, max(64, _BLOCK_CELLS // cells)):
         y, costs = sample.index[block], table.rows(block)
-        occurred = costs[y] if costs.ndim == 2 else costs[np.arange(len(y)), y]
+        occurred = costs[np.arange(len(y)), y]
         weight = np.ones(len(y)) if sample.weight is None else sample.weight[block]
         cost[block] = np.take_along_axis(occurred, action[block, None], axis=1)[:, 0]
         least[block] = occurred.min(axis=1)
         always += weight @ occurred
         total += float(weight.sum())
     return CostOutcome(cost, least, always / total)
+
+
+def _outcome_of_classes(sample: Sample, costs: FloatArray, action: IntArray) -> CostOutcome:
+    """The same where costs are those of a class, (K, A), whichever the row."""
+    y = sample.index
+    key = y * costs.shape[1]
+    key += action
+    seen = np.bincount(y, sample.weight, len(costs))
+    return CostOutcome(costs.take(key), costs.min(axis=1).take(y), seen @ costs / seen.sum())
 
 
 def _double_columns(sample: Sample) -> FloatArray:

@@ -42,8 +42,7 @@ def _signs(sample: Sample) -> list[str]:
         return []
     hint = "if rows belong together (patients, prompts, days), say so by `groups`"
     repeated = float(np.mean(p[1:] == p[:-1]))
-    share = np.unique(p, return_counts=True)[1] / len(p)
-    if repeated > float(share @ share) + _REPEATED:
+    if repeated > _REPEATED and repeated > _by_chance(p) + _REPEATED:
         return [f"{100 * repeated:.0f} % of the rows have the prediction of the row before: {hint}"]
     residual = (y - p).astype(np.float64)
     residual = residual - residual.mean()
@@ -56,6 +55,11 @@ def _signs(sample: Sample) -> list[str]:
     return []
 
 
+def _by_chance(p: np.ndarray) -> float:
+    """How often two rows have the same prediction."""
+    share = np.unique(p, return_counts=True)[1] / len(p)
+    return float(share @ share)
+
+
 def _is_sorted(p: np.ndarray) -> bool:
-    step = np.diff(p.astype(np.float64))
-    return bool((step >= 0).all() or (step <= 0).all())
+    return bool((p[1:] >= p[:-1]).all() or (p[1:] <= p[:-1]).all())

@@ -50,6 +50,8 @@ def _on_values(sample: BinarySample) -> str | None:
     pooled = sample.pooled
     value = pooled.value.astype(np.float64)
     scale = sample.size / float(pooled.weight.sum())
+    if float(pooled.weight.max()) * scale < 4 * _LEAST_VARIANCE:  # p (1 - p) is at most 1/4
+        return None
     residual = (pooled.positive - pooled.weight * value) * scale
     variance = pooled.weight * value * (1 - value) * scale
     held = variance >= _LEAST_VARIANCE
@@ -68,9 +70,11 @@ def _along_the_line(sample: BinarySample) -> str | None:
     p = np.clip(pooled.value.astype(np.float64), _CLIP, 1 - _CLIP)
     residual = pooled.positive - pooled.weight * p
     spread = pooled.weight * p * (1 - p)
+    if not _is_none(residual, spread):
+        return None
     odds = np.log(p) - np.log1p(-p)
     odds = odds - (spread @ odds) / spread.sum()
-    if not (_is_none(residual, spread) and _is_none(residual * odds, spread * odds**2)):
+    if not _is_none(residual * odds, spread * odds**2):
         return None
     return "predictions are right in level and in spread"
 

@@ -17,6 +17,7 @@ all predictions are equal nothing was seen, and it may be placed anywhere.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 
@@ -30,8 +31,11 @@ from veridical.inference._intervals.rows import Rows
 def area_limits(problems: Iterable[Rows], area: float, level: float) -> tuple[float, float] | None:
     """Limits of the mean area of problems on the same rows; None if one of them has none."""
     moved: FloatArray | None = None  # what each row, or cluster, adds to either distance
+    problems = iter(problems)
+    several = list(itertools.islice(problems, 2))
+    one = len(several) == 1 and several[0].clusters is None  # outcomes share no row
     alone, number = np.zeros(2), 0
-    for rows in problems:
+    for rows in itertools.chain(several, problems):
         outscored = _outscored(rows)
         if outscored is None:
             return None
@@ -47,6 +51,9 @@ def area_limits(problems: Iterable[Rows], area: float, level: float) -> tuple[fl
             support = Support(min(0.5, float(value.min())) if told_apart else 0.0, 1.0)
             low, high = mean_limits(part.masses(value, effect), support, level)
             distance = np.array([max(middle - low, 0.0), max(high - middle, 0.0)])
+            if one:
+                alone += distance**2
+                continue
             influence = _influence(rows, np.where(rows.y == outcome, outscored - middle, 0.0))
             size = float(np.sqrt(influence @ influence))
             if size == 0:

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import FloatArray
 
 _MOST = 4096  # values that are kept apart
@@ -79,6 +80,21 @@ class Masses(NamedTuple):
         sums = [np.bincount(cell, w) for w in (weight, weight * self.value, weight * self.scale)]
         total, value, square = (each[sums[0] > 0] for each in sums)
         return Masses(value / total, total**2 / square, square / total)
+
+
+def masses_of_rows(value: FloatArray) -> Masses:
+    """What rows of weight one are, pooled as above: block by block, without weights."""
+    if len(value) <= _MOST:
+        return Masses(value, np.ones(len(value)), np.ones(len(value)))
+    first, last = float(value.min()), float(value.max())
+    step = (_MOST - 1) / (last - first) if last > first else 0.0
+    count, total = np.zeros(_MOST), np.zeros(_MOST)
+    for block in row_blocks(len(value)):
+        cell = ((value[block] - first) * step).astype(np.intp)
+        count += np.bincount(cell, minlength=_MOST)
+        total += np.bincount(cell, value[block], minlength=_MOST)
+    held = count > 0
+    return Masses(total[held] / count[held], count[held], np.ones(int(held.sum())))
 
 
 class Limit(NamedTuple):

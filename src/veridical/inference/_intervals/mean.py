@@ -13,11 +13,19 @@ from veridical._core.data.randomness import check_draws
 from veridical._core.data.validation import check_level, check_option
 from veridical._core.runtime.progress import track
 from veridical._core.typing import FloatArray, IntArray
-from veridical.inference._intervals.bounded import Masses, Support, mean_limits, mean_pvalue
+from veridical.inference._intervals.bounded import (
+    Masses,
+    Support,
+    masses_of_rows,
+    mean_limits,
+    mean_pvalue,
+)
 from veridical.inference._intervals.rows import design_effect
 
 METHODS = ("analytic", "percentile", "basic", "bca")
 _BLOCK_DRAWS = 1 << 22
+_DRAWN_ONE_BY_ONE = 1 << 14  # units; of more, those that are alike are drawn together
+_ENDS, _CELLS = 256, 512
 
 
 @dataclass(frozen=True)
@@ -92,6 +100,8 @@ class Units:
         Where units are clusters, the rows they are made of.
     clusters : array of shape (n_rows,) or None
         And the unit of each.
+    plain : bool
+        Whether units are rows of weight one in one stratum, which many passes can be spared.
     """
 
     total: FloatArray
@@ -100,10 +110,13 @@ class Units:
     strata: IntArray
     rows: Masses | None = None
     clusters: IntArray | None = None
+    plain: bool = False
 
     @property
     def estimate(self) -> float:
         """Mean score."""
+        if self.plain:
+            return float(self.total.mean())
         copies = np.ones(len(self.total)) if self.copies is None else self.copies
         return float(copies @ self.total / (copies @ self.weight))
 
@@ -114,6 +127,8 @@ class Units:
 
     def ordered(self) -> Units:
         """The same by strata, in an order that only their values decide."""
+        if self.plain:
+            return replace(self, total=np.sort(self.total))
         keys = (self.weight, self.total, self.strata)
         order = np.lexsort(keys if self.copies is None else (self.copies, *keys[1:]))
         kept = None if self.copies is None else self.copies[order]
@@ -129,6 +144,8 @@ class Units:
         the mean of its stratum is off, which adds nothing to the variance of a mean whose strata
         have fixed sizes.
         """
+        if self.plain:
+            return masses_of_rows(self.total)
         if self.rows is not None and self.clusters is not None:
             rows = self.rows
             away = rows.value - rows.mean
@@ -156,6 +173,10 @@ def make_units(
 ) -> Units:
     """Gather rows into the units that are independent."""
     n = len(scores)
+    if weight is None and groups is None and strata is None:
+        one, none = np.ones(1), np.zeros(1, dtype=np.intp)
+        same, layer = np.broadcast_to(one, n), np.broadcast_to(none, n)  # no memory
+        return Units(scores, same, None, layer, plain=True)
     weights: FloatArray = np.ones(n) if weight is None else weight
     total: FloatArray = scores * weights
     copies = rows = None
@@ -208,6 +229,9 @@ def normal_interval(estimate: float, spread: float, level: float) -> MeanInterva
 
 def standard_error(units: Units) -> float:
     """Root of the linearised variance of the mean."""
+    if units.plain:
+        away = units.total - units.estimate
+        return math.sqrt(float(np.einsum("i,i->", away, away))) / len(away)
     copies = np.ones(len(units.total)) if units.copies is None else units.copies
     influence = _centred(units.total - units.estimate * units.weight, copies, units.strata)
     return math.sqrt(float(copies @ influence**2)) / float(copies @ units.weight)
@@ -232,7 +256,13 @@ def bootstrap_limits(units: Units, options: IntervalOptions) -> tuple[float, flo
 def _resampled_means(units: Units, n_resamples: int, rng: np.random.Generator) -> FloatArray:
     starts = np.flatnonzero(np.diff(units.strata, prepend=-1))
     parts = [slice(a, b) for a, b in zip(starts, [*starts[1:], len(units.total)], strict=True)]
-    step = max(1, _BLOCK_DRAWS // len(units.total))
+    cells = {
+        part.start: _UnitCells(units.total[part], units.weight[part])
+        for part in parts
+        if units.copies is None and part.stop - part.start > _DRAWN_ONE_BY_ONE
+    }
+    widest = max(_DRAWN_ONE_BY_ONE if p.start in cells else p.stop - p.start for p in parts)
+    step = max(1, _BLOCK_DRAWS // widest)
     n_blocks = -(-n_resamples // step)
     totals, weights = np.zeros(n_resamples), np.zeros(n_resamples)
     for block in track(n_blocks, "bootstrap"):
@@ -240,7 +270,11 @@ def _resampled_means(units: Units, n_resamples: int, rng: np.random.Generator) -
         size = rows.stop - rows.start
         for part in parts:
             total, weight = units.total[part], units.weight[part]
-            if units.copies is None:
+            if units.copies is None and len(total) > _DRAWN_ONE_BY_ONE:
+                sums = cells[part.start].draw(size, rng)
+                totals[rows] += sums[0]
+                weights[rows] += sums[1]
+            elif units.copies is None:
                 drawn = rng.integers(0, len(total), (size, len(total)), dtype=np.int32)
                 totals[rows] += total[drawn].sum(axis=1)
                 equal = weight.min() == weight.max()
@@ -252,6 +286,42 @@ def _resampled_means(units: Units, n_resamples: int, rng: np.random.Generator) -
                 totals[rows] += counts @ total
                 weights[rows] += counts @ weight
     return totals / weights
+
+
+class _UnitCells:
+    """Very many units of one stratum, of which so many are drawn with replacement at once.
+
+    By what they add to the mean, the 256 units at either end are themselves and the others are in
+    512 cells of as many units. Numbers drawn of each are multinomial; what a cell adds beside its
+    mean is normal, with the covariance of its units, so means and variances are those of units
+    drawn one by one, and the time does not depend on their number.
+    """
+
+    def __init__(self, total: FloatArray, weight: FloatArray) -> None:
+        mean = float(total.sum() / weight.sum())
+        pair = np.stack([total, weight])  # by total: in order already, if all weigh the same
+        if weight.min() != weight.max():
+            pair = pair[:, np.argsort(total - mean * weight, kind="stable")]
+        n = len(total)
+        inner = np.linspace(_ENDS, n - _ENDS, _CELLS + 1).astype(np.intp)[:-1]
+        starts = np.concatenate([np.arange(_ENDS), inner, np.arange(n - _ENDS, n)])
+        self._number = np.diff(starts, append=n)
+        self._mean = np.add.reduceat(pair, starts, axis=1) / self._number
+        away = pair - np.repeat(self._mean, self._number, axis=1)
+        self._root = _root(np.einsum("in,jn->ij", away, away))
+
+    def draw(self, size: int, rng: np.random.Generator) -> FloatArray:
+        """Sums of totals and of weights, (2, size)."""
+        n = int(self._number.sum())
+        counts = rng.multinomial(n, self._number / n, size)
+        noise = self._root @ rng.standard_normal((2, size))
+        return np.asarray(np.einsum("rc,ic->ir", counts, self._mean) + noise)
+
+
+def _root(covariance: FloatArray) -> FloatArray:
+    """Factor of a covariance matrix of two, which may be singular."""
+    value, vector = np.linalg.eigh(covariance)
+    return np.asarray(vector * np.sqrt(np.maximum(value, 0.0)))
 
 
 def _bca_tails(units: Units, means: FloatArray, estimate: float, tails: FloatArray) -> FloatArray:

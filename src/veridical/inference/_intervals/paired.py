@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-from veridical._core.sample import BinarySample
-from veridical._core.typing import ArrayLike, ColumnNames, IntArray, WeightType
+from veridical._core.sample import BinarySample, weighted_mean
+from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import invalid, warn_of
 from veridical.inference._intervals.bootstrap import has_interval
 from veridical.inference._intervals.function import method_for, resampled_interval
@@ -183,9 +183,8 @@ def _by_rows(
     """Interval of the mean difference of rows, both figures, and what they are."""
     name = estimator.name
     if isinstance(estimator, MeanScore):
-        first, second = (estimator.measure(each.problem) for each in pair)
-        by_row = scores_by_row(estimator, pair[0].problem, pair[0].sample, caller=_CALLER)
-        by_row = by_row - scores_by_row(estimator, pair[1].problem, pair[1].sample, caller=_CALLER)
+        (first, by_row), (second, others) = (_mean_and_rows(estimator, each) for each in pair)
+        by_row = by_row - others
         support = difference_support(estimator, (pair[0].problem, pair[1].problem), by_row)
     else:
         binned = _debiased(estimator, options.method)
@@ -200,6 +199,14 @@ def _by_rows(
         raise invalid(_CALLER, "y_true", "more than one row or cluster", "one", hint=hint)
     found = mean_interval(units, options, estimate=first - second, support=support)
     return found, first, second, name
+
+
+def _mean_and_rows(estimator: MeanScore, induced: Induced) -> tuple[float, FloatArray]:
+    """A mean score, and that of every row."""
+    by_row = scores_by_row(estimator, induced.problem, induced.sample, caller=_CALLER)
+    if isinstance(induced.problem, ClasswiseProblem):
+        return estimator.measure(induced.problem), by_row
+    return weighted_mean(by_row, induced.sample.weight), by_row
 
 
 def _binary(induced: Induced) -> BinarySample | ClasswiseProblem:

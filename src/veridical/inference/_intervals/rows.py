@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import BinarySample
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 from veridical.inference._intervals.bounded import Masses
@@ -132,21 +133,25 @@ def rows_of(sample: BinarySample) -> Rows:
     Beyond 4,096 of them those with log-odds within 0.014 of each other are taken together, which
     moves limits by far less than their width.
     """
-    y, p = sample.y.astype(np.float64), sample.p.astype(np.float64)
-    ones = np.ones(sample.n)
     counted = sample.weight is None or sample.weight_type == "frequency"
-    weight = ones if sample.weight is None else sample.weight
     if sample.n <= _EXACT_UP_TO:
+        y, p = sample.y.astype(np.float64), sample.p.astype(np.float64)
+        ones = np.ones(sample.n)
+        weight = ones if sample.weight is None else sample.weight
         shape, scale = (weight, ones) if counted else (ones, weight)
         return Rows(y, p, shape, scale, sample.weight, None, sample.clusters)
-    inside = p.clip(_CLIP, 1 - _CLIP)
-    odds = np.log(inside / (1 - inside))
-    place = ((odds + _WIDEST) * (_N_CELLS / (2 * _WIDEST))).astype(np.intp)
-    cell = 2 * place + sample.y
-    total, inside = (
-        np.bincount(cell, each, 2 * _N_CELLS).astype(np.float64)
-        for each in (sample.weight, p if sample.weight is None else weight * p)
-    )
+    cell: IntArray = np.empty(sample.n, dtype=np.uint16)
+    total, inside, square = np.zeros((3, 2 * _N_CELLS))
+    for block in row_blocks(sample.n):
+        p = sample.p[block].astype(np.float64, copy=False)
+        key = _places(p)
+        key += sample.y[block].astype(key.dtype, copy=False)
+        cell[block] = key
+        w = None if sample.weight is None else sample.weight[block]
+        total += np.bincount(key, w, 2 * _N_CELLS)
+        inside += np.bincount(key, p if w is None else w * p, 2 * _N_CELLS)
+        if w is not None and not counted:
+            square += np.bincount(key, w**2, 2 * _N_CELLS)
     # Both outcomes of a cell are at its mean: apart, they would seem to be told apart.
     both = total.reshape(-1, 2).sum(axis=1)
     mean = np.divide(
@@ -155,8 +160,21 @@ def rows_of(sample: BinarySample) -> Rows:
     held = total > 0
     shape, scale = total[held], np.ones(int(held.sum()))
     if not counted:
-        square = np.bincount(cell, weight**2, 2 * _N_CELLS)[held]
-        shape, scale = total[held] ** 2 / square, square / total[held]
+        shape, scale = total[held] ** 2 / square[held], square[held] / total[held]
     outcome, p = np.tile([0.0, 1.0], _N_CELLS)[held], np.repeat(mean, 2)[held]
-    number = np.cumsum(held) - 1
-    return Rows(outcome, p, shape, scale, sample.weight, number[cell], sample.clusters)
+    number = (np.cumsum(held) - 1).astype(np.uint16)
+    for block in row_blocks(sample.n):
+        cell[block] = number[cell[block]]
+    return Rows(outcome, p, shape, scale, sample.weight, cell, sample.clusters)
+
+
+def _places(p: FloatArray) -> IntArray:
+    """Twice the number of the cell of log-odds of each prediction."""
+    inside = p.clip(_CLIP, 1 - _CLIP)
+    inside /= 1 - inside
+    odds = np.log(inside, out=inside)
+    odds += _WIDEST
+    odds *= _N_CELLS / (2 * _WIDEST)
+    place = odds.astype(np.intp)
+    place *= 2
+    return place

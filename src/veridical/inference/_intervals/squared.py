@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.sample import BinarySample
 from veridical._core.typing import FloatArray, IntArray
 from veridical.inference._intervals.mean import make_units, standard_error
@@ -22,6 +23,7 @@ from veridical.lenses import ClasswiseProblem
 from veridical.miscalibration import BinnedError
 from veridical.summaries import Summary
 
+_MOST_PAIRS = 1 << 12  # of bins
 _MOST_CLASSES = 10  # pairs of classes are summed up for two models
 
 
@@ -47,6 +49,12 @@ def squared_difference(
     pair: tuple[BinarySample | ClasswiseProblem, BinarySample | ClasswiseProblem],
 ) -> SquaredDifference:
     """Both errors, which are means over classes if there are several, and how sure they differ."""
+    first, second = pair
+    if isinstance(first, BinarySample) and isinstance(second, BinarySample):
+        plain = first.weight is None and first.clusters is None
+        found = _of_plain_rows(estimator, (first, second)) if plain else None
+        if found is not None:
+            return found
     values, terms = [], []
     influence: FloatArray | float = 0.0
     for problem, sign in zip(pair, (1.0, -1.0), strict=True):
@@ -67,6 +75,75 @@ def squared_difference(
         noise = max(0.0, _squares_of_pairs(terms, sample.weight, counted=counted))
         error = math.sqrt(max(error**2 - 2 * noise, min(2 * noise, error**2)))
     return SquaredDifference(values[0], values[1], error)
+
+
+def _of_plain_rows(
+    estimator: BinnedError, pair: tuple[BinarySample, BinarySample]
+) -> SquaredDifference | None:
+    """The same of two binary problems without weights or groups, from sums by pair of bins.
+
+    None if these are very many.
+    """
+    one, two = (estimator.summarise(sample) for sample in pair)
+    assert isinstance(one, Summary)
+    assert isinstance(two, Summary)
+    if one.sum_w.size * two.sum_w.size > _MOST_PAIRS:
+        return None
+    sums = _sums_of_products(pair, (one, two))
+    count, mean1, mean2, square1, square2, product, product2, fourth1, fourth2 = sums
+    gaps, thetas = [], []
+    for summary in (one, two):
+        gap = np.where(summary.occupied[0], summary.mean_y[0] - summary.mean_p[0], 0.0)
+        gaps.append(gap)
+        thetas.append(float(summary.share[0] @ gap**2))
+    a, b = 2 * gaps[0][:, None], 2 * gaps[1]
+    c = (a**2 - b**2) / 4 + thetas[0] - thetas[1]
+    # Influence of a row: a r_1 - b r_2 - c, see `_influence`.
+    influence = float((a * mean1 - b * mean2 - c * count).sum())
+    square = (
+        a**2 * square1 + b**2 * square2 + c**2 * count
+        - 2 * (a * b * product + c * (a * mean1 - b * mean2))
+    ).sum()  # fmt: skip
+    n = len(pair[0].y)
+    variance = max(float(square) - influence**2 / n, 0.0) / n**2
+    noise = 0.0
+    for summary, total, fourth, axis in ((one, square1, fourth1, 1), (two, square2, fourth2, 0)):
+        weight = summary.sum_w[0]
+        held = weight > 0
+        noise += _noise(total.sum(axis=axis)[held], fourth.sum(axis=axis)[held], weight[held] ** 2)
+    both = np.multiply.outer(one.sum_w[0], two.sum_w[0])
+    held = count > 0
+    noise -= 2 * _noise(product[held], product2[held], both[held])
+    noise = max(0.0, noise / n**2)
+    error = math.sqrt(max(variance - 2 * noise, min(2 * noise, variance)))
+    values = [float(estimator.powered(summary).mean()) for summary in (one, two)]
+    return SquaredDifference(values[0], values[1], error)
+
+
+def _noise(sums: FloatArray, squares: FloatArray, scale: FloatArray) -> float:
+    return float(((sums**2 - squares) / scale).sum())
+
+
+def _sums_of_products(
+    pair: tuple[BinarySample, BinarySample], summaries: tuple[Summary, Summary]
+) -> FloatArray:
+    """By bins of both models, (9, B, B'): rows; residuals r and r'; r^2, r'^2, r r', (r r')^2, ...
+
+    The last two are r^4 and r'^4.
+    """
+    first, second = (summary.partitions[0] for summary in summaries)
+    shape = (first.n_cells, second.n_cells)
+    sums = np.zeros((9, shape[0] * shape[1]))
+    for block in row_blocks(pair[0].n):
+        cell = first.assign(pair[0].p[block]) * shape[1] + second.assign(pair[1].p[block])
+        y = pair[0].y[block].astype(np.float64)
+        one, two = y - pair[0].p[block], y - pair[1].p[block]
+        squares, product = (one * one, two * two), one * two
+        values = (one, two, *squares, product, product**2, squares[0] ** 2, squares[1] ** 2)
+        sums[0] += np.bincount(cell, minlength=sums.shape[1])
+        for total, value in zip(sums[1:], values, strict=True):
+            total += np.bincount(cell, value, sums.shape[1])
+    return sums.reshape(9, *shape)
 
 
 def _problems(problem: BinarySample | ClasswiseProblem) -> list[BinarySample]:

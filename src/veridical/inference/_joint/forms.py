@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from veridical._core.numeric.blocks import row_blocks
 from veridical._core.typing import BoolArray, FloatArray, IntArray
 
 _NARROW = 4.0  # mean distance of two rows, in widths of the kernel
@@ -27,17 +28,26 @@ def upper_edges(
     for what can be found there, the second keeps certain predictions apart from others. `p` is
     sorted, and stands for `count` outcomes each.
     """
-    last = np.flatnonzero(np.append(p[1:] != p[:-1], True))
-    if len(last) <= most:
-        return p[last].astype(np.float64)
+    changes = p[1:] != p[:-1]
+    last = None if changes.all() else np.flatnonzero(np.append(changes, True))
+    distinct = p if last is None else p[last]
+    if len(distinct) <= most:
+        return distinct.astype(np.float64)
+    share = np.arange(1.0, len(p) + 1) if count is None else np.cumsum(count)
+    share /= share[-1]
     total = float(variance.sum())
-    number = np.arange(1, len(p) + 1) if count is None else np.cumsum(count)
-    share = (np.cumsum(variance) / total if total > 0 else 0.0) + number / number[-1]
-    held = np.diff(share[last], prepend=0.0)
-    middle = (share[last] - held / 2) / share[-1]
-    cell = np.minimum((middle * most).astype(np.intp), most - 1)
-    ends = np.flatnonzero(np.append(cell[1:] != cell[:-1], True))
-    return p[last[ends]].astype(np.float64)
+    if total > 0:
+        share += np.cumsum(variance) / total
+    share = share if last is None else share[last]
+    # A prediction is where the middle of what it holds is, which rises: the cells end before the
+    # places where it reaches their shares of all.
+    middle = share.copy()
+    middle[1:] += share[:-1]
+    middle /= 2 * share[-1]
+    middle *= most
+    ends = np.searchsorted(middle, np.arange(1.0, most)) - 1
+    ends = np.unique(np.append(ends[ends >= 0], len(distinct) - 1))
+    return distinct[ends].astype(np.float64)
 
 
 def with_corners(edges: FloatArray, p: FloatArray) -> FloatArray:
@@ -76,14 +86,14 @@ def cells_of(
     index: IntArray, n_cells: int, p: FloatArray, each: FloatArray, residual: FloatArray
 ) -> Cells:
     """Sums by cell of predictions with residuals, whose variance is `each` if they are right."""
-
-    def by_cell(values: FloatArray) -> FloatArray:
-        sums = np.bincount(index, weights=values, minlength=n_cells)
-        return sums.astype(np.float64, copy=False)
-
-    variance, odds = by_cell(each), by_cell(each * log_odds(p))
+    sums = np.zeros((3, n_cells))
+    for block in row_blocks(len(index)):
+        values = (residual[block], each[block], each[block] * log_odds(p[block]))
+        for total, value in zip(sums, values, strict=True):
+            total += np.bincount(index[block], weights=value, minlength=n_cells)
+    found, variance, odds = sums
     np.divide(odds, variance, out=odds, where=variance > 0)
-    return Cells(by_cell(residual), variance, odds)
+    return Cells(found, variance, odds)
 
 
 def contrasts(variance: FloatArray, odds: FloatArray, waves: int) -> FloatArray:

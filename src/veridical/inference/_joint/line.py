@@ -26,6 +26,7 @@ from veridical.inference._joint.forms import (
 )
 
 MOST_CELLS, MOST_CELLS_BY_GROUP = 128, 48
+_MANY_ROWS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class Line:
 def line_of(sample: BinarySample, codes: IntArray | None) -> Line:
     """Rows of a sample in the order of their predictions, and weights within equal ones."""
     redraw = redraw_of(sample)
+    if redraw is None and codes is None and sample.weight is None and sample.n > _MANY_ROWS:
+        return _pooled_line(sample)
     weight, counted = sample.weight, counts_rows(sample)
     if redraw is not None:
         order = redraw.rows
@@ -83,12 +86,25 @@ def line_of(sample: BinarySample, codes: IntArray | None) -> Line:
     return Line(trials, w * (y - p), mean, impossible, sample.n, held, redraw)
 
 
+def _pooled_line(sample: BinarySample) -> Line:
+    """The same of many rows without weights or groups: sorted before, equal predictions as one."""
+    scores = sample.pooled
+    p, count, hits = scores.value.astype(np.float64, copy=False), scores.weight, scores.positive
+    mean = count * p
+    impossible = np.zeros(len(p), dtype=bool)  # only the ends of what is sorted can be
+    never, surely = np.searchsorted(p, 0.0, side="right"), np.searchsorted(p, 1.0)
+    impossible[:never] = hits[:never] > 0
+    impossible[surely:] = hits[surely:] < count[surely:]
+    return Line(Trials(p, count), hits - mean, mean, impossible, sample.n)
+
+
 def line_parts(line: Line, lens: str, keys: list[Any], draws: Draws) -> list[Found]:
     """Level, spread and shape of a binary problem, and each of its groups, from the same draws."""
     p, variance = line.trials.p, line.variance
     most = MOST_CELLS if line.codes is None else MOST_CELLS_BY_GROUP
     edges = with_corners(upper_edges(p, variance, most, line.trials.count), p)
-    cell = np.searchsorted(edges, p)
+    cuts = np.searchsorted(p, edges[:-1], side="right")
+    cell = np.repeat(np.arange(len(edges)), np.diff(cuts, prepend=0, append=len(p)))
     whole = cells_of(cell, len(edges), p, variance, line.residual)
     drawn, of_groups = _drawn(line, cell, len(edges), len(keys), draws)
     residuals = np.vstack([whole.residual, drawn])

@@ -15,6 +15,7 @@ from veridical._core.sample import Sample
 from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
 from veridical.exceptions import InvalidInputError, invalid
 from veridical.inference._draws.monte_carlo import Finding, announced, monte_carlo_pvalue
+from veridical.inference._kernel.many_rows import EXACT_UP_TO, feature_null, in_cells, is_plain
 from veridical.inference._kernel.nulls import (
     ObservedTrials,
     Similarity,
@@ -184,8 +185,13 @@ def kernel_test(
     \rangle` of :class:`KernelError`:
 
     - "consistency": outcomes drawn from the predictions, the unbiased SKCE taken anew. Exact
-      given the predictions, up to the number of draws. O(n R) time for scalars, O(n^2 K R) for
-      vectors: seconds at n = 1,000, minutes at n = 10,000. Any weights.
+      given the predictions, up to the number of draws, for at most 2,000 rows (or a kernel of
+      your own, whatever the number: O(n^2 K R)). Of more rows, scalars are drawn in 2,000 narrow
+      cells, and vectors are compared by 200 features of the kernel (Nyström), which is a kernel of
+      its own with its own null distribution; of more than 8,000 rows the draws are of so many
+      random ones. Level and power stay as they are (`docs/evidence/kernel_many_rows.csv`). O(n)
+      and a second or two for the draws. Any weights, though weights or groups that decide how
+      outcomes are drawn cost O(n R).
     - "bootstrap": the unbiased SKCE against a bootstrap of the degenerate U-statistic with
       multinomial weights [3]_. Asymptotic: of calibrated samples of 100 predictions from
       Beta(0.5, 5) it rejects about 8 % at the level 5 %; below 2,000 rows there is a warning.
@@ -290,7 +296,8 @@ def _resampled(
         observed, null = bootstrap_null(sample, by, draws)
         words = f"bootstrap of the degenerate U-statistic, {draws.n_resamples} resamples"
     else:
-        observed, null = consistency_null(trials, by, draws)
+        observed, null, of_what = _consistency(trials, by, draws)
+        words += of_what
     # Equal up to rounding: sums cancel from the size of single terms.
     scale = float(np.abs(null).max()) + abs(observed)
     pvalue = monte_carlo_pvalue(observed, null, tolerance=1e-12 * scale)
@@ -301,6 +308,21 @@ def _resampled(
             ' rare outcomes: use method="consistency"',
         )
     return Finding(observed, pvalue, words, notes, draws.n_resamples)
+
+
+def _consistency(
+    trials: ObservedTrials, by: Similarity, draws: Draws
+) -> tuple[float, FloatArray, str]:
+    """Observed statistic and null sample, exact for few rows, and in words how it is not."""
+    if len(trials.p) <= EXACT_UP_TO or not isinstance(by.kernel, str):
+        return (*consistency_null(trials, by, draws), "")
+    if trials.width > 1:
+        observed, null, words = feature_null(trials, by, draws)
+        return observed, null, f", {words}"
+    if not is_plain(trials):
+        return (*consistency_null(trials, by, draws), "")
+    observed = consistency_null(trials, by, Draws(0, draws.rng))[0]
+    return observed, consistency_null(in_cells(trials), by, draws)[1], ""
 
 
 def _check_size(sample: Sample) -> None:

@@ -11,8 +11,9 @@ from veridical._core.data.randomness import Draws
 from veridical._core.resampling.hypothesis import redraw_of
 from veridical._core.resampling.redraw import most_draws
 from veridical._core.resampling.rows import counts_rows
-from veridical._core.sample import BinarySample
-from veridical._core.typing import FloatArray
+from veridical._core.runtime.progress import track
+from veridical._core.sample import BinarySample, PooledScores
+from veridical._core.typing import FloatArray, IntArray
 from veridical.binning import SweepBins
 from veridical.binning.counts import SortedScores
 from veridical.inference._draws.trials import Trials
@@ -20,6 +21,7 @@ from veridical.miscalibration import BinnedError, Estimator
 from veridical.miscalibration.core import CellEstimator, sweep_errors
 
 _MOST_CELLS = 2048
+_BLOCK = 1 << 20
 _MOST_DRAWS = 200  # more would cost more than all else that is said of the rows
 _NORMAL_FROM = 25.0  # variance; sums over many cells enter every figure
 
@@ -66,15 +68,8 @@ class CellDraws:
         `scale` is what an outcome of weight one weighs in the sample.
         """
         pooled = sample.pooled
-        scores = SortedScores(pooled.value, pooled.weight, pooled.positive)
-        last = scores.equal_mass(_MOST_CELLS) if len(pooled.value) > _MOST_CELLS else None
-        if last is None:
-            last = np.arange(len(pooled.value))
-        cuts = np.append(0, last + 1)
-        predicted = np.append(0.0, np.cumsum(pooled.weight * pooled.value.astype(np.float64)))
-        weight, mean = np.diff(scores.cum_w[cuts]), np.diff(predicted[cuts])
+        last, weight, mean, observed = _cells_of(pooled, _MOST_CELLS)
         value = np.clip(mean / weight, 0.0, 1.0)
-        observed = np.diff(scores.cum_wy[cuts])
         size = min(draws.n_resamples, _MOST_DRAWS)
         redraw = redraw_of(sample) if outcomes is None else None
         if redraw is not None:
@@ -101,6 +96,37 @@ class CellDraws:
         if isinstance(estimator, CellEstimator):
             return estimator.measure_cells(self.value, self.weight, self.positive)
         return sweep_errors(self.value, self.weight, self.positive, self.size)
+
+
+def cell_null(estimator: CellEstimator, sample: BinarySample, draws: Draws) -> FloatArray:
+    """Figures of outcomes drawn from the predictions of rows, or of whole frequencies.
+
+    As above, for as many draws as are asked for and with as many cells as the estimator wants.
+    """
+    _, weight, mean, _ = _cells_of(sample.pooled, estimator.n_cells)
+    value, count = np.clip(mean / weight, 0.0, 1.0), np.rint(weight)
+    values = np.empty(draws.n_resamples)
+    step = max(1, _BLOCK // len(value))
+    for block in track(-(-draws.n_resamples // step), f"null level of {estimator.name}"):
+        some = slice(block * step, min((block + 1) * step, draws.n_resamples))
+        positive = _draw_counts(count, value, Draws(some.stop - some.start, draws.rng))
+        values[some] = estimator.measure_cells(value, weight, positive)
+    return values
+
+
+def _cells_of(
+    pooled: PooledScores, most: int
+) -> tuple[IntArray, FloatArray, FloatArray, FloatArray]:
+    """Last score of each cell, its weight, and the sums of predictions and of outcomes."""
+    value = pooled.value.astype(np.float64, copy=False)
+    if len(value) <= most:
+        last = np.arange(len(value))
+        return last, pooled.weight, pooled.weight * value, pooled.positive
+    last = SortedScores(pooled.value, pooled.weight, pooled.positive).equal_mass(most)
+    starts = np.append(0, last[:-1] + 1)
+    each = (pooled.weight, pooled.weight * value, pooled.positive)
+    weight, mean, observed = (np.add.reduceat(values, starts) for values in each)
+    return last, weight, mean, observed
 
 
 def _draw_counts(count: FloatArray, p: FloatArray, draws: Draws) -> FloatArray:

@@ -23,9 +23,11 @@ from veridical.inference._draws.sums import (
     null_vector_summaries,
     resamples_at_once,
 )
+from veridical.inference._nulls.cells import cell_null
 from veridical.lenses import ClasswiseProblem, Problem
 from veridical.lenses.reading import Induced, RawData
 from veridical.miscalibration import BinnedError, Estimator, FunctionMeasure
+from veridical.miscalibration.core import CellEstimator
 from veridical.results import NullLevel
 from veridical.results.library import answers_in_kind
 from veridical.summaries import Summary, VectorSummary
@@ -153,6 +155,9 @@ def null_sample(
     if binned is not None:  # of a binary problem, sums by bin need no row written out
         return _from_sums(binned, problem, draws, probabilities)
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
+    known = isinstance(estimator, CellEstimator) and probabilities is None
+    if known and isinstance(problem, BinarySample) and problem.weight is None:
+        return cell_null(estimator, problem, draws)
     outcomes = OutcomeDraws(sample, probabilities)
     values = np.empty(draws.n_resamples)
     for index in track(draws.n_resamples, f"null level of {estimator.name}"):

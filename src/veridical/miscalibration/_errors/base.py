@@ -82,7 +82,12 @@ class Estimator(ABC):
 
 
 class CellEstimator(Estimator):
-    """An estimator that knows its figures for many outcomes of the same scores at once."""
+    """An estimator that knows its figures for many outcomes of the same scores at once.
+
+    `n_cells` are as many cells of neighbouring scores as it takes to tell the same of rows.
+    """
+
+    n_cells: ClassVar[int] = 1 << 13
 
     @abstractmethod
     def measure_cells(

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from veridical._core.data.left_out import LeftOut
 from veridical._core.runtime.progress import track
-from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.estimates import change_point
 from veridical.monitoring._maps.rows import KeptRows, ModelColumns, happened
 from veridical.monitoring._store.buckets import History
 from veridical.results import RefitSuggestion
+
+if TYPE_CHECKING:
+    from veridical.calibrators import Calibrator
 
 _CALLER = "CalibrationMonitor.refit"
 _FEWEST = 50  # rows from which a map is fitted at all
@@ -90,6 +93,7 @@ def unfitted(calibrator: str | Calibrator, columns: ModelColumns) -> Calibrator:
     """A calibrator by name, or a copy of one, for the classes of the monitor."""
     from sklearn.base import clone
 
+    from veridical.calibrators import Calibrator
     from veridical.selection.core import calibrator_named, for_classes
 
     n_classes = len(columns.labels)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from veridical._core.sample import Sample
 from veridical._core.typing import FloatArray, IntArray
-from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._store.counts import FLOOR
 from veridical.monitoring._store.database import Database
+
+if TYPE_CHECKING:
+    from veridical.calibrators import Calibrator
 
 MOST_ROWS = 20_000
 MOST_BYTES = 16_000_000  # of predictions: of a thousand classes, 2,000 rows

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from veridical._core.typing import FloatArray
-from veridical.calibrators import Calibrator
 from veridical.monitoring._judge.estimates import radius
 from veridical.monitoring._maps.rows import ModelColumns, happened
 from veridical.monitoring._store.counts import centres
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.results import ShadowStatus
+
+if TYPE_CHECKING:
+    from veridical.calibrators import Calibrator
 
 MOST_GAIN = 2.0  # nats by which one row may speak for or against a candidate
 _LEAST_LOSS = 0.05

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, astuple, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._maps.shadow import Trial
 from veridical.monitoring._store.database import Database
 from veridical.monitoring._store.evidence import exp_or_inf
 from veridical.results import CalibratorVersion, MonitorEpoch, MonitorStatus, MonitorVersions
+
+if TYPE_CHECKING:
+    from veridical.calibrators import Calibrator
 
 # What the monitor knows of the map in use; another one is watched from nothing.
 _WATCHED = ("bucket_streams", "buckets", "streams")
@@ -186,6 +188,8 @@ def _read(text: Any, version: int) -> Calibrator:
         hint = "the store was damaged or changed by hand: restore a copy of it."
         got = f"one of version {version} that is no JSON"
         raise invalid("CalibrationMonitor", "store", "of saved maps", got, hint=hint) from error
+    from veridical.calibrators import Calibrator
+
     return Calibrator.from_dict(data)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from veridical._core.sample import BinarySample, Sample
 from veridical._core.typing import ArrayLike, FloatArray
-from veridical.calibrators import Calibrator
 from veridical.decisions.core import check_columns, move_priors
 from veridical.exceptions import invalid
 from veridical.monitoring._maps.refit import (
@@ -24,6 +24,9 @@ from veridical.monitoring._maps.signals import priors_of, signals_of
 from veridical.monitoring._maps.versions import FitRecord
 from veridical.monitoring._watch.memory import CALLER, Memory, as_rows, check_rows
 from veridical.results import MonitorSignals, PriorEstimate, RefitSuggestion, ShadowStatus
+
+if TYPE_CHECKING:
+    from veridical.calibrators import Calibrator
 
 
 def calibrated(memory: Memory, sample: Sample) -> Sample:

@@ -8,7 +8,7 @@ import os
 import secrets
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from veridical._core.data.faults import Option
 from veridical._core.data.labels import check_text
 from veridical._core.data.validation import check_level, check_sample, is_number
 from veridical._core.sample import Sample
-from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid
 from veridical.monitoring._judge.status import status_of
 from veridical.monitoring._maps.online import STATE, OnlineMap, online_status, read_online
@@ -28,6 +27,9 @@ from veridical.monitoring._store.pending import Pending
 from veridical.monitoring._store.store import Store
 from veridical.monitoring._store.streams import Streams
 from veridical.results import MonitorStatus
+
+if TYPE_CHECKING:
+    from veridical.calibrators import Calibrator
 
 CALLER = "CalibrationMonitor"
 

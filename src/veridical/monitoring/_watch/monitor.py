@@ -6,12 +6,11 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from veridical._core.data.options import check_integer
 from veridical._core.data.reading import Missing, Reading, Scale
 from veridical._core.typing import ArrayLike, FloatArray
-from veridical.calibrators import Calibrator
 from veridical.exceptions import invalid, warn_of
 from veridical.monitoring._judge.estimates import rolling, window_curves
 from veridical.monitoring._judge.promise import looks_of, promise_status
@@ -30,6 +29,9 @@ from veridical.results import (
     RiskThreshold,
     ShadowStatus,
 )
+
+if TYPE_CHECKING:
+    from veridical.calibrators import Calibrator
 
 
 class CalibrationMonitor:
