@@ -1,0 +1,579 @@
+"""Rows into sums by bin and cell, in blocks of NumPy: the one kernel of every engine that runs it.
+
+It needs NumPy and nothing else, of this library neither: Spark sends it to its workers as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+ROWS = 1 << 15  # a block: what is computed of it stays in cache
+CHUNK = 1 << 18  # rows whose sums are added before they meet others; the same on any thread
+INVALID, WEIGHTLESS = -1, -2  # keys of rows that must not count
+_MOST_DENSE = 1 << 23  # sums kept in an array, occupied or not; beyond, only those that are
+_LIMIT = 36  # of log-odds; beyond, 1 - p is no longer told from 1
+# Events of a single column; of several columns, 0..K-1 are the classes and K is the top class.
+NEGATIVE, POSITIVE, TOP = 0, 1, 2
+
+
+class Units:
+    """The pieces into which edges of bins cut the cells, numbered from the left.
+
+    Parameters
+    ----------
+    edges : inner edges of the bins, increasing
+    resolution : M of g(p) = M p + (M / 64) logit(p), whose whole part is the cell
+
+    Attributes
+    ----------
+    n : number of pieces
+    bin, cell : of each piece, from 0
+    """
+
+    def __init__(self, edges: Any, resolution: int) -> None:
+        self.resolution = float(resolution)
+        self.share = float(max(1, resolution // 64))
+        self.lowest = _LIMIT * self.share
+        middle = int(resolution // 2 + self.lowest)  # the cell that ends at 1/2
+        cells = np.arange(int(resolution + 2 * self.lowest + self.share + 2))
+        # Logarithms may be rounded across a border: a cell that close to an edge is cut by it.
+        ends = edges * (1 - 1e-9), np.minimum(edges * (1 + 1e-9), 1.0)
+        work = Work(len(edges))
+        first, last = (self._raw_cells(end, None, work).copy() for end in ends)
+        before, within = np.searchsorted(last, cells, "left"), np.searchsorted(first, cells, "right")
+        n_pieces = within - before + 1
+        self.start = np.cumsum(n_pieces) - n_pieces + (cells > middle)
+        steps = range(int((within - before).max(initial=0)))
+        padded = np.append(edges, np.inf)
+        self.cuts = [
+            np.where(before + step < within, padded[np.minimum(before + step, len(edges))], np.inf)
+            for step in steps
+        ]
+        self.n = int(n_pieces.sum()) + 1
+        self.half = int(self.start[middle] + n_pieces[middle])  # 1/2 has a piece of its own
+        self.bin = np.empty(self.n, dtype=np.intp)
+        self.cell = np.empty(self.n, dtype=np.intp)
+        for step in range(len(steps) + 1):
+            held = n_pieces > step
+            self.bin[self.start[held] + step] = before[held] + step
+            self.cell[self.start[held] + step] = (cells + 2 * (cells > middle))[held]
+        self.bin[self.half] = np.searchsorted(edges, 0.5, "left")
+        self.cell[self.half] = middle + 1
+
+    def of(self, p: Any, logit: Any, work: Work) -> Any:
+        """Piece of each p, whose log-odds may be known already."""
+        raw = self._raw_cells(p, logit, work)
+        unit = np.take(self.start, raw, out=work("unit", np.intp), mode="clip")
+        cut, beyond = work("cut"), work("beyond", np.bool_)
+        for each in self.cuts:
+            np.take(each, raw, out=cut, mode="clip")
+            unit += np.greater(p, cut, out=beyond)
+        half = np.equal(p, 0.5, out=beyond)
+        if half.any():
+            unit[half] = self.half
+        return unit
+
+    def _raw_cells(self, p: Any, logit: Any, work: Work) -> Any:
+        """Cell of each p, in which 1/2 is not yet told from what is just below."""
+        place, scaled = work("place"), work("scaled")
+        if logit is None:
+            np.subtract(1.0, p, out=place)
+            np.divide(p, place, out=place)
+            logit = np.log(place, out=place)
+        np.clip(logit, -_LIMIT, _LIMIT, out=place)
+        place *= self.share
+        place += np.multiply(p, self.resolution, out=scaled)
+        place += self.lowest
+        np.ceil(place, out=place)
+        raw = work("raw", np.intp)
+        raw[:] = place
+        return raw
+
+
+class Work:
+    """Arrays of so many rows, made once: new ones of this size would cost more than the sums."""
+
+    def __init__(self, n: int) -> None:
+        self.n = n
+        self._arrays: dict[str, Any] = {}
+
+    def __call__(self, name: str, dtype: Any = np.float64) -> Any:
+        if name not in self._arrays:
+            self._arrays[name] = np.empty(self.n, dtype=dtype)
+        return self._arrays[name]
+
+    def table(self, k: int) -> Any:
+        """One row a class."""
+        if "table" not in self._arrays:
+            self._arrays["table"] = np.empty((k, self.n))
+        return self._arrays["table"]
+
+    @property
+    def numbers(self) -> Any:
+        """The rows, counted."""
+        if "numbers" not in self._arrays:
+            self._arrays["numbers"] = np.arange(self.n)
+        return self._arrays["numbers"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What is asked of rows.
+
+    Attributes
+    ----------
+    n_bins, resolution, single : of bins and cells; whether probabilities are Float32
+    n_classes : number of columns, 0 if there is one and labels are not codes
+    positive : the class of binary scores, of two columns
+    numbers : events asked about, in the order of keys
+    tolerance : how far from one a row may sum
+    weighted, scores : whether rows have weights, and scores are wanted
+    """
+
+    n_bins: int
+    resolution: int
+    single: bool
+    n_classes: int
+    positive: int
+    numbers: tuple[int, ...]
+    tolerance: float
+    weighted: bool
+    scores: bool
+
+
+@dataclass
+class Rows:
+    """Rows as arrays: columns of p, codes of classes or None, weights or None, groups."""
+
+    p: list[Any]
+    code: Any
+    weight: Any
+    group: Any  # of each row, or 0
+    n_groups: int
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.p[0])
+
+    @cached_property
+    def counts(self) -> Any:
+        """Rows of each group."""
+        if self.n_groups == 1:
+            return self.n
+        if self.n_groups == 2:
+            of_second = self.group.sum()
+            return self.n - of_second, of_second
+        return np.bincount(self.group, minlength=self.n_groups)
+
+    @cached_property
+    def second(self) -> Any:
+        """1 for rows of the second of two groups."""
+        return self.group.astype(np.float64)
+
+    def blocks(self) -> Iterator[Rows]:
+        """The same, few rows at a time."""
+        for start in range(0, self.n, ROWS):
+            at = slice(start, start + ROWS)
+            yield Rows(
+                [one[at] for one in self.p],
+                None if self.code is None else self.code[at],
+                None if self.weight is None else self.weight[at],
+                self.group[at] if np.ndim(self.group) else self.group,
+                self.n_groups,
+            )
+
+    def of(self, held: Any) -> Rows:
+        """Those rows only."""
+        return Rows(
+            [one[held] for one in self.p],
+            None if self.code is None else self.code[held],
+            None if self.weight is None else self.weight[held],
+            self.group[held] if np.ndim(self.group) else self.group,
+            self.n_groups,
+        )
+
+
+class Kernel:
+    """Sums of rows by group and key: a piece of an event with its outcome, a class, or a score.
+
+    Attributes
+    ----------
+    names : of the sums, in their order
+    size : number of keys
+    """
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        edges = np.arange(1, question.n_bins) / question.n_bins
+        if question.single:
+            edges = edges.astype(np.float32).astype(np.float64)
+        self.units = Units(edges, question.resolution)
+        several = question.n_classes > 0
+        self.tails = {
+            number: 2 if several else 3 if number == TOP else 1 for number in question.numbers
+        }
+        self.first: dict[int, int] = {}
+        size = 0
+        for number, tails in self.tails.items():
+            self.first[number] = size
+            size += self.units.n * tails
+        self.classes = size
+        size += question.n_classes
+        self.score = size
+        self.size = size + (4 if question.scores else 0)
+        self.names = ("count", "wq", "wqq") + (("w", "w2", "w2qq") if question.weighted else ())
+
+    def decode(self, keys: Any) -> dict[str, Any]:
+        """Event, bin (from 1), cell, outcome and class of each key.
+
+        Numbers of events go on with that of the classes, then those of the scores.
+        """
+        columns = ("number", "bin", "cell", "outcome", "code")
+        table = {name: np.zeros(self.size, dtype=np.intp) for name in columns}
+        table["code"][:] = -1
+        for number, first in self.first.items():
+            tails = self.tails[number]
+            at = slice(first, first + tails * self.units.n)
+            table["number"][at] = number
+            table["bin"][at] = np.repeat(self.units.bin + 1, tails)
+            table["cell"][at] = np.repeat(self.units.cell, tails)
+            table["outcome"][at] = np.tile(np.arange(tails), self.units.n)
+        own = max(self.question.n_classes, 2) + 1
+        table["number"][self.classes : self.score] = own
+        table["code"][self.classes : self.score] = np.arange(self.question.n_classes)
+        table["number"][self.score :] = own + 1 + np.arange(self.size - self.score)
+        return {name: values[keys] for name, values in table.items()}
+
+    @property
+    def score_numbers(self) -> dict[str, int]:
+        """Number of the event that stands for each score."""
+        if not self.question.scores:
+            return {}
+        several = ("brier", "log", "spherical", "zero-one")
+        names = several if self.question.n_classes else ("log p", "log q", "sphere p", "sphere q")
+        first = max(self.question.n_classes, 2) + 2
+        return {name: first + i for i, name in enumerate(names)}
+
+    def sums(self, rows: Rows) -> Part:
+        """Sums of some rows."""
+        part = Part(self, rows.n_groups)
+        work = Work(min(rows.n, ROWS))
+        add_up = self._columns if self.question.n_classes else self._column
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for block in rows.blocks():
+                counted = self._counted(block, part)
+                if counted is not None and counted.n != work.n:
+                    work = Work(counted.n)
+                if counted is None or (counted.n and not add_up(counted, part, work)):
+                    part.invalid = True
+                    break
+        return part
+
+    def _counted(self, rows: Rows, part: Part) -> Rows | None:
+        """Rows of positive weight; None if a weight is none."""
+        w = rows.weight
+        if w is None:
+            return rows
+        least = w.min()
+        if not (least >= 0 and w.max() < np.inf):
+            return None
+        if least > 0:
+            return rows
+        part.leave_out(rows.of(w == 0))
+        return rows.of(w > 0)
+
+    def _column(self, rows: Rows, part: Part, work: Work) -> bool:
+        """Add up one column; False if a value is no probability."""
+        p = rows.p[0]
+        if p.dtype != np.float64:
+            p = work("p")
+            p[:] = rows.p[0]
+        if not (p.min() >= 0 and p.max() <= 1):
+            return False
+        rest = np.subtract(1.0, p, out=work("rest"))
+        logit = None
+        if self.question.scores:
+            log_p, log_q = np.log(p, out=work("log_p")), np.log(rest, out=work("log_q"))
+            length = np.multiply(p, rest, out=work("length"))
+            length *= -2.0
+            length += 1.0
+            np.sqrt(length, out=length)  # of (p, 1 - p)
+            part.score(0, log_p, rows, work)
+            part.score(1, log_q, rows, work)
+            part.score(2, np.divide(p, length, out=work("sphere")), rows, work)
+            part.score(3, np.divide(rest, length, out=work("sphere")), rows, work)
+            logit = np.subtract(log_p, log_q, out=log_p)
+        if self.question.single:
+            rest[:] = rest.astype(np.float32)
+        for number in self.question.numbers:
+            if number == POSITIVE:
+                part.add(number, p, logit, None, rows, work)
+            elif number == NEGATIVE:
+                part.add(number, rest, None, None, rows, work)
+            else:
+                side = (p >= 0.5).astype(np.intp)
+                side += p > 0.5
+                part.add(number, np.maximum(p, rest, out=work("top")), None, side, rows, work)
+        return True
+
+    def _columns(self, rows: Rows, part: Part, work: Work) -> bool:
+        """Add up one column a class; False if a row is no probability vector with a class."""
+        k, code = self.question.n_classes, rows.code
+        table = work.table(k)
+        for own, column in zip(table, rows.p, strict=True):
+            own[:] = column
+        top = np.max(table, axis=0, out=work("top"))
+        total = np.sum(table, axis=0, out=work("total"))
+        total -= 1.0
+        valid = (
+            table.min() >= 0
+            and top.max() <= 1
+            and np.abs(total, out=total).max() <= self.question.tolerance
+            and code.min() >= 0
+            and code.max() < k
+        )
+        if not valid:
+            return False
+        happened = work("happened")
+        np.multiply(code, rows.n, out=work("raw", np.intp), casting="unsafe")
+        work("raw", np.intp)[:] += work.numbers
+        np.take(table.reshape(-1), work("raw", np.intp), out=happened, mode="clip")
+        hit = happened == top
+        n_top = sum(int(np.count_nonzero(column == top)) for column in table)
+        if n_top > rows.n:  # the first of equals is the top
+            hit &= (table == top).argmax(axis=0) == code
+        for number in self.question.numbers:
+            q, tail = (top, hit) if number == k else (table[number], code == number)
+            part.add(number, q, None, tail, rows, work)
+        part.count_classes(rows, work)
+        if self.question.scores:
+            self._score(table, happened, hit, rows, part, work)
+        return True
+
+    def _score(
+        self, table: Any, happened: Any, hit: Any, rows: Rows, part: Part, work: Work
+    ) -> None:
+        squares, each = work("total"), work("place")
+        if len(table) == 2:  # of the positive column alone
+            p = table[self.question.positive]
+            happened = np.where(rows.code == self.question.positive, p, 1.0 - p)
+            squares[:] = p * p + (1.0 - p) * (1.0 - p)
+            brier = (1.0 - happened) * (1.0 - happened)
+        else:
+            np.einsum("ij,ij->j", table, table, out=squares)
+            brier = np.multiply(happened, -2.0, out=each)
+            brier += squares
+            brier += 1.0
+        part.score(0, brier, rows, work)
+        part.score(1, np.negative(np.log(happened, out=each), out=each), rows, work)
+        np.divide(happened, np.sqrt(squares, out=squares), out=each)
+        part.score(2, np.subtract(1.0, each, out=each), rows, work)
+        part.score(3, np.subtract(1.0, hit, out=each), rows, work)
+
+
+class Part:
+    """Sums over some rows, by their groups.
+
+    Attributes
+    ----------
+    invalid : whether a row cannot be used; sums are then of no use either
+    weightless : rows without weight, by group
+    """
+
+    def __init__(self, kernel: Kernel, n_groups: int) -> None:
+        self.kernel, self.n_groups = kernel, n_groups
+        self.invalid = False
+        self.weightless = np.zeros(n_groups)
+        shape = len(kernel.names), n_groups, kernel.size
+        self.dense: Any = np.zeros(shape) if np.prod(shape) <= _MOST_DENSE else None
+        self.sparse: list[tuple[Any, Any]] = []
+
+    def leave_out(self, rows: Rows) -> None:
+        """Count rows without weight."""
+        groups = np.broadcast_to(rows.group, rows.n)
+        self.weightless += np.bincount(groups, minlength=self.n_groups)
+
+    def add(self, number: int, q: Any, logit: Any, tail: Any, rows: Rows, work: Work) -> None:
+        """Sum up q by its piece, the outcome and the group."""
+        kernel = self.kernel
+        keys = kernel.units.of(q, logit, work)
+        tails = kernel.tails[number]
+        if tails > 1:
+            keys *= tails
+            keys += tail
+        self._add(kernel.first[number], kernel.units.n * tails, keys, q, rows, work)
+
+    def count_classes(self, rows: Rows, work: Work) -> None:
+        """Count rows by class."""
+        half = work("cut")
+        half[:] = 0.5
+        self._add(self.kernel.classes, self.kernel.question.n_classes, rows.code, half, rows, work)
+
+    def score(self, index: int, values: Any, rows: Rows, work: Work) -> None:
+        """Sum up values by group."""
+        key = self.kernel.score + index
+        if rows.weight is not None:
+            values = np.multiply(values, rows.weight, out=work("scaled"))
+        sums = np.zeros((len(self.kernel.names), self.n_groups))
+        sums[0], sums[1] = rows.counts, self._by_group(values, rows, work)
+        if self.dense is not None:
+            self.dense[:, :, key] += sums
+            return
+        held = np.flatnonzero(sums[0])
+        self.sparse.append((held * self.kernel.size + key, sums[:, held]))
+
+    def _by_group(self, values: Any, rows: Rows, work: Work) -> Any:
+        total = values.sum()
+        if self.n_groups == 1:
+            return total
+        if self.n_groups == 2 and np.isfinite(total):  # counting two groups stalls on itself
+            of_second = np.multiply(values, rows.second, out=work("scaled")).sum()
+            return total - of_second, of_second
+        return np.bincount(rows.group, weights=values, minlength=self.n_groups)
+
+    def _add(self, first: int, size: int, keys: Any, q: Any, rows: Rows, work: Work) -> None:
+        values = _products(q, rows.weight, work)
+        if self.n_groups > 1:
+            if self.dense is None:
+                self._add_sparse(rows.group * self.kernel.size + (first + keys), values)
+                return
+            keys = np.add(keys, np.multiply(rows.group, size, out=work("raw", np.intp)), out=keys)
+        for total, each in zip(self.dense, values, strict=True):
+            counted = np.bincount(keys, weights=each, minlength=self.n_groups * size)
+            total[:, first : first + size] += counted.reshape(self.n_groups, size)
+
+    def _add_sparse(self, keys: Any, values: list[Any]) -> None:
+        held, place = np.unique(keys, return_inverse=True)
+        place = place.reshape(-1)
+        self.sparse.append(
+            (held, np.stack([np.bincount(place, weights=each) for each in values]).astype(float))
+        )
+
+    def entries(self) -> tuple[Any, Any, Any]:
+        """Group and key of each entry, and its sums, (m, number of entries)."""
+        if self.dense is not None:
+            group, key = np.nonzero(self.dense[0])
+            return group, key, self.dense[:, group, key]
+        keys, sums = added(self.sparse)
+        group, key = np.divmod(keys, self.kernel.size)
+        return group, key, sums
+
+
+def _products(q: Any, w: Any, work: Work) -> list[Any]:
+    """What is summed, in the order of `names`; None counts."""
+    spread = np.subtract(1.0, q, out=work("spread"))
+    spread *= q
+    if w is None:
+        return [None, q, spread]
+    spread *= w
+    return [None, w * q, spread, w, w * w, w * spread]
+
+
+def added(parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """Sums of entries with equal keys, added in the order of the parts; keys increase."""
+    keys, place = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
+    sums = np.concatenate([sums for _, sums in parts], axis=1)
+    place = place.reshape(-1)
+    return keys, np.stack([np.bincount(place, weights=row, minlength=len(keys)) for row in sums])
+
+
+class Groups:
+    """Distinct keys of rows, numbered as they come."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[Any, ...], int] = {}
+
+    def numbered(self, keys: list[tuple[Any, ...]]) -> Any:
+        """Number of each key."""
+        found = [self.numbers.setdefault(key, len(self.numbers)) for key in keys]
+        return np.array(found, dtype=np.intp)
+
+
+class Total:
+    """Sums of parts, added in their order."""
+
+    def __init__(self, kernel: Kernel) -> None:
+        self.kernel, self.groups = kernel, Groups()
+        self.invalid = False
+        self.weightless: Any = np.zeros(0)
+        self.dense: Any = np.zeros((len(kernel.names), 0, kernel.size))
+        self.sparse: list[tuple[Any, Any]] = []
+        self._held = 0
+
+    def add(self, part: Part, keys: list[tuple[Any, ...]]) -> None:
+        """Add a part whose groups have these keys."""
+        self.invalid = self.invalid or part.invalid
+        at = self.groups.numbered(keys)
+        n = len(self.groups.numbers)
+        self.weightless = _grown(self.weightless, n)
+        self.weightless[at] += part.weightless
+        if self.dense is not None and len(self.kernel.names) * n * self.kernel.size > _MOST_DENSE:
+            group, key = np.nonzero(self.dense[0])
+            self.sparse.append((group * self.kernel.size + key, self.dense[:, group, key]))
+            self.dense = None
+        if self.dense is not None:
+            if n > self.dense.shape[1]:
+                more = np.zeros((len(self.kernel.names), n - self.dense.shape[1], self.kernel.size))
+                self.dense = np.concatenate([self.dense, more], axis=1)
+            for own, place in enumerate(at):
+                self.dense[:, place] += part.dense[:, own]
+            return
+        group, key, sums = part.entries()
+        self.sparse.append((at[group] * self.kernel.size + key, sums))
+        self._held += len(key)
+        if self._held > _MOST_DENSE:
+            self.sparse = [added(self.sparse)]
+            self._held = 0
+
+    def entries(self) -> tuple[Any, Any, Any]:
+        """Group and key of each entry, with those of rows that do not count, and its sums."""
+        if self.dense is not None:
+            group, key = np.nonzero(self.dense[0])
+            sums = self.dense[:, group, key]
+        else:
+            keys, sums = added(self.sparse)
+            group, key = np.divmod(keys, self.kernel.size)
+        lost = np.flatnonzero(self.weightless)
+        more = np.zeros((len(sums), len(lost) + self.invalid))
+        more[0] = [*self.weightless[lost], *([1.0] if self.invalid else [])]
+        group = np.concatenate([group, lost, [0] * self.invalid]).astype(np.intp)
+        key = np.concatenate([key, [WEIGHTLESS] * len(lost), [INVALID] * self.invalid])
+        return group, key.astype(np.int64), np.concatenate([sums, more], axis=1)
+
+
+def _grown(values: Any, n: int) -> Any:
+    return np.concatenate([values, np.zeros(n - len(values))]) if n > len(values) else values
+
+
+def encoded(values: Any) -> tuple[Any, list[Any]]:
+    """Number of each value among the distinct ones, and those; of numbers, none of them missing."""
+    plain = values.astype(np.int64) if values.dtype.kind == "b" else values
+    low, high = plain.min(), plain.max()
+    if plain.dtype.kind in "iu" and int(high) - int(low) < 1 << 16:
+        codes = (plain - low if low else plain).astype(np.intp, copy=False)
+        held = np.ones(int(high) - int(low) + 1, dtype=bool)
+        if len(held) > 2:
+            held = np.bincount(codes, minlength=len(held)) > 0
+        distinct = np.flatnonzero(held).astype(plain.dtype) + low
+        if not held.all():
+            codes = (np.cumsum(held) - 1)[codes]
+    else:
+        distinct, codes = np.unique(plain, return_inverse=True)
+        codes = codes.reshape(-1)
+    return codes, distinct.astype(values.dtype).tolist()
+
+
+def combined(columns: list[tuple[Any, list[Any]]]) -> tuple[Any, list[tuple[Any, ...]]]:
+    """Number of each row's combination of keys, and the combinations that occur."""
+    codes, keys = columns[0][0], [(value,) for value in columns[0][1]]
+    for more, values in columns[1:]:
+        joint, codes = np.unique(codes * len(values) + more, return_inverse=True)
+        codes = codes.reshape(-1)
+        keys = [(*keys[j // len(values)], values[j % len(values)]) for j in joint.tolist()]
+    return codes, keys
