@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ CHUNK = 1 << 18  # rows whose sums are added before they meet others; the same o
 INVALID, WEIGHTLESS = -1, -2  # keys of rows that must not count
 _MOST_DENSE = 1 << 23  # sums kept in an array, occupied or not; beyond, only those that are
 _LIMIT = 36  # of log-odds; beyond, 1 - p is no longer told from 1
+_INNER = 1e-15  # from here to 1 less this, log-odds are within the limit
 # Events of a single column; of several columns, 0..K-1 are the classes and K is the top class.
 NEGATIVE, POSITIVE, TOP = 0, 1, 2
 
@@ -47,7 +47,8 @@ class Units:
         first, last = (self._raw_cells(end, None, work).copy() for end in ends)
         before, within = np.searchsorted(last, cells, "left"), np.searchsorted(first, cells, "right")
         n_pieces = within - before + 1
-        self.start = np.cumsum(n_pieces) - n_pieces + (cells > middle)
+        start = np.cumsum(n_pieces) - n_pieces + (cells > middle)
+        self._first = np.where(n_pieces > 1, ~start, start)  # marked where an edge cuts the cell
         steps = range(int((within - before).max(initial=0)))
         padded = np.append(edges, np.inf)
         self.cuts = [
@@ -55,38 +56,41 @@ class Units:
             for step in steps
         ]
         self.n = int(n_pieces.sum()) + 1
-        self.half = int(self.start[middle] + n_pieces[middle])  # 1/2 has a piece of its own
+        self.half = int(start[middle] + n_pieces[middle])  # 1/2 has a piece of its own
         self.bin = np.empty(self.n, dtype=np.intp)
         self.cell = np.empty(self.n, dtype=np.intp)
         for step in range(len(steps) + 1):
             held = n_pieces > step
-            self.bin[self.start[held] + step] = before[held] + step
-            self.cell[self.start[held] + step] = (cells + 2 * (cells > middle))[held]
+            self.bin[start[held] + step] = before[held] + step
+            self.cell[start[held] + step] = (cells + 2 * (cells > middle))[held]
         self.bin[self.half] = np.searchsorted(edges, 0.5, "left")
         self.cell[self.half] = middle + 1
 
-    def of(self, p: Any, logit: Any, work: Work) -> Any:
-        """Piece of each p, whose log-odds may be known already."""
-        raw = self._raw_cells(p, logit, work)
-        unit = np.take(self.start, raw, out=work("unit", np.intp), mode="clip")
-        cut, beyond = work("cut"), work("beyond", np.bool_)
-        for each in self.cuts:
-            np.take(each, raw, out=cut, mode="clip")
-            unit += np.greater(p, cut, out=beyond)
-        half = np.equal(p, 0.5, out=beyond)
+    def of(self, p: Any, logit: Any, work: Work, *, inner: bool) -> Any:
+        """Piece of each p, whose log-odds may be known; `inner` if all are within the limits."""
+        raw = self._raw_cells(p, logit, work, inner=inner)
+        unit = np.take(self._first, raw, out=work("unit", np.intp), mode="clip")
+        cut = np.flatnonzero(np.less(unit, 0, out=work("mark", np.bool_)))
+        if len(cut):  # rows whose cell an edge goes through
+            own, cell = p[cut], raw[cut]
+            unit[cut] = ~unit[cut]
+            for each in self.cuts:
+                unit[cut] += own > each[cell]
+        half = np.equal(p, 0.5, out=work("mark", np.bool_))
         if half.any():
             unit[half] = self.half
         return unit
 
-    def _raw_cells(self, p: Any, logit: Any, work: Work) -> Any:
+    def _raw_cells(self, p: Any, logit: Any, work: Work, *, inner: bool = False) -> Any:
         """Cell of each p, in which 1/2 is not yet told from what is just below."""
         place, scaled = work("place"), work("scaled")
         if logit is None:
             np.subtract(1.0, p, out=place)
             np.divide(p, place, out=place)
             logit = np.log(place, out=place)
-        np.clip(logit, -_LIMIT, _LIMIT, out=place)
-        place *= self.share
+        if not inner:
+            logit = np.clip(logit, -_LIMIT, _LIMIT, out=place)
+        np.multiply(logit, self.share, out=place)
         place += np.multiply(p, self.resolution, out=scaled)
         place += self.lowest
         np.ceil(place, out=place)
@@ -146,7 +150,7 @@ class Question:
     scores: bool
 
 
-@dataclass
+@dataclass(frozen=True)
 class Rows:
     """Rows as arrays: columns of p, codes of classes or None, weights or None, groups."""
 
@@ -161,20 +165,20 @@ class Rows:
         """Number of rows."""
         return len(self.p[0])
 
-    @cached_property
-    def counts(self) -> Any:
-        """Rows of each group."""
+    def by_group(self, values: Any, work: Work) -> Any:
+        """Sums of values, or numbers of rows if they are None, of each group."""
+        if self.n_groups > 2:
+            return np.bincount(self.group, weights=values, minlength=self.n_groups)
+        total = self.n if values is None else values.sum()
         if self.n_groups == 1:
-            return self.n
-        if self.n_groups == 2:
+            return total
+        if values is None:
             of_second = self.group.sum()
-            return self.n - of_second, of_second
-        return np.bincount(self.group, minlength=self.n_groups)
-
-    @cached_property
-    def second(self) -> Any:
-        """1 for rows of the second of two groups."""
-        return self.group.astype(np.float64)
+        elif np.isfinite(total):  # counting two groups would stall on itself
+            of_second = np.multiply(values, work("second"), out=work("scaled")).sum()
+        else:
+            return np.bincount(self.group, weights=values, minlength=2)
+        return total - of_second, of_second
 
     def blocks(self) -> Iterator[Rows]:
         """The same, few rows at a time."""
@@ -270,6 +274,8 @@ class Kernel:
                 counted = self._counted(block, part)
                 if counted is not None and counted.n != work.n:
                     work = Work(counted.n)
+                if counted is not None and counted.n_groups == 2:
+                    work("second")[:] = counted.group
                 if counted is None or (counted.n and not add_up(counted, part, work)):
                     part.invalid = True
                     break
@@ -294,14 +300,16 @@ class Kernel:
         if p.dtype != np.float64:
             p = work("p")
             p[:] = rows.p[0]
-        if not (p.min() >= 0 and p.max() <= 1):
+        low, high = p.min(), p.max()
+        if not (low >= 0 and high <= 1):
             return False
+        inner = low >= _INNER and high <= 1 - _INNER
         rest = np.subtract(1.0, p, out=work("rest"))
         logit = None
         if self.question.scores:
             log_p, log_q = np.log(p, out=work("log_p")), np.log(rest, out=work("log_q"))
-            length = np.multiply(p, rest, out=work("length"))
-            length *= -2.0
+            length = np.multiply(p, rest, out=work("spread"))
+            length = np.multiply(length, -2.0, out=work("length"))
             length += 1.0
             np.sqrt(length, out=length)  # of (p, 1 - p)
             part.score(0, log_p, rows, work)
@@ -313,13 +321,14 @@ class Kernel:
             rest[:] = rest.astype(np.float32)
         for number in self.question.numbers:
             if number == POSITIVE:
-                part.add(number, p, logit, None, rows, work)
+                part.add(number, p, logit, None, rows, work, inner=inner)
             elif number == NEGATIVE:
-                part.add(number, rest, None, None, rows, work)
+                part.add(number, rest, None, None, rows, work, inner=inner)
             else:
                 side = (p >= 0.5).astype(np.intp)
                 side += p > 0.5
-                part.add(number, np.maximum(p, rest, out=work("top")), None, side, rows, work)
+                top = np.maximum(p, rest, out=work("top"))
+                part.add(number, top, None, side, rows, work, inner=inner)
         return True
 
     def _columns(self, rows: Rows, part: Part, work: Work) -> bool:
@@ -331,15 +340,17 @@ class Kernel:
         top = np.max(table, axis=0, out=work("top"))
         total = np.sum(table, axis=0, out=work("total"))
         total -= 1.0
+        low, high = table.min(), top.max()
         valid = (
-            table.min() >= 0
-            and top.max() <= 1
+            low >= 0
+            and high <= 1
             and np.abs(total, out=total).max() <= self.question.tolerance
             and code.min() >= 0
             and code.max() < k
         )
         if not valid:
             return False
+        inner = low >= _INNER and high <= 1 - _INNER
         happened = work("happened")
         np.multiply(code, rows.n, out=work("raw", np.intp), casting="unsafe")
         work("raw", np.intp)[:] += work.numbers
@@ -350,7 +361,7 @@ class Kernel:
             hit &= (table == top).argmax(axis=0) == code
         for number in self.question.numbers:
             q, tail = (top, hit) if number == k else (table[number], code == number)
-            part.add(number, q, None, tail, rows, work)
+            part.add(number, q, None, tail, rows, work, inner=inner)
         part.count_classes(rows, work)
         if self.question.scores:
             self._score(table, happened, hit, rows, part, work)
@@ -399,10 +410,12 @@ class Part:
         groups = np.broadcast_to(rows.group, rows.n)
         self.weightless += np.bincount(groups, minlength=self.n_groups)
 
-    def add(self, number: int, q: Any, logit: Any, tail: Any, rows: Rows, work: Work) -> None:
+    def add(
+        self, number: int, q: Any, logit: Any, tail: Any, rows: Rows, work: Work, *, inner: bool
+    ) -> None:
         """Sum up q by its piece, the outcome and the group."""
         kernel = self.kernel
-        keys = kernel.units.of(q, logit, work)
+        keys = kernel.units.of(q, logit, work, inner=inner)
         tails = kernel.tails[number]
         if tails > 1:
             keys *= tails
@@ -421,21 +434,12 @@ class Part:
         if rows.weight is not None:
             values = np.multiply(values, rows.weight, out=work("scaled"))
         sums = np.zeros((len(self.kernel.names), self.n_groups))
-        sums[0], sums[1] = rows.counts, self._by_group(values, rows, work)
+        sums[0], sums[1] = rows.by_group(None, work), rows.by_group(values, work)
         if self.dense is not None:
             self.dense[:, :, key] += sums
             return
         held = np.flatnonzero(sums[0])
         self.sparse.append((held * self.kernel.size + key, sums[:, held]))
-
-    def _by_group(self, values: Any, rows: Rows, work: Work) -> Any:
-        total = values.sum()
-        if self.n_groups == 1:
-            return total
-        if self.n_groups == 2 and np.isfinite(total):  # counting two groups stalls on itself
-            of_second = np.multiply(values, rows.second, out=work("scaled")).sum()
-            return total - of_second, of_second
-        return np.bincount(rows.group, weights=values, minlength=self.n_groups)
 
     def _add(self, first: int, size: int, keys: Any, q: Any, rows: Rows, work: Work) -> None:
         values = _products(q, rows.weight, work)
