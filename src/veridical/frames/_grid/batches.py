@@ -12,6 +12,7 @@ from veridical._core.runtime.optional import require
 from veridical._core.runtime.threads import map_in_order
 from veridical.frames._grid import kernel as kernel_module
 from veridical.frames._grid import worker as worker_module
+from veridical.frames._grid.compiled import compiled_loops
 from veridical.frames._grid.events import CODE, code_of, sum_tolerance
 from veridical.frames._grid.kernel import CHUNK, Kernel, Question, encoded
 from veridical.frames._grid.rows import LABEL, WEIGHT, EngineRows
@@ -68,9 +69,10 @@ def sums_of_batches(rows: EngineRows, asked: Asked, *, caller: str) -> Sums:
         numbers=asked.numbers,
         tolerance=sum_tolerance(rows),
         weighted=rows.sample_weight is not None,
+        grouped=bool(rows.by),
         scores=asked.scores,
     )
-    kernel = Kernel(question)
+    kernel = Kernel(question, compiled_loops())
     how = engine_of(frame).runs
     if how == "workers":
         query = _on_spark(frame, question, columns)
@@ -240,7 +242,8 @@ class PartitionSums:
         import narwhals.stable.v2 as nw
         import pandas as pd
 
-        kernel, frame = Kernel(self.question), nw.from_native(partition, eager_only=True)
+        kernel = Kernel(self.question, compiled_loops())
+        frame = nw.from_native(partition, eager_only=True)
         parts = (
             part_of(FrameBatch(frame[start : start + CHUNK]), kernel, self.columns)
             for start in range(0, len(frame), CHUNK)

@@ -14,6 +14,7 @@ import numpy as np
 ROWS = 1 << 15  # a block: what is computed of it stays in cache
 CHUNK = 1 << 18  # rows whose sums are added before they meet others; the same on any thread
 INVALID, WEIGHTLESS = -1, -2  # keys of rows that must not count
+_WORTH_TABLES = 1 << 17  # rows from which compiled loops pay for the tables they look up
 _MOST_DENSE = 1 << 23  # sums kept in an array, occupied or not; beyond, only those that are
 _LIMIT = 36  # of log-odds; beyond, 1 - p is no longer told from 1
 _INNER = 1e-15  # from here to 1 less this, log-odds are within the limit
@@ -36,7 +37,7 @@ class Units:
     """
 
     def __init__(self, edges: Any, resolution: int) -> None:
-        self.resolution = float(resolution)
+        self.edges, self.resolution = edges, float(resolution)
         self.share = float(max(1, resolution // 64))
         self.lowest = _LIMIT * self.share
         middle = int(resolution // 2 + self.lowest)  # the cell that ends at 1/2
@@ -136,7 +137,7 @@ class Question:
     positive : the class of binary scores, of two columns
     numbers : events asked about, in the order of keys
     tolerance : how far from one a row may sum
-    weighted, scores : whether rows have weights, and scores are wanted
+    weighted, grouped, scores : whether rows have weights, and groups, and scores are wanted
     """
 
     n_bins: int
@@ -147,6 +148,7 @@ class Question:
     numbers: tuple[int, ...]
     tolerance: float
     weighted: bool
+    grouped: bool
     scores: bool
 
 
@@ -206,18 +208,22 @@ class Rows:
 class Kernel:
     """Sums of rows by group and key: a piece of an event with its outcome, a class, or a score.
 
+    `compiled` has the two loops that cost most, where they could be compiled; it is asked for those
+    of so many rows that they are worth the tables.
+
     Attributes
     ----------
     names : of the sums, in their order
     size : number of keys
     """
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, compiled: Any = None) -> None:
         self.question = question
         edges = np.arange(1, question.n_bins) / question.n_bins
         if question.single:
             edges = edges.astype(np.float32).astype(np.float64)
         self.units = Units(edges, question.resolution)
+        self._compiled = compiled
         several = question.n_classes > 0
         self.tails = {
             number: 2 if several else 3 if number == TOP else 1 for number in question.numbers
@@ -266,7 +272,14 @@ class Kernel:
 
     def sums(self, rows: Rows) -> Part:
         """Sums of some rows."""
-        part = Part(self, rows.n_groups)
+        loops = None
+        if self._compiled is not None and rows.n >= _WORTH_TABLES:
+            loops = self._compiled.of(self.units)
+        part = Part(self, rows.n_groups, loops)
+        at_once = loops is not None and part.dense is not None and rows.weight is None
+        if at_once and self.question.n_classes:
+            part.invalid = not self._columns_at_once(rows, part, loops)
+            return part
         work = Work(min(rows.n, ROWS))
         add_up = self._columns if self.question.n_classes else self._column
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -306,7 +319,9 @@ class Kernel:
         inner = low >= _INNER and high <= 1 - _INNER
         rest = np.subtract(1.0, p, out=work("rest"))
         logit = None
-        if self.question.scores:
+        if self.question.scores and inner and part.score_column(p, rows):
+            pass
+        elif self.question.scores:
             log_p, log_q = np.log(p, out=work("log_p")), np.log(rest, out=work("log_q"))
             length = np.multiply(p, rest, out=work("spread"))
             length = np.multiply(length, -2.0, out=work("length"))
@@ -364,20 +379,45 @@ class Kernel:
             part.add(number, q, None, tail, rows, work, inner=inner)
         part.count_classes(rows, work)
         if self.question.scores:
+            np.einsum("ij,ij->j", table, table, out=work("total"))
             self._score(table, happened, hit, rows, part, work)
+        return True
+
+    def _columns_at_once(self, rows: Rows, part: Part, loops: Any) -> bool:
+        """Do what `_columns` does by compiled loops, an event at a time: its sums stay in cache."""
+        k = self.question.n_classes
+        found = loops.scan(rows.p, rows.code, self.question.tolerance)
+        if found is None:
+            return False
+        top, hit, happened, squares = found
+        for number in self.question.numbers:
+            q, tail = (top, hit) if number == k else (rows.p[number], rows.code == number)
+            part.add(number, q, None, tail, rows, None, inner=True)
+        start, work = 0, Work(min(rows.n, ROWS))
+        with np.errstate(divide="ignore"):
+            for block in rows.blocks():
+                at = slice(start, start + block.n)
+                start += block.n
+                work = work if block.n == work.n else Work(block.n)
+                if block.n_groups == 2:
+                    work("second")[:] = block.group
+                part.count_classes(block, work)
+                if self.question.scores:
+                    work("total")[:] = squares[at]
+                    self._score(block.p, happened[at], hit[at], block, part, work)
         return True
 
     def _score(
         self, table: Any, happened: Any, hit: Any, rows: Rows, part: Part, work: Work
     ) -> None:
+        """Sum up scores; of more than two columns, `work` knows the sums of squares."""
         squares, each = work("total"), work("place")
         if len(table) == 2:  # of the positive column alone
-            p = table[self.question.positive]
+            p = np.asarray(table[self.question.positive], dtype=np.float64)
             happened = np.where(rows.code == self.question.positive, p, 1.0 - p)
             squares[:] = p * p + (1.0 - p) * (1.0 - p)
             brier = (1.0 - happened) * (1.0 - happened)
         else:
-            np.einsum("ij,ij->j", table, table, out=squares)
             brier = np.multiply(happened, -2.0, out=each)
             brier += squares
             brier += 1.0
@@ -397,8 +437,8 @@ class Part:
     weightless : rows without weight, by group
     """
 
-    def __init__(self, kernel: Kernel, n_groups: int) -> None:
-        self.kernel, self.n_groups = kernel, n_groups
+    def __init__(self, kernel: Kernel, n_groups: int, loops: Any = None) -> None:
+        self.kernel, self.n_groups, self._loops = kernel, n_groups, loops
         self.invalid = False
         self.weightless = np.zeros(n_groups)
         shape = len(kernel.names), n_groups, kernel.size
@@ -415,12 +455,36 @@ class Part:
     ) -> None:
         """Sum up q by its piece, the outcome and the group."""
         kernel = self.kernel
-        keys = kernel.units.of(q, logit, work, inner=inner)
         tails = kernel.tails[number]
+        if self._loops is not None and self.dense is not None:
+            group = rows.group if self.n_groups > 1 else None
+            self._loops.add(q, tail, tails, group, rows.weight, self.dense, kernel.first[number])
+            return
+        keys = kernel.units.of(q, logit, work, inner=inner)
         if tails > 1:
             keys *= tails
             keys += tail
         self._add(kernel.first[number], kernel.units.n * tails, keys, q, rows, work)
+
+    def score_column(self, p: Any, rows: Rows) -> bool:
+        """Sum up the scores of a single column by compiled loops; False if they do not apply.
+
+        Of two labels either may be the positive one. What is summed is the score of all rows if it
+        is the first, or the second: under "log p" and "sphere p" of that label, which will be used
+        if it is, and nothing under "log q" and "sphere q" of the other.
+        """
+        loops, labels = self._loops, self.n_groups <= 2 and not self.kernel.question.grouped
+        if loops is None or rows.weight is not None or not labels or self.dense is None:
+            return False
+        both = self.n_groups == 2
+        log_2, log_1, sphere_2, sphere_1 = loops.scores(p, rows.group if both else None)
+        own = self.dense[:, :, self.kernel.score :]
+        own[0] += np.reshape(rows.by_group(None, None), (self.n_groups, 1))
+        if both:
+            own[1] += [[log_1, 0.0, sphere_1, 0.0], [log_2, 0.0, sphere_2, 0.0]]
+        else:
+            own[1, 0] += log_1, log_2, sphere_1, sphere_2
+        return True
 
     def count_classes(self, rows: Rows, work: Work) -> None:
         """Count rows by class."""

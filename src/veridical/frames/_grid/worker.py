@@ -144,7 +144,7 @@ def in_arrow(question: Question, columns: Columns) -> Any:
     def sum_up(batches: Iterator[Any]) -> Iterator[Any]:
         import pyarrow as pa
 
-        kernel = Kernel(question)
+        kernel = Kernel(question, _compiled_here())
         types: dict[str, Any] = {}
 
         def parts() -> Iterator[Any]:
@@ -161,6 +161,15 @@ def in_arrow(question: Question, columns: Columns) -> Any:
             yield pa.RecordBatch.from_pydict(made)
 
     return sum_up
+
+
+def _compiled_here() -> Any:
+    """The compiled loops, if this library is installed where this runs."""
+    try:
+        from veridical.frames._grid.compiled import compiled_loops
+    except ImportError:
+        return None
+    return compiled_loops()
 
 
 def named(sum_name: str) -> str:
