@@ -96,9 +96,11 @@ def _columns(rows: EngineRows, asked: Asked) -> tuple[nw.LazyFrame[Any], Columns
     p, by = tuple(rows.p_names), tuple(rows.by_names)
     if not asked.classes:
         return frame, Columns(p, None, LABEL, weight, by)
-    code = code_of(asked.classes, rows.label_type).alias(CODE)
+    code = code_of(asked.classes, rows.label_type)
+    if rows.label_type.is_signed_integer() and asked.classes == tuple(range(len(asked.classes))):
+        code = nw.col(LABEL).cast(nw.Int64)  # checked with the rest of the row
     kept = [*p, *by, *([] if weight is None else [weight])]
-    return frame.select(code, *map(nw.col, kept)), Columns(p, CODE, None, weight, by)
+    return frame.select(code.alias(CODE), *map(nw.col, kept)), Columns(p, CODE, None, weight, by)
 
 
 def batches(frame: nw.LazyFrame[Any]) -> Iterator[nw.DataFrame[Any]]:

@@ -62,7 +62,9 @@ class Loops:
         x = np.concatenate([np.arange(far, near, 1 << 45), np.arange(near, half + 1, 1 << 42)])
         x = np.append(x, half + 1).astype(np.int64).view(np.float64)
         x[0] = 0.0
-        lowest = np.concatenate([x[:-1], np.nextafter(1.0 - x[1:], 1.0)])
+        mirrored = 1.0 - x[1:]  # beyond this, unless it was rounded up
+        mirrored = np.where(1.0 - mirrored < x[1:], mirrored, np.nextafter(mirrored, 1.0))
+        lowest = np.concatenate([x[:-1], mirrored])
         highest = np.concatenate([np.nextafter(x[1:], 0.0), 1.0 - x[:-1]])
         lowest[-1] = highest[-1] = 0.5
         guess, most = (np.searchsorted(self._ends, p, "left") for p in (lowest, highest))

@@ -93,27 +93,39 @@ FASTEST EXPORTED void sum_scores(int64_t n, const double *p, const int64_t *seco
         for (int j = 0; j < LANES; j++)
             product[s][j] = 1.0, sphere[s][j] = 0.0, power[s][j] = 0;
     int64_t i = 0;
-    int since = 0;
-    for (; i + LANES <= n; i += LANES) {
-        for (int j = 0; j < LANES; j++) {
-            double a = p[i + j], b = 1.0 - a, length = sqrt(1.0 - 2.0 * (a * b));
-            int64_t own = second ? second[i + j] : 0;
-            double h = own ? a : b, other = own ? b : a;
-            product[0][j] *= h;
-            product[1][j] *= other;
-            sphere[0][j] += h / length;
-            sphere[1][j] += other / length;
+    for (int since = 0; i + SMALL <= n; i += SMALL) {
+        double h[SMALL], other[SMALL], length[SMALL];
+        for (int j = 0; j < SMALL; j++) {
+            double a = p[i + j], b = 1.0 - a;
+            length[j] = sqrt(1.0 - 2.0 * (a * b));
+            h[j] = b, other[j] = a;
         }
-        if (++since == 16) {
-            since = 0;
-            for (int s = 0; s < 2; s++)
-                for (int j = 0; j < LANES; j++) {
-                    int64_t bits;
-                    memcpy(&bits, &product[s][j], sizeof bits);
-                    power[s][j] += (bits >> 52) - 1023;
-                    bits = (bits & 0x000fffffffffffffLL) | 0x3ff0000000000000LL;
-                    memcpy(&product[s][j], &bits, sizeof bits);
-                }
+        if (second)
+            for (int j = 0; j < SMALL; j++) {
+                int64_t own = second[i + j];
+                double a = other[j], b = h[j];
+                h[j] = own ? a : b, other[j] = own ? b : a;
+            }
+        for (int first = 0; first < SMALL; first += LANES) {
+            for (int j = 0; j < LANES; j++)
+                product[0][j] *= h[first + j];
+            for (int j = 0; j < LANES; j++)
+                product[1][j] *= other[first + j];
+            for (int j = 0; j < LANES; j++)
+                sphere[0][j] += h[first + j] / length[first + j];
+            for (int j = 0; j < LANES; j++)
+                sphere[1][j] += other[first + j] / length[first + j];
+            if (++since == 16) {
+                since = 0;
+                for (int s = 0; s < 2; s++)
+                    for (int j = 0; j < LANES; j++) {
+                        int64_t bits;
+                        memcpy(&bits, &product[s][j], sizeof bits);
+                        power[s][j] += (bits >> 52) - 1023;
+                        bits = (bits & 0x000fffffffffffffLL) | 0x3ff0000000000000LL;
+                        memcpy(&product[s][j], &bits, sizeof bits);
+                    }
+            }
         }
     }
     for (int s = 0; s < 2; s++) {

@@ -93,8 +93,8 @@ class Units:
             logit = np.clip(logit, -_LIMIT, _LIMIT, out=place)
         np.multiply(logit, self.share, out=place)
         place += np.multiply(p, self.resolution, out=scaled)
+        np.ceil(place, out=place)  # before anything is added: what is just above 1/2 stays there
         place += self.lowest
-        np.ceil(place, out=place)
         raw = work("raw", np.intp)
         raw[:] = place
         return raw
@@ -282,17 +282,25 @@ class Kernel:
             return part
         work = Work(min(rows.n, ROWS))
         add_up = self._columns if self.question.n_classes else self._column
+        whole = at_once and self._is_plain(rows)
         with np.errstate(divide="ignore", invalid="ignore"):
-            for block in rows.blocks():
+            for block in [rows] if whole else rows.blocks():
                 counted = self._counted(block, part)
                 if counted is not None and counted.n != work.n:
                     work = Work(counted.n)
-                if counted is not None and counted.n_groups == 2:
+                if counted is not None and counted.n_groups == 2 and not whole:
                     work("second")[:] = counted.group
                 if counted is None or (counted.n and not add_up(counted, part, work)):
                     part.invalid = True
                     break
         return part
+
+    def _is_plain(self, rows: Rows) -> bool:
+        """Whether compiled loops answer all that is asked of one column, and need no blocks."""
+        asked, p = self.question, rows.p[0]
+        plain = asked.numbers == (POSITIVE,) and p.dtype == np.float64
+        scored = not asked.scores or (rows.n_groups <= 2 and not asked.grouped)
+        return plain and scored and p.min() >= _INNER and p.max() <= 1 - _INNER
 
     def _counted(self, rows: Rows, part: Part) -> Rows | None:
         """Rows of positive weight; None if a weight is none."""
@@ -317,11 +325,13 @@ class Kernel:
         if not (low >= 0 and high <= 1):
             return False
         inner = low >= _INNER and high <= 1 - _INNER
+        scored = not self.question.scores or (inner and part.score_column(p, rows))
+        if scored and self.question.numbers == (POSITIVE,):
+            part.add(POSITIVE, p, None, None, rows, work, inner=inner)
+            return True
         rest = np.subtract(1.0, p, out=work("rest"))
         logit = None
-        if self.question.scores and inner and part.score_column(p, rows):
-            pass
-        elif self.question.scores:
+        if not scored:
             log_p, log_q = np.log(p, out=work("log_p")), np.log(rest, out=work("log_q"))
             length = np.multiply(p, rest, out=work("spread"))
             length = np.multiply(length, -2.0, out=work("length"))
