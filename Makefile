@@ -34,6 +34,10 @@ test:  ## Tests and doctests, warnings as errors
 quick:  ## The laws, the rules of the house and one file of tests a room: under two minutes on two cores
 	$(PYTHON) -m pytest @tests/quick.txt
 
+.PHONY: kernel
+kernel:  ## Compile the loops of kernel.c beside the sources, as an installation does
+	$(PYTHON) hatch_build.py
+
 .PHONY: bench
 bench:  ## Compare speed with other packages; writes docs/evidence
 	$(PYTHON) benchmarks/bench_errors.py --write docs/evidence
@@ -50,6 +54,7 @@ bench-quick:  ## What became slower than the committed table says: three minutes
 
 .PHONY: bench-engines
 bench-engines:  ## Evaluate files of up to a hundred million rows (2 GB of disk); writes docs/engines.md
+	$(PYTHON) hatch_build.py
 	$(PYTHON) benchmarks/bench_engines.py --write docs/evidence --page docs/engines.md --folder build/engines
 
 .PHONY: evidence

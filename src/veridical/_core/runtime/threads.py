@@ -3,31 +3,46 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-def map_in_order(function: Callable[[_Item], _Result], items: Sequence[_Item]) -> Iterator[_Result]:
+def map_in_order(function: Callable[[_Item], _Result], items: Iterable[_Item]) -> Iterator[_Result]:
     """Yield ``function(item)`` for each item, in order, computed on as many threads as there are.
 
-    For functions that spend their time in NumPy, which lets other threads run meanwhile.
+    For functions that spend their time in NumPy, which lets other threads run meanwhile. Items are
+    asked for as they are needed, few ahead of the results.
 
     Examples
     --------
     >>> list(map_in_order(abs, [-1, 2, -3]))
     [1, 2, 3]
     """
-    workers = min(len(items), os.cpu_count() or 1)
-    if workers < 2:
-        yield from map(function, items)
+    workers = os.cpu_count() or 1
+    source = iter(items)
+    started = list(islice(source, 2))
+    if workers < 2 or len(started) < 2:
+        yield from map(function, chain(started, source))
         return
     with ThreadPoolExecutor(workers) as pool:
-        yield from pool.map(function, items)
+        waiting = deque(pool.submit(function, item) for item in started)
+        try:
+            for item in source:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > workers + 1:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for each in waiting:
+                each.cancel()
 
 
 def one_blas_thread() -> AbstractContextManager[Any]:

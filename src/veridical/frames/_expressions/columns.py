@@ -187,6 +187,6 @@ def of_partitions(source: Any) -> Callable[[Callable[[Any], Any]], Any] | None:
     each of seventy maps). The function has to work on a frame without rows, for its columns.
     """
     native: Any = unwrap(source)
-    if not engine_of(nw.from_native(native)).partitions:
+    if engine_of(nw.from_native(native)).runs != "partitions":
         return None
     return lambda function: native.map_partitions(function, meta=function(native._meta))

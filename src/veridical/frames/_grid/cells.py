@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
-    from veridical.frames._tables.engines import Engine
-
 LOGIT_LIMIT = 36  # beyond, 1 - p is no longer told from 1
 _LOGIT_SHARE = 64
 _TINY = 2.2250738585072014e-308  # the smallest normal number
@@ -94,12 +92,10 @@ def within_limits(logit: nw.Expr) -> nw.Expr:
     return logit.clip(-float(LOGIT_LIMIT), float(LOGIT_LIMIT))
 
 
-def log_or_infinite(p: nw.Expr, engine: Engine) -> nw.Expr:
-    """Natural logarithm, minus infinity at zero, where some engines warn, raise or answer NULL."""
+def log_or_infinite(p: nw.Expr) -> nw.Expr:
+    """Natural logarithm, minus infinity at zero, where engines warn, raise or answer NULL."""
     import narwhals.stable.v2 as nw
 
-    if engine.log_of_zero:
-        return p.log()
     return nw.when(p > 0).then(p.clip(_TINY, 1.0).log()).otherwise(nw.lit(-math.inf))
 
 

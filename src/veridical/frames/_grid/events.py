@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from veridical._core.numeric.scan import row_sum_tolerance
 from veridical.frames._grid.cells import log_or_infinite
+from veridical.frames._grid.kernel import INVALID, NEGATIVE, POSITIVE, TOP, WEIGHTLESS
 from veridical.frames._grid.rows import LABEL, LARGEST_FLOAT, WEIGHT, EngineRows
-from veridical.frames._tables.engines import Engine, engine_of
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
 STATE, HIT, CODE = "v_state", "v_hit", "v_code"
-INVALID, WEIGHTLESS = -1, -2  # states of rows that must not count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +39,7 @@ class Events:
     n_classes: int
 
 
-# Events of a single column; of several columns, 0..K-1 are the classes and K is the top class.
-NEGATIVE, POSITIVE, TOP = 0, 1, 2
-
-
-def events_of_column(rows: EngineRows, *, top: bool, other: bool, scores: bool) -> Events:
+def events_of_column(rows: EngineRows, *, wanted: Sequence[int], scores: bool) -> Events:
     """Ask about one column, whichever of the two labels it turns out to belong to.
 
     HIT is 0, 1 or 2 where the probability is below, at or above one half.
@@ -68,10 +63,10 @@ def events_of_column(rows: EngineRows, *, top: bool, other: bool, scores: bool) 
     if rows.single:
         rest = rest.cast(nw.Float32).cast(nw.Float64)
     numbers = {POSITIVE: "v_e1"}
-    if top or other:
+    if NEGATIVE in wanted or TOP in wanted:
         frame = frame.with_columns(rest.alias("v_e0"))
         numbers[NEGATIVE] = "v_e0"
-    if top:
+    if TOP in wanted:
         side = (p >= 0.5).cast(nw.Float64) + (p > 0.5).cast(nw.Float64)
         frame = frame.with_columns(nw.max_horizontal("v_e0", "v_e1").alias("v_e2"), side.alias(HIT))
         numbers[TOP] = "v_e2"
@@ -79,8 +74,8 @@ def events_of_column(rows: EngineRows, *, top: bool, other: bool, scores: bool) 
     if scores:
         length = (p * p + (1 - p) * (1 - p)).sqrt()
         frame = frame.with_columns(length.alias("v_length")).with_columns(
-            log_or_infinite(p, engine_of(frame)).alias("v_s0"),
-            log_or_infinite(1 - p, engine_of(frame)).alias("v_s1"),
+            log_or_infinite(p).alias("v_s0"),
+            log_or_infinite(1 - p).alias("v_s1"),
             (p / nw.col("v_length")).alias("v_s2"),
             ((1 - p) / nw.col("v_length")).alias("v_s3"),
         )
@@ -162,7 +157,7 @@ def events_of_columns(
     frame = frame.select(columns)
     score_names: dict[str, str] = {}
     if scores:
-        frame = frame.with_columns(*_scores(k, engine_of(frame)))
+        frame = frame.with_columns(*_scores(k))
         score_names = {"brier": "v_s0", "log": "v_s1", "spherical": "v_s2", "zero-one": "v_s3"}
     return Events(
         frame=frame,
@@ -205,14 +200,14 @@ def sum_tolerance(rows: EngineRows) -> float:
     return row_sum_tolerance(np.dtype(np.float32 if rows.single else np.float64))
 
 
-def _scores(k: int, engine: Engine) -> list[nw.Expr]:
+def _scores(k: int) -> list[nw.Expr]:
     import narwhals.stable.v2 as nw
 
     p, squares = nw.col("v_happened"), nw.col("v_squares")
     brier = (1 - p) * (1 - p) if k == 2 else squares - 2 * p + 1
     return [
         brier.alias("v_s0"),
-        (0.0 - log_or_infinite(p, engine)).alias("v_s1"),
+        (0.0 - log_or_infinite(p)).alias("v_s1"),
         (1 - p / squares.sqrt()).alias("v_s2"),
         (1 - nw.col(HIT)).alias("v_s3"),
     ]

@@ -10,19 +10,16 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.data.reading import AS_IT_IS, Reading
 from veridical._core.data.validation import is_integer
 from veridical.exceptions import invalid
+from veridical.frames._grid.batches import Asked, sums_of_batches
 from veridical.frames._grid.cells import Grid
 from veridical.frames._grid.checks import classes_of_columns, classes_of_entries, fault
-from veridical.frames._grid.events import (
-    INVALID,
-    Events,
-    event_number,
-    events_of_column,
-    events_of_columns,
-)
+from veridical.frames._grid.events import event_number, events_of_column, events_of_columns
+from veridical.frames._grid.kernel import INVALID, NEGATIVE, POSITIVE, TOP
 from veridical.frames._grid.reading import check_keys, eased, read_as
 from veridical.frames._grid.rows import LABEL, EngineRows, engine_rows
 from veridical.frames._grid.scan import Sums, scan
 from veridical.frames._grid.table import assemble
+from veridical.frames._tables.engines import engine_of
 from veridical.frames._tables.open import open_lazy, read_lazy
 from veridical.frames._tables.order import order_in
 
@@ -176,13 +173,10 @@ def _of_column(
     scores: bool,
     caller: str,
 ) -> GridTable:
-    events = events_of_column(
-        rows,
-        top="confidence" in problems,
-        other=any(is_integer(problem) for problem in problems),
-        scores=scores,
-    )
-    sums = _scanned(rows, events, grid, (), caller)
+    numbers = [POSITIVE]
+    numbers += [NEGATIVE] if any(is_integer(problem) for problem in problems) else []
+    numbers += [TOP] if "confidence" in problems else []
+    sums = _checked(rows, Asked(grid, tuple(numbers), (), 1, scores), caller)
     found = classes_of_entries(rows, sums.keys[LABEL], labels, pos_label, caller=caller)
     return assemble(
         rows,
@@ -210,15 +204,11 @@ def _of_columns(
     found = classes_of_columns(rows, labels, pos_label, caller=caller)
     rows, classes, positive = rows.arranged(found.order), found.labels, found.positive
     numbers = [event_number(problem, len(classes), positive) for problem in problems]
-    wanted = list(dict.fromkeys(numbers))
-
-    def events(rows: EngineRows) -> Events:
-        return events_of_columns(rows, classes, positive=positive, wanted=wanted, scores=scores)
-
-    sums = scan(events(rows), grid, caller=caller)
+    asked = Asked(grid, tuple(dict.fromkeys(numbers)), classes, positive, scores)
+    sums = _sums(rows, asked, caller)
     if (sums.state == INVALID).any():
         rows = eased(rows, caller=caller) or rows
-        sums = _scanned(rows, events(rows), grid, classes, caller)
+        sums = _checked(rows, asked, caller)
     elif not (sums.state == 0).any():
         raise fault(rows, classes, caller=caller)
     return assemble(
@@ -226,11 +216,31 @@ def _of_columns(
     )
 
 
-def _scanned(
-    rows: EngineRows, events: Events, grid: Grid, classes: Sequence[Any], caller: str
-) -> Sums:
-    """Scan, and raise if a row cannot be used, or none counts."""
-    sums = scan(events, grid, caller=caller)
+def _checked(rows: EngineRows, asked: Asked, caller: str) -> Sums:
+    """Sum up, and raise if a row cannot be used, or none counts."""
+    sums = _sums(rows, asked, caller)
     if (sums.state == INVALID).any() or not (sums.state == 0).any():
-        raise fault(rows, classes, caller=caller)
+        raise fault(rows, asked.classes, caller=caller)
     return sums
+
+
+def _sums(rows: EngineRows, asked: Asked, caller: str) -> Sums:
+    """Sums by the kernel where Python can work on rows, else by expressions of the engine."""
+    if engine_of(rows.frame).runs is not None:
+        return sums_of_batches(rows, asked, caller=caller)
+    return sums_of_query(rows, asked, caller=caller)
+
+
+def sums_of_query(rows: EngineRows, asked: Asked, *, caller: str) -> Sums:
+    """Sums by one query of the engine."""
+    if asked.classes:
+        events = events_of_columns(
+            rows,
+            asked.classes,
+            positive=asked.positive,
+            wanted=asked.numbers,
+            scores=asked.scores,
+        )
+    else:
+        events = events_of_column(rows, wanted=asked.numbers, scores=asked.scores)
+    return scan(events, asked.grid, caller=caller)

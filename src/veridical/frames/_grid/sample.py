@@ -106,7 +106,7 @@ def _own_sample(frame: nw.LazyFrame[Any], stratum: Stratum, seed: int) -> nw.Laz
     if stratum.share >= 1:
         return frame
     own = frame.to_native()
-    if engine_of(frame).partitions:
+    if engine_of(frame).runs == "partitions":
         return nw.from_native(own.sample(frac=stratum.share, random_state=seed))
     return nw.from_native(own.sample(stratum.share, method="row", seed=seed))
 

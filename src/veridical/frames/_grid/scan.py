@@ -1,11 +1,11 @@
-"""The one scan: rows into sums by group, event, bin and cell.
+"""The one scan as a query, for engines that run no Python: rows into sums by event, bin and cell.
 
-Columns put one below the other, in any engine.
+Columns are put one below the other, and grouped by one key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,52 +14,12 @@ import numpy as np
 from veridical.frames._grid.cells import Grid, log_odds, within_limits
 from veridical.frames._grid.events import CODE, HIT, STATE, Events
 from veridical.frames._grid.rows import WEIGHT
-from veridical.frames._tables.engines import engine_of
 from veridical.frames._tables.open import run
 
 if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
 
     from veridical._core.typing import Array, FloatArray, IntArray
-
-
-def unpivot(
-    frame: nw.LazyFrame[Any],
-    numbered: Sequence[str],
-    *,
-    index: Sequence[str],
-    variable: str,
-    value: str,
-) -> nw.LazyFrame[Any]:
-    """Make one row of each value of columns whose names are numbers.
-
-    Parameters
-    ----------
-    frame : narwhals LazyFrame
-        A query.
-    numbered : sequence of str
-        Columns of one type, named by integers.
-    index : sequence of str
-        Columns to repeat beside each value.
-    variable, value : str
-        Names of the new columns: the integer, and the value.
-    """
-    import narwhals.stable.v2 as nw
-
-    if not engine_of(frame).unpivots:
-        relation = frame.to_native()
-        kept = ", ".join(f'"{name}"' for name in index)
-        values = ", ".join(f'"{name}"' for name in numbered)
-        return nw.from_native(
-            relation.project(
-                f'{kept}, unnest([{", ".join(numbered)}]) AS "{variable}", '
-                f'unnest([{values}]) AS "{value}"'
-            )
-        )
-    long = frame.unpivot(
-        list(numbered), index=list(index), variable_name=variable, value_name=value
-    )
-    return long.with_columns(nw.col(variable).cast(nw.Int64))
 
 
 _KEY, _Q, _NUMBER = "v_key", "v_q", "v_number"
@@ -215,7 +175,9 @@ def _long(events: Events, grid: Grid) -> tuple[nw.LazyFrame[Any], int]:
     named |= {own: events.scores[name] for name, own in _score_numbers(events).items()}
     # The name of a column becomes a value: its number.
     frame = frame.rename({column: str(number) for number, column in named.items()})
-    frame = unpivot(frame, list(map(str, named)), index=index, variable=_NUMBER, value=_Q)
+    frame = frame.unpivot(
+        list(map(str, named)), index=index, variable_name=_NUMBER, value_name=_Q
+    ).with_columns(nw.col(_NUMBER).cast(nw.Int64))
     number = nw.col(_NUMBER)
     inside = nw.when(number <= labels).then(nw.col(_Q)).otherwise(nw.lit(0.5))
     frame = frame.with_columns(inside.alias("v_inside"))

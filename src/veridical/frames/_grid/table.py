@@ -11,7 +11,8 @@ import numpy as np
 from veridical._core.data.groups import group_rows
 from veridical._core.typing import FloatArray, IntArray
 from veridical.frames._grid.cells import Grid
-from veridical.frames._grid.events import NEGATIVE, POSITIVE, TOP, event_number
+from veridical.frames._grid.events import event_number
+from veridical.frames._grid.kernel import NEGATIVE, POSITIVE, TOP
 from veridical.frames._grid.rows import EngineRows
 from veridical.frames._grid.scan import Sums
 

@@ -26,10 +26,8 @@ class Engine:
     extra : of the installation, if one brings pyarrow with it
     draws : how a random number is drawn for each row: by a hash of its number in polars or in SQL,
         by a function of Spark, by the engine's own sampling of rows, or by NumPy in memory
-    log_of_zero : whether the logarithm of zero is minus infinity, without warning, error or NULL
-    unpivots : whether narwhals may unpivot it; in DuckDB it looks for a relation in the default
-        connection, where it need not be
-    partitions : whether it keeps parts that are pandas frames
+    runs : where Python can work on its rows: on batches here, in memory, in workers that know Arrow
+        or on partitions that are pandas frames; None if expressions are all it takes
     tree_pieces : pieces up to which a tree of CASE is as good as anything, None if there is
         nothing else
     """
@@ -43,9 +41,7 @@ class Engine:
     arrow: bool = False
     extra: str | None = None
     draws: Literal["hash", "hash in SQL", "rand", "own", "memory"] = "memory"
-    log_of_zero: bool = False
-    unpivots: bool = True
-    partitions: bool = False
+    runs: Literal["batches", "memory", "workers", "partitions"] | None = None
     tree_pieces: int | None = None
 
 
@@ -56,21 +52,26 @@ _POLARS = Engine(
     results=True,
     streams=True,
     draws="hash",
-    log_of_zero=True,
+    runs="batches",
     tree_pieces=4,
 )
-_PANDAS = Engine(name="pandas", tables=True, results=True)
+_PANDAS = Engine(name="pandas", tables=True, results=True, runs="memory")
 _DUCKDB = Engine(
     name="duckdb",
     queries=("is_duckdb_relation",),
     arrow=True,
     extra="duckdb",
     draws="hash in SQL",
-    unpivots=False,
+    runs="batches",
     tree_pieces=64,
 )
 _SPARK = Engine(
-    name="pyspark", queries=("is_pyspark_dataframe",), arrow=True, draws="rand", tree_pieces=64
+    name="pyspark",
+    queries=("is_pyspark_dataframe",),
+    arrow=True,
+    draws="rand",
+    runs="workers",
+    tree_pieces=64,
 )
 _CONNECT = replace(
     _SPARK,
@@ -82,14 +83,14 @@ _CONNECT = replace(
 _ALL = (
     _POLARS,
     _PANDAS,
-    Engine(name="pyarrow", tables=True, results=True),
+    Engine(name="pyarrow", tables=True, results=True, runs="memory"),
     replace(_PANDAS, name="modin", module="pandas", results=False),  # both load pandas
     replace(_PANDAS, name="cudf", module="pandas", results=False),
     _DUCKDB,
     _SPARK,
     _CONNECT,
-    replace(_CONNECT, name="sqlframe", module="", queries=("is_sqlframe_dataframe",)),
-    Engine(name="dask", queries=("is_dask_dataframe",), draws="own", partitions=True),
+    replace(_CONNECT, name="sqlframe", module="", queries=("is_sqlframe_dataframe",), runs=None),
+    Engine(name="dask", queries=("is_dask_dataframe",), draws="own", runs="partitions"),
     Engine(name="ibis", queries=("is_ibis_table",), arrow=True, draws="own"),
 )
 ENGINES = {engine.name: engine for engine in _ALL}
