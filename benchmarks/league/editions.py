@@ -8,7 +8,9 @@ earlier checkout: `PYTHONPATH=THERE/src python benchmarks/league/run.py --method
 Only cells count that every rival met which takes that number of classes. Of methods that are nearly
 the same map one is a rival. The win rate is the share of meetings with rivals won, ties half; the
 editions do not meet each other. Means are over the cells of a data set first. `behind_best` is the
-most by which a cell is worse than the best rival of that very cell.
+most by which a cell is worse than the best rival of that very cell. With `--every N` groups are of
+one of N pairs, drawn as by `run.py`; saturated predictions and naive Bayes, which are few, of all
+that were run.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from models import CALIBRATED
-from predictions import Pair
+from predictions import Pair, all_pairs, drawn
 from results import Store
 from tables import BASE, CELL, HARM, by_set, interval, wide
 
@@ -30,6 +32,7 @@ RIVALS = ("probmetrics SMS", "probmetrics SVS", "probmetrics TS", "probmetrics E
           "spline", "platt")  # fmt: skip
 OF_TWO = ("netcal beta",)  # too slow for more classes
 KINDS = ("rare", "tied", "saturated", "naive Bayes", "nearly calibrated")
+FEW = ("saturated", "naive Bayes")
 RARE, SURE, TIED = 0.1, 1e-6, 0.5
 
 
@@ -128,10 +131,11 @@ def row(part: pd.DataFrame, metric: str, *, calibrated: bool) -> dict[str, Any]:
     }
 
 
-def table(frame: pd.DataFrame) -> pd.DataFrame:
-    """All groups in both metrics."""
+def table(frame: pd.DataFrame, inside: pd.Series) -> pd.DataFrame:
+    """All groups in both metrics, of the cells `inside`; groups of few of all."""
     rows = []
-    for name, chosen in groups(frame).items():
+    for name, every in groups(frame).items():
+        chosen = every if name in FEW else every & inside
         for metric in ("log_loss", "brier"):
             figures = row(frame[chosen], metric, calibrated=name == "nearly calibrated")
             rows.append({"group": name, "metric": metric, **figures})
@@ -145,12 +149,16 @@ def main() -> None:
     parser.add_argument("table", type=Path)
     parser.add_argument("out", type=Path, nargs="+")
     parser.add_argument("--half", default="report")
+    parser.add_argument("--every", type=int, default=1)
     options = parser.parse_args()
     frame = pd.concat([Store(out / "results").frame() for out in options.out], ignore_index=True)
     frame = frame.drop_duplicates([*CELL, "method"], keep="last")
     frame = complete(frame[frame["half"] == options.half])
     frame = frame.merge(marks(options.cache, frame), on=CELL)
-    found = table(frame)
+    pairs = drawn([pair for pair in all_pairs() if pair.half == options.half], options.every)
+    names = {(pair.data, pair.model) for pair in pairs}
+    inside = pd.Series([k in names for k in zip(frame["data"], frame["model"], strict=True)])
+    found = table(frame, inside)
     found.round(5).to_csv(options.table, index=False)
     print(found.drop(columns=["low", "high"]).round(4).to_string(index=False))
 

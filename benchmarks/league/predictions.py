@@ -45,6 +45,12 @@ def all_pairs() -> list[Pair]:
     return sorted(pairs, key=lambda pair: pair.half != "tune")
 
 
+def drawn(pairs: list[Pair], every: int) -> list[Pair]:
+    """One of so many pairs, in an order that is drawn once: for runs that cannot have all."""
+    order = np.random.default_rng(24).permutation(len(pairs))
+    return [pairs[i] for i in order.tolist()[::every]] if every > 1 else pairs
+
+
 def part_sizes(n: int, *, train: bool) -> tuple[int, int, int]:
     """Rows to train on, to calibrate on and to test on."""
     n_train = min(MAX_TRAIN, int(0.3 * n)) if train else 0

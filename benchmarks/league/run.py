@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from contenders import UNCALIBRATED, everyone
-from predictions import Pair, all_pairs, make_file
+from predictions import N_SPLITS, Pair, all_pairs, drawn, make_file
 from results import Store
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from trials import plan, run_task
@@ -80,6 +80,7 @@ def calibrate(pairs: list[Pair], options: argparse.Namespace) -> Store:
     present = [contenders[name] for name in names if name not in absent]
     done = {c.name: store.present(c.name, str(c.version())) for c in present}
     tasks = [task for pair in pairs for task in plan(pair, options.cache, present, done)]
+    tasks = [task for task in tasks if task.split < options.splits]
     tasks.sort(key=lambda task: task.split)  # a run that is stopped has whole splits
     if tasks:
         with pool(options.jobs) as workers:
@@ -99,6 +100,8 @@ def main() -> None:
     parser.add_argument("--stage", choices=["predictions", "results", "tables"], default="tables")
     parser.add_argument("--methods", nargs="+", default=[], help="only these")
     parser.add_argument("--pairs", nargs="+", default=[], help="only these, as DATA/MODEL")
+    parser.add_argument("--every", type=int, default=1, help="one of so many, drawn once")
+    parser.add_argument("--splits", type=int, default=N_SPLITS, help="only the first ones")
     parser.add_argument("--redo", nargs="+", default=[], help="methods to compute again")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
@@ -108,7 +111,7 @@ def main() -> None:
         if options.half in ("all", pair.half)
         and (not options.pairs or f"{pair.data}/{pair.model}" in options.pairs)
     ]
-    pairs = predict(pairs, options)
+    pairs = predict(drawn(pairs, options.every), options)
     if not pairs:
         message = "no such pair, or no predictions of it"
         raise SystemExit(message)
