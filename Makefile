@@ -76,6 +76,8 @@ evidence:  ## Simulate coverage, null levels, levels and power of tests, estimat
 	$(PYTHON) evidence/game.py docs/evidence
 	$(PYTHON) evidence/risk.py docs/evidence
 	$(PYTHON) evidence/monitoring.py docs/evidence
+	$(PYTHON) evidence/requirements.py docs/evidence
+	$(PYTHON) evidence/stores.py docs/evidence
 
 .PHONY: league
 league:  ## The calibration league (needs benchmarks/league/requirements.txt); writes the page on calibrators

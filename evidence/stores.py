@@ -304,9 +304,9 @@ def fill(path: Any, folder: Path, size: str) -> tuple[int, int]:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--kills", type=int, default=500, help="of each kind of store")
-    parser.add_argument("--rounds", type=int, default=20, help="of four writers")
-    parser.add_argument("--cuts", type=int, default=100)
+    parser.add_argument("--kills", type=int, default=250, help="of each kind of store")
+    parser.add_argument("--rounds", type=int, default=10, help="of four writers")
+    parser.add_argument("--cuts", type=int, default=60)
     parser.add_argument("--no-full", action="store_true", help="without full disks")
     parser.add_argument("--only", choices=("file", "postgres"))
     asked = parser.parse_args()

@@ -43,8 +43,10 @@ class PostgresServer:
         command = [f"{self._programs}/postgres", "-D", f"{self.folder}/data", "-k", self.folder]
         for setting in ("listen_addresses=", *self._settings):
             command += ["-c", setting]
-        self._server = subprocess.Popen(command, **self._options)
-        for _ in range(300):
+        for _ in range(600):
+            if self._server is None or self._server.poll() is not None:
+                # processes of one that failed may still hold its memory: again, until they end
+                self._server = subprocess.Popen(command, **self._options)
             with suppress(RuntimeError):  # it is starting up, or recovers
                 if self.psql("SELECT 1") == "1\n":
                     return self

@@ -7,6 +7,7 @@ import secrets
 import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,23 @@ def test_a_cut_line_loses_nothing_and_counts_nothing_twice(
         again = monitor.update(*rows(2), batch_id="2")
         assert again.repeated
         assert again.n_samples == 750
+
+
+def test_a_server_that_is_gone_is_told_in_words_whatever_is_asked(
+    address: str, monkeypatch: pytest.MonkeyPatch
+):
+    with CalibrationMonitor(address) as monitor:
+        monitor.update(*rows(0), batch_id="0")
+        database = monitor._memory.store.database
+        elsewhere = database._address.options | {"host": "/nowhere"}
+        monkeypatch.setattr(database, "_address", replace(database._address, options=elsewhere))
+        database._connection.close()
+        for ask in (monitor.status, monitor.versions, lambda: monitor.update(*rows(1)),
+                    lambda: monitor.classes, lambda: monitor.observe(["a"], [0.2])):  # fmt: skip
+            with pytest.raises(VeridicalError, match="that the server runs"):
+                ask()
+        monkeypatch.undo()
+        assert monitor.update(*rows(1), batch_id="1").n_samples == 500  # and back again
 
 
 def test_who_waits_in_vain_is_told_so(address: str, monkeypatch: pytest.MonkeyPatch):

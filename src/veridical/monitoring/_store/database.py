@@ -37,7 +37,10 @@ class Database(ABC):
     def rows(self, query: str, *values: Any) -> list[Row]:
         """What a question finds; while another thread writes, what it was after that."""
         with self._one_thread:
-            return self._rows(query, values)
+            if self.in_transaction:
+                return self._rows(query, values)
+            with self.explained():
+                return self._rows(query, values)
 
     def remembered(self, name: str, query: str) -> dict[Any, Any] | None:
         """A small table of two columns, read once a transaction; None outside of one.
