@@ -297,11 +297,11 @@ def main() -> None:
             if options.law is None:
                 write(path, [header, *lines])
         if options.law is not None:
-            width = header.index("repetitions")
-            found = {tuple(map(str, line[:width])): line for line in lines}
+            names = [i for i in range(header.index("repetitions")) if header[i] != "n"]  # a mean
+            found = {tuple(str(line[i]) for i in names): line for line in lines}
             with path.open(newline="") as file:
-                kept = [found.get(tuple(line[:width]), line) for line in csv.reader(file)]
-            write(path, kept)
+                kept = list(csv.reader(file))
+            write(path, [found.get(tuple(line[i] for i in names), line) for line in kept])
 
 
 def write(path: Path, lines: list[list[object]]) -> None:
