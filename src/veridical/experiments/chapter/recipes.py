@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -70,8 +71,8 @@ def _models(rng: np.random.Generator) -> dict[str, float]:
 
 
 def _slope(y: IntArray, p: FloatArray) -> float:
-    inside = np.clip(p, 1e-6, 1 - 1e-6)
-    return float(cox_test(y, inside).slope.estimate)
+    slope = cox_test(y, np.clip(p, 1e-6, 1 - 1e-6)).slope
+    return math.nan if slope is None or slope.estimate is None else slope.estimate
 
 
 def _small_and_large(rng: np.random.Generator) -> dict[str, float]:
@@ -215,7 +216,7 @@ def _methods(page: Page, many: Mapping[str, FloatArray]) -> None:
           {drawn(many["sums"])} > 0.005 | mean distance of the sum from 1 after Platt scaling of
           {CLASSES} classes, before renormalization
         - Section 86.7, calibrating on training rows | learns a near-identity map |
-          {drawn(np.abs(own - 1) < 0.25)} > 0.5 | share of data sets where the slope of boosted
+          {drawn((np.abs(own - 1) < 0.25).astype(float))} > 0.5 | share of data sets where the slope of boosted
           trees is within a quarter of 1 on the rows they were fitted to. Its median is
           {np.median(own):.1f}: no identity, but the wrong way round, sharpening predictions that
           are too sharp on fresh rows ({many["slope, boosted trees"].mean():.2f})

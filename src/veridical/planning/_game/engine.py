@@ -66,9 +66,12 @@ def summarise(
         for name, player in references.items()
     }
     scores = {name: _score(name, chosen[name], rules, patients) for name in chosen}
+    accuracy, ece, classwise = classifier_figures(classifier)
     return GameSummary(
         level=level,
-        **classifier_figures(classifier),
+        accuracy=accuracy,
+        ece=ece,
+        classwise_ece=classwise,
         unit=rules.unit,
         n_rounds=len(outcomes),
         n_patients=patients.conditions.shape[1],
@@ -79,13 +82,13 @@ def summarise(
 
 
 @lru_cache(maxsize=32)
-def classifier_figures(classifier: FakeClassifier) -> dict[str, float]:
+def classifier_figures(classifier: FakeClassifier) -> tuple[float, float, float]:
     """How often it is right, and how far off, by its confidence and by condition."""
-    return {
-        "accuracy": classifier.accuracy(n_draws=_DRAWS).value,
-        "ece": classifier.expected_calibration_error(n_draws=_DRAWS).value,
-        "classwise_ece": classifier.classwise_error(n_draws=_DRAWS).value,
-    }
+    return (
+        classifier.accuracy(n_draws=_DRAWS).value,
+        classifier.expected_calibration_error(n_draws=_DRAWS).value,
+        classifier.classwise_error(n_draws=_DRAWS).value,
+    )
 
 
 def effects_of(
@@ -264,7 +267,7 @@ class HealthcareGame:
     def _make_classifier(self, own: FakeClassifier | None) -> FakeClassifier:
         count = len(self.rules.conditions)
         if own is None:
-            return classifier_at(self._level, count)  # type: ignore[arg-type]  # a known one
+            return classifier_at(self._level, count)
         if not isinstance(own, FakeClassifier) or own.n_classes != count:
             hint = f"such as fake_classifier_for(0.6, 0.2, n_classes={count})."
             expected = f"a FakeClassifier of {count} classes, one a condition"

@@ -10,9 +10,8 @@ from sklearn.base import clone
 
 from veridical._core.data.validation import check_option, is_integer
 from veridical._core.typing import Array, FloatArray, IntArray, WeightType
-from veridical.calibrators import Calibrator, SegmentCalibrator
+from veridical.calibrators import BoostedCalibrator, Calibrator, SegmentCalibrator
 from veridical.calibrators.core import FeatureCalibrator, Notes, fit_settled
-from veridical.calibrators.judging import JudgingCalibrator
 from veridical.exceptions import invalid, warn_of
 from veridical.frames.inputs import feature_columns
 from veridical.selection._auto.auto import calibrator_named, for_classes
@@ -200,7 +199,7 @@ class Task:
             from sklearn.utils import _safe_indexing
 
             by = features_in(_safe_indexing(self.X, rows), self.wanted.features)
-            if isinstance(blank, JudgingCalibrator):
+            if isinstance(blank, BoostedCalibrator):
                 return blank.fit(values, y, weight, by=by, groups=groups), ()
             return blank.fit(values, y, weight, by=by), ()
         return blank, fit_settled(blank, values, y, weight, groups)
