@@ -201,7 +201,7 @@ def test_intervals_of_many_rows_are_those_of_a_sandwich(level, weighted):
     halves = spread(line, line @ [a.estimate, b.estimate])
     halves = [*halves, *spread(line[:, :1], large.estimate + logit(p))]
     for coefficient, half in zip((a, b, large), halves, strict=True):
-        # One more row and one more pair of rows that go together.
+        # One more row and two more pairs of rows that go together.
         assert coefficient.low == pytest.approx(coefficient.estimate - half, abs=0.07 * half)
         assert coefficient.high == pytest.approx(coefficient.estimate + half, abs=0.07 * half)
     assert cox_test(y, p).interval == "bounded means"

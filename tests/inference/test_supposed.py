@@ -66,11 +66,11 @@ def t_square(clusters):
     return stats.t(clusters - 1).ppf(0.975) ** 2 * clusters / (clusters - 1)
 
 
-def test_clusters_have_one_more_pair_that_goes_together():
-    """Sums 2, -2, 0, 0 of rows of size 1: 8 + 2 instead of 8 for independent rows."""
+def test_clusters_have_two_more_pairs_that_go_together():
+    """Sums 2, -2, 0, 0 of rows of size 1: 8 + 4 instead of 8 for independent rows."""
     away = np.array([1, 1, -1, -1, 1, -1, 1, -1.0])
     found = design_effect(away, 8.0, 8.0, np.repeat(np.arange(4), 2), 0.95)
-    assert found == pytest.approx(1.25 * t_square(4) / t_square(8 / 1.25))
+    assert found == pytest.approx(1.5 * t_square(4) / t_square(8 / 1.5))
 
 
 def test_few_clusters_with_all_of_the_variance_count_as_few():
@@ -78,7 +78,7 @@ def test_few_clusters_with_all_of_the_variance_count_as_few():
     away = np.zeros(100)
     away[:4], away[10:14] = 1, -1
     found = design_effect(away, 8.0, 100.0, np.repeat(np.arange(10), 10), 0.95)
-    ratio = (2 * 16 + 2) / 8
+    ratio = (2 * 16 + 4) / 8
     told = 3 * 32**2 / (2 * 4**4)
     alike = (ratio - 1) / (10 - 1)  # of ten rows that are one
     number = 10 * (told / 10) ** (1 - alike)
@@ -94,8 +94,8 @@ def test_rows_alone_count_in_full_and_copies_as_one():
     assert copies == pytest.approx(4)
 
 
-def test_where_nothing_varies_a_pair_may():
+def test_where_nothing_varies_pairs_may():
     clusters = np.repeat(np.arange(10), [2] * 5 + [8] * 5)
     found = design_effect(np.zeros(50), 0.0, 50.0, clusters, 0.95)
-    assert 3 < found < 3 * t_square(5) / t_square(50 / 3)
+    assert 5 < found < 5 * t_square(5) / t_square(50 / 5)
     assert design_effect(np.zeros(50), 0.0, 50.0, np.arange(50), 0.95) == 1

@@ -17,6 +17,7 @@ _CLIP = 1e-12
 _WIDEST = 28.0  # log-odds of the clip, rounded up
 _N_CELLS = 1 << 12
 _EXACT_UP_TO = 1 << 12
+_PAIRS = 2  # of rows that are supposed to go together beside those seen
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ def design_effect(
     of a row in one cluster as one.
 
     Few events in few clusters tell little of how they go together: as limits suppose one more row,
-    the variance has one more pair of rows in one cluster, and where few clusters make most of the
+    the variance has two more pairs of rows in one cluster, and where few clusters make most of the
     variance there are so many fewer of them, by the fourth power of their sums.
 
     Parameters
@@ -101,9 +102,9 @@ def design_effect(
     square = np.square(away)
     most = float(np.bincount(clusters)[clusters] @ square)  # if rows of a cluster were alike
     seen = float(sums @ sums)
-    ratio = min(3.0, float(sizes @ sizes) / float(sizes.sum()))
+    ratio = min(1.0 + 2 * _PAIRS, float(sizes @ sizes) / float(sizes.sum()))
     if own > 0:
-        ratio = max(1.0, min(seen + 2 * float(square.max()), max(most, seen)) / own)
+        ratio = max(1.0, min(seen + 2 * _PAIRS * float(square.max()), max(most, seen)) / own)
     number = _as_many_equal(sizes, ratio)
     if seen > 0 and most > own:
         told = 3 * seen**2 / float(np.square(sums) @ np.square(sums))  # as many if they are normal
