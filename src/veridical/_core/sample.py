@@ -70,7 +70,7 @@ def _sort_packed(p: FloatArray, y: IntArray) -> tuple[FloatArray, IntArray]:
     return keys.view(p.dtype), hit
 
 
-_BITS = {np.dtype(np.float64): np.uint64, np.dtype(np.float32): np.uint32}
+_BITS: dict[Any, Any] = {np.dtype(np.float64): np.uint64, np.dtype(np.float32): np.uint32}
 
 
 def effective_size(weight: FloatArray | None, n: int, weight_type: WeightType) -> float:

@@ -14,7 +14,14 @@ from veridical._core.resampling.hypothesis import checked_redraw
 from veridical._core.resampling.redraw import Redraw
 from veridical._core.resampling.rows import counts_rows
 from veridical._core.sample import BinarySample, MulticlassSample, Sample
-from veridical._core.typing import ArrayLike, ColumnNames, FloatArray, IntArray, WeightType
+from veridical._core.typing import (
+    ArrayLike,
+    BoolArray,
+    ColumnNames,
+    FloatArray,
+    IntArray,
+    WeightType,
+)
 from veridical.exceptions import invalid
 from veridical.inference._draws.groups import (
     chi_square,
@@ -291,7 +298,7 @@ def _null_statistics(trials: Trials, scale: FloatArray, cells: Cells, draws: Dra
     The part of a group of one outcome k is 1 / p_k - 2 + sum of p: a value to be added up, much
     faster than counting.
     """
-    new = np.zeros(len(trials.p) - 1, dtype=bool)
+    new: BoolArray = np.zeros(len(trials.p) - 1, dtype=bool)
     for column in trials.p.T:
         new |= column[1:] != column[:-1]
     groups = np.concatenate([[0], np.cumsum(new)])

@@ -174,8 +174,8 @@ def make_units(
     """Gather rows into the units that are independent."""
     n = len(scores)
     if weight is None and groups is None and strata is None:
-        one, none = np.ones(1), np.zeros(1, dtype=np.intp)
-        same, layer = np.broadcast_to(one, n), np.broadcast_to(none, n)  # no memory
+        none: IntArray = np.zeros(1, dtype=np.intp)
+        same, layer = np.broadcast_to(np.ones(1), n), np.broadcast_to(none, n)  # no memory
         return Units(scores, same, None, layer, plain=True)
     weights: FloatArray = np.ones(n) if weight is None else weight
     total: FloatArray = scores * weights

@@ -189,8 +189,8 @@ def kernel_test(
       your own, whatever the number: O(n^2 K R)). Of more rows, scalars are drawn in 2,000 narrow
       cells, and vectors are compared by 200 features of the kernel (Nyström), which is a kernel of
       its own with its own null distribution; of more than 8,000 rows the draws are of so many
-      random ones. Level and power stay as they are (`docs/evidence/kernel_many_rows.csv`). O(n)
-      and a second or two for the draws. Any weights, though weights or groups that decide how
+      random ones. Compare both by `evidence/kernel_many_rows.py`. O(n) and a second or two
+      for the draws. Any weights, though weights or groups that decide how
       outcomes are drawn cost O(n R).
     - "bootstrap": the unbiased SKCE against a bootstrap of the degenerate U-statistic with
       multinomial weights [3]_. Asymptotic: of calibrated samples of 100 predictions from

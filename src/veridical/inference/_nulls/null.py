@@ -155,8 +155,8 @@ def null_sample(
     if binned is not None:  # of a binary problem, sums by bin need no row written out
         return _from_sums(binned, problem, draws, probabilities)
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    known = isinstance(estimator, CellEstimator) and probabilities is None
-    if known and isinstance(problem, BinarySample) and problem.weight is None:
+    plain = probabilities is None and sample.weight is None
+    if plain and isinstance(estimator, CellEstimator) and isinstance(problem, BinarySample):
         return cell_null(estimator, problem, draws)
     outcomes = OutcomeDraws(sample, probabilities)
     values = np.empty(draws.n_resamples)
