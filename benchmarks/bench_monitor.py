@@ -26,7 +26,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 CASES = {"two classes": (250, 2, 0), "larger batches": (1000, 2, 0), "ten groups": (1000, 2, 10),
          "five classes": (1000, 5, 0)}  # fmt: skip
-N_BATCHES = 60
+N_BATCHES = 40
 
 
 def batches(n_rows: int, n_classes: int, n_groups: int) -> list[dict[str, object]]:
@@ -97,7 +97,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", type=Path)
     parser.add_argument("--against", type=Path)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--child", nargs=3)
     asked = parser.parse_args()
     if asked.child:
