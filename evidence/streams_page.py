@@ -33,8 +33,8 @@ def monitoring(folder: Path) -> str:
         [
             row["monitor"],
             f"{int(row['streams']):,}",
-            f"{100 * float(row['ever_alarmed']):.2g} %",
-            f"{100 * float(row['bound']):.2g} %",
+            f"{100 * float(row['ever_alarmed']):.3g} %",
+            f"{100 * float(row['bound']):.3g} %",
         ]
         for row in levels
     ]

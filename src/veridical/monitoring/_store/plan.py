@@ -112,7 +112,7 @@ def _plan(text: str) -> Plan:
     return Plan(2, parts, state["first_groups"])
 
 
-def aside(n_rows: FloatArray, scale: FloatArray | float) -> FloatArray:
+def aside(n_rows: FloatArray | float, scale: FloatArray | float) -> FloatArray:
     r"""Part of the stake not yet bet after so many rows.
 
     In edition 2 a quarter is bet from the beginning, and half of the rest within `scale` rows;

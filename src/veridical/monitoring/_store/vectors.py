@@ -155,7 +155,7 @@ def read_vectors(database: Database) -> VectorProcess | None:
     if not isinstance(state, dict):
         raise place.wrong(state, "a record")
     values = dict(state)
-    n_classes = values.get("n_classes")
+    n_classes: Any = values.get("n_classes")
     Number(low=3, high=MOST_IN_VECTORS, whole=True).check(n_classes, place.at("n_classes"))
     empty = VectorProcess(n_classes)
     for name in _ARRAYS:

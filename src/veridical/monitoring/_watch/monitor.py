@@ -56,9 +56,8 @@ class CalibrationMonitor:
     confidence_level : float, optional
         Of the limits of the estimates: all windows, at all times, together; default 0.95.
     online : bool, optional
-        Let a map learn from every outcome (:class:`OnlineCalibrator`): `calibrate` then returns
-        what it makes of predictions, and `status` what it has saved so far. It may begin, and
-        end, at any time; default False.
+        Let a map learn from every outcome (:class:`OnlineCalibrator`): `calibrate` returns what it
+        makes of them, `status` what it has saved. May begin and end at any time; default False.
     read_only : bool, default False
         Look at a store that is there, as it is at this moment: for dashboards and people who may
         not write to it. Whatever would change it is refused.
@@ -89,13 +88,11 @@ class CalibrationMonitor:
     `switch` puts it in place. From then on what it makes of the predictions is watched: `update`
     and `observe` are always given the model's own.
 
-    **Online.** The map that learns by itself sits on top of the map in use; evidence and alarms
-    are about the latter, so that a drift is seen even where it is corrected. Rows of a batch are
-    judged by the map before the batch, cohorts by the map when they were observed. `switch` and
-    `rollback` let it begin anew.
+    **Online.** The map that learns sits on top of the map in use, and begins anew with another one;
+    alarms are about the latter. It is judged by what it said before a batch, or observation.
 
-    Memory does not grow with the stream: the past is kept in at most 512 buckets, coarser the
-    older they are. A prediction beyond 1e-6 of 0 or 1 is read as that far off.
+    The past is kept in at most 512 buckets, coarser the older they are. A prediction beyond 1e-6 of
+    0 or 1 is read as that far off.
 
     Examples
     --------
