@@ -5,8 +5,9 @@ python benchmarks/bench_monitor.py --write docs/evidence --against OTHER/src
 Rates are rows a second with one commit a batch, each taken in a process of its own, in turns; each
 keeps its best turn, and ratios are of one run. Two versions are compared by the time of the
 processor (disk and neighbours are the same for both), PostgreSQL and bare inserts by the clock,
-since a server works for them. `--against` is the `src` folder of another version. Bare inserts write the same rows (name, outcome, prediction) with psycopg's executemany into one table
-without an index, and commit after each batch as well.
+since a server works for them. `--against` is the `src` folder of another version. Bare inserts
+write the same rows (name, outcome, prediction) with psycopg's executemany into one table without an
+index, and commit after each batch as well.
 """
 
 from __future__ import annotations
