@@ -51,6 +51,21 @@ def test_ticks_of_times_are_dates():
     assert [text for _, text in years] == ["2026", "2027", "2028", "2029", "2030"]
 
 
+def test_words_at_the_ends_that_stay_inside_leave_room_for_their_neighbours():
+    day, first = 86400.0, 1769904000.0  # 2026-02-01 00:00 UTC
+    scale = Scale(first, first + 39 * day, "time")
+    length = 285.0
+    ticks = scale.ticks(length, beyond=(40, 2))
+    half = [width_of(text) / 2 for _, text in ticks]
+    at = [
+        min(float(scale.place(value)) * length, length + 2 - wide)
+        for (value, _), wide in zip(ticks, half, strict=True)
+    ]
+    for i in range(1, len(ticks)):
+        assert at[i] - at[i - 1] > half[i] + half[i - 1]
+    assert len(ticks) >= 2
+
+
 @pytest.mark.parametrize(("low", "high"), [(0.013, 0.187), (-0.02, 0.31), (3, 17), (5, 5)])
 def test_ends_hold_both_numbers(low, high):
     a, b = rounded_ends(low, high)

@@ -98,3 +98,17 @@ def test_change_points_on_the_page_are_those_of_the_table():
     assert f"{shares[0]} % and {shares[-1]} % of them" in " ".join(PAGE.split())
     assert {float(row["median_error_batches"]) for row in rows} == {0.0}
     assert {row["streams"] for row in rows} == {"60"}
+
+
+def test_stores_and_requirements_on_the_page_are_those_of_the_tables():
+    with (DOCS / "evidence" / "monitor_stores.csv").open() as stream:
+        for row in csv.DictReader(stream):
+            if row["treatment"] == "kills":
+                assert f"{row['times']}: {row['detail']} |" in PAGE
+    with (DOCS / "evidence" / "monitor_requirements.csv").open() as stream:
+        for row in csv.DictReader(stream):
+            missed = 100 * (float(row["missed_above"]) + float(row["missed_below"]))
+            assert missed <= 5
+            limits = f"{row['mean_low']} to {row['mean_high']}"
+            line = f"| {row['law']} | {missed:.1f} % | {row['true_error']} | {limits} |"
+            assert line in PAGE

@@ -129,14 +129,18 @@ def test_status_in_a_folder_that_cannot_be_written_to(tmp_path: Path):
         path.chmod(0o444)
         code = (
             "import os, sys; from veridical.monitoring import CalibrationMonitor;"
-            "CalibrationMonitor().status(); os.setuid(65534);"
+            "from veridical.report import monitor_report;"
+            "import functools, importlib.metadata as m;"
+            "m.version = functools.cache(m.version);"  # the other user may not see the packages
+            "monitor_report(CalibrationMonitor()).html; os.setuid(65534);"
             f"m = CalibrationMonitor({str(path)!r}, read_only=True);"
-            "print(m.status().n_samples, int(m.history().n_rows.sum()))"
+            "print(m.status().n_samples, int(m.history().n_rows.sum()),"
+            f" len(monitor_report({str(path)!r}).html) > 10_000)"
         )
         done = subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=False
         )
-        assert done.stdout.split() == ["3", "3"], done.stderr
+        assert done.stdout.split() == ["3", "3", "True"], done.stderr
         assert [each.name for each in folder.iterdir()] == ["m.sqlite"]
     finally:
         shutil.rmtree(folder)

@@ -231,7 +231,8 @@ class Panel:
         self.picture.add("path", "axis", d=f"M{_n(self.left)} {_n(bottom)}H{_n(edge)}")
         if not labels:
             return bottom
-        for value, words in self.x.ticks(self.width, most=most):
+        beyond = (self.left, self.picture.width - edge)
+        for value, words in self.x.ticks(self.width, most=most, beyond=beyond):
             at = float(self.across(value))
             self.picture.add("path", "axis", d=f"M{_n(at)} {_n(bottom)}v4")
             # The number at an end stays within the picture.

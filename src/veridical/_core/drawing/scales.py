@@ -61,15 +61,25 @@ class Scale:
         low, high = logit(np.array([self.low, self.high]))
         return 1 / (1 + np.exp(-(low + place * (high - low))))
 
-    def ticks(self, length: float, *, across: bool = True, most: int = 8) -> list[Tick]:
-        """As many round numbers as find room on so many pixels, across or upwards."""
+    def ticks(
+        self,
+        length: float,
+        *,
+        across: bool = True,
+        most: int = 8,
+        beyond: tuple[float, float] = (math.inf, math.inf),
+    ) -> list[Tick]:
+        """As many round numbers as find room on so many pixels, across or upwards.
+
+        `beyond` is the room left and right of the scale, in which the words at its ends must stay.
+        """
         best: list[Tick] = []
         for ticks in (*self._candidates(), *self._sparse()):
             inside = [t for t in ticks if -1e-9 <= float(self.place(t[0])) <= 1 + 1e-9]
             if (
                 len(inside) > len(best)
                 and len(inside) <= most
-                and self._fits(inside, length, across=across)
+                and self._fits(inside, length, beyond, across=across)
             ):
                 best = inside
         return best
@@ -88,8 +98,13 @@ class Scale:
             yield [texts[k], texts[-1 - k]]
             yield [texts[k], texts[len(texts) // 2], texts[-1 - k]]
 
-    def _fits(self, ticks: list[Tick], length: float, *, across: bool) -> bool:
+    def _fits(
+        self, ticks: list[Tick], length: float, beyond: tuple[float, float], *, across: bool
+    ) -> bool:
         at = self.place([value for value, _ in ticks]) * length
+        if across:
+            half = np.array([width_of(text) / 2 for _, text in ticks])
+            at = np.clip(at, half - beyond[0], length + beyond[1] - half)
         sizes = [width_of(text) + _APART if across else LINE + 2 for _, text in ticks]
         needed = [(a + b) / 2 for a, b in itertools.pairwise(sizes)]
         return all(gap >= room for gap, room in zip(np.diff(at), needed, strict=True))
