@@ -42,7 +42,9 @@ def test_pages_say_what_the_tables_do(page):
 
 def test_alarms_of_calibrated_streams_are_within_their_level():
     ours = [row for row in table("monitor_levels.csv") if row["monitor"].startswith("ours")]
-    assert len(ours) == 5
+    assert {"ours, all rows", "ours, ten groups", "ours, three classes"} <= {
+        row["monitor"] for row in ours
+    }
     for row in ours:
         assert float(row["ever_alarmed"]) <= 0.05
         assert int(row["streams"]) >= 2000
