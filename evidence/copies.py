@@ -102,13 +102,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--sets", type=int, default=200)
+    parser.add_argument("--resume", action="store_true", help="keep the cells that are there")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     cells = [(k, n, law) for law in TIES + COPIES for k in (2, 4) for n in (80, 200, 1000)]
-    with (options.folder / "copies.csv").open("w", newline="") as stream:
+    path, done = options.folder / "copies.csv", set()
+    if options.resume and path.exists():
+        with path.open() as stream:
+            done = {(int(row[0]), int(row[1]), row[2]) for row in list(csv.reader(stream))[1:]}
+    cells = [cell for cell in cells if cell not in done]
+    with path.open("a" if done else "w", newline="") as stream:
         writer = csv.writer(stream)
-        header = ("classes", "observations", "law", "sets", "noticed", "claims", "claims_if_own")
-        writer.writerow(header)
+        if not done:
+            header = ("classes", "observations", "law", "sets", "noticed", "claims")
+            writer.writerow((*header, "claims_if_own"))
         for number in track(len(cells), "copies"):
             n_classes, n, law = cells[number]
             found = figures(law, n, n_classes, options.sets)
