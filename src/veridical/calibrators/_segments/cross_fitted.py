@@ -19,7 +19,7 @@ from veridical.calibrators._wrappers.wrapping import fit_part_if_possible, fresh
 
 FLOOR = 1e-12  # log probabilities of a map that says zero
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
-_CLOSE = 1e-3  # in log odds: near enough to compare penalties
+_CLOSE = 1e-2  # in log odds: near enough to compare penalties
 _MANY, _PARTS = 50_000, 256  # rows from which like ones are pooled, and how scores are cut then
 _PATIENCE = 2  # penalties without a gain after which no smaller ones are tried
 
