@@ -73,7 +73,7 @@ class HeldOutRows:
         part[order] = np.arange(len(order)) * _PARTS // len(order)
         key = ((place * (int(self.fold.max()) + 1) + self.fold) * 2 + self.y) * _PARTS + part
         _, first, entry = np.unique(key, return_index=True, return_inverse=True)
-        weight = np.bincount(entry, self.weight)
+        weight = np.bincount(entry, self.weight).astype(np.float64)
         sums = [np.bincount(entry, self.weight * column) for column in self.p.T]
         return replace(
             self,
