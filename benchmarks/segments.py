@@ -207,7 +207,7 @@ def of_groups(**options: object) -> Fit:
 
     def keys(by: pd.DataFrame) -> np.ndarray:
         texts = [name for name in by if not pd.api.types.is_numeric_dtype(by[name])]
-        return by[texts].astype(str).agg(" ".join, axis=1).to_numpy()
+        return by[texts].fillna("(missing)").agg(" ".join, axis=1).to_numpy()
 
     def fitted(p, y, by, new, new_by):
         map = BetaCalibrator() if p.ndim == 1 else OneVsRestCalibrator(BetaCalibrator())
