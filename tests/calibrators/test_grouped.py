@@ -116,7 +116,7 @@ def test_groups_are_needed_at_every_call(binary):
         calibrator.predict(binary.p, by=by[:-1])
 
 
-@pytest.mark.parametrize("value", [-1, "auto", None, np.inf, True])
+@pytest.mark.parametrize("value", [-1, "car", None, np.inf, True])
 def test_shrinkage_is_checked(value, binary):
     calibrator = GroupedCalibrator(PlattCalibrator(), shrinkage=value)
     with pytest.raises(InvalidInputError, match="shrinkage"):

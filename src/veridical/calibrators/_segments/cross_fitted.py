@@ -19,7 +19,7 @@ from veridical.calibrators._wrappers.wrapping import fit_part_if_possible, fresh
 
 FLOOR = 1e-12  # log probabilities of a map that says zero
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0)
-_CLOSE = 1e-3  # in log odds: near enough to compare penalties
+_CLOSE = 1e-2  # in log odds: near enough to compare penalties
 _MANY, _PARTS = 50_000, 256  # rows from which like ones are pooled, and how scores are cut then
 _PATIENCE = 2  # penalties without a gain after which no smaller ones are tried
 
@@ -73,7 +73,7 @@ class HeldOutRows:
         part[order] = np.arange(len(order)) * _PARTS // len(order)
         key = ((place * (int(self.fold.max()) + 1) + self.fold) * 2 + self.y) * _PARTS + part
         _, first, entry = np.unique(key, return_index=True, return_inverse=True)
-        weight = np.bincount(entry, self.weight)
+        weight = np.bincount(entry, self.weight).astype(np.float64)
         sums = [np.bincount(entry, self.weight * column) for column in self.p.T]
         return replace(
             self,

@@ -21,7 +21,7 @@ from veridical._core.typing import FloatArray, IntArray
 _VALUES = 1 << 21  # of a block of rows
 _MOST_STEPS = 50
 _MOST_PRODUCTS = 500
-_NO_SPREAD = 1e-6
+_NO_SPREAD = 0.1
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,8 @@ class Scale:
     Attributes
     ----------
     mean : (K,) mean scores
-    spread : standard deviation, for two classes that of log odds; 0 where scores do not differ
+    spread : standard deviation, for two classes that of log odds, or 1 if that is less; 0, and no
+        slope, where scores hardly differ: what differs may be the folds m was fitted to
     """
 
     mean: FloatArray
@@ -43,7 +44,7 @@ class Scale:
         mean = np.asarray(np.average(scores, axis=0, weights=weight))
         away = ((scores - mean) ** 2).sum(axis=1)
         spread = float(np.sqrt(2 * np.average(away, weights=weight) / (scores.shape[1] - 1)))
-        return cls(mean, spread if spread > _NO_SPREAD else 0.0)
+        return cls(mean, max(spread, 1.0) if spread > _NO_SPREAD else 0.0)
 
     def lines(self, theta: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Offsets (h, K) and slopes (h,) of the scores themselves."""
@@ -194,7 +195,7 @@ class Ridge:
         step, left = np.zeros_like(gradient), gradient.copy()
         way = near = conditioned(left)
         size = float((left * near).sum())
-        enough = size * min(close, 1e-4) ** 2
+        enough = size * min(10 * close, 3e-2) ** 2
         for _ in range(_MOST_PRODUCTS):
             if size <= enough:
                 break

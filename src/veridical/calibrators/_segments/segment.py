@@ -149,7 +149,8 @@ class SegmentCalibrator(LineCalibrator):
         check_integer(caller, "min_rows", self.min_rows, hint="30 is usual.", least=1)
         check_folds(caller, self.cv)
         given = self.penalty
-        if given != "cv" and not (is_number(given) and 0 < given < math.inf):
+        usable = not isinstance(given, str) and is_number(given) and 0 < given < math.inf
+        if given != "cv" and not usable:
             hint = 'leave it out for "cv".'
             raise invalid(caller, "penalty", '"cv" or a positive number', repr(given), hint=hint)
 
@@ -222,7 +223,7 @@ class SegmentCalibrator(LineCalibrator):
             copies = np.rint(weight[order]).astype(int)
             order = np.repeat(order, np.maximum(copies, 1))
             weight = np.ones_like(weight)
-        classes = np.arange(2)
+        classes: IntArray = np.arange(2)
         if p.shape[1] > 2:
             classes = class_order(p, y, held.weight, p.shape[1])
         return joint_pvalue(
@@ -284,13 +285,13 @@ def _fitted_lines(
     """Offsets and slopes of all rows; slopes are penalised until no cell turns the map round."""
     scale = Scale.of(rows.scores, rows.weight)
     ridge = Ridge(rows, members, scale, path.deeper ** (_depths(segments) - 1))
-    theta, more = None, 1.0
+    theta, more = ridge.fit(path.penalty), 1.0
     while more < 1e9:
-        theta = ridge.fit(path.penalty, theta, slopes=more)
         offsets, slopes = scale.lines(theta)
         if 1 + _least_slope(segments, slopes) >= 0:
             return offsets, slopes
         more *= 4
+        theta = ridge.fit(path.penalty, theta, slopes=more)
     theta[:, -1] = 0.0
     return scale.lines(theta)
 

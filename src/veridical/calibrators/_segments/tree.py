@@ -201,15 +201,18 @@ class CalibrationTree(LineCalibrator):
     def _keep(self, leaves: list[Leaf], held: HeldOutRows | None, n_classes: int) -> None:
         total = sum(self.features_.n_codes)
         self.allowed_ = np.zeros((len(leaves), total), dtype=int)
-        theta, sizes = np.zeros((len(leaves), n_classes)), np.zeros(len(leaves))
+        theta: FloatArray = np.zeros((len(leaves), n_classes))
+        slopes: FloatArray = np.zeros(len(leaves))
+        sizes = np.zeros(len(leaves))
         for k, leaf in enumerate(leaves):
             self.allowed_[k], theta[k] = np.concatenate(leaf.allowed), leaf.theta
             sizes[k] = 0.0 if held is None else held.weight[leaf.rows].sum()
         self.sizes_ = sizes
-        self.offsets_, self.slopes_ = theta, np.zeros(len(leaves))
+        offsets = theta
         if held is not None:
             rows = held.cells(np.zeros(len(held.y), dtype=np.intp))
-            self.offsets_, self.slopes_ = Scale.of(rows.scores, rows.weight).lines(theta)
+            offsets, slopes = Scale.of(rows.scores, rows.weight).lines(theta)
+        self.offsets_, self.slopes_ = offsets, slopes
 
     def _of_leaf(self, index: int) -> list[BoolArray]:
         """Of each feature, which codes lead to a leaf."""

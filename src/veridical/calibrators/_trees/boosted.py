@@ -287,7 +287,7 @@ class BoostedCalibrator(JudgingCalibrator, FeatureCalibrator):
         add = self._add_one_by_one if len(scores) < _MANY_ROWS else self._add_in_groups
         for block in row_blocks(len(scores), _ROWS):
             own = None if codes is None else codes[block]
-            add(scores[block], self._scale.features(matrix[block], *which, own), place)
+            add(scores[block], self._scale.features(matrix[block], which[0], which[1], own), place)
         return softmax_in_place(scores)
 
     def _add_one_by_one(

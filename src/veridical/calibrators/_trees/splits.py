@@ -45,10 +45,10 @@ class Scale:
     ) -> list[FloatArray]:
         """Features of (n, K) predictions, each of shape (n,); from class K on, columns of codes."""
         if codes is not None:
-            own = first < values.shape[1]
-            scores = iter(self.features(values, first[own], second[own]))
+            of_class = first < values.shape[1]
+            scores = iter(self.features(values, first[of_class], second[of_class]))
             columns = (first - values.shape[1]).tolist()
-            return [next(scores) if k < 0 else codes[:, k] for k in columns]
+            return [next(scores) if k < 0 else codes[:, k].astype(np.float64) for k in columns]
         if self.input == "probability":
             own = np.maximum(values, self.floor).T
             return [
@@ -64,8 +64,8 @@ class Scale:
     def nodes(self, inputs: Nodes, first: IntArray, second: IntArray) -> list[Node]:
         """Formulas of `features`."""
         if (first >= len(inputs)).any():
-            own = first < len(inputs)
-            scores = iter(self.nodes(inputs, first[own], second[own]))
+            of_class = first < len(inputs)
+            scores = iter(self.nodes(inputs, first[of_class], second[of_class]))
             columns = (first - len(inputs)).tolist()
             return [next(scores) if k < 0 else Code(k) for k in columns]
         pairs = list(zip(first.tolist(), second.tolist(), strict=True))
