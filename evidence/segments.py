@@ -63,6 +63,7 @@ def cells() -> Iterator[Cell]:
         yield Cell(law, 5000, 5, 2)
         yield Cell(law, 5000, 5, 3, 20, repetitions=200)
         yield Cell(law, 50_000, 6, 3, draws=99, repetitions=100)
+    yield Cell("ties", 500, 3, 2, 20, draws=99)
     for weights in ("by label", "lognormal", "of the prediction", "frequency", "groups"):
         yield Cell("beta", 500, 3, 2, 20, weights)
         yield Cell("beta", 5000, 5, 2, 50, weights, repetitions=200)

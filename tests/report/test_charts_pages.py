@@ -15,6 +15,7 @@ from needs import needed
 from typography import faults_of
 
 from veridical import (
+    audit_segments,
     compare,
     cost_curve,
     decision_curve,
@@ -42,6 +43,8 @@ from veridical.report._charts.catalogue import (
     reliability_chart,
     runtime_script,
     score_histogram,
+    segment_map_chart,
+    segments_chart,
     simplex_chart,
     slider_thresholds,
     switchable_reliability,
@@ -103,6 +106,8 @@ def charts() -> dict[str, Chart]:
     curve = reliability_curve(y, p, n_bins=10)
     curves = {name: reliability_curve(y, q, n_bins=10) for name, q in models.items()}
     many = {f"class {k} {HOSTILE}": curve for k in range(100)}
+    features = {HOSTILE: groups, LONG: np.arange(N) % 40, "short": np.arange(N) % 2}
+    searched = audit_segments(y, p, features, min_rows=20, n_resamples=19, rng=0)
     times = [f"2026-01-{day:02d}" for day in range(1, 11)]
     moving = TimePanel(name=HOSTILE, at=times, value=[0.1] * 10, low=[0.05] * 10,
                        high=[0.2] * 10, alarms=times[5:6])  # fmt: skip
@@ -128,6 +133,8 @@ def charts() -> dict[str, Chart]:
         "groups": groups_chart(found),
         "simplex": _simplex(),
         "comparison": comparison_chart(compared),
+        "segments": segments_chart(searched),
+        "segment-map": segment_map_chart(searched, *searched.pairs[0]),
         "evidence-path": timeline_chart([evidence_panel(sequential_test(y, p))]),
         "times": timeline_chart([moving], axis=HOSTILE),
     }

@@ -101,7 +101,7 @@ def _cell(
     place: dict[str, Any] = {"x": left + 1, "y": top + 1, "width": width - 2, "height": _CELL - 2}
     with picture.group("after" if segment.gap > 0 else "before"):
         opacity = f"{0.06 + 0.5 * strength:.2f}"
-        picture.add("rect", "full", fill_opacity=opacity, style=f"fill-opacity:{opacity}", **place)
+        picture.add("rect", "full", fill_opacity=opacity, **place)
         if sure:
             picture.add("rect", "whisker", **place)
     text = f"{segment.gap:+.2f}".replace("-", MINUS)
