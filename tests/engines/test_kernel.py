@@ -1,4 +1,4 @@
-"""The kernel, in NumPy and compiled: the same pieces to the bit, whatever the batches or threads."""
+"""The kernel, in NumPy and compiled: the same pieces to the bit, for any batches and threads."""
 
 from __future__ import annotations
 
@@ -153,9 +153,7 @@ def test_threads_and_the_engines_batches_change_no_bit(monkeypatch: pytest.Monke
     assert _same_bits(several, _table(columns, prob="p"))
     with duckdb.connect() as connection:
         relation = make_frame("duckdb", columns, lambda _: connection)
-        found = grid_table(
-            relation, y="y", prob="p", problems=["binary"], n_bins=15, caller="f"
-        )
+        found = grid_table(relation, y="y", prob="p", problems=["binary"], n_bins=15, caller="f")
     assert _same_bits(several, found)
     monkeypatch.setattr(batches, "CHUNK", 1 << 18)
     whole = _table(columns, prob="p")
@@ -220,7 +218,7 @@ batch = pa.RecordBatch.from_pydict({"v_label": ["a", "b", "b"], "v_p0": [0.25, 0
 [table] = run(iter([batch, batch.slice(0, 1)]))
 assert "veridical" not in {m.partition(".")[0] for m, v in sys.modules.items() if v}
 counts = dict.fromkeys("ab", 0.0)
-for label, key, count in zip(*(table.column(n).to_pylist() for n in ("v_label", "v_key", "v_count"))):
+for label, count in zip(*(table.column(name).to_pylist() for name in ("v_label", "v_count"))):
     counts[label] += count / 5  # one piece and four scores
 print(counts)
 """

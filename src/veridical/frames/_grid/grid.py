@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.data.reading import AS_IT_IS, Reading
 from veridical._core.data.validation import is_integer
 from veridical.exceptions import invalid
-from veridical.frames._grid.batches import Asked, sums_of_batches
+from veridical.frames._grid.batches import Asked, sums_of_batches, worker_errors
 from veridical.frames._grid.cells import Grid
 from veridical.frames._grid.checks import classes_of_columns, classes_of_entries, fault
 from veridical.frames._grid.events import event_number, events_of_column, events_of_columns
@@ -226,9 +226,14 @@ def _checked(rows: EngineRows, asked: Asked, caller: str) -> Sums:
 
 def _sums(rows: EngineRows, asked: Asked, caller: str) -> Sums:
     """Sums by the kernel where Python can work on rows, else by expressions of the engine."""
-    if engine_of(rows.frame).runs is not None:
+    engine = engine_of(rows.frame)
+    if engine.runs is None:
+        return sums_of_query(rows, asked, caller=caller)
+    try:
         return sums_of_batches(rows, asked, caller=caller)
-    return sums_of_query(rows, asked, caller=caller)
+    except worker_errors(engine):
+        # Workers without Python, NumPy or pyarrow. Whatever else is wrong, the query says so.
+        return sums_of_query(rows, asked, caller=caller)
 
 
 def sums_of_query(rows: EngineRows, asked: Asked, *, caller: str) -> Sums:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 ROWS = 1 << 15  # a block: what is computed of it stays in cache
-CHUNK = 1 << 18  # rows whose sums are added before they meet others; the same on any thread
+CHUNK = 1 << 17  # rows whose sums are added before they meet others; the same on any thread
 INVALID, WEIGHTLESS = -1, -2  # keys of rows that must not count
 _WORTH_TABLES = 1 << 17  # rows from which compiled loops pay for the tables they look up
 _MOST_DENSE = 1 << 23  # sums kept in an array, occupied or not; beyond, only those that are
@@ -46,7 +46,10 @@ class Units:
         ends = edges * (1 - 1e-9), np.minimum(edges * (1 + 1e-9), 1.0)
         work = Work(len(edges))
         first, last = (self._raw_cells(end, None, work).copy() for end in ends)
-        before, within = np.searchsorted(last, cells, "left"), np.searchsorted(first, cells, "right")
+        before, within = (
+            np.searchsorted(last, cells, "left"),
+            np.searchsorted(first, cells, "right"),
+        )
         n_pieces = within - before + 1
         start = np.cumsum(n_pieces) - n_pieces + (cells > middle)
         self._first = np.where(n_pieces > 1, ~start, start)  # marked where an edge cuts the cell
