@@ -10,10 +10,11 @@ import numpy as np
 
 from veridical._core.runtime.optional import require
 from veridical._core.runtime.threads import map_in_order
-from veridical.frames._grid import kernel as kernel_module, worker as worker_module
+from veridical.frames._grid import kernel as kernel_module, parts, units, worker
 from veridical.frames._grid.compiled import compiled_loops
 from veridical.frames._grid.events import CODE, code_of, sum_tolerance
-from veridical.frames._grid.kernel import CHUNK, Kernel, Question, encoded
+from veridical.frames._grid.kernel import CHUNK, Kernel, Question
+from veridical.frames._grid.parts import encoded
 from veridical.frames._grid.rows import LABEL, WEIGHT, EngineRows
 from veridical.frames._grid.scan import Sums
 from veridical.frames._grid.worker import (
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
     from veridical._core.typing import Array, FloatArray, IntArray
     from veridical.frames._grid.cells import Grid
+
+
+_FEW_COLUMNS = 4
+SHIPPED = kernel_module, parts, units, worker  # what Spark sends to its workers
 
 
 @dataclass(frozen=True)
@@ -113,21 +118,22 @@ def _columns(rows: EngineRows, asked: Asked) -> tuple[nw.LazyFrame[Any], Columns
 
 
 def batches(frame: nw.LazyFrame[Any]) -> Iterator[nw.DataFrame[Any]]:
-    """All rows in order, `CHUNK` at a time, the last fewer; however the engine cuts them."""
+    """All rows in order, `CHUNK` (of many columns half) at a time, however the engine cuts them."""
     import narwhals.stable.v2 as nw
 
     engine, own = engine_of(frame), frame.to_native()
+    size = CHUNK if len(frame.collect_schema()) <= _FEW_COLUMNS else CHUNK // 2
     if engine.streams:
-        for batch in own.collect_batches(chunk_size=CHUNK, maintain_order=True, engine="streaming"):
+        for batch in own.collect_batches(chunk_size=size, maintain_order=True, engine="streaming"):
             yield nw.from_native(batch, eager_only=True)
     elif engine.arrow:
         require("pyarrow", extra=engine.extra, purpose=f"reading what {engine.name} returns")
-        for table in _cut(_reader(own)):
+        for table in _cut(_reader(own), size):
             yield nw.from_native(table, eager_only=True)
     else:
         whole = frame.collect()
-        for start in range(0, len(whole), CHUNK):
-            yield whole[start : start + CHUNK]
+        for start in range(0, len(whole), size):
+            yield whole[start : start + size]
 
 
 def _reader(relation: Any) -> Any:
@@ -137,8 +143,8 @@ def _reader(relation: Any) -> Any:
     return relation.fetch_record_batch(CHUNK)
 
 
-def _cut(reader: Any) -> Iterator[Any]:
-    """Tables of `CHUNK` rows, whatever the batches are."""
+def _cut(reader: Any, size: int) -> Iterator[Any]:
+    """Tables of so many rows, whatever the batches are."""
     import pyarrow as pa
 
     held: list[Any] = []
@@ -146,10 +152,10 @@ def _cut(reader: Any) -> Iterator[Any]:
     for batch in reader:
         held.append(batch)
         n += batch.num_rows
-        while n >= CHUNK:
+        while n >= size:
             table = pa.Table.from_batches(held)
-            yield table.slice(0, CHUNK)
-            held, n = table.slice(CHUNK).to_batches(), n - CHUNK
+            yield table.slice(0, size)
+            held, n = table.slice(size).to_batches(), n - size
     if n:
         yield pa.Table.from_batches(held)
 
@@ -220,13 +226,12 @@ def _on_spark(frame: nw.LazyFrame[Any], question: Question, columns: Columns) ->
     fields += [
         types.StructField(named(name), types.DoubleType()) for name in Kernel(question).names
     ]
-    modules = kernel_module, worker_module
-    for module in modules:
+    for module in SHIPPED:
         cloudpickle.register_pickle_by_value(module)
     try:
         entries = own.mapInArrow(in_arrow(question, columns), types.StructType(fields))
     finally:
-        for module in modules:
+        for module in SHIPPED:
             cloudpickle.unregister_pickle_by_value(module)
     return nw.from_native(entries)
 
@@ -263,11 +268,11 @@ class PartitionSums:
 
         kernel = Kernel(self.question, compiled_loops())
         frame = nw.from_native(partition, eager_only=True)
-        parts = (
+        sums_of_parts = (
             part_of(FrameBatch(frame[start : start + CHUNK]), kernel, self.columns)
             for start in range(0, len(frame), CHUNK)
         )
-        values, key, sums = entries_of(total_of(parts, kernel, self.columns), self.columns)
+        values, key, sums = entries_of(total_of(sums_of_parts, kernel, self.columns), self.columns)
         made: dict[str, Any] = {
             name: pd.Series(each, dtype=_nullable(partition[name].dtype))
             for name, each in zip(self.columns.keys, values, strict=True)

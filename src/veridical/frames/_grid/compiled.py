@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical.frames._grid.kernel import Units, Work
+from veridical.frames._grid.units import Units, Work
 
 NAME = "_kernel.dll" if sys.platform == "win32" else "_kernel.so"
 _VERSION = 1

@@ -14,7 +14,8 @@ from veridical.frames._grid.batches import Asked, sums_of_batches, worker_errors
 from veridical.frames._grid.cells import Grid
 from veridical.frames._grid.checks import classes_of_columns, classes_of_entries, fault
 from veridical.frames._grid.events import event_number, events_of_column, events_of_columns
-from veridical.frames._grid.kernel import INVALID, NEGATIVE, POSITIVE, TOP
+from veridical.frames._grid.kernel import NEGATIVE, POSITIVE, TOP
+from veridical.frames._grid.parts import INVALID
 from veridical.frames._grid.reading import check_keys, eased, read_as
 from veridical.frames._grid.rows import LABEL, EngineRows, engine_rows
 from veridical.frames._grid.scan import Sums, scan
@@ -89,12 +90,14 @@ def grid_table(
 
     Notes
     -----
-    The engine runs one query. There is one more, for the distinct labels, if there are several
-    columns and no `labels`; and, only if a row cannot be used, up to two that count the bad rows
-    and show three of them in the error. Nothing but the small tables leaves the engine.
+    Rows are read once, by the kernel in batches where Python can work on them, else by a query.
+    There is one query more, for the distinct labels, if there are several columns and no `labels`;
+    and, only if a row cannot be used, up to two that count the bad rows and show three of them in
+    the error.
 
-    Bins are those of `UniformBins`, to the last bit. Sums are those of the engine in double
-    precision: the order of adding differs from run to run, and with it the last digits.
+    Bins are those of `UniformBins`, to the last bit. Sums are in double precision: of batches in
+    this process in the order of rows, whatever the threads; elsewhere the order of adding differs
+    from run to run, and with it the last digits.
 
     A log score of a probability of zero is infinite. With a single column, Brier scores are summed
     as sum w p - sum w p(1 - p) or its mirror image: their absolute error is that of rounding.

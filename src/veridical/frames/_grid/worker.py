@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical.frames._grid.kernel import Kernel, Question, Rows, Total, combined, encoded
+from veridical.frames._grid.kernel import Kernel, Question, Rows
+from veridical.frames._grid.parts import Total, combined, encoded
 
 KEY = "v_key"
 _LARGEST_LABEL = 2.0**53  # of labels stored as floats
