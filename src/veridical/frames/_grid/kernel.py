@@ -296,10 +296,10 @@ class Kernel:
         if found is None:
             return False
         top, hit, happened, squares = found
+        start, work = 0, Work(min(rows.n, ROWS))
         for number in self.question.numbers:
             q, tail = (top, hit) if number == k else (rows.p[number], rows.code == number)
-            part.add(number, q, None, tail, rows, None, inner=True)
-        start, work = 0, Work(min(rows.n, ROWS))
+            part.add(number, q, None, tail, rows, work, inner=True)
         with np.errstate(divide="ignore"):
             for block in rows.blocks():
                 at = slice(start, start + block.n)
