@@ -258,6 +258,7 @@ def test_open_table_collects_a_query(frame_of: Any) -> None:
     np.testing.assert_array_equal(table.column("p", caller="f", param="p"), DATA["p"])
 
 
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 def test_spark_workers_without_python_get_a_query(
     spark: Any, monkeypatch: pytest.MonkeyPatch
