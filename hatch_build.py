@@ -1,6 +1,6 @@
 """Compiles the loops of kernel.c when a wheel is built, if there is a compiler; NumPy does else.
 
-    python hatch_build.py   # beside the sources, for work on them
+python hatch_build.py   # beside the sources, for work on them
 """
 
 from __future__ import annotations

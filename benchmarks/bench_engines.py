@@ -1,12 +1,16 @@
-"""Evaluate Parquet files of growing size: rows per second and memory; writes engines.csv.
+"""Evaluate Parquet files of growing size beside a bare aggregation by bin; writes engines.csv.
 
     python benchmarks/bench_engines.py --write docs/evidence --page docs/engines.md --folder DIR
 
-Every measurement is a process of its own, so that its peak memory is its own, after a first call
-on a thousand rows. Files hold float64 predictions and integer labels, written in parts of a million
-rows, and are in the page cache. `lens` is the scan with all sums by bin, cell and outcome, `lens
-and scores` with those of the four scores too, `evaluate` everything: null levels from 1,000 draws,
-intervals, the reliability curve.
+Files hold float64 predictions and integer labels, written in parts of a million rows, and are in
+the page cache. Every measurement is a process of its own, so that its peak memory is its own, after
+a first call on a thousand rows; jobs that are compared take turns, and the best of each counts.
+
+`evaluate` is everything: the scan of all classes and the confidence, four scores, null levels from
+1,000 draws, intervals, tests, the verdict. `polars` is the least that reads the same columns and
+sums them up by bin: one group-by of the binned prediction (of ten classes: of the largest one) with
+the count, the sum of every column and of the outcome. `count` is what Spark and Dask take to hand
+the same columns to Python, which only counts their rows.
 """
 
 from __future__ import annotations
@@ -22,37 +26,92 @@ import numpy as np
 import polars as pl
 
 PART = 1_000_000
-SIZES = (10**5, 10**6, 10**7, 10**8)
+SIZES = (10**6, 10**7, 2 * 10**7, 10**8)
 CLASSES = 10
+CLUSTER_ROWS = 10**7
 
 _RUN = """
-import json, resource, sys, time, warnings
-import polars
+import json, os, resource, sys, time, warnings
+import polars as pl
 import veridical
 warnings.simplefilter("ignore")
-job, source, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
-several = "classes" in job
-lens = "confidence" if several else "binary"
-options = {"y": "y", "prob": [f"p_{k}" for k in range(10)] if several else "p"}
-options |= {"lens": lens, "engine": "pushdown"}
+job, source = sys.argv[1:3]
+several = "classes" in source
+names = [f"p_{k}" for k in range(10)]
+options = {"y": "y", "prob": names if several else "p", "engine": "pushdown"}
 if several:
     options["labels"] = list(range(10))
-def work(rows):
-    if not job.startswith("evaluate"):
-        kept = {name: options[name] for name in options if name not in ("lens", "engine")}
-        scores = "scores" in job
-        grid_table(
-            rows, problems=[lens], n_bins=15, caller="benchmark", scores=scores, **kept
-        )
+
+def evaluate(rows):
+    veridical.evaluate(rows, **options)
+
+def bare(rows):
+    rows = pl.scan_parquet(rows) if isinstance(rows, str) else rows
+    summed = names if several else ["p"]
+    if several:
+        top = pl.max_horizontal(names)
+        first = pl.coalesce([pl.when(pl.col(c) == top).then(k) for k, c in enumerate(names)])
+        rows = rows.with_columns(top.alias("q"), (first == pl.col("y")).alias("hit"))
     else:
-        veridical.evaluate(rows, **options)
-from veridical.frames.tables import grid_table
-work(polars.scan_parquet(source).head(1000))  # imports are not what is measured
+        rows = rows.with_columns(pl.col("p").alias("q"), pl.col("y").alias("hit"))
+    number = (pl.col("q") * 15).ceil().cast(pl.Int32).alias("bin")
+    sums = [pl.col(name).sum() for name in dict.fromkeys([*summed, "q", "hit"])]
+    rows.group_by(number).agg(pl.len(), *sums).collect(engine="streaming")
+
+work = {"evaluate": evaluate, "polars": bare}[job]
+work(pl.scan_parquet(source).head(1000))  # imports are not what is measured
 started, used = time.perf_counter(), time.process_time()
 work(source)
 wall, cpu = time.perf_counter() - started, time.process_time() - used
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
 print(json.dumps({"wall": wall, "cpu": cpu, "peak": peak}))
+"""
+
+_CLUSTER = """
+import json, os, sys, time, warnings
+import veridical
+warnings.simplefilter("ignore")
+engine, source, repeats = sys.argv[1], sys.argv[2], int(sys.argv[3])
+names = [f"p_{k}" for k in range(10)]
+options = {"y": "y", "prob": names, "labels": list(range(10))}
+folder = os.path.dirname(source)
+
+def count(batches):
+    import pyarrow as pa
+    yield pa.RecordBatch.from_pydict({"n": [sum(batch.num_rows for batch in batches)]})
+
+if engine == "Spark":
+    from pyspark.sql import SparkSession
+    session = (
+        SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+        .config("spark.driver.memory", "2g").config("spark.log.level", "ERROR").getOrCreate()
+    )
+    frame = session.read.parquet(folder)
+    few = frame.limit(1000)
+    def bare(rows):
+        return rows.select("y", *names).mapInArrow(count, "n long").groupBy().sum("n").collect()
+else:
+    import dask
+    import dask.dataframe as dd
+    dask.config.set(scheduler="threads", num_workers=2)
+    frame = dd.read_parquet(folder)
+    few = frame.partitions[0].loc[:1000]
+    def bare(rows):
+        return rows[["y", *names]].map_partitions(len).sum().compute()
+jobs = {"count": bare, "evaluate": lambda rows: veridical.evaluate(rows, **options)}
+for work in jobs.values():
+    work(few)
+best = {}
+for _ in range(repeats):
+    for name, work in jobs.items():
+        started, used = time.perf_counter(), time.process_time()
+        work(frame)
+        run = {"wall": time.perf_counter() - started, "cpu": time.process_time() - used}
+        if engine == "Spark":
+            run["cpu"] = float("nan")  # of other processes
+        before = best.get(name, run)
+        best[name] = {key: min(run[key], before[key]) for key in run}
+print(json.dumps(best))
 """
 
 
@@ -89,14 +148,38 @@ def _write(folder: Path, n: int, make: object) -> str:
     return str(folder / "*.parquet")
 
 
-def measure(job: str, source: str, n: int, repeats: int) -> dict[str, float]:
-    """Best of a few runs."""
-    runs = []
+def measure(source: str, repeats: int) -> dict[str, dict[str, float]]:
+    """Best of a few runs of each job, in turns."""
+    best: dict[str, dict[str, float]] = {}
     for _ in range(repeats):
-        command = [sys.executable, "-c", _RUN, job, source, str(n)]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        runs.append(json.loads(done.stdout))
-    return min(runs, key=lambda run: run["wall"])
+        for job in ("polars", "evaluate"):
+            command = [sys.executable, "-c", _RUN, job, source]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            run = json.loads(done.stdout)
+            before = best.get(job, run)
+            best[job] = {name: min(run[name], before[name]) for name in run}
+    return best
+
+
+def measure_cluster(engine: str, source: str, repeats: int) -> dict[str, dict[str, float]]:
+    """Best times of Spark or Dask, both jobs in one process."""
+    command = [sys.executable, "-c", _CLUSTER, engine, source, str(repeats)]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    best = json.loads(done.stdout.splitlines()[-1])
+    return {job: run | {"peak": float("nan")} for job, run in best.items()}
+
+
+HEADER = [
+    "engine",
+    "classes",
+    "rows",
+    "job",
+    "wall_s",
+    "cpu_s",
+    "peak_gb",
+    "ratio_wall",
+    "ratio_cpu",
+]
 
 
 def main() -> None:
@@ -105,25 +188,34 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--page", type=Path, help="write the table there too")
     parser.add_argument("--largest", type=int, default=10**8)
-    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--cluster-rows", type=int, default=CLUSTER_ROWS)
     arguments = parser.parse_args()
-    rows = []
-    for n in (size for size in SIZES if size <= arguments.largest):
-        binary = write_binary(arguments.folder, n)
-        jobs = [(f"{what}, binary", binary) for what in ("lens", "lens and scores", "evaluate")]
-        if n <= 10**7:
-            several = write_classes(arguments.folder, n)
-            jobs += [(f"{what}, 10 classes", several) for what in ("lens", "lens and scores")]
-        for job, source in jobs:
-            best = measure(job, source, n, arguments.repeats)
-            rate = n / best["wall"] / 1e6
-            row = [job, n, best["wall"], best["cpu"], rate, best["cpu"] / n * 1e9, best["peak"]]
+    rows: list[list[object]] = []
+
+    def note(engine: str, k: int, n: int, found: dict[str, dict[str, float]]) -> None:
+        base = next(iter(found.values()))
+        for job, best in found.items():
+            ratios = [best[name] / base[name] for name in ("wall", "cpu")]
+            row = [engine, k, n, job, best["wall"], best["cpu"], best["peak"], *ratios]
             print(*row, flush=True)
             rows.append(row)
-    header = ["job", "rows", "wall_s", "cpu_s", "million_rows_per_s", "cpu_ns_per_row", "peak_gb"]
+
+    for n in (size for size in SIZES if size <= arguments.largest):
+        if n != 2 * 10**7:
+            note("file", 2, n, measure(write_binary(arguments.folder, n), arguments.repeats))
+        if n <= 2 * 10**7:
+            several = write_classes(arguments.folder, n)
+            note("file", CLASSES, n, measure(several, arguments.repeats))
+    n = arguments.cluster_rows
+    for engine in ("Spark", "Dask"):
+        found = measure_cluster(
+            engine, write_classes(arguments.folder, n), max(1, arguments.repeats - 1)
+        )
+        note(engine, CLASSES, n, found)
     with (arguments.write / "engines.csv").open("w", newline="", encoding="utf-8") as stream:
         table = csv.writer(stream, lineterminator="\n")
-        table.writerow(header)
+        table.writerow(HEADER)
         table.writerows([[f"{x:.4g}" if isinstance(x, float) else x for x in row] for row in rows])
     if arguments.page is not None:
         write_page(arguments.page, rows)
@@ -132,13 +224,17 @@ def main() -> None:
 def write_page(page: Path, rows: list[list[object]]) -> None:
     """Put the table where the page has a place for it."""
     lines = [
-        "| job | rows | seconds | million rows/s | processor time, ns/row | peak memory, GB |",
-        "|---|---|---|---|---|---|",
+        "| rows | classes | engine | job | seconds | processor seconds | peak memory, GB "
+        "| times the least, seconds / processor |",
+        "|---|---|---|---|---|---|---|---|",
     ]
-    lines += [
-        f"| {job} | {n:,} | {wall:.2f} | {rate:.1f} | {cost:.0f} | {peak:.2f} |"
-        for job, n, wall, _, rate, cost, peak in rows
-    ]
+    for engine, k, n, job, *numbers in rows:
+        wall, cpu, peak, by_wall, by_cpu = (
+            "" if x != x else f"{x:.2f}"
+            for x in numbers  # type: ignore[str-format]
+        )
+        ratio = "" if job in ("polars", "count") else f"{by_wall} / {by_cpu}".removesuffix(" / ")
+        lines.append(f"| {n:,} | {k} | {engine} | {job} | {wall} | {cpu} | {peak} | {ratio} |")
     text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition("<!-- speed -->")
     _, _, after = rest.partition("<!-- end of speed -->")

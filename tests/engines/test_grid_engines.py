@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from engines.engine_frames import CHEAP, ENGINES
+from engines.engine_frames import CHEAP, ENGINES, make_frame
 from engines.naive_grid import assert_same_sums, naive_scores, naive_sums
 
 from veridical.exceptions import InvalidInputError, VeridicalWarning
@@ -256,6 +256,24 @@ def test_open_table_collects_a_query(frame_of: Any) -> None:
     table = open_table(frame_of("duckdb", DATA), columns=["kind", "p"], caller="f")
     assert table.columns == ["kind", "p"]
     np.testing.assert_array_equal(table.column("p", caller="f", param="p"), DATA["p"])
+
+
+@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support:FutureWarning")
+@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+def test_spark_workers_without_python_get_a_query(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from veridical.frames._grid import batches
+
+    def cannot(batches: Any) -> Any:
+        raise ImportError("no pyarrow here")
+
+    monkeypatch.setattr(batches, "in_arrow", lambda question, columns: cannot)
+    columns = {"y": DATA["y"], "p": DATA["p"]}
+    frame = make_frame("spark", columns, lambda _: spark)
+    table = grid_table(frame, y="y", prob="p", problems=["binary"], n_bins=15, caller="f")
+    expected = naive_sums(DATA["y"], DATA["p"], problems=["binary"], n_bins=15)
+    assert_same_sums(table, expected)
 
 
 CLUSTER = """

@@ -1,4 +1,4 @@
-"""The kernel, in NumPy and compiled: the same pieces to the bit, whatever the batches or threads."""
+"""The kernel, in NumPy and compiled: the same pieces to the bit, for any batches and threads."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 from engines.engine_frames import make_frame
 from engines.naive_grid import bin_number
 
-from veridical.frames._grid import batches, kernel
+from veridical.frames._grid import batches, kernel, parts
 from veridical.frames._grid.compiled import Compiled
 from veridical.frames._grid.grid import grid_table, sums_of_query
 from veridical.frames._grid.kernel import Kernel, Question, Rows
@@ -153,9 +153,7 @@ def test_threads_and_the_engines_batches_change_no_bit(monkeypatch: pytest.Monke
     assert _same_bits(several, _table(columns, prob="p"))
     with duckdb.connect() as connection:
         relation = make_frame("duckdb", columns, lambda _: connection)
-        found = grid_table(
-            relation, y="y", prob="p", problems=["binary"], n_bins=15, caller="f"
-        )
+        found = grid_table(relation, y="y", prob="p", problems=["binary"], n_bins=15, caller="f")
     assert _same_bits(several, found)
     monkeypatch.setattr(batches, "CHUNK", 1 << 18)
     whole = _table(columns, prob="p")
@@ -165,7 +163,7 @@ def test_threads_and_the_engines_batches_change_no_bit(monkeypatch: pytest.Monke
 
 @pytest.mark.parametrize("dense", [1, 1 << 23])
 def test_many_groups_are_kept_as_they_occur(dense: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_MOST_DENSE", dense)
+    monkeypatch.setattr(parts, "_MOST_DENSE", dense)
     monkeypatch.setattr(batches, "CHUNK", 600)
     rng = np.random.default_rng(9)
     site = np.array([f"s{k}" for k in range(40)], dtype=object)[rng.integers(0, 40, N)]
@@ -220,7 +218,7 @@ batch = pa.RecordBatch.from_pydict({"v_label": ["a", "b", "b"], "v_p0": [0.25, 0
 [table] = run(iter([batch, batch.slice(0, 1)]))
 assert "veridical" not in {m.partition(".")[0] for m, v in sys.modules.items() if v}
 counts = dict.fromkeys("ab", 0.0)
-for label, key, count in zip(*(table.column(n).to_pylist() for n in ("v_label", "v_key", "v_count"))):
+for label, count in zip(*(table.column(name).to_pylist() for name in ("v_label", "v_count"))):
     counts[label] += count / 5  # one piece and four scores
 print(counts)
 """
@@ -231,12 +229,12 @@ def test_a_worker_needs_numpy_and_arrow_only(tmp_path: Path) -> None:
     from veridical.frames._grid import worker
 
     columns = worker.Columns(("v_p0",), None, "v_label", None, ())
-    for module in (kernel, worker):
+    for module in batches.SHIPPED:
         cloudpickle.register_pickle_by_value(module)
     try:
         made = cloudpickle.dumps(worker.in_arrow(_question(numbers=(1,)), columns))
     finally:
-        for module in (kernel, worker):
+        for module in batches.SHIPPED:
             cloudpickle.unregister_pickle_by_value(module)
     path, script = tmp_path / "run.pickle", tmp_path / "run.py"
     path.write_bytes(made)

@@ -36,7 +36,7 @@ def map_in_order(function: Callable[[_Item], _Result], items: Iterable[_Item]) -
         try:
             for item in source:
                 waiting.append(pool.submit(function, item))
-                if len(waiting) > workers + 1:
+                if len(waiting) > workers:
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()

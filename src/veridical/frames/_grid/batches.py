@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from veridical._core.runtime.optional import require
 from veridical._core.runtime.threads import map_in_order
-from veridical.frames._grid import kernel as kernel_module
-from veridical.frames._grid import worker as worker_module
+from veridical.frames._grid import kernel as kernel_module, parts, units, worker
 from veridical.frames._grid.compiled import compiled_loops
 from veridical.frames._grid.events import CODE, code_of, sum_tolerance
-from veridical.frames._grid.kernel import CHUNK, Kernel, Question, encoded
+from veridical.frames._grid.kernel import CHUNK, Kernel, Question
+from veridical.frames._grid.parts import encoded
 from veridical.frames._grid.rows import LABEL, WEIGHT, EngineRows
 from veridical.frames._grid.scan import Sums
 from veridical.frames._grid.worker import (
@@ -26,7 +26,7 @@ from veridical.frames._grid.worker import (
     part_of,
     total_of,
 )
-from veridical.frames._tables.engines import engine_of
+from veridical.frames._tables.engines import Engine, engine_of
 from veridical.frames._tables.open import run
 from veridical.frames._tables.table import Table
 
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
     from veridical._core.typing import Array, FloatArray, IntArray
     from veridical.frames._grid.cells import Grid
+
+
+_FEW_COLUMNS = 4
+SHIPPED = kernel_module, parts, units, worker  # what Spark sends to its workers
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,9 @@ def sums_of_batches(rows: EngineRows, asked: Asked, *, caller: str) -> Sums:
 
     total = total_of(map_in_order(part, batches(frame)), kernel, columns)
     values, key, sums = entries_of(total, columns)
-    return _named(kernel, {name: _array(values[name]) for name in columns.keys}, key, sums)
+    names = [*([] if asked.classes else [LABEL]), *rows.by_names]
+    arrays = [_array(each) for each in values]
+    return _named(kernel, dict(zip(names, arrays, strict=True)), key, sums)
 
 
 def _columns(rows: EngineRows, asked: Asked) -> tuple[nw.LazyFrame[Any], Columns]:
@@ -94,33 +100,40 @@ def _columns(rows: EngineRows, asked: Asked) -> tuple[nw.LazyFrame[Any], Columns
 
     frame, weight = rows.frame, None if rows.sample_weight is None else WEIGHT
     p, by = tuple(rows.p_names), tuple(rows.by_names)
+    numbered = asked.classes == tuple(range(len(asked.classes)))
+    coded = bool(asked.classes) and numbered and rows.label_type.is_signed_integer()
+    given = rows.untouched if engine_of(frame).runs == "batches" else None
+    if given is not None and (coded or not asked.classes):
+        label = {"code": rows.y, "label": None} if coded else {"code": None, "label": rows.y}
+        columns = Columns(p=rows.prob, weight=rows.sample_weight, by=rows.by, **label)
+        needed = [rows.y, *rows.prob, *rows.by, *([] if weight is None else [columns.weight])]
+        return given.select(*dict.fromkeys(needed)), columns
     if not asked.classes:
         return frame, Columns(p, None, LABEL, weight, by)
     code = code_of(asked.classes, rows.label_type)
-    if rows.label_type.is_signed_integer() and asked.classes == tuple(range(len(asked.classes))):
+    if coded:
         code = nw.col(LABEL).cast(nw.Int64)  # checked with the rest of the row
     kept = [*p, *by, *([] if weight is None else [weight])]
     return frame.select(code.alias(CODE), *map(nw.col, kept)), Columns(p, CODE, None, weight, by)
 
 
 def batches(frame: nw.LazyFrame[Any]) -> Iterator[nw.DataFrame[Any]]:
-    """All rows in order, `CHUNK` at a time, the last fewer; however the engine cuts them."""
+    """All rows in order, `CHUNK` (of many columns half) at a time, however the engine cuts them."""
     import narwhals.stable.v2 as nw
 
     engine, own = engine_of(frame), frame.to_native()
+    size = CHUNK if len(frame.collect_schema()) <= _FEW_COLUMNS else CHUNK // 2
     if engine.streams:
-        for batch in own.collect_batches(
-            chunk_size=CHUNK, maintain_order=True, engine="streaming"
-        ):
+        for batch in own.collect_batches(chunk_size=size, maintain_order=True, engine="streaming"):
             yield nw.from_native(batch, eager_only=True)
     elif engine.arrow:
         require("pyarrow", extra=engine.extra, purpose=f"reading what {engine.name} returns")
-        for table in _cut(_reader(own)):
+        for table in _cut(_reader(own), size):
             yield nw.from_native(table, eager_only=True)
     else:
         whole = frame.collect()
-        for start in range(0, len(whole), CHUNK):
-            yield whole[start : start + CHUNK]
+        for start in range(0, len(whole), size):
+            yield whole[start : start + size]
 
 
 def _reader(relation: Any) -> Any:
@@ -130,8 +143,8 @@ def _reader(relation: Any) -> Any:
     return relation.fetch_record_batch(CHUNK)
 
 
-def _cut(reader: Any) -> Iterator[Any]:
-    """Tables of `CHUNK` rows, whatever the batches are."""
+def _cut(reader: Any, size: int) -> Iterator[Any]:
+    """Tables of so many rows, whatever the batches are."""
     import pyarrow as pa
 
     held: list[Any] = []
@@ -139,10 +152,10 @@ def _cut(reader: Any) -> Iterator[Any]:
     for batch in reader:
         held.append(batch)
         n += batch.num_rows
-        while n >= CHUNK:
+        while n >= size:
             table = pa.Table.from_batches(held)
-            yield table.slice(0, CHUNK)
-            held, n = table.slice(CHUNK).to_batches(), n - CHUNK
+            yield table.slice(0, size)
+            held, n = table.slice(size).to_batches(), n - size
     if n:
         yield pa.Table.from_batches(held)
 
@@ -213,15 +226,24 @@ def _on_spark(frame: nw.LazyFrame[Any], question: Question, columns: Columns) ->
     fields += [
         types.StructField(named(name), types.DoubleType()) for name in Kernel(question).names
     ]
-    modules = kernel_module, worker_module
-    for module in modules:
+    for module in SHIPPED:
         cloudpickle.register_pickle_by_value(module)
     try:
         entries = own.mapInArrow(in_arrow(question, columns), types.StructType(fields))
     finally:
-        for module in modules:
+        for module in SHIPPED:
             cloudpickle.unregister_pickle_by_value(module)
     return nw.from_native(entries)
+
+
+def worker_errors(engine: Engine) -> tuple[type[Exception], ...]:
+    """What is raised if workers of an engine cannot run Python."""
+    if engine.runs != "workers":
+        return ()
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return PySparkException, Py4JError
 
 
 def _on_dask(frame: nw.LazyFrame[Any], question: Question, columns: Columns) -> nw.LazyFrame[Any]:
@@ -246,14 +268,14 @@ class PartitionSums:
 
         kernel = Kernel(self.question, compiled_loops())
         frame = nw.from_native(partition, eager_only=True)
-        parts = (
+        sums_of_parts = (
             part_of(FrameBatch(frame[start : start + CHUNK]), kernel, self.columns)
             for start in range(0, len(frame), CHUNK)
         )
-        values, key, sums = entries_of(total_of(parts, kernel, self.columns), self.columns)
+        values, key, sums = entries_of(total_of(sums_of_parts, kernel, self.columns), self.columns)
         made: dict[str, Any] = {
-            name: pd.Series(values[name], dtype=_nullable(partition[name].dtype))
-            for name in self.columns.keys
+            name: pd.Series(each, dtype=_nullable(partition[name].dtype))
+            for name, each in zip(self.columns.keys, values, strict=True)
         }
         made[KEY] = key
         made |= {named(name): row for name, row in zip(kernel.names, sums, strict=True)}
@@ -265,9 +287,7 @@ def _nullable(dtype: Any) -> Any:
     return {"i": "Int64", "u": "UInt64", "b": "boolean"}.get(getattr(dtype, "kind", ""), dtype)
 
 
-def _collected(
-    entries: nw.LazyFrame[Any], kernel: Kernel, columns: Columns, caller: str
-) -> Sums:
+def _collected(entries: nw.LazyFrame[Any], kernel: Kernel, columns: Columns, caller: str) -> Sums:
     """Sums of the entries of all partitions, added up where they are."""
     import narwhals.stable.v2 as nw
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from veridical.frames._grid.kernel import Units, Work
+from veridical.frames._grid.units import Units, Work
 
 NAME = "_kernel.dll" if sys.platform == "win32" else "_kernel.so"
 _VERSION = 1
@@ -109,10 +109,10 @@ class Loops:
         )
         return out
 
-
     def scan(self, p: list[Any], code: Any, tolerance: float) -> tuple[Any, ...] | None:
-        """Largest probability, whether it is the first of them that occurred, its probability, and
-        the sum of squares of each row; None if a row is no probability vector with a class.
+        """Of each row: largest probability, if its class occurred, that which did, sum of squares.
+
+        None if a row is no probability vector with a class.
         """
         n = len(code)
         columns, code = [_plain(one) for one in p], _plain(code, np.int64)

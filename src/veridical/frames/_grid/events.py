@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from veridical._core.numeric.scan import row_sum_tolerance
 from veridical.frames._grid.cells import log_or_infinite
-from veridical.frames._grid.kernel import INVALID, NEGATIVE, POSITIVE, TOP, WEIGHTLESS
+from veridical.frames._grid.kernel import NEGATIVE, POSITIVE, TOP
+from veridical.frames._grid.parts import INVALID, WEIGHTLESS
 from veridical.frames._grid.rows import LABEL, LARGEST_FLOAT, WEIGHT, EngineRows
 
 if TYPE_CHECKING:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 from veridical._core.data.reading import AS_IT_IS, Reading
 from veridical._core.data.validation import is_integer
 from veridical.exceptions import invalid
-from veridical.frames._grid.batches import Asked, sums_of_batches
+from veridical.frames._grid.batches import Asked, sums_of_batches, worker_errors
 from veridical.frames._grid.cells import Grid
 from veridical.frames._grid.checks import classes_of_columns, classes_of_entries, fault
 from veridical.frames._grid.events import event_number, events_of_column, events_of_columns
-from veridical.frames._grid.kernel import INVALID, NEGATIVE, POSITIVE, TOP
+from veridical.frames._grid.kernel import NEGATIVE, POSITIVE, TOP
+from veridical.frames._grid.parts import INVALID
 from veridical.frames._grid.reading import check_keys, eased, read_as
 from veridical.frames._grid.rows import LABEL, EngineRows, engine_rows
 from veridical.frames._grid.scan import Sums, scan
@@ -89,12 +90,14 @@ def grid_table(
 
     Notes
     -----
-    The engine runs one query. There is one more, for the distinct labels, if there are several
-    columns and no `labels`; and, only if a row cannot be used, up to two that count the bad rows
-    and show three of them in the error. Nothing but the small tables leaves the engine.
+    Rows are read once, by the kernel in batches where Python can work on them, else by a query.
+    There is one query more, for the distinct labels, if there are several columns and no `labels`;
+    and, only if a row cannot be used, up to two that count the bad rows and show three of them in
+    the error.
 
-    Bins are those of `UniformBins`, to the last bit. Sums are those of the engine in double
-    precision: the order of adding differs from run to run, and with it the last digits.
+    Bins are those of `UniformBins`, to the last bit. Sums are in double precision: of batches in
+    this process in the order of rows, whatever the threads; elsewhere the order of adding differs
+    from run to run, and with it the last digits.
 
     A log score of a probability of zero is infinite. With a single column, Brier scores are summed
     as sum w p - sum w p(1 - p) or its mirror image: their absolute error is that of rounding.
@@ -226,9 +229,14 @@ def _checked(rows: EngineRows, asked: Asked, caller: str) -> Sums:
 
 def _sums(rows: EngineRows, asked: Asked, caller: str) -> Sums:
     """Sums by the kernel where Python can work on rows, else by expressions of the engine."""
-    if engine_of(rows.frame).runs is not None:
+    engine = engine_of(rows.frame)
+    if engine.runs is None:
+        return sums_of_query(rows, asked, caller=caller)
+    try:
         return sums_of_batches(rows, asked, caller=caller)
-    return sums_of_query(rows, asked, caller=caller)
+    except worker_errors(engine):
+        # Workers without Python, NumPy or pyarrow. Whatever else is wrong, the query says so.
+        return sums_of_query(rows, asked, caller=caller)
 
 
 def sums_of_query(rows: EngineRows, asked: Asked, *, caller: str) -> Sums:

@@ -35,6 +35,7 @@ class EngineRows:
     tolerance : how far from one a row may sum; None for that of its type
     notes : what was done to values, or accepted of them
     option : parameter of the caller that says what predictions are, for advice
+    as_given : `frame` and the query it renames columns of, if it does no more than that
     """
 
     frame: nw.LazyFrame[Any]
@@ -48,6 +49,7 @@ class EngineRows:
     tolerance: float | None = None
     notes: tuple[str, ...] = ()
     option: Option = None
+    as_given: tuple[nw.LazyFrame[Any], nw.LazyFrame[Any]] | None = None
 
     def arranged(self, order: Sequence[int] | None) -> EngineRows:
         """The same rows with probability columns in another order."""
@@ -59,6 +61,16 @@ class EngineRows:
         kept = [LABEL, *([] if self.sample_weight is None else [WEIGHT]), *self.by_names]
         prob = tuple(self.prob[column] for column in order)
         return replace(self, frame=self.frame.select(*kept, *moved), prob=prob)
+
+    @property
+    def untouched(self) -> nw.LazyFrame[Any] | None:
+        """The query with the user's names, if nothing was done to its values.
+
+        Engines hold more rows in memory for every step between a file and what reads it.
+        """
+        if self.as_given is None or self.as_given[0] is not self.frame:
+            return None
+        return self.as_given[1]
 
     @property
     def fractions(self) -> bool:
@@ -151,8 +163,12 @@ def engine_rows(
     chosen += [nw.col(name).cast(p_type).alias(f"v_p{k}") for k, name in enumerate(prob)]
     chosen += [nw.col(name).cast(nw.Float64).alias(WEIGHT) for name in weights]
     chosen += [nw.col(name).alias(f"v_by{k}") for k, name in enumerate(by)]
+    doubles = all(types[name] == p_type for name in prob) and label_type == types[y]
+    chosen_frame = frame.select(chosen)
+    unchanged = doubles and all(types[name] == nw.Float64 for name in weights)
     return EngineRows(
-        frame=frame.select(chosen),
+        frame=chosen_frame,
+        as_given=(chosen_frame, frame) if unchanged else None,
         y=y,
         prob=tuple(prob),
         sample_weight=sample_weight,

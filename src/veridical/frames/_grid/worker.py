@@ -11,14 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from veridical.frames._grid.kernel import (
-    Kernel,
-    Question,
-    Rows,
-    Total,
-    combined,
-    encoded,
-)
+from veridical.frames._grid.kernel import Kernel, Question, Rows
+from veridical.frames._grid.parts import Total, combined, encoded
 
 KEY = "v_key"
 _LARGEST_LABEL = 2.0**53  # of labels stored as floats
@@ -62,7 +56,9 @@ class ArrowBatch:
         if hasattr(column, "num_chunks"):  # of old versions
             column = column.chunk(0)
         kept = column.dictionary_encode(null_encoding="encode")
-        return kept.indices.to_numpy(zero_copy_only=False).astype(np.intp), kept.dictionary.to_pylist()
+        return kept.indices.to_numpy(zero_copy_only=False).astype(
+            np.intp
+        ), kept.dictionary.to_pylist()
 
     @staticmethod
     def _plain(column: Any) -> Any:
@@ -86,7 +82,9 @@ def read(batch: Any, columns: Columns) -> tuple[Rows, list[tuple[Any, ...]]] | N
         made = [batch.encoded(name) for name in columns.keys]
         if columns.label is not None and not all(map(_is_label, made[0][1])):
             return None
-        group, keys = combined([(codes, [_missing_or(v) for v in values]) for codes, values in made])
+        group, keys = combined(
+            [(codes, [_missing_or(v) for v in values]) for codes, values in made]
+        )
     return Rows(p, code, weight, group, len(keys)), keys
 
 
@@ -109,7 +107,9 @@ def is_hopeless(total: Total, columns: Columns) -> bool:
     )
 
 
-def part_of(batch: Any, kernel: Kernel, columns: Columns) -> tuple[Any, list[tuple[Any, ...]]] | None:
+def part_of(
+    batch: Any, kernel: Kernel, columns: Columns
+) -> tuple[Any, list[tuple[Any, ...]]] | None:
     """Sums of a batch and the keys of its groups; None if a label is none."""
     found = read(batch, columns)
     return None if found is None else (kernel.sums(found[0]), found[1])
@@ -128,13 +128,11 @@ def total_of(parts: Iterable[Any], kernel: Kernel, columns: Columns) -> Total:
     return total
 
 
-def entries_of(total: Total, columns: Columns) -> tuple[dict[str, list[Any]], Any, Any]:
-    """Values of the keys, the key of the sum, and the sums of each entry."""
+def entries_of(total: Total, columns: Columns) -> tuple[list[list[Any]], Any, Any]:
+    """Values of the keys in their order, the key of the sum, and the sums of each entry."""
     group, key, sums = total.entries()
     keys = list(total.groups.numbers) or [(None,) * len(columns.keys)]
-    values = {
-        name: [keys[g][i] for g in group.tolist()] for i, name in enumerate(columns.keys)
-    }
+    values = [[keys[g][i] for g in group.tolist()] for i in range(len(columns.keys))]
     return values, key, sums
 
 
@@ -155,9 +153,12 @@ def in_arrow(question: Question, columns: Columns) -> Any:
 
         values, key, sums = entries_of(total_of(parts(), kernel, columns), columns)
         if len(key):
-            made = {name: pa.array(values[name], type=types[name]) for name in columns.keys}
+            named_values = zip(columns.keys, values, strict=True)
+            made = {name: pa.array(each, type=types[name]) for name, each in named_values}
             made[KEY] = pa.array(key)
-            made |= {named(name): pa.array(row) for name, row in zip(kernel.names, sums, strict=True)}
+            made |= {
+                named(name): pa.array(row) for name, row in zip(kernel.names, sums, strict=True)
+            }
             yield pa.RecordBatch.from_pydict(made)
 
     return sum_up
