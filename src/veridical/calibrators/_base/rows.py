@@ -72,8 +72,8 @@ class CheckedRows:
         weight = None if self.weight is None else self.weight[rows]
         codes = None if self.codes is None else self.codes[rows]
         groups = None if self.groups is None else self.groups[rows]
-        kept = {"weight": weight, "codes": codes, "groups": groups}
-        return replace(self, values=self.values[rows], y=self.y[rows], **kept)
+        values, y = self.values[rows], self.y[rows]
+        return replace(self, values=values, y=y, weight=weight, codes=codes, groups=groups)
 
     def by_index(self) -> CheckedRows:
         """The same rows with class indices for labels, as parts of calibrators know them."""

@@ -216,8 +216,8 @@ def _methods(page: Page, many: Mapping[str, FloatArray]) -> None:
           {drawn(many["sums"])} > 0.005 | mean distance of the sum from 1 after Platt scaling of
           {CLASSES} classes, before renormalization
         - Section 86.7, calibrating on training rows | learns a near-identity map |
-          {drawn((np.abs(own - 1) < 0.25) * 1.0)} > 0.5 | share of data sets where the slope of boosted
-          trees is within a quarter of 1 on the rows they were fitted to. Its median is
+          {drawn((np.abs(own - 1) < 0.25) * 1.0)} > 0.5 | share of data sets where the slope of
+          boosted trees is within a quarter of 1 on the rows they were fitted to. Its median is
           {np.median(own):.1f}: no identity, but the wrong way round, sharpening predictions that
           are too sharp on fresh rows ({many["slope, boosted trees"].mean():.2f})
     """)

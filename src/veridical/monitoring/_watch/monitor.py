@@ -93,8 +93,7 @@ class CalibrationMonitor:
     **Online.** The map that learns sits on top of the map in use, and begins anew with another one;
     alarms are about the latter. It is judged by what it said before a batch, or observation.
 
-    The past is kept in at most 512 buckets, coarser the older they are. A prediction beyond 1e-6 of
-    0 or 1 is read as that far off.
+    At most 512 buckets keep the past, coarser the older. Predictions are read as 1e-6 off 0 and 1.
 
     Examples
     --------
@@ -485,8 +484,8 @@ class CalibrationMonitor:
 
     def _check_rows_seen(self, method: str) -> None:
         if not self._memory.store.n_batches:
-            hint, caller = "call `update` first.", f"{CALLER}.{method}"
-            raise invalid(caller, "monitor", "one with rows", "none", hint=hint)
+            caller = f"{CALLER}.{method}"
+            raise invalid(caller, "monitor", "one with rows", "none", hint="call `update` first.")
 
 
 def tell_alarms(monitor: CalibrationMonitor, command: Sequence[str]) -> list[str]:
@@ -497,6 +496,5 @@ def tell_alarms(monitor: CalibrationMonitor, command: Sequence[str]) -> list[str
 @contextmanager
 def one_moment(monitor: CalibrationMonitor) -> Iterator[Memory]:
     """What is read within is of one moment, whatever others write meanwhile."""
-    memory = monitor._memory
-    with memory.store.reading():
-        yield memory
+    with monitor._memory.store.reading():
+        yield monitor._memory
