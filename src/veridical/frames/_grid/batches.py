@@ -106,8 +106,10 @@ def _columns(rows: EngineRows, asked: Asked) -> tuple[nw.LazyFrame[Any], Columns
     if given is not None and (coded or not asked.classes):
         label = {"code": rows.y, "label": None} if coded else {"code": None, "label": rows.y}
         columns = Columns(p=rows.prob, weight=rows.sample_weight, by=rows.by, **label)
-        needed = [rows.y, *rows.prob, *rows.by, *([] if weight is None else [columns.weight])]
-        return given.select(*dict.fromkeys(needed)), columns
+        needed: dict[Any, None] = dict.fromkeys([rows.y, *rows.prob, *rows.by])
+        if weight is not None:
+            needed[columns.weight] = None
+        return given.select(*needed), columns
     if not asked.classes:
         return frame, Columns(p, None, LABEL, weight, by)
     code = code_of(asked.classes, rows.label_type)
@@ -227,12 +229,12 @@ def _on_spark(frame: nw.LazyFrame[Any], question: Question, columns: Columns) ->
         types.StructField(named(name), types.DoubleType()) for name in Kernel(question).names
     ]
     for module in SHIPPED:
-        cloudpickle.register_pickle_by_value(module)
+        cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
     try:
         entries = own.mapInArrow(in_arrow(question, columns), types.StructType(fields))
     finally:
         for module in SHIPPED:
-            cloudpickle.unregister_pickle_by_value(module)
+            cloudpickle.unregister_pickle_by_value(module)  # type: ignore[no-untyped-call]
     return nw.from_native(entries)
 
 

@@ -69,6 +69,7 @@ class CellDraws:
         """
         pooled = sample.pooled
         last, weight, mean, observed = _cells_of(pooled, _MOST_CELLS)
+        drawn: FloatArray
         value = np.clip(mean / weight, 0.0, 1.0)
         size = min(draws.n_resamples, _MOST_DRAWS)
         redraw = redraw_of(sample) if outcomes is None else None
@@ -120,8 +121,8 @@ def _cells_of(
     """Last score of each cell, its weight, and the sums of predictions and of outcomes."""
     value = pooled.value.astype(np.float64, copy=False)
     if len(value) <= most:
-        last = np.arange(len(value))
-        return last, pooled.weight, pooled.weight * value, pooled.positive
+        every = np.arange(len(value))
+        return every, pooled.weight, pooled.weight * value, pooled.positive
     last = SortedScores(pooled.value, pooled.weight, pooled.positive).equal_mass(most)
     starts = np.append(0, last[:-1] + 1)
     each = (pooled.weight, pooled.weight * value, pooled.positive)

@@ -154,7 +154,7 @@ ACCURACY = 0.6  # of all levels but the uneven one, which also misleads about wh
 HIDDEN: Level = "you find out"
 # Expected calibration error and direction. Over-confidence of every report cannot exceed
 # 1 - ACCURACY (Panchenko 2021, Calibration of Classifiers, Lemma 1).
-_ERRORS: dict[str, tuple[float, Literal["over", "under"]]] = {
+_ERRORS: dict[Level, tuple[float, Literal["over", "under"]]] = {
     "calibrated": (0.0, "over"),
     "over-confident": (0.3, "over"),
     "very over-confident": (0.36, "over"),
@@ -162,7 +162,7 @@ _ERRORS: dict[str, tuple[float, Literal["over", "under"]]] = {
 }
 # Powers of the truth, condition by condition in turn: below 1 a condition is claimed too often.
 _UNEVEN = (1.5, 1.5, 0.4, 0.4, 2.5)
-KNOWN: tuple[Level, ...] = (*_ERRORS, "uneven")  # type: ignore[assignment]
+KNOWN: tuple[Level, ...] = (*_ERRORS, "uneven")
 LEVELS: tuple[Level, ...] = (*KNOWN, HIDDEN)
 CUSTOM = "own classifier"  # level of a game with a classifier of the user's
 
