@@ -68,6 +68,16 @@ def test_ties_of_a_model_that_is_nearly_sure_are_no_copies():
         assert not without_copies(rows_of(p, (rng.random(1000) < p).astype(int)))[1]
 
 
+@pytest.mark.parametrize("noise", [0.0, 0.002])
+def test_ties_around_a_step_are_no_copies(noise):
+    """Scores that separate the classes agree within, and with their neighbours on either side."""
+    rng = np.random.default_rng(0)
+    x = rng.random(1000)
+    y = ((x > 0.5) ^ (rng.random(1000) < noise)).astype(int)
+    rows = CheckedRows(x.round(2), y, None, "importance", (0, 1))
+    assert without_copies(rows) == (rows, ())
+
+
 def test_who_says_what_belongs_together_is_believed():
     p, y = np.repeat(sample(50, 6), 3, axis=1)
     rows = rows_of(p, y.astype(int), groups=np.arange(150))

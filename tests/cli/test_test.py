@@ -136,7 +136,7 @@ def test_help_tells_the_exit_codes(capsys):
     assert "3  calibration is rejected (only with --fail-if-rejected" in out
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "3  `test --fail-if-rejected`: calibration is rejected" in capsys.readouterr().out
+    assert "3  `test --fail-if-rejected`, `audit --fail-if-found`" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from engines.engine_frames import make_frame
 from engines.naive_grid import bin_number
 
-from veridical.frames._grid import batches, kernel, parts
+from veridical.frames._grid import batches, compiled, kernel, parts
 from veridical.frames._grid.compiled import Compiled
 from veridical.frames._grid.grid import grid_table, sums_of_query
 from veridical.frames._grid.kernel import Kernel, Question, Rows
@@ -68,6 +68,14 @@ def test_pieces_are_within_their_bins_and_cells_increase(n_bins: int, resolution
         assert units.bin[found].tolist() == [bin_number(x, n_bins) for x in p]
     half = found[p == 0.5]
     assert set(found[p != 0.5]).isdisjoint(half)
+
+
+def test_a_library_that_cannot_be_loaded_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / compiled.NAME).write_bytes(b"of another machine")
+    monkeypatch.setattr(compiled, "__file__", str(tmp_path / "compiled.py"))
+    assert compiled.compiled_loops.__wrapped__() is None
 
 
 @pytest.mark.parametrize("weighted", [False, True])

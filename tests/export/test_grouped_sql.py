@@ -104,11 +104,7 @@ def test_a_missing_group_that_was_not_fitted_gets_the_pooled_map(need):
     np.testing.assert_allclose(found, map.pooled_.predict_proba(scores)[:, 1], atol=CLOSE)
 
 
-def test_postgres_reads_odd_keys_as_they_are(request):
-    from export.conftest import _psql
-
-    folder = request.getfixturevalue("_postgres_folder")
-
+def test_postgres_reads_odd_keys_as_they_are(postgres_server):
     map = _fitted(ODD)
     scores, by = _rows([*ODD, "new"])
     made = 'CREATE TEMP TABLE scored (i int, p float8, "the site" text);\n'
@@ -120,7 +116,7 @@ def test_postgres_reads_odd_keys_as_they_are(request):
     script = f"{made}COPY scored FROM STDIN;\n{lines}\\.\nSELECT {sql} FROM scored ORDER BY i;\n"
     for setting in ("on", "off"):  # whatever a backslash means in plain literals
         told = f"SET standard_conforming_strings = {setting};\n{script}"
-        found = np.array([float(x) for x in _psql(folder, told).split()])
+        found = np.array([float(x) for x in postgres_server.psql(told).split()])
         expected = map.predict_proba(scores, by=by)[:, 1]
         np.testing.assert_allclose(found, expected, rtol=0, atol=CLOSE)
 

@@ -46,7 +46,7 @@ def test_examples_run(
     need("onnxruntime")
     need("onnx")
     blocks = [block for block in _blocks("python") if "torch" not in block]
-    assert len(blocks) == 12
+    assert len(blocks) == 13
     space: dict[str, Any] = {}
     for block in blocks:
         _run([block], tmp_path, monkeypatch, space)

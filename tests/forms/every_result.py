@@ -127,6 +127,9 @@ def _monitor(folder: Path) -> Iterator[Any]:
         yield from (monitor.status(), monitor.history(), monitor.signals())
         yield monitor.promise(v.risk_threshold(y.astype(int), p, at_most=0.4))
         yield monitor.switch(force=True)
+    with v.CalibrationMonitor(online=True) as learning:
+        learning.update(y.astype(int), p)
+        yield learning.status()
 
 
 def _plans(y: np.ndarray, p: np.ndarray) -> Iterator[Any]:

@@ -442,3 +442,32 @@ def test_options_of_a_search_reach_it():
     )
     assert shallow.n_segments == 7 < deep.n_segments == 15
     assert shallow.confidence_level == 0.9
+
+
+def test_limits_hold_where_predictions_leave_no_spread():
+    """Predictions of 0 that happen in 2 of 100 rows: no draw says so, yet the limit must."""
+    missed = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        group = np.where(np.arange(500) < 440, "x", "y")
+        p = np.where(group == "x", (rng.random(500) < 0.5) * 1.0, 0.0)
+        y = (rng.random(500) < np.where(group == "x", p, 0.02)).astype(int)
+        found = audit_segments(y, p, {"group": group}, n_resamples=99, rng=seed)
+        missed += found.worst.high < 0.02
+    assert missed <= 4  # 1 of 20 expected at most; 5 or more has a chance below 0.003
+
+
+def test_a_lens_that_repeats_rows_is_refused():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([0.5, 1, 2], 200)
+    y = (p.cumsum(axis=1) < rng.random((200, 1))).sum(axis=1)
+    with pytest.raises(InvalidInputError, match="`lens` must be one that asks binary questions"):
+        audit_segments(y, p, {"a": rng.normal(size=200)}, lens="pooled")
+
+
+def test_classes_are_named_as_what_is_asked():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([0.5, 1, 2], 300)
+    y = (p.cumsum(axis=1) < rng.random((300, 1))).sum(axis=1)
+    found = audit_segments(y, p, {"a": rng.normal(size=300)}, lens="classwise", n_resamples=19)
+    assert "each class against the rest (classwise" in " ".join(str(found).split())

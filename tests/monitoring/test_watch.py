@@ -181,7 +181,17 @@ def test_after_a_switch_promises_begin_anew():
 
 @pytest.mark.parametrize(
     "wrong",
-    ["brier < 0.1", "ece > 0.1", "groups: ece < 0.1", "ece.low < 0.1", "calibrated", "ece <", ""],
+    [
+        "brier < 0.1",
+        "ece > 0.1",
+        "groups: ece < 0.1",
+        "ece.low < 0.1",
+        "calibrated",
+        "ece <",
+        "",
+        "ece < -1",
+        "ece < 2",
+    ],
 )
 def test_what_cannot_be_shown_at_every_look_is_refused(wrong: str):
     with pytest.raises(InvalidInputError):

@@ -19,8 +19,9 @@ from veridical.selection._auto.auto import calibrator_named, calibrator_names, f
 # Written out, so that a new calibrator has to be looked at before it gets a name.
 NAMES = [
     "auto", "bbq", "beta", "boosted", "density", "dirichlet", "ensemble-temperature", "histogram",
-    "identity", "isotonic", "matrix", "near-isotonic", "platt", "quadratic", "scaling-binning",
-    "sigmoid", "simplex-histogram", "spline", "structured-matrix", "structured-vector",
+    "identity", "isotonic", "matrix", "near-isotonic", "online", "platt", "quadratic",
+    "scaling-binning", "sigmoid", "simplex-histogram", "spline", "structured-matrix",
+    "structured-vector",
     "temperature", "vector", "venn-abers",
 ]  # fmt: skip
 

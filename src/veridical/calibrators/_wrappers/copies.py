@@ -30,8 +30,8 @@ def without_copies(rows: CheckedRows) -> tuple[CheckedRows, Notes]:
     - Else, if rows of equal predictions agree in their outcome where those of neighbouring
       predictions do not, they are kept together by folds and counted as one. The rule: of cells
       of equal predictions, at most a fifth as many have mixed outcomes as independent ones would
-      give, with rates of the outcomes taken from the ten cells below and above; fifteen must be
-      due.
+      give, with rates of the outcomes taken from the ten cells below, or above if fewer are due by
+      those; fifteen must be due.
 
     Rows with `groups` are returned as they are: who knows what belongs together has said so.
 
@@ -137,15 +137,18 @@ def _agree_as_copies(rows: CheckedRows, cell: IntArray, mass: FloatArray) -> boo
     if several.sum() < _EXPECTED:
         return False
     mixed = float(((counts > 0).sum(axis=1) > 1).sum())
-    rates = _rates_nearby(rows.values, cell, counts / total[:, None])
-    due = float((1 - (rates[several] ** total[several, None]).sum(axis=1)).sum())
+    # At a step of honest scores the two sides disagree with each other, not among themselves: of
+    # either side no more than `_NEIGHBOURS` cells see both.
+    sides = (_rates_nearby(rows.values, cell, counts / total[:, None], side) for side in (-1, 1))
+    mixing = [1 - (rates[several] ** total[several, None]).sum(axis=1) for rates in sides]
+    due = min(float(np.nansum(one)) for one in mixing)
     return due >= _EXPECTED and mixed <= _MIXED_SHARE * due
 
 
-def _rates_nearby(values: FloatArray, cell: IntArray, rates: FloatArray) -> FloatArray:
-    """Rates of classes in cells whose predictions of that class are next to a cell's own, (C, K).
+def _rates_nearby(values: FloatArray, cell: IntArray, rates: FloatArray, side: int) -> FloatArray:
+    """Rates of classes in the cells whose predictions of a class are next to a cell's own, (C, K).
 
-    Every cell counts as one, and a cell not for itself.
+    Those below it, or above it; every cell counts as one. NaN where there are none.
     """
     columns = values.reshape(len(values), -1)
     n_cells, n_classes = rates.shape
@@ -156,8 +159,11 @@ def _rates_nearby(values: FloatArray, cell: IntArray, rates: FloatArray) -> Floa
         order = np.argsort(columns[first, min(k, columns.shape[1] - 1)], kind="stable")
         sums = np.append(0.0, np.cumsum(rates[order, k]))
         places = np.arange(n_cells)
-        low = np.maximum(places - _NEIGHBOURS, 0)
-        high = np.minimum(places + _NEIGHBOURS + 1, n_cells)
-        others = (sums[high] - sums[low] - rates[order, k]) / (high - low - 1)
-        found[order, k] = others
+        ends = (
+            (places - _NEIGHBOURS, places) if side < 0 else (places + 1, places + _NEIGHBOURS + 1)
+        )
+        low, high = (np.clip(end, 0, n_cells) for end in ends)
+        near = high - low
+        mean = (sums[high] - sums[low]) / np.maximum(near, 1)
+        found[order, k] = np.where(near > 0, mean, np.nan)
     return found / np.maximum(found.sum(axis=1, keepdims=True), 1e-12)

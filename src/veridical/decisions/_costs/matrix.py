@@ -260,8 +260,7 @@ def outcome_of(sample: Sample, table: CostTable, action: IntArray) -> CostOutcom
 def _outcome_of_classes(sample: Sample, costs: FloatArray, action: IntArray) -> CostOutcome:
     """The same where costs are those of a class, (K, A), whichever the row."""
     y = sample.index
-    key = y * costs.shape[1]
-    key += action
+    key = y * np.intp(costs.shape[1]) + action  # labels of one byte would not hold it
     seen = np.bincount(y, sample.weight, len(costs))
     return CostOutcome(costs.take(key), costs.min(axis=1).take(y), seen @ costs / seen.sum())
 

@@ -23,7 +23,12 @@ _MOST_PIECES = 1 << 16
 def compiled_loops() -> Compiled | None:
     """The loops; None where there was no compiler, or they are those of another machine."""
     path = Path(__file__).with_name(NAME)
-    return Compiled(path) if path.exists() else None
+    if not path.exists():
+        return None
+    try:
+        return Compiled(path)
+    except OSError:  # of another kind of machine, or damaged: NumPy does the same
+        return None
 
 
 class Compiled:

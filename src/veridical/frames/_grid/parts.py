@@ -98,7 +98,7 @@ class Part:
             if self.dense is None:
                 self._add_sparse(rows.group * self.kernel.size + (first + keys), values)
                 return
-            keys = np.add(keys, np.multiply(rows.group, size, out=work("raw", np.intp)), out=keys)
+            keys = keys + np.multiply(rows.group, size, out=work("raw", np.intp))
         for total, each in zip(self.dense, values, strict=True):
             counted = np.bincount(keys, weights=each, minlength=self.n_groups * size)
             total[:, first : first + size] += counted.reshape(self.n_groups, size)
@@ -126,8 +126,9 @@ def _products(q: Any, w: Any, work: Work) -> list[Any]:
     spread *= q
     if w is None:
         return [None, q, spread]
-    spread *= w
-    return [None, w * q, spread, w, w * w, w * spread]
+    with np.errstate(over="ignore"):  # sums that are not finite are refused in words
+        spread *= w
+        return [None, w * q, spread, w, w * w, w * spread]
 
 
 def added(parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -17,7 +17,7 @@ from veridical.exceptions import invalid, warn_of
 from veridical.frames.inputs import Named
 from veridical.inference._segments.core import SearchOptions, audit_core, table_of, telling_features
 from veridical.inference._segments.pushed import pushed_audit
-from veridical.lenses import Lens
+from veridical.lenses import Classwise, Lens
 from veridical.lenses.reading import RawData, event_of
 from veridical.results import SegmentAudit
 from veridical.results.library import answers_in_kind
@@ -203,12 +203,15 @@ def audit_of_rows(
     features, codes, notes = telling_features(
         features, features.codes(columns, caller=caller), copies, options.min_rows
     )
+    event = event_of(lens, sample.classes, named.y)
+    if isinstance(lens, Classwise):
+        event = "each class against the rest"
     table = table_of(
         lens.induce(sample),
         features,
         codes,
         lens=lens.name,
-        event=event_of(lens, sample.classes, named.y),
+        event=event,
         caller=caller,
     )
     audit = audit_core(table, options)

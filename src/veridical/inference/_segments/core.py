@@ -73,7 +73,8 @@ def table_of(
 ) -> Table:
     """The table of a problem and of the codes of its rows."""
     sample = problem.sample if isinstance(problem, ClasswiseProblem) else problem
-    if isinstance(problem, MulticlassSample):
+    pooled = isinstance(problem, BinarySample) and problem.n != len(codes)  # a row K times
+    if isinstance(problem, MulticlassSample) or pooled:
         hint = 'use lens="confidence", "classwise" or `ClassSpecific(label)`.'
         raise invalid(caller, "lens", "one that asks binary questions", f"{lens!r}", hint=hint)
     copies = sample.weight if sample.weight is not None and counts_rows(sample) else None
@@ -256,11 +257,14 @@ def _quantile(values: FloatArray, level: float) -> float:
 def _tail(null: _Null, n_gaps: int, level: float) -> float:
     """Chance at each end at which limits of all gaps hold at once.
 
-    That of the largest studentised gap of any segment; never less than Bonferroni's.
+    That of the largest studentised gap of any segment; never less than Bonferroni's. Draws of
+    predictions near 0 and 1 may have no spread, and say nothing: then it is Bonferroni's.
     """
     from scipy.special import ndtr
 
-    return max(float(ndtr(-_quantile(null.levels, level))), (1 - level) / (2 * n_gaps))
+    each = (1 - level) / (2 * n_gaps)
+    tail = float(ndtr(-_quantile(null.levels, level)))
+    return each if tail > (1 - level) / 2 else max(tail, each)
 
 
 def _design(table: Table, segments: Segments) -> FloatArray:

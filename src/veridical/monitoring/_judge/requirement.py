@@ -38,10 +38,12 @@ def read_requirement(text: str, *, caller: str) -> Rule:
         and rule.wants_less
         and rule.minus is None
         and rule.scope != "groups"
+        and rule.limit is not None
+        and 0 < rule.limit < 1
     )
     if not answered:
         hint = "write 'ece < 0.05', 'deviation < 0.02' (its size) or 'risk(0.8).high < 0.05'."
-        expected = "of a figure with limits that hold at every look"
+        expected = "of a figure with limits that hold at every look, below a number in (0, 1)"
         raise invalid(caller, "require", expected, repr(text), hint=hint)
     return rule
 
