@@ -1,7 +1,7 @@
 """Rough treatment of a monitor's store: kills, writers at once, full disks, cut lines.
 
 python evidence/stores.py docs/evidence                      # about ten minutes on 2 cores
-python evidence/stores.py /tmp/x --kills 20 --rounds 1 --cuts 5 --no-full   # a sample, as in CI
+python evidence/stores.py build --kills 20 --rounds 1 --cuts 5 --no-full   # a sample, as in CI
 
 A sender goes through a fixed list of steps: batches with names, predictions whose outcomes come
 later, a refit, a switch. It is killed (SIGKILL) at a random moment, a new one is started that
